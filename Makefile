@@ -1,0 +1,40 @@
+# Two commands do everything on a machine with python3 (3.11 or newer, with venv), pip and make:
+#   make demo    set up .venv, then show the tool at work on the bundled examples
+#   make test    set up .venv, then run the whole suite
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: demo test test-all check bench clean setup
+
+setup: $(READY)
+
+$(READY): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Treadle needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip setuptools
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+demo: $(READY)
+	@$(BIN)/treadle demo
+
+test: $(READY)
+	$(BIN)/python -m pytest -n 2
+
+# The suite on every interpreter of 3.11, 3.12 and 3.13 that is installed, each in its own environment.
+test-all:
+	sh tests/every_interpreter.sh
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) .venv-3.* build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .treadle

@@ -1,0 +1,21 @@
+"""Treadle writes and runs the concurrency tests that people cannot write by hand.
+
+The public names are loaded when they are first used, so that importing treadle costs nothing in a
+program that is not being tested.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+# name -> the module that defines it; each door adds its own row
+_PUBLIC: dict[str, str] = {}
+
+__all__ = ["__version__", *_PUBLIC]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'treadle' has no attribute {name!r}")

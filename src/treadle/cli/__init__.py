@@ -1,0 +1,1 @@
+"""The command line: main.py holds the group, one file per command."""

@@ -1,0 +1,72 @@
+"""The `treadle` command: loads only the sub-command that was asked for, and turns user errors into one sentence.
+
+A command lives in its own file below treadle.cli and is named in COMMANDS. It raises `UsageError` for anything the
+user can put right (exit 2); it returns its exit code otherwise: 0 nothing failed, 1 a failure was found, 2 wrong use
+or unsupported, 3 cut or nothing to explore.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from treadle import __version__
+from treadle.model.errors import MissingExtra, UsageError
+
+# command -> (module:attribute, one-line help shown by `treadle --help`)
+COMMANDS: dict[str, tuple[str, str]] = {}
+
+
+class _Lazy(click.Group):
+    """Imports a sub-command's module when it is used: `treadle --version` needs no solver."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            near = difflib.get_close_matches(name, COMMANDS, 1)
+            hint = f"; did you mean '{near[0]}'?" if near else f"; there are: {', '.join(COMMANDS)}"
+            raise UsageError(f"no command '{name}'{hint}")
+        module, attribute = COMMANDS[name][0].split(":")
+        try:
+            command: click.Command = getattr(importlib.import_module(module), attribute)
+        except ModuleNotFoundError as missing:
+            raise MissingExtra.from_import(name, missing) from missing
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="treadle")
+def treadle() -> None:
+    """Writes and runs the concurrency tests that people cannot write by hand."""
+
+
+def main(argv: list[str] | None = None) -> Any:
+    """Run the command line; every user error leaves as one sentence on stderr and exit code 2."""
+    try:
+        code = treadle.main(args=argv, prog_name="treadle", standalone_mode=False)
+    except UsageError as error:
+        print(f"treadle: {error}", file=sys.stderr)
+        sys.exit(2)
+    except click.ClickException as error:
+        print(f"treadle: {error.format_message()}", file=sys.stderr)
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        print("treadle: stopped", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(141)
+    except OSError as error:
+        where = f" '{error.filename}'" if error.filename else ""
+        print(f"treadle: cannot use{where}: {error.strerror or error}", file=sys.stderr)
+        sys.exit(2)
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,1 @@
+"""The words everything uses: operations, trails, verdicts, findings."""

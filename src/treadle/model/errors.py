@@ -1,0 +1,37 @@
+"""Every error Treadle raises on purpose: one base class, one class per cause.
+
+`UsageError` is the user's to put right and is shown as one sentence; `InternalError` is ours and says so.
+"""
+
+from __future__ import annotations
+
+
+class TreadleError(Exception):
+    """Base of everything Treadle raises on purpose."""
+
+
+class UsageError(TreadleError):
+    """Wrong use: a missing file, a wrong name, an option that makes no sense. One sentence, exit code 2."""
+
+
+class Unsupported(UsageError):
+    """The code under test does something that Treadle cannot handle; names the place and the way out."""
+
+
+class MissingExtra(UsageError):
+    """An optional part of Treadle is not installed."""
+
+    _EXTRA = {"z3": "unit", "coverage": "unit", "lark": "abs", "hypothesis": "class"}
+
+    @classmethod
+    def from_import(cls, what: str, error: ModuleNotFoundError) -> MissingExtra:
+        missing = (error.name or "").partition(".")[0]
+        extra = cls._EXTRA.get(missing, missing or "all")
+        return cls(f"'{what}' needs {missing}, which is not installed; run: pip install 'treadle[{extra}]'")
+
+
+class InternalError(TreadleError):
+    """A bug in Treadle itself."""
+
+    def __str__(self) -> str:
+        return f"internal error in Treadle, please report it: {super().__str__()}"

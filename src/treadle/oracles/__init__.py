@@ -1,0 +1,1 @@
+"""Judging an execution: one file per oracle."""

@@ -1,0 +1,1 @@
+"""What a person gets: console, JSON, pytest files, pictures."""

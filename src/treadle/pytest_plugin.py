@@ -1,0 +1,1 @@
+"""The pytest plugin: tests marked for exploration are run under every schedule."""

@@ -1,0 +1,1 @@
+"""Executing real Python under control."""

@@ -1,0 +1,1 @@
+"""How a tree of choices is walked: one small file per strategy."""

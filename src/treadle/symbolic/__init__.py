@@ -1,0 +1,1 @@
+"""Executing with unknown inputs: expressions, solver chain, IR, heap, machine."""
