@@ -1,0 +1,1 @@
+"""The symbolic engine: expressions, solver chain, IR, heap, machine."""

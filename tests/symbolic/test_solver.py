@@ -1,0 +1,108 @@
+"""The solver chain: every stage agrees with brute force, and unknown is not unsat."""
+
+import itertools
+import random
+from collections.abc import Callable
+
+import pytest
+
+from treadle.symbolic import expr as x
+from treadle.symbolic.expr import BOOL, INT, STR, Expr, Value
+from treadle.symbolic.label import label
+from treadle.symbolic.meaning import evaluate
+from treadle.symbolic.solver import Answer, Solver, connected
+
+A, B, C = (x.var(name, INT) for name in "abc")
+S, T = x.var("s", STR), x.var("t", STR)
+P = x.var("p", BOOL)
+
+
+def _random_condition(rng: random.Random) -> Value:
+    def term(depth: int) -> Value:
+        kind = rng.randrange(7 if depth else 3)
+        if kind == 0:
+            return rng.randint(-3, 3)
+        if kind < 3:
+            return rng.choice((A, B))
+        left, right = term(depth - 1), term(depth - 1)
+        if kind == 3:
+            return x.add(left, right)
+        if kind == 4:
+            return x.sub(left, right)
+        if kind == 5:
+            return x.mul(left, right)
+        return x.mod(left, rng.choice((2, 3, -3)))
+
+    compare: Callable[[Value, Value], Value] = rng.choice((x.lt, x.le, x.eq, x.ne, x.gt, x.ge))
+    return compare(term(2), term(2))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_answers_agree_with_brute_force(seed: int) -> None:
+    rng = random.Random(seed)
+    box = [x.ge(A, -4), x.le(A, 4), x.ge(B, -4), x.le(B, 4)]
+    solver = Solver()
+    path: list[Expr] = [c for c in box if isinstance(c, Expr)]
+    points = [{A: a, B: b} for a, b in itertools.product(range(-4, 5), repeat=2)]
+    for _ in range(6):
+        condition = _random_condition(rng)
+        possible = any(evaluate(condition, p) and all(evaluate(c, p) for c in path) for p in points)
+        verdict = solver.check(path, condition)
+        assert verdict.answer is (Answer.SAT if possible else Answer.UNSAT), (path, condition)
+        if verdict.model is not None and isinstance(condition, Expr):
+            assert all(evaluate(c, verdict.model) for c in [*path, condition])
+            path.append(condition)
+
+
+def test_the_chain_answers_without_z3_when_it_can() -> None:
+    solver = Solver()
+    path = [x.gt(A, 3)]
+    assert solver.check(path, x.gt(A, 2), {A: 5}).possible
+    assert solver.check(path, x.lt(A, 0)).answer is Answer.UNSAT
+    assert solver.counts["model in hand"] == 1
+    assert solver.counts["bounds"] == 1
+    assert not any(stage.startswith("z3") for stage in solver.counts)
+
+
+def test_products_of_unknowns() -> None:
+    solver = Solver()
+    assert solver.check([x.gt(A, 1), x.gt(B, 1)], x.eq(x.mul(A, B), 35)).possible
+    assert solver.check([x.eq(B, 0)], x.lt(x.mul(A, B), 0)).answer is Answer.UNSAT
+
+
+def test_what_the_solver_cannot_decide_is_unknown() -> None:
+    cube = x.mul(x.mul(A, A), A)
+    cubes = x.add(x.mul(x.mul(B, B), B), x.mul(x.mul(C, C), C))
+    sum_of_three_cubes = x.eq(x.add(cube, cubes), 42)  # the smallest solution has 17 digits
+    assert Solver(timeout=0.05).check([], sum_of_three_cubes).answer is Answer.UNKNOWN
+
+
+def test_strings() -> None:
+    solver = Solver()
+    path = [x.prefix(S, "ab"), x.eq(x.length(S), 4)]
+    found = solver.check(path, x.contains(S, "xy"))
+    assert found.model is not None
+    assert found.model[S] == "abxy"
+    assert solver.check(path, x.suffix(S, "abc")).answer is Answer.UNSAT
+    back = solver.check([], x.eq(S, 'a\\u{41}"\u00e9\n'))
+    assert back.model is not None
+    assert back.model[S] == 'a\\u{41}"\u00e9\n'
+
+
+def test_only_connected_conditions_are_asked() -> None:
+    path = [x.gt(A, 0), x.lt(B, A), x.gt(C, 5)]
+    assert connected(path, x.gt(B, 3)) == path[:2]
+
+
+def test_labels_are_small_varied_and_on_the_edge() -> None:
+    assert label([], [A, B, S]) == {A: 2, B: 3, S: "ef"}
+    assert label([x.gt(A, 0)], [A]) == {A: 1}
+    assert label([x.ne(A, B)], [A, B]) == {A: 2, B: 1}
+    assert label([x.gt(x.length(S), 2)], [S]) == {S: "abc"}
+    assert label([x.eq(x.mul(A, A), 49)], [A]) == {A: 7}
+
+
+def test_labels_do_not_depend_on_history() -> None:
+    first = label([x.gt(x.mul(A, B), 20)], [A, B])
+    label([x.lt(x.mul(A, B), -7)], [A, B])
+    assert label([x.gt(x.mul(A, B), 20)], [A, B]) == first
