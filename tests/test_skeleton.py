@@ -9,9 +9,7 @@ import treadle
 
 
 def test_version_is_printed() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "treadle", "--version"], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-m", "treadle", "--version"], capture_output=True, text=True, check=True)
     assert treadle.__version__ in done.stdout
 
 

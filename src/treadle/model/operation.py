@@ -1,0 +1,89 @@
+"""The operations a strand can perform at a scheduling point, as plain data.
+
+An operation is the tuple `(kind, name, key)`: `name` is the stable name of the object it works on (`Account#1`), `key`
+the attribute, index or dictionary key it touches, or None for the whole object. Tuples, because a search makes
+millions of them and compares them with the operations of the execution before.
+
+An operation on several objects at once (a call into code that is not rewritten) is `(MULTI, None, operations)`.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, TypeAlias
+
+Operation: TypeAlias = tuple[int, Any, Any]
+
+
+class Kind(IntEnum):
+    """What an operation does. The comments say when a strand that is about to do it may go on."""
+
+    READ = 0  # memory: always
+    WRITE = 1  # memory: always
+    MULTI = 2  # several accesses in one step: always
+    LOOK = 3  # only reads a synchronisation object: always
+    SIGNAL = 4  # changes a synchronisation object without waiting: always
+    TRY = 5  # takes if it can, fails otherwise: always
+    RELEASE = 6  # always
+    ACQUIRE = 7  # when the lock is free
+    GET = 8  # when there is something to take
+    PUT = 9  # when there is room
+    WAIT = 10  # when what is waited for has happened
+    SLEEP = 11  # when the time has come
+    SPIN = 12  # when something that the loop reads has changed
+    YIELD = 13  # always
+    TIMEOUT = 14  # not announced by a strand: how a wait ends whose time ran out
+    FINISH = 15  # the end of a strand: always
+
+
+READ, WRITE, MULTI = int(Kind.READ), int(Kind.WRITE), int(Kind.MULTI)
+LOOK, SIGNAL, TRY, RELEASE = int(Kind.LOOK), int(Kind.SIGNAL), int(Kind.TRY), int(Kind.RELEASE)
+ACQUIRE, GET, PUT, WAIT = int(Kind.ACQUIRE), int(Kind.GET), int(Kind.PUT), int(Kind.WAIT)
+SLEEP, SPIN, YIELD = int(Kind.SLEEP), int(Kind.SPIN), int(Kind.YIELD)
+TIMEOUT, FINISH = int(Kind.TIMEOUT), int(Kind.FINISH)
+
+# Set in the guards of a TRY that failed: it then counts as a LOOK.
+FAILED = 1 << 40
+
+BLOCKING = frozenset({ACQUIRE, GET, PUT, WAIT, SLEEP, SPIN})
+
+_WORDS = {
+    READ: "reads",
+    WRITE: "writes",
+    MULTI: "calls",
+    LOOK: "looks at",
+    SIGNAL: "signals",
+    TRY: "tries",
+    RELEASE: "releases",
+    ACQUIRE: "acquires",
+    GET: "gets from",
+    PUT: "puts into",
+    WAIT: "waits for",
+    SLEEP: "sleeps",
+    SPIN: "spins",
+    YIELD: "yields",
+    TIMEOUT: "times out on",
+    FINISH: "finishes",
+}
+
+
+def word(kind: int) -> str:
+    """The verb for a kind of operation: 'reads', 'acquires'."""
+    return _WORDS[kind]
+
+
+def location(op: Operation) -> str:
+    """What an operation works on, as a person would write it: `Account#1.balance`, `list#1[2]`, `Lock#1`."""
+    kind, name, key = op
+    if kind == MULTI:
+        return ", ".join(location(part) for part in key)
+    if name is None:
+        return ""
+    if key is None:
+        return str(name)
+    if isinstance(key, str) and "#" in str(name) and not str(name).startswith(_CONTAINERS):
+        return f"{name}.{key}"
+    return f"{name}[{key!r}]"
+
+
+_CONTAINERS = ("list#", "dict#", "deque#", "defaultdict#", "OrderedDict#", "Counter#", "bytearray#", "set#")

@@ -1,0 +1,382 @@
+"""One execution of the program under test, along a plan and then as the search chooses.
+
+Keeps: one strand runs at a time; `trace[i]` is the i-th operation performed, by whom; the same choices give the same
+trace. Strands switch to each other directly (no trip through a hub), and their greenlets are pooled: both matter for
+speed, and decide most of the rate of a search.
+"""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from greenlet import getcurrent, greenlet
+
+from treadle.model.operation import FAILED, FINISH, TIMEOUT, Operation, location, word
+from treadle.runtime.strands import STATE, Strand, StrandEnd
+
+# A strand that is being ended may run its `finally` blocks, but only so far.
+_LAST_POINTS = 200
+
+
+class Picker(Protocol):
+    """The part of a search strategy that an execution needs."""
+
+    def pick(self, run: Execution) -> Strand | None: ...
+
+
+class Clock:
+    """Virtual time: it moves only when nothing else can."""
+
+    __slots__ = ("now", "start")
+
+    def __init__(self, start: float = 1_000_000.0) -> None:
+        self.start = start
+        self.now = start
+
+
+class Diverged(Exception):
+    """The program did not do what it did before along the same choices."""
+
+    def __init__(self, step: int, strand: str, expected: Operation, found: Operation | None) -> None:
+        super().__init__(step, strand, expected, found)
+        self.step, self.strand, self.expected, self.found = step, strand, expected, found
+
+    def __str__(self) -> str:
+        found = "has ended or is not there" if self.found is None else _say(self.found)
+        return f"step {self.step}: {self.strand} {_say(self.expected)} when first run, but now {found}"
+
+
+def _say(op: Operation) -> str:
+    return f"{word(op[0])} {location(op)}".rstrip()
+
+
+class Worker:
+    """A pooled greenlet that runs one strand after the other."""
+
+    __slots__ = ("greenlet", "hub", "strand")
+
+    def __init__(self, hub: greenlet) -> None:
+        self.hub = hub
+        self.strand: Strand | None = None
+        self.greenlet = greenlet(self._loop, hub)
+
+    def _loop(self) -> None:
+        self.hub.switch()
+        while True:
+            strand = self.strand
+            assert strand is not None
+            try:
+                strand.run()
+                execution = strand.execution
+                if not execution.ending:
+                    strand.pending = (FINISH, strand.treadle_name, None)
+                    strand.touched = strand
+                    execution.advance(strand)
+            except StrandEnd:
+                pass
+            except BaseException as error:
+                strand.exception = error
+            strand.finished = True
+            self.strand = None
+            strand.execution.left(strand, self)
+
+
+class Pool:
+    """The greenlets of one campaign. Lives in the greenlet that made it, its hub."""
+
+    __slots__ = ("free", "hub")
+
+    def __init__(self) -> None:
+        self.hub = getcurrent()
+        self.free: list[Worker] = []
+
+    def worker(self) -> Worker:
+        if self.free:
+            return self.free.pop()
+        worker = Worker(self.hub)
+        if getcurrent() is self.hub:
+            worker.greenlet.switch()
+        else:
+            # greenlets that start from a deep stack are slow to switch: the hub starts this one for us
+            self.hub.switch((getcurrent(), worker))
+        return worker
+
+    def close(self) -> None:
+        for worker in self.free:
+            worker.greenlet.throw()
+        self.free.clear()
+
+
+class Execution:
+    """Runs one function and every thread it starts, under control.
+
+    `plan` lists the strands to choose, step by step; when it is used up, `picker.pick(self)` chooses. `trace` starts
+    with the operations that the plan is known to perform, and each is checked.
+    """
+
+    __slots__ = (
+        "any_timeout",
+        "atomic",
+        "by_index",
+        "clock",
+        "detail",
+        "ending",
+        "failure",
+        "guards",
+        "indexes",
+        "keep",
+        "limit",
+        "live",
+        "names",
+        "picker",
+        "plan",
+        "planned",
+        "pool",
+        "running_foreground",
+        "spawned",
+        "starter",
+        "step",
+        "stop_reason",
+        "strands",
+        "trace",
+    )
+
+    def __init__(
+        self,
+        pool: Pool,
+        picker: Picker,
+        plan: list[int],
+        trace: list[tuple[int, Operation]],
+        guards: list[int],
+        indexes: dict[str, int],
+        limit: int,
+        any_timeout: bool = False,
+        detail: list[Any] | None = None,
+    ) -> None:
+        self.pool = pool
+        self.picker = picker
+        self.plan = plan
+        self.planned = len(plan)
+        self.trace = trace
+        self.guards = guards
+        self.indexes = indexes
+        self.limit = limit
+        self.any_timeout = any_timeout
+        self.detail = detail
+        self.strands: list[Strand] = []
+        self.live: list[Strand] = []
+        self.by_index: dict[int, Strand] = {}
+        self.spawned: dict[int, int] = {}  # strand -> the step of its creator during which it was made
+        self.step = 0
+        self.clock = Clock()
+        self.names: dict[int, str] = {}
+        self.keep: list[Any] = []
+        self.starter: Strand | None = None
+        self.ending = False
+        self.running_foreground = 0
+        self.stop_reason = ""
+        self.failure: BaseException | None = None
+        self.atomic: set[str] = set()
+
+    # ------------------------------------------------------------------ from outside
+
+    def run(self, main: Callable[[], Any], thread: Any = None) -> None:
+        """Run main and everything it starts, until all is done, stuck, or stopped."""
+        strand = self._strand("main", thread, main, False)
+        self.spawned[strand.index] = -1
+        STATE.strand = strand
+        try:
+            request = strand.greenlet.switch()
+            while request:  # a strand asks for a new worker, started from here
+                asking, worker = request
+                worker.greenlet.switch()
+                request = asking.switch()
+        finally:
+            self._end_all()
+            STATE.strand = None
+
+    def _end_all(self) -> None:
+        self.ending = True
+        for strand in self.live:
+            if not strand.finished:
+                STATE.strand = strand
+                strand.greenlet.throw(StrandEnd)
+        self.names.clear()
+        self.keep.clear()
+
+    # ------------------------------------------------------------------ from strands
+
+    def spawn(self, thread: Any, run: Callable[[], Any], name: str = "", daemon: bool = False) -> Strand:
+        """Make a strand. It runs at once to its first point, where it waits to be chosen."""
+        maker = STATE.strand
+        assert maker is not None
+        maker.children += 1
+        prefix = "T" if maker.index == 0 else f"{maker.treadle_name}."
+        strand = self._strand(f"{prefix}{maker.children}", thread, run, daemon)
+        self.spawned[strand.index] = self.step - 1
+        self.starter = maker
+        STATE.strand = strand
+        strand.greenlet.switch()
+        if self.ending:
+            raise StrandEnd
+        return strand
+
+    def _strand(self, name: str, thread: Any, run: Callable[[], Any], daemon: bool) -> Strand:
+        index = self.indexes.get(name)
+        if index is None:
+            index = self.indexes[name] = len(self.indexes)
+        strand = Strand(self, index, name, thread, run, daemon)
+        worker = self.pool.worker()
+        worker.strand = strand
+        strand.worker = worker
+        strand.greenlet = worker.greenlet
+        worker.greenlet.gr_context = None if name != "main" else contextvars.copy_context()
+        self.strands.append(strand)
+        self.live.append(strand)
+        self.by_index[index] = strand
+        if not daemon:
+            self.running_foreground += 1
+        return strand
+
+    def advance(self, me: Strand) -> None:
+        """Choose who goes next; return when it is me. My operation is in `me.pending`."""
+        starter = self.starter
+        if starter is not None:  # I am new, and this is my first point: back to the strand that made me
+            self.starter = None
+            STATE.strand = starter
+            starter.greenlet.switch()
+            if self.ending:
+                self._still_ending(me)
+            return
+        if self.ending:
+            self._still_ending(me)
+            return
+        chosen = self._choose()
+        if chosen is not me:
+            if chosen is None:
+                self.pool.hub.switch()
+            else:
+                STATE.strand = chosen
+                chosen.greenlet.switch()
+            if self.ending:
+                self._still_ending(me)
+
+    def left(self, me: Strand, worker: Worker) -> None:
+        """A strand is done: its greenlet goes back to the pool, and another strand goes on."""
+        pool = self.pool
+        if self.ending:
+            pool.free.append(worker)
+            pool.hub.switch()
+            return
+        self.live.remove(me)
+        if not me.daemon:
+            self.running_foreground -= 1
+        starter = self.starter
+        if starter is not None:  # it ended without a single point
+            self.starter = None
+            pool.free.append(worker)
+            STATE.strand = starter
+            starter.greenlet.switch()
+            return
+        chosen = self._choose()
+        pool.free.append(worker)
+        if chosen is None:
+            pool.hub.switch()
+        else:
+            STATE.strand = chosen
+            chosen.greenlet.switch()
+
+    # ------------------------------------------------------------------ choosing
+
+    def _choose(self) -> Strand | None:
+        """The strand to go on, its operation recorded; None when the execution is over."""
+        step = self.step
+        if step < self.planned:
+            chosen = self.by_index.get(self.plan[step])
+            expected = self.trace[step][1]
+            if chosen is None or chosen.finished:
+                return self._diverge(step, expected, None)
+            op = chosen.pending
+            if op != expected:
+                if chosen.guard is not None and not chosen.guard.ready(chosen.waits, chosen):
+                    op = self._fire(chosen)
+                if op != expected:
+                    return self._diverge(step, expected, op)
+            elif chosen.guard is not None and not chosen.guard.ready(chosen.waits, chosen):
+                if not self.any_timeout or chosen.deadline is None:
+                    return self._diverge(step, expected, None)
+                self._fire(chosen)
+            self.step = step + 1
+            return chosen
+        if self.running_foreground == 0:
+            return None
+        if step >= self.limit:
+            self.stop_reason = "limit"
+            return None
+        chosen = self.picker.pick(self)
+        if chosen is None:
+            if self.stop_reason:
+                return None
+            chosen = self._earliest()
+            if chosen is None:
+                self.stop_reason = "stuck"
+                return None
+        touched = chosen.touched
+        op = chosen.pending
+        if touched is None:
+            self.guards.append(0)
+        else:
+            self.guards.append(touched.guards())
+            if chosen.guard is not None and not touched.ready(chosen.waits, chosen):
+                op = self._fire(chosen)
+        self.trace.append((chosen.index, op))
+        self.step = step + 1
+        return chosen
+
+    def _fire(self, strand: Strand) -> Operation:
+        """The time of a waiting strand runs out."""
+        strand.timed_out = True
+        if strand.deadline is not None and strand.deadline > self.clock.now:
+            self.clock.now = strand.deadline
+        if self.any_timeout:
+            self.guards[self.step] |= FAILED
+            return strand.pending
+        return (TIMEOUT, strand.pending[1], strand.pending[0])
+
+    def _earliest(self) -> Strand | None:
+        """Nothing can run: the strand whose time runs out first."""
+        best = None
+        for strand in self.live:
+            if strand.deadline is not None and (best is None or strand.deadline < best.deadline):  # type: ignore[operator]
+                best = strand
+        return best
+
+    def can_go(self, strand: Strand) -> bool:
+        """Can this strand go on now?"""
+        guard = strand.guard
+        return guard is None or guard.ready(strand.waits, strand) or (self.any_timeout and strand.deadline is not None)
+
+    def enabled(self) -> list[Strand]:
+        """The strands that can go on now, oldest first."""
+        return [strand for strand in self.live if self.can_go(strand)]
+
+    # ------------------------------------------------------------------ the end
+
+    def _diverge(self, step: int, expected: Operation, found: Operation | None) -> Strand | None:
+        names = {index: name for name, index in self.indexes.items()}
+        self.failure = Diverged(step, names[self.plan[step]], expected, found)
+        self.stop_reason = "diverged"
+        return None
+
+    def _still_ending(self, me: Strand) -> None:
+        """This strand must not go on, but its `finally` blocks may do what does not block."""
+        me.endings += 1
+        if me.endings == 1 or me.endings > _LAST_POINTS:
+            if me.endings > 2 * _LAST_POINTS:
+                while True:  # a bare `except:` in a loop: this greenlet is given up
+                    self.pool.hub.switch()
+            raise StrandEnd
+        if me.guard is not None and not me.guard.ready(me.waits, me):
+            raise StrandEnd

@@ -1,0 +1,218 @@
+"""Strands: the threads of the program under test, and the point where each of them gives up control.
+
+Inside an execution exactly one strand runs at a time, as a greenlet of one OS thread. It gives up control only at a
+*point*, which comes BEFORE an operation: the strand announces the operation, the search chooses a strand, and the
+chosen one performs its operation and runs on, undisturbed, to its own next point.
+
+Invariant: every strand that is alive and not running has its next operation in `pending`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from treadle.model.operation import BLOCKING, FAILED, LOOK, TRY, WAIT, Operation
+
+if TYPE_CHECKING:
+    from greenlet import greenlet
+
+    from treadle.runtime.execution import Execution, Worker
+
+
+class _State:
+    """The running strand; None outside an execution. One slot that every hook reads."""
+
+    __slots__ = ("strand",)
+    strand: Strand | None
+
+    def __init__(self) -> None:
+        self.strand = None
+
+
+STATE = _State()
+
+
+def current() -> Strand | None:
+    """The strand that is running, or None outside an execution, where everything is CPython's own."""
+    return STATE.strand
+
+
+class StrandEnd(BaseException):
+    """Thrown into a strand that must not go on, because its execution is over."""
+
+
+class SyncObject:
+    """Base of everything that strands synchronise on: locks, queues, events, and the strands themselves.
+
+    Contract: `ready` and `guards` are pure and cheap. `ready(kind, strand)` says whether a blocking operation may go
+    on now for that strand; `guards()` has the bit `1 << kind` set for every blocking kind that would be ready for a
+    strand that owns nothing.
+    """
+
+    __slots__ = ("__weakref__", "treadle_name")
+    treadle_name: str
+    label: str = "Object"
+    owner: Strand | None = None
+
+    def ready(self, kind: int, strand: Strand) -> bool:
+        return True
+
+    def guards(self) -> int:
+        return -1
+
+    def describe(self) -> str:
+        return ""
+
+
+class Strand(SyncObject):
+    """One thread of the program under test."""
+
+    __slots__ = (
+        "children",
+        "daemon",
+        "deadline",
+        "detail",
+        "encounters",
+        "endings",
+        "exception",
+        "execution",
+        "finished",
+        "greenlet",
+        "guard",
+        "index",
+        "pending",
+        "read_clock",
+        "run",
+        "spin_from",
+        "spin_pause",
+        "spin_reads",
+        "thread",
+        "timed_out",
+        "waits",
+        "touched",
+        "worker",
+    )
+    label = "Strand"
+
+    greenlet: greenlet
+    worker: Worker
+    pending: Operation
+    guard: SyncObject | None  # what a blocking operation waits for
+    touched: SyncObject | None  # the synchronisation object of the pending operation, None for memory
+    deadline: float | None
+    exception: BaseException | None
+
+    def __init__(self, execution: Execution, index: int, name: str, thread: Any, run: Any, daemon: bool) -> None:
+        self.execution = execution
+        self.index = index  # the same number for the same name in every execution of a campaign
+        self.treadle_name = name
+        self.thread = thread
+        self.run = run
+        self.daemon = daemon
+        self.finished = False
+        self.exception = None
+        self.guard = None
+        self.touched = None
+        self.deadline = None
+        self.timed_out = False
+        self.waits = 0
+        self.children = 0
+        self.encounters: dict[Any, int] = {}
+        self.endings = 0
+        self.detail = execution.detail is not None
+        self.read_clock = False
+        self.spin_from = 0
+        self.spin_pause = 0.0
+        self.spin_reads: list[Operation] = []
+
+    def __repr__(self) -> str:
+        return f"<strand {self.treadle_name}>"
+
+    @property
+    def name(self) -> str:
+        return self.treadle_name
+
+    @property
+    def ident(self) -> int:
+        """A number that is the same for this strand in every execution, as threading.get_ident() promises less."""
+        return self.index + 1
+
+    # a strand is what others join: it is ready for a waiter when it has finished
+    def ready(self, kind: int, strand: Strand) -> bool:
+        return self.finished
+
+    def guards(self) -> int:
+        return (1 << WAIT) if self.finished else 0
+
+    def point(self, kind: int, obj: SyncObject, timeout: float | None = None) -> bool:
+        """The scheduling point before an operation on a synchronisation object.
+
+        True: the operation may be performed now. False: the time ran out first, and it must not be.
+        """
+        try:
+            name = obj.treadle_name
+        except AttributeError:
+            name = obj.treadle_name = self.fresh(obj.label)
+        self.pending = (kind, name, None)
+        self.touched = obj
+        if kind in BLOCKING:
+            self.guard = obj
+            self.waits = kind
+            if timeout is not None:
+                self.deadline = self.execution.clock.now + max(timeout, 0.0)
+                if self.execution.any_timeout:  # it never blocks: when it is not ready, its time runs out
+                    self.pending = (LOOK if kind == WAIT else TRY, name, None)
+            self.execution.advance(self)
+            self.touched = self.guard = self.deadline = None
+            if self.timed_out:
+                self.timed_out = False
+                return False
+            return True
+        self.execution.advance(self)
+        self.touched = None
+        return True
+
+    def access(self, kind: int, name: Any, key: Any) -> None:
+        """The scheduling point before an access to memory."""
+        self.pending = (kind, name, key)
+        self.execution.advance(self)
+
+    def failed(self) -> None:
+        """The TRY just performed did not get anything: it changed nothing."""
+        execution = self.execution
+        execution.guards[execution.step - 1] |= FAILED
+
+    def pause(self, op: Operation, guard: SyncObject | None, deadline: float | None) -> bool:
+        """Wait at op until guard is ready (True) or the deadline comes (False)."""
+        self.pending = op
+        self.waits = op[0]
+        self.touched = self.guard = guard if guard is not None else _NEVER
+        self.deadline = deadline
+        self.execution.advance(self)
+        self.touched = self.guard = self.deadline = None
+        if self.timed_out:
+            self.timed_out = False
+            return False
+        return True
+
+    def fresh(self, label: str) -> str:
+        """A name for an object that this strand made: by its kind and how many this strand made before."""
+        count = self.encounters.get(label, 0) + 1
+        self.encounters[label] = count
+        if self.index == 0:
+            return f"{label}#{count}"
+        return f"{label}#{self.treadle_name}.{count}"
+
+
+class _Never(SyncObject):
+    __slots__ = ()
+
+    def ready(self, kind: int, strand: Strand) -> bool:
+        return False
+
+    def guards(self) -> int:
+        return 0
+
+
+_NEVER = _Never()
+_NEVER.treadle_name = "clock"

@@ -1,0 +1,303 @@
+"""Optimal dynamic partial-order reduction: one execution per Mazurkiewicz trace, none of them blocked.
+
+Abdulla, Aronsson, Jonsson, Sagonas, "Source Sets: A Foundation for Optimal Dynamic Partial Order Reduction", JACM 2017,
+Algorithm 2, with the paper's names: races, notdep, weak initials, wakeup trees, sleep sets. It departs in three places:
+
+- happens-before is kept as one bit mask of event numbers per event, which makes every question about it one shift;
+- races are looked for only with events that are new in this execution: the others were handled when they were new;
+- operations that are still pending at the end (a strand in a deadlock, a daemon) take part in races like events, and
+  a race with a blocking operation counts only if that could have gone first (`dependency.reversible`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle.model.operation import FAILED, LOOK, MULTI, SPIN, TIMEOUT, TRY, Operation
+from treadle.search.dependency import CONSUMING, READS, dependent, reversible
+from treadle.search.strategy import Strategy
+
+
+class Branch:
+    """A node of a wakeup tree: the strand to run next, what it is about to do, and how to go on."""
+
+    __slots__ = ("children", "op", "strand")
+
+    def __init__(self, strand: int, op: Operation) -> None:
+        self.strand = strand
+        self.op = op
+        self.children: list[Branch] = []
+
+
+class Node:
+    """The state before one event of the current execution."""
+
+    __slots__ = ("sleep", "tree")
+
+    def __init__(self, sleep: dict[int, Operation], tree: list[Branch]) -> None:
+        self.sleep = sleep  # strands whose next step was explored from here, or from an equivalent place
+        self.tree = tree  # wakeup tree: what is still to be explored from here, the first branch being run
+
+
+# a step of a wakeup sequence: strand, operation, its happens-before mask, its number in the execution it comes from
+Step = tuple[int, Operation, int, int]
+
+
+class Dpor(Strategy):
+    """Explores by optimal DPOR, oldest strand first."""
+
+    name = "dpor"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.nodes: list[Node] = []
+        self.before: list[int] = []  # before[j]: mask of the events that happen before event j, and j itself
+        self.by_strand: dict[int, list[int]] = {}
+        self.by_object: dict[Any, list[int]] = {}
+        self.fence: list[int] = []  # events that everything else is ordered with: time-outs
+        self.started = False
+
+    # ------------------------------------------------------------------ the strategy's three methods
+
+    def begin(self) -> bool:
+        if not self.started:
+            self.started = True
+            return True
+        return self._backtrack()
+
+    def pick(self, run: Any) -> Any:
+        depth = len(run.trace)
+        if depth < len(self.nodes):  # where we backtracked to: its next branch is due
+            node = self.nodes[depth]
+        else:
+            node = self._enter(run.trace)
+            self.nodes.append(node)
+        if node.tree:
+            strand = run.by_index[node.tree[0].strand]
+            if run.can_go(strand):
+                return strand
+            run.stop_reason = "blocked"
+            return None
+        asleep = False
+        for strand in run.live:
+            if run.can_go(strand):
+                if strand.index not in node.sleep:
+                    node.tree.append(Branch(strand.index, strand.pending))
+                    return strand
+                asleep = True
+        if asleep:
+            run.stop_reason = "blocked"
+        return None  # otherwise only a time-out can go on from here, which leaves nothing to choose
+
+    def end(self, run: Any) -> None:
+        trace: list[tuple[int, Operation]] = run.trace
+        self.trace, self.guards = trace, run.guards
+        blocked = run.stop_reason == "blocked"
+        self.blocked += blocked
+        del self.nodes[len(trace) + blocked :]
+        races: list[tuple[int, int]] = []
+        for number in range(len(self.before), len(trace)):
+            self._link(number, run.spawned, races)
+        for earlier, later in races:
+            self._reverse(earlier, later, trace[later], self.before[later])
+        if not blocked:
+            for strand in run.live:
+                if not strand.finished:
+                    self._race_pending(strand, run.spawned)
+
+    # ------------------------------------------------------------------ walking the tree
+
+    def _enter(self, trace: list[tuple[int, Operation]]) -> Node:
+        """The node after the last event: its sleep set and wakeup tree follow from the node before."""
+        if not trace:
+            return Node({}, [])
+        parent = self.nodes[-1]
+        strand, op = trace[-1]
+        sleep = parent.sleep
+        if sleep:
+            sleep = {q: step for q, step in sleep.items() if q != strand and not dependent(step, op)}
+        return Node(sleep, parent.tree[0].children if parent.tree else [])
+
+    def _backtrack(self) -> bool:
+        """Forget the events that are fully explored, and plan the next branch. False when none is left."""
+        nodes = self.nodes
+        while nodes:
+            depth = len(nodes) - 1
+            node = nodes[depth]
+            if node.tree:
+                finished = node.tree.pop(0)
+                node.sleep = {**node.sleep, finished.strand: finished.op}
+            self._forget(depth)
+            if node.tree:
+                self.trace = self.trace[:depth]
+                self.guards = self.guards[:depth]
+                self.plan = [strand for strand, _ in self.trace]
+                return True
+            nodes.pop()
+        self.exhausted = True
+        return False
+
+    def _forget(self, depth: int) -> None:
+        """Take the events from depth on out of the indexes."""
+        while len(self.before) > depth:
+            number = len(self.before) - 1
+            strand, (kind, name, key) = self.trace[number]
+            self.before.pop()
+            self.by_strand[strand].pop()
+            if kind == MULTI:
+                for _, part, _ in key:
+                    self.by_object[part].pop()
+            elif name is not None:
+                self.by_object[name].pop()
+            if self.fence and self.fence[-1] == number:
+                self.fence.pop()
+
+    # ------------------------------------------------------------------ happens-before and races
+
+    def _past(self, strand: int, spawned: dict[int, int]) -> int:
+        """The events that happen before the next step of a strand whatever it does: its own, its creator's."""
+        own = self.by_strand.get(strand)
+        if own:
+            past = self.before[own[-1]]
+        else:
+            made = spawned[strand]
+            past = self.before[made] if made >= 0 else 0
+        if self.fence:
+            past |= (2 << self.fence[-1]) - 1
+        return past
+
+    def _link(self, number: int, spawned: dict[int, int], races: list[tuple[int, int]]) -> None:
+        """Place a new event in the happens-before order and note the races it ends."""
+        strand, op = self.trace[number]
+        kind, name, key = op
+        past = self._past(strand, spawned)
+        if kind == TIMEOUT:
+            self.fence.append(number)
+            past = (1 << number) - 1
+            self.by_object.setdefault(name, []).append(number)
+        elif kind == MULTI:
+            for part in key:
+                past = self._conflicts(number, strand, part, past, races)
+                self.by_object.setdefault(part[1], []).append(number)
+        elif kind == SPIN:
+            past |= self.before[self.guards[number]]
+        elif name is not None:
+            past = self._conflicts(number, strand, op, past, races)
+            self.by_object.setdefault(name, []).append(number)
+        self.before.append(past | (1 << number))
+        self.by_strand.setdefault(strand, []).append(number)
+
+    def _conflicts(self, number: int, strand: int, op: Operation, past: int, races: list[tuple[int, int]]) -> int:
+        """Go back over the events on the same object; return what now happens before this operation."""
+        kind, name, key = op
+        events = self.by_object.get(name)
+        if not events:
+            return past
+        trace, before, guards = self.trace, self.before, self.guards
+        reads = READS[kind] or (kind == TRY and number < len(guards) and guards[number] & FAILED)
+        covered = past  # what is ordered before this operation without the race in question
+        for event in reversed(events):
+            other, (other_kind, _, other_key) = trace[event]
+            if other_kind == MULTI:
+                other_kind, other_key = _part(trace[event][1], name)
+            other_reads = READS[other_kind] or (other_kind == TRY and guards[event] & FAILED)
+            if reads and other_reads:
+                continue
+            if key is not None and other_key is not None and key != other_key and other_kind != TIMEOUT:
+                continue
+            passed_over = False
+            if other != strand and not (covered >> event) & 1:
+                if reversible(guards[event], kind):
+                    races.append((event, number))
+                    covered |= before[event]
+                elif kind in CONSUMING:
+                    passed_over = True
+                else:
+                    covered |= before[event]
+            past |= before[event]
+            if not passed_over and not other_reads and (other_key is None or other_key == key):
+                break  # everything earlier on this key happens before that one
+        return past
+
+    def _race_pending(self, strand: Any, spawned: dict[int, int]) -> None:
+        """Races that an operation would end which was never performed: the strand is stuck, or was not waited for."""
+        op = strand.pending
+        races: list[tuple[int, int]] = []
+        number = len(self.trace)
+        past = self._past(strand.index, spawned)
+        if op[0] == SPIN:
+            return
+        for part in op[2] if op[0] == MULTI else (op,):
+            if part[1] is not None:
+                past = self._conflicts(number, strand.index, part, past, races)
+        for earlier, _ in races:
+            self._reverse(earlier, number, (strand.index, op), past)
+
+    def _reverse(self, earlier: int, later: int, event: tuple[int, Operation], past: int) -> None:
+        """See to it that the race is also run the other way round: after the events before `earlier`, a sequence
+        of those that do not depend on it, then the later event."""
+        node = self.nodes[earlier]
+        before, trace, guards = self.before, self.trace, self.guards
+        sequence: list[Step] = []  # the paper's v = notdep(e, E).e'
+        for number in range(earlier + 1, min(later, len(trace))):
+            if not (before[number] >> earlier) & 1:
+                strand, op = trace[number]
+                if op[0] == TRY and guards[number] & FAILED:
+                    op = (LOOK, op[1], op[2])
+                sequence.append((strand, op, before[number], number))
+        sequence.append((event[0], event[1], past, later))
+        for sleeper, op in node.sleep.items():
+            if _weak_initial(sleeper, op, sequence) is not None:
+                return
+        _insert(node.tree, sequence, node.tree[0] if node.tree else None)
+
+
+def _part(op: Operation, name: Any) -> tuple[int, Any]:
+    """The strongest access of a multiple operation to one object."""
+    best: tuple[int, Any] | None = None
+    for kind, part, key in op[2]:
+        if part == name:
+            if best is None:
+                best = (kind, key)
+            else:
+                best = (best[0] if READS[kind] else kind, key if key == best[1] else None)
+    assert best is not None
+    return best
+
+
+def _weak_initial(strand: int, op: Operation, sequence: list[Step]) -> int | None:
+    """Can the strand's next step come first in the sequence? Its place there, or -1 when it is independent of
+    all of it; None when it cannot."""
+    mask = 0
+    for place, (other, _, before, number) in enumerate(sequence):
+        if other == strand:
+            return None if before & mask else place
+        mask |= 1 << number
+    for _, other_op, _, _ in sequence:
+        if dependent(op, other_op):
+            return None
+    return -1
+
+
+def _insert(tree: list[Branch], sequence: list[Step], running: Branch | None) -> None:
+    """Add a sequence to a wakeup tree, unless a branch of it already leads to an equivalent execution."""
+    while True:
+        for branch in tree:
+            if branch is running:
+                continue
+            place = _weak_initial(branch.strand, branch.op, sequence)
+            if place is not None:
+                if not branch.children:
+                    return
+                if place >= 0:
+                    sequence = sequence[:place] + sequence[place + 1 :]
+                    if not sequence:
+                        return
+                tree = branch.children
+                break
+        else:
+            for strand, op, _, _ in sequence:
+                branch = Branch(strand, op)
+                tree.append(branch)
+                tree = branch.children
+            return
