@@ -88,8 +88,8 @@ class Strand(SyncObject):
         "spin_reads",
         "thread",
         "timed_out",
-        "waits",
         "touched",
+        "waits",
         "worker",
     )
     label = "Strand"
