@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from greenlet import getcurrent, greenlet
 
 from treadle.model.operation import FAILED, FINISH, TIMEOUT, Operation, location, word
-from treadle.runtime.strands import STATE, Strand, StrandEnd
+from treadle.runtime.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd
 
 # A strand that is being ended may run its `finally` blocks, but only so far.
 _LAST_POINTS = 200
@@ -196,6 +196,8 @@ class Execution:
         finally:
             self._end_all()
             STATE.strand = None
+            for undo in AFTER_EXECUTION:
+                undo()
 
     def _end_all(self) -> None:
         self.ending = True
@@ -203,6 +205,7 @@ class Execution:
             if not strand.finished:
                 STATE.strand = strand
                 strand.greenlet.throw(StrandEnd)
+        STATE.strand = None  # what dies with the execution may have finalisers: they run outside
         self.names.clear()
         self.keep.clear()
 

@@ -9,6 +9,7 @@ Invariant: every strand that is alive and not running has its next operation in 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from treadle.model.operation import BLOCKING, FAILED, LOOK, TRY, WAIT, Operation
@@ -30,6 +31,9 @@ class _State:
 
 
 STATE = _State()
+
+# Called when an execution is over and no strand runs any more: how the models put back what was made outside.
+AFTER_EXECUTION: list[Callable[[], None]] = []
 
 
 def current() -> Strand | None:
