@@ -47,6 +47,19 @@ class Step:
 
 
 @dataclass(slots=True)
+class Waiting:
+    """A strand that cannot go on: what it wants, who has it, and what it keeps from others meanwhile."""
+
+    strand: str
+    operation: str  # "acquires", "gets from", "waits for"
+    object: str  # "Lock#2"
+    held_by: str = ""  # the strand that could let it go on, "" when there is none
+    holds: list[str] = field(default_factory=list)
+    stack: tuple[tuple[str, int, str], ...] = ()  # (file, line, function), innermost first
+    note: str = ""  # the state of the object: "empty, 2 waiting"
+
+
+@dataclass(slots=True)
 class Finding:
     """Something wrong in one schedule: what, why, and how to see it again."""
 
