@@ -1,0 +1,192 @@
+"""Decides which modules are rewritten: the test's own, the project's own, and the packages that were named.
+
+Everything else is atomic. Never rewritten, named or not, is what the runtime models or stands on.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from treadle.model.errors import UsageError
+
+# Each with its reason; a name covers its submodules too.
+NEVER: dict[str, str] = {
+    "treadle": "the tool itself",
+    "greenlet": "strands run on it",
+    "threading": "modelled by the runtime",
+    "_thread": "modelled by the runtime",
+    "_threading_local": "modelled by the runtime",
+    "queue": "modelled by the runtime",
+    "_queue": "modelled by the runtime",
+    "concurrent": "modelled by the runtime",
+    "asyncio": "runs on the runtime's own event loop",
+    "multiprocessing": "real processes are outside the runtime's control",
+    "selectors": "runs on the runtime's own event loop",
+    "time": "virtual inside an execution",
+    "random": "seeded anew for every execution",
+    "signal": "belongs to the real main thread",
+    "contextvars": "kept per strand by the runtime",
+    "_weakrefset": "used by threading, and called back by the garbage collector",
+    "weakref": "called back by the garbage collector, at any moment",
+    "builtins": "the language",
+    "sys": "the language",
+    "gc": "the language",
+    "types": "used by the hooks",
+    "operator": "used by the hooks",
+    "abc": "isinstance of the hooks runs through it",
+    "_py_abc": "isinstance of the hooks runs through it",
+    "_collections_abc": "isinstance of the hooks runs through it",
+    "ast": "used while rewriting",
+    "importlib": "the import system",
+    "zipimport": "the import system",
+    "pkgutil": "the import system",
+    "runpy": "the import system",
+    "encodings": "the import system",
+    "codecs": "the import system",
+    "os": "real files and processes are outside the runtime's control",
+    "posixpath": "the import system",
+    "ntpath": "the import system",
+    "genericpath": "the import system",
+    "io": "real files are outside the runtime's control",
+    "linecache": "used while explaining a failure",
+    "tokenize": "used while explaining a failure",
+    "traceback": "used while explaining a failure",
+    "inspect": "used while explaining a failure",
+    "warnings": "looks at the frames that call it",
+    "pytest": "the test runner",
+    "_pytest": "the test runner",
+    "pluggy": "the test runner",
+    "xdist": "the test runner",
+    "execnet": "the test runner",
+    "pytest_asyncio": "the test runner",
+    "coverage": "measures the test runner",
+    "pdb": "the debugger",
+    "bdb": "the debugger",
+    "z3": "a C library behind thin wrappers",
+    "click": "the command line of the tool",
+    "rich": "the output of the tool",
+}
+
+_ROOT_MARKS = ("pyproject.toml", "setup.cfg", "setup.py", ".git", ".hg", "tox.ini", "pytest.ini")
+
+# Installed code that lives below a project's root is not the project's own.
+_INSTALLED_FOLDERS = frozenset({"site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox", ".eggs"})
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which modules are rewritten. `modules` are names that are rewritten wherever they live."""
+
+    project_root: Path | None
+    packages: tuple[str, ...] = ()
+    modules: frozenset[str] = frozenset()
+    _decided: dict[tuple[str, str], bool] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def for_test(cls, test: Callable[..., Any] | ModuleType | str | Path, packages: Iterable[str] = ()) -> Selection:
+        """The project that `test` belongs to (a function, a module or a path), and the named packages."""
+        names = tuple(packages)
+        for name in names:
+            _check_package(name)
+        if isinstance(test, str | Path):
+            return cls(find_root(Path(test)), names)
+        module = test.__name__ if isinstance(test, ModuleType) else inspect.unwrap(test).__module__
+        try:
+            file = inspect.getsourcefile(test if isinstance(test, ModuleType) else inspect.unwrap(test))
+        except TypeError:
+            file = None
+        if file is None or not Path(file).is_file():
+            return cls(find_root(Path.cwd()), names, frozenset({module}))
+        return cls(find_root(Path(file)), names, frozenset({module}))
+
+    def selects(self, name: str, file: str | None) -> bool:
+        """Is the module `name`, which lives in `file`, rewritten?"""
+        key = name, file or ""
+        decision = self._decided.get(key)
+        if decision is None:
+            decision = self._decided[key] = self._decide(name, file)
+        return decision
+
+    def _decide(self, name: str, file: str | None) -> bool:
+        if never(name):
+            return False
+        if name in self.modules:
+            return True
+        if file is None or not file.endswith(".py"):
+            return False
+        if any(name == package or name.startswith(package + ".") for package in self.packages):
+            return True
+        return self.project_root is not None and _is_own(Path(file), self.project_root)
+
+
+def never(name: str) -> str | None:
+    """Why a module is never rewritten; None if it may be."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        reason = NEVER.get(".".join(parts[:length]))
+        if reason is not None:
+            return reason
+    return None
+
+
+def find_root(path: Path) -> Path | None:
+    """The nearest folder at or above `path` that looks like the root of a project, or else the folder of `path`."""
+    path = path.absolute()
+    start = path if path.is_dir() else path.parent
+    for folder in (start, *start.parents):
+        if any((folder / mark).exists() for mark in _ROOT_MARKS):
+            return folder
+    return start
+
+
+def _is_own(file: Path, root: Path) -> bool:
+    try:
+        inner = file.relative_to(root)
+    except ValueError:
+        return False
+    if _INSTALLED_FOLDERS.intersection(inner.parts):
+        return False
+    return not any(file.is_relative_to(folder) for folder in _interpreter_folders() if folder.is_relative_to(root))
+
+
+def _interpreter_folders() -> list[Path]:
+    """Where the interpreter and its packages live, should that be inside the project."""
+    import sysconfig
+
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    return [Path(sysconfig.get_path(name)) for name in names] + [Path(sys.prefix) / "lib"]
+
+
+def _check_package(name: str) -> None:
+    """`name` must be importable and have Python source."""
+    reason = never(name)
+    if reason is not None:
+        raise UsageError(f"'{name}' cannot be instrumented: {reason}")
+    try:
+        spec = importlib.util.find_spec(name)
+    except ModuleNotFoundError:
+        spec = None
+    except (ImportError, ValueError, AttributeError):
+        module = sys.modules.get(name)
+        spec = getattr(module, "__spec__", None)
+    if spec is None:
+        raise UsageError(f"cannot instrument '{name}': no package or module of that name is installed")
+    loader = spec.loader
+    if isinstance(loader, importlib.machinery.ExtensionFileLoader):
+        raise UsageError(f"cannot instrument '{name}': it is a C extension, which is atomic as it is")
+    if spec.origin in ("built-in", "frozen") and not spec.has_location and not _frozen_source(spec):
+        raise UsageError(f"cannot instrument '{name}': it is built into the interpreter, and is atomic as it is")
+    if isinstance(loader, importlib.machinery.SourcelessFileLoader):
+        raise UsageError(f"cannot instrument '{name}': only its compiled form is installed, without the source")
+
+
+def _frozen_source(spec: importlib.machinery.ModuleSpec) -> bool:
+    return bool(getattr(spec.loader_state, "filename", None))

@@ -1,0 +1,109 @@
+"""Hooks that do what plain Python does, and hooks that also write down what they saw."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def _load(owner: Any, name: str) -> Any:
+    return getattr(owner, name)
+
+
+def _function(function: Any) -> Any:
+    return function
+
+
+def _store(value: Any, owner: Any, name: str) -> None:
+    setattr(owner, name, value)
+
+
+def _delete(owner: Any, name: str) -> None:
+    delattr(owner, name)
+
+
+def _item(owner: Any, key: Any) -> Any:
+    return owner[key]
+
+
+def _set_item(value: Any, owner: Any, key: Any) -> None:
+    owner[key] = value
+
+
+def _del_item(owner: Any, key: Any) -> None:
+    del owner[key]
+
+
+def _in(element: Any, container: Any) -> bool:
+    return element in container
+
+
+def _use(value: Any) -> Any:
+    return value
+
+
+_MISSING = object()
+
+
+def _global(globals_: dict[str, Any], name: str) -> Any:
+    value = globals_.get(name, _MISSING)
+    if value is _MISSING:
+        builtins_ = globals_["__builtins__"]
+        value = (builtins_ if isinstance(builtins_, dict) else vars(builtins_)).get(name, _MISSING)
+    if value is _MISSING:
+        raise NameError(f"name {name!r} is not defined", name=name)
+    return value
+
+
+def _set_global(value: Any, globals_: dict[str, Any], name: str) -> None:
+    globals_[name] = value
+
+
+def _del_global(globals_: dict[str, Any], name: str) -> None:
+    if name not in globals_:
+        raise NameError(f"name {name!r} is not defined", name=name)
+    del globals_[name]
+
+
+def _announce(label: str) -> None:
+    pass
+
+
+def _spin() -> None:
+    pass
+
+
+HOOKS: dict[str, Any] = {
+    "_treadle_load": _load,
+    "_treadle_callee": _load,
+    "_treadle_function": _function,
+    "_treadle_store": _store,
+    "_treadle_delete": _delete,
+    "_treadle_item": _item,
+    "_treadle_set_item": _set_item,
+    "_treadle_del_item": _del_item,
+    "_treadle_in": _in,
+    "_treadle_use": _use,
+    "_treadle_iter": _use,
+    "_treadle_global": _global,
+    "_treadle_set_global": _set_global,
+    "_treadle_del_global": _del_global,
+    "_treadle_cell_read": _announce,
+    "_treadle_cell_write": _announce,
+    "_treadle_context": _use,
+    "_treadle_spin": _spin,
+}
+
+
+def recording(log: list[tuple[Any, ...]]) -> dict[str, Any]:
+    """The same hooks; each call first adds (hook, the arguments that are strings) to `log`."""
+
+    def recorded(name: str, hook: Any) -> Any:
+        short = name.removeprefix("_treadle_")
+
+        def record(*args: Any) -> Any:
+            log.append((short, *(arg for arg in args if isinstance(arg, str))))
+            return hook(*args)
+
+        return record
+
+    return {name: recorded(name, hook) for name, hook in HOOKS.items()}
