@@ -35,3 +35,15 @@ class InternalError(TreadleError):
 
     def __str__(self) -> str:
         return f"internal error in Treadle, please report it: {super().__str__()}"
+
+
+class DeadlockError(TreadleError):
+    """In the schedule that was found no strand can go on. The explanation and the replay command are its notes."""
+
+
+class LivelockError(TreadleError):
+    """In the schedule that was found strands go on for ever without getting anywhere."""
+
+
+class NothingToExplore(TreadleError):
+    """The test has one schedule only, so that its passing would say nothing about concurrency."""

@@ -40,9 +40,10 @@ def explain(
     width: int | None = None,
     waiting: Sequence[Waiting] = (),
 ) -> str:
-    """The failing schedule as plain text, never wider than `width` (default: the terminal, at most 100)."""
+    """The failing schedule as plain text, never wider than `width` (default: the terminal, at most 100, less the
+    four columns by which others indent it)."""
     if width is None:
-        width = min(shutil.get_terminal_size((100, 24)).columns, 100)
+        width = min(shutil.get_terminal_size((100, 24)).columns, 100) - 4
     width = max(width, 40)
     names = _short_names([step.file for step in steps] + [frame[0] for one in waiting for frame in one.stack])
     shown = _what_matters(steps)
@@ -164,9 +165,10 @@ class Clash:
 
         thing, other = self.between.object, self.between.strand
         if self.last is None:
+            again = "it" if thing == self.first.object else thing
             return (
                 f"{self.first.strand} {self.first.operation} {self.first.object} ({at(self.first)}), "
-                f"then {other} {self.between.operation} {'it' if thing == self.first.object else thing} ({at(self.between)})"
+                f"then {other} {self.between.operation} {again} ({at(self.between)})"
             )
         one, two = _noun(self.first), _noun(self.last)
         strand = self.first.strand
@@ -229,9 +231,9 @@ def _last_conflict(memory: list[tuple[int, Step]]) -> Clash | None:
     for place in range(len(memory) - 1, 0, -1):
         later = memory[place][1]
         for _, earlier in reversed(memory[:place]):
-            if earlier.strand != later.strand and _touch(earlier, later):
-                if _letter(earlier) + _letter(later) != "RR":
-                    return Clash(earlier, later, None)
+            apart = earlier.strand != later.strand and _letter(earlier) + _letter(later) != "RR"
+            if apart and _touch(earlier, later):
+                return Clash(earlier, later, None)
     return None
 
 
