@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from treadle.runtime.instrument.rewrite import HOOK_PREFIX, INPLACE_OPERATORS
@@ -84,9 +85,10 @@ def derived_hooks(hooks: Mapping[str, Any]) -> dict[str, Any]:
         return announce
 
     derived: dict[str, Any] = {
-        "attribute_place": AttributePlace,
-        "item_place": ItemPlace,
-        "global_place": GlobalPlace,
+        # Not as classes: programs that list the types in `builtins` would find them.
+        "attribute_place": partial(AttributePlace),
+        "item_place": partial(ItemPlace),
+        "global_place": partial(GlobalPlace),
         "named_global": named_global,
         "define_global": define_global,
         "define_cell": define_cell,

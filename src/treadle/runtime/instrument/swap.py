@@ -28,8 +28,8 @@ from treadle.runtime.instrument.selection import Selection, never
 
 Subject = Callable[..., Any] | ModuleType | Iterable[ModuleType] | None
 
-# How many open instrumentations want a module rewritten, by its name.
-_wanted: Counter[str] = Counter()
+# How many open instrumentations want a module rewritten, by its name: a module is in it while its code is rewritten.
+REWRITTEN: Counter[str] = Counter()
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def instrumented(subject: Subject, selection: Selection, hooks: Mapping[str, Any
 
 def rewritten_modules() -> list[str]:
     """The names of the modules that run rewritten code now."""
-    return sorted(_wanted)
+    return sorted(REWRITTEN)
 
 
 def install_hooks(hooks: Mapping[str, Any]) -> None:
@@ -88,7 +88,7 @@ class _Instrumentation:
         sys.meta_path.insert(0, self.finder)
 
     def _want(self, name: str) -> None:
-        _wanted[name] += 1
+        REWRITTEN[name] += 1
         self.wanted.append(name)
 
     def _imported(self, module: ModuleType, chunk: Chunk) -> None:
@@ -101,9 +101,9 @@ class _Instrumentation:
             sys.meta_path.remove(self.finder)
         done = []
         for name in self.wanted:
-            _wanted[name] -= 1
-            if not _wanted[name]:
-                del _wanted[name]
+            REWRITTEN[name] -= 1
+            if not REWRITTEN[name]:
+                del REWRITTEN[name]
                 done.append(self.modules[name])
         _swap_out(done)
 
