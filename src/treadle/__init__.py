@@ -10,7 +10,19 @@ from typing import Any
 __version__ = "0.1.0"
 
 # name -> the module that defines it; each door adds its own row
-_PUBLIC: dict[str, str] = {}
+_PUBLIC: dict[str, str] = {
+    "check": "treadle.generate.explore",
+    "explore": "treadle.generate.explore",
+    "parallel": "treadle.generate.explore",
+    "replay": "treadle.generate.explore",
+    "Result": "treadle.model.result",
+    "Finding": "treadle.model.result",
+    "Verdict": "treadle.model.result",
+    "DeadlockError": "treadle.model.errors",
+    "LivelockError": "treadle.model.errors",
+    "NothingToExplore": "treadle.model.errors",
+    "UsageError": "treadle.model.errors",
+}
 
 __all__ = ["__version__", *_PUBLIC]
 

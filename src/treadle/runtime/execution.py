@@ -14,6 +14,8 @@ from typing import Any, Protocol
 from greenlet import getcurrent, greenlet
 
 from treadle.model.operation import FAILED, FINISH, TIMEOUT, Operation, location, word
+from treadle.model.result import Waiting
+from treadle.runtime.detail import describe, short, waiting
 from treadle.runtime.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd
 
 # A strand that is being ended may run its `finally` blocks, but only so far.
@@ -140,7 +142,9 @@ class Execution:
         "step",
         "stop_reason",
         "strands",
+        "stuck",
         "trace",
+        "unfinished",
     )
 
     def __init__(
@@ -179,6 +183,8 @@ class Execution:
         self.stop_reason = ""
         self.failure: BaseException | None = None
         self.atomic: set[str] = set()
+        self.unfinished: list[tuple[Strand, Operation]] = []  # strands left at the end, and what they were about to do
+        self.stuck: list[Waiting] = []  # the strands of a deadlock
 
     # ------------------------------------------------------------------ from outside
 
@@ -193,6 +199,9 @@ class Execution:
                 asking, worker = request
                 worker.greenlet.switch()
                 request = asking.switch()
+            self.unfinished = [(strand, strand.pending) for strand in self.live]
+            if self.stop_reason == "stuck":
+                self.stuck = [waiting(strand, self.live) for strand in self.live if not strand.daemon]
         finally:
             self._end_all()
             STATE.strand = None
@@ -245,6 +254,8 @@ class Execution:
 
     def advance(self, me: Strand) -> None:
         """Choose who goes next; return when it is me. My operation is in `me.pending`."""
+        if self.detail is not None and not self.ending:
+            me.step = describe(me)
         starter = self.starter
         if starter is not None:  # I am new, and this is my first point: back to the strand that made me
             self.starter = None
@@ -252,6 +263,8 @@ class Execution:
             starter.greenlet.switch()
             if self.ending:
                 self._still_ending(me)
+            elif self.detail is not None:
+                self.detail.append(me.step)
             return
         if self.ending:
             self._still_ending(me)
@@ -265,6 +278,9 @@ class Execution:
                 chosen.greenlet.switch()
             if self.ending:
                 self._still_ending(me)
+                return
+        if self.detail is not None:
+            self.detail.append(me.step)
 
     def left(self, me: Strand, worker: Worker) -> None:
         """A strand is done: its greenlet goes back to the pool, and another strand goes on."""
@@ -355,6 +371,11 @@ class Execution:
             if strand.deadline is not None and (best is None or strand.deadline < best.deadline):  # type: ignore[operator]
                 best = strand
         return best
+
+    def saw(self, value: Any) -> None:
+        """The value that the last operation read or wrote, for the explanation."""
+        if self.detail:
+            self.detail[-1].value = short(value)
 
     def can_go(self, strand: Strand) -> bool:
         """Can this strand go on now?"""

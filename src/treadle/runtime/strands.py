@@ -17,6 +17,7 @@ from treadle.model.operation import BLOCKING, FAILED, LOOK, TRY, WAIT, Operation
 if TYPE_CHECKING:
     from greenlet import greenlet
 
+    from treadle.model.result import Step
     from treadle.runtime.execution import Execution, Worker
 
 
@@ -89,7 +90,7 @@ class Strand(SyncObject):
         "run",
         "spin_from",
         "spin_pause",
-        "spin_reads",
+        "step",
         "thread",
         "timed_out",
         "touched",
@@ -127,7 +128,7 @@ class Strand(SyncObject):
         self.read_clock = False
         self.spin_from = 0
         self.spin_pause = 0.0
-        self.spin_reads: list[Operation] = []
+        self.step: Step | None = None  # the pending operation with its place, in an execution that is shown
 
     def __repr__(self) -> str:
         return f"<strand {self.treadle_name}>"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from treadle.model.operation import FAILED, LOOK, MULTI, SPIN, TIMEOUT, TRY, Operation
+from treadle.model.operation import FAILED, FINISH, LOOK, MULTI, SPIN, TIMEOUT, TRY, Operation
 from treadle.search.dependency import CONSUMING, READS, dependent, reversible
 from treadle.search.strategy import Strategy
 
@@ -32,11 +32,12 @@ class Branch:
 class Node:
     """The state before one event of the current execution."""
 
-    __slots__ = ("sleep", "tree")
+    __slots__ = ("done", "sleep", "tree")
 
     def __init__(self, sleep: dict[int, Operation], tree: list[Branch]) -> None:
         self.sleep = sleep  # strands whose next step was explored from here, or from an equivalent place
         self.tree = tree  # wakeup tree: what is still to be explored from here, the first branch being run
+        self.done = 0  # branches explored
 
 
 # a step of a wakeup sequence: strand, operation, its happens-before mask, its number in the execution it comes from
@@ -56,6 +57,7 @@ class Dpor(Strategy):
         self.by_object: dict[Any, list[int]] = {}
         self.fence: list[int] = []  # events that everything else is ordered with: time-outs
         self.started = False
+        self.conflicts = 0  # pairs of dependent operations of different strands that no start or join puts in order
 
     # ------------------------------------------------------------------ the strategy's three methods
 
@@ -101,9 +103,18 @@ class Dpor(Strategy):
         for earlier, later in races:
             self._reverse(earlier, later, trace[later], self.before[later])
         if not blocked:
-            for strand in run.live:
-                if not strand.finished:
-                    self._race_pending(strand, run.spawned)
+            for strand, op in run.unfinished:
+                self._race_pending(strand.index, op, run.spawned)
+
+    def progress(self) -> float:
+        """The share of the tree that is done, as if all branches of a node were of one size."""
+        done, weight = 0.0, 1.0
+        for node in self.nodes:
+            total = node.done + len(node.tree)
+            if total:
+                weight /= total
+                done += weight * node.done
+        return done
 
     # ------------------------------------------------------------------ walking the tree
 
@@ -126,6 +137,7 @@ class Dpor(Strategy):
             node = nodes[depth]
             if node.tree:
                 finished = node.tree.pop(0)
+                node.done += 1
                 node.sleep = {**node.sleep, finished.strand: finished.op}
             self._forget(depth)
             if node.tree:
@@ -207,6 +219,7 @@ class Dpor(Strategy):
                 continue
             passed_over = False
             if other != strand and not (covered >> event) & 1:
+                self.conflicts += other_kind != FINISH
                 if reversible(guards[event], kind):
                     races.append((event, number))
                     covered |= before[event]
@@ -219,19 +232,18 @@ class Dpor(Strategy):
                 break  # everything earlier on this key happens before that one
         return past
 
-    def _race_pending(self, strand: Any, spawned: dict[int, int]) -> None:
+    def _race_pending(self, strand: int, op: Operation, spawned: dict[int, int]) -> None:
         """Races that an operation would end which was never performed: the strand is stuck, or was not waited for."""
-        op = strand.pending
         races: list[tuple[int, int]] = []
         number = len(self.trace)
-        past = self._past(strand.index, spawned)
+        past = self._past(strand, spawned)
         if op[0] == SPIN:
             return
         for part in op[2] if op[0] == MULTI else (op,):
             if part[1] is not None:
-                past = self._conflicts(number, strand.index, part, past, races)
+                past = self._conflicts(number, strand, part, past, races)
         for earlier, _ in races:
-            self._reverse(earlier, number, (strand.index, op), past)
+            self._reverse(earlier, number, (strand, op), past)
 
     def _reverse(self, earlier: int, later: int, event: tuple[int, Operation], past: int) -> None:
         """See to it that the race is also run the other way round: after the events before `earlier`, a sequence

@@ -50,6 +50,7 @@ class Strategy:
         self.trace: list[tuple[int, Operation]] = []
         self.guards: list[int] = []
         self.exhausted = False
+        self.bounded = False  # did a bound keep something from being run?
         self.blocked = 0  # executions that were given up as redundant
 
     def begin(self) -> bool:
@@ -61,6 +62,6 @@ class Strategy:
     def end(self, run: Any) -> None:
         """Learn from the execution that just ended."""
 
-    def estimate(self) -> float | None:
-        """How many executions the whole space may have, or None when nobody can say."""
-        return None
+    def progress(self) -> float:
+        """The share of the space that is done, 0 when nobody can say."""
+        return 0.0

@@ -1,0 +1,439 @@
+"""The explore door: run a test under every schedule, and say honestly how far that went.
+
+A search ends as one of the verdicts of `treadle.model.result`. A failure is reported only after it was shrunk and its
+trail was replayed; a search that a budget cut is never a pass.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from treadle.model.errors import DeadlockError, InternalError, LivelockError, NothingToExplore, Unsupported, UsageError
+from treadle.model.result import Finding, Result, Verdict
+from treadle.model.trail import Segment, Stop, Trail
+from treadle.oracles.explanation import explain
+from treadle.oracles.outcome import judge, leftovers
+from treadle.runtime.execution import Diverged, Execution
+from treadle.runtime.loom import Loom
+from treadle.runtime.watchdog import ReallyBlocked
+from treadle.search import strategies
+from treadle.search.replay import FollowSteps, FollowTrail
+from treadle.search.shrink import shrink
+from treadle.search.strategy import Strategy
+
+Progress = Callable[[int, float | None, str], None]
+
+# Seconds between two calls of the progress function.
+_TELL_EVERY = 0.1
+
+
+def check(
+    test: Callable[[], Any],
+    *,
+    strategy: str = "auto",
+    executions: int | None = None,
+    seconds: float | None = None,
+    preemptions: int | None = None,
+    delays: int | None = None,
+    instrument: Sequence[str] | str = (),
+    timeouts: str = "idle",
+    seed: int = 0,
+    progress: Progress | None = None,
+    target: str | None = None,
+    source: Any = None,
+) -> Result:
+    """Run `test` under its schedules and return what was found.
+
+    `source` is the function whose module is rewritten when `test` itself only wraps it; `target` is how the trail
+    names the test.
+    """
+    _check_options(test, executions, seconds)
+    packages = (instrument,) if isinstance(instrument, str) else tuple(instrument)
+    search = strategies.make(strategy, seed=seed, preemptions=preemptions, delays=delays)
+    name = target if target is not None else target_of(source if source is not None else test)
+    loom = Loom(test, source=source, instrument=packages, timeouts=timeouts, seed=seed)
+    settings = _settings(packages, timeouts, seed)
+    with loom:
+        return _Campaign(loom, search, name, settings, executions, seconds, progress, strategy).run()
+
+
+def _check_options(test: Any, executions: int | None, seconds: float | None) -> None:
+    if not callable(test):
+        raise UsageError(f"check needs a function to run, not {type(test).__name__}")
+    if executions is not None and executions <= 0:
+        raise UsageError(f"executions must be 1 or more, not {executions}: a search of nothing finds nothing")
+    if seconds is not None and seconds <= 0:
+        raise UsageError(f"seconds must be more than 0, not {seconds:g}: a search of nothing finds nothing")
+
+
+def _settings(packages: tuple[str, ...], timeouts: str, seed: int) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    if packages:
+        settings["instrument"] = list(packages)
+    if timeouts != "idle":
+        settings["timeouts"] = timeouts
+    if seed:
+        settings["seed"] = seed
+    return settings
+
+
+def target_of(test: Any) -> str:
+    """How a trail names a test: path::function relative to where we are, or module:function."""
+    plain = inspect.unwrap(test) if callable(test) else test
+    name = getattr(plain, "__qualname__", type(plain).__name__)
+    try:
+        file = Path(inspect.getsourcefile(plain) or "").resolve().relative_to(Path.cwd())
+    except (TypeError, ValueError):
+        return f"{getattr(plain, '__module__', '?')}:{name}"
+    return f"{file.as_posix()}::{name}"
+
+
+class _Campaign:
+    """One search: executions until a failure, the end of the space, or the end of the budget."""
+
+    def __init__(
+        self,
+        loom: Loom,
+        search: Strategy,
+        target: str,
+        settings: dict[str, Any],
+        executions: int | None,
+        seconds: float | None,
+        progress: Progress | None,
+        strategy: str,
+    ) -> None:
+        self.loom = loom
+        self.search = search
+        self.target = target
+        self.settings = settings
+        self.most = executions
+        self.seconds = seconds
+        self.progress = progress
+        self.strategy = strategy
+        self.executions = 0
+        self.longest = 0
+        self.strands = 1
+        self.over_limit = 0
+        self.warnings: dict[str, Finding] = {}
+        self.started = time.perf_counter()
+
+    def run(self) -> Result:
+        try:
+            reason = self._search()
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        except ReallyBlocked as blocked:
+            raise Unsupported(str(blocked)) from None
+        if isinstance(reason, Finding):
+            return self._result(Verdict.FAILED, [reason], "")
+        return self._result(*self._verdict(reason), reason)
+
+    def _search(self) -> str | Finding:
+        """Run executions; the finding of the first that fails, or why the search ended."""
+        search, loom = self.search, self.loom
+        told = self.started
+        while True:
+            if self.most is not None and self.executions >= self.most:
+                return "executions"
+            now = time.perf_counter()
+            if self.seconds is not None and now - self.started >= self.seconds and self.executions:
+                return "seconds"
+            if self.progress is not None and now - told >= _TELL_EVERY:
+                told = now
+                self.progress(self.executions, self._estimate(), search.name)
+            if not search.begin():
+                return "end"
+            try:
+                run = loom.run(search)
+            except Diverged as diverged:
+                raise Unsupported(_not_deterministic(diverged)) from None
+            search.end(run)
+            if run.stop_reason == "blocked":
+                continue
+            self.executions += 1
+            self._note(run)
+            findings = judge(run)
+            if findings:
+                return self._confirm(findings[0], run)
+
+    def _note(self, run: Execution) -> None:
+        self.longest = max(self.longest, len(run.trace))
+        self.strands = max(self.strands, len(run.strands))
+        if run.stop_reason == "limit":
+            self.over_limit += 1
+        for warning in leftovers(run):
+            self.warnings.setdefault(warning.message, warning)
+
+    # ------------------------------------------------------------------ a failure
+
+    def _confirm(self, finding: Finding, run: Execution) -> Finding:
+        """Shrink the failing schedule, replay it, and explain it."""
+        names = {index: name for name, index in self.loom.indexes.items()}
+        steps = [names[index] for index, _ in run.trace]
+
+        def attempt(candidate: list[str]) -> tuple[list[str], tuple[int, int, int]] | None:
+            follow = FollowSteps(candidate)
+            follow.begin()
+            tried = self.loom.run(follow)
+            found = judge(tried)
+            if not found or not same_failure(found[0], finding):
+                return None
+            return follow.taken, follow.cost
+
+        first = attempt(steps)
+        if first is None:
+            raise Unsupported(
+                f"the test failed ({finding.message}) but the same schedule passed when it was run again: it depends "
+                "on something that the scheduler does not control (real time, addresses, files, other processes)"
+            )
+        steps, _ = shrink(*first, attempt)
+        shown = FollowSteps(steps)
+        shown.begin()
+        final = self.loom.run(shown, detail=True)
+        found = judge(final)
+        if not found:
+            raise InternalError("a shrunk schedule failed, and did not fail when it was recorded")
+        return self._finished(found[0], final, shown)
+
+    def _finished(self, finding: Finding, run: Execution, shown: FollowSteps) -> Finding:
+        trail = Trail(
+            self.target, segments(run, shown), self.settings, {"kind": finding.kind, "message": finding.message}
+        )
+        again = FollowTrail(trail.segments)
+        again.begin()
+        replayed = judge(self.loom.run(again, detail=True))
+        if not replayed or again.mismatch or not same_failure(replayed[0], finding):
+            raise InternalError(f"the trail of a failure does not replay it ({again.mismatch or finding.message})")
+        finding.trail = trail
+        finding.replay = str(trail)
+        return complete(finding, run)
+
+    # ------------------------------------------------------------------ the end
+
+    def _verdict(self, reason: str) -> tuple[Verdict, list[Finding]]:
+        if reason == "end" and self.search.exhausted and not self.over_limit:
+            conflicts = getattr(self.search, "conflicts", 1)
+            if self.executions == 1 and not conflicts:
+                return Verdict.NOTHING_TO_EXPLORE, []
+            return (Verdict.PASSED_WITHIN_BOUNDS if self.search.bounded else Verdict.PASSED_EXHAUSTIVE), []
+        return Verdict.CUT, []
+
+    def _estimate(self) -> float | None:
+        share = self.search.progress()
+        return self.executions / share if share > 0 else None
+
+    def _result(self, verdict: Verdict, findings: list[Finding], reason: str) -> Result:
+        seconds = time.perf_counter() - self.started
+        bounds = dict(getattr(self.search, "bounds", {})) if self.search.bounded else {}
+        return Result(
+            target=self.target,
+            verdict=verdict,
+            executions=self.executions,
+            exhaustive=verdict is Verdict.PASSED_EXHAUSTIVE,
+            strategy=self.strategy,
+            seconds=seconds,
+            findings=findings,
+            warnings=list(self.warnings.values()),
+            atomic_modules=sorted(self.loom.atomic),
+            bounds=bounds,
+            reason=self._sentence(verdict, reason),
+            statistics={
+                "strands": self.strands,
+                "longest": self.longest,
+                "blocked": self.search.blocked,
+                "total_runs": self.loom.executions,
+                "estimate": self._estimate(),
+            },
+        )
+
+    def _sentence(self, verdict: Verdict, reason: str) -> str:
+        count = f"{self.executions} execution{'s' if self.executions != 1 else ''}"
+        if verdict is Verdict.FAILED:
+            return f"failed in execution {self.executions}"
+        if verdict is Verdict.PASSED_EXHAUSTIVE:
+            return f"every schedule was run, up to equivalence: {count}"
+        if verdict is Verdict.PASSED_WITHIN_BOUNDS:
+            bounds = ", ".join(f"{name} {value}" for name, value in self.search.bounds.items())  # type: ignore[attr-defined]
+            return f"every schedule within the bounds ({bounds}) was run: {count}"
+        if verdict is Verdict.NOTHING_TO_EXPLORE:
+            if self.strands == 1:
+                return "the test starts no thread that Treadle controls: there was one schedule to run"
+            return "the threads share nothing that Treadle sees: there was one schedule to run"
+        if self.over_limit:
+            return f"{self.over_limit} of {count} were stopped after {self.loom.most_steps} operations: not a pass"
+        if reason == "interrupted":
+            return f"interrupted after {count}: not a pass"
+        if reason == "seconds":
+            return f"time ran out after {count}: not a pass"
+        if reason == "executions":
+            return f"the budget of {count} is used up: not a pass"
+        return f"the space is too large to be exhausted: {count} were run, the last ones sampled: not a pass"
+
+
+def same_failure(one: Finding, other: Finding) -> bool:
+    """Do two executions fail in the same way?"""
+    return one.kind == other.kind and type(one.exception) is type(other.exception)
+
+
+def complete(finding: Finding, run: Execution) -> Finding:
+    """Add the steps and the explanation of the execution that shows a finding."""
+    finding.steps = list(run.detail or [])
+    finding.explanation = explain(finding.steps, finding.kind, finding.message, waiting=run.stuck)
+    return finding
+
+
+def segments(run: Execution, shown: FollowSteps) -> list[Segment]:
+    """The trail of a recorded execution: each run of one strand, and what it was interrupted before."""
+    steps = run.detail or []
+    found: list[Segment] = []
+    counts: dict[tuple[str, str, str, str], int] = {}
+    for number, step in enumerate(steps):
+        key = (step.strand, step.operation, step.object, step.function)
+        counts[key] = counts.get(key, 0) + 1
+        if number + 1 == len(steps) or steps[number + 1].strand == step.strand:
+            continue
+        found.append(Segment(step.strand, _interrupted(run, shown, number, counts)))
+    if steps:
+        found.append(Segment(steps[-1].strand))
+    return found
+
+
+def _interrupted(
+    run: Execution, shown: FollowSteps, number: int, counts: dict[tuple[str, str, str, str], int]
+) -> Stop | None:
+    """What the strand of this step would have done next, if it could have gone on."""
+    steps = run.detail or []
+    strand = steps[number].strand
+    if number + 1 not in shown.preempted:
+        return None
+    later = next((step for step in steps[number + 1 :] if step.strand == strand), None)
+    if later is None:
+        pending = next((s.step for s in run.strands if s.treadle_name == strand), None)
+        if pending is None:
+            return None
+        later = pending
+    nth = counts.get((strand, later.operation, later.object, later.function), 0) + 1
+    return Stop(later.operation, later.object, later.function, nth)
+
+
+def _not_deterministic(diverged: Diverged) -> str:
+    return (
+        f"the test is not deterministic: {diverged}; something besides the schedule decides what it does "
+        "(real time, addresses, hash order, files): make that fixed in the test"
+    )
+
+
+# ---------------------------------------------------------------------- replay
+
+
+def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None) -> Result:
+    """Run the execution that a trail describes. The result is FAILED when it shows the failure again."""
+    if isinstance(trail, str):
+        trail = Trail.parse(trail)
+    settings = trail.settings
+    loom = Loom(
+        test,
+        source=source,
+        instrument=tuple(settings.get("instrument", ())),
+        timeouts=settings.get("timeouts", "idle"),
+        seed=settings.get("seed", 0),
+    )
+    started = time.perf_counter()
+    with loom:
+        follow = FollowTrail(trail.segments)
+        follow.begin()
+        run = loom.run(follow, detail=True)
+        if follow.mismatch:
+            raise UsageError(
+                f"the trail no longer fits {trail.target}: {follow.mismatch}; the code on its way has changed since, "
+                "explore the test again"
+            )
+        findings = judge(run)
+        for finding in findings[:1]:
+            finding.trail, finding.replay = trail, str(trail)
+            complete(finding, run)
+    return Result(
+        target=trail.target,
+        verdict=Verdict.FAILED if findings else Verdict.CUT,
+        executions=1,
+        exhaustive=False,
+        strategy="replay",
+        seconds=time.perf_counter() - started,
+        findings=findings[:1],
+        atomic_modules=sorted(loom.atomic),
+        reason="the trail fails as recorded" if findings else "the trail runs to its end and no longer fails",
+    )
+
+
+# ---------------------------------------------------------------------- in a test suite
+
+
+def explore(test: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Mark a test to be run under every schedule: `@treadle.explore()` or `@treadle.explore(strategy="dpor")`.
+
+    Under pytest the plugin explores it; called directly, without arguments, it explores itself and raises.
+    """
+    _check_names(options)
+
+    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def explored(*args: Any, **kwargs: Any) -> None:
+            raise_for(check(lambda: function(*args, **kwargs), source=function, **options))
+
+        explored.treadle_options = options  # type: ignore[attr-defined]
+        return explored
+
+    return mark if test is None else mark(test)
+
+
+def _check_names(options: Iterable[str]) -> None:
+    known = set(inspect.signature(check).parameters) - {"test", "progress", "target", "source"}
+    for name in options:
+        if name not in known:
+            raise UsageError(f"explore has no option {name!r}; there are: {', '.join(sorted(known))}")
+
+
+def raise_for(result: Result) -> None:
+    """Turn a result into what a test does: return when it passed, raise what the failing schedule raised."""
+    if result.verdict is Verdict.NOTHING_TO_EXPLORE:
+        raise NothingToExplore(result.reason)
+    if not result.findings:
+        return
+    finding = result.findings[0]
+    error: BaseException
+    if finding.exception is not None:
+        error = finding.exception
+    elif finding.kind == "deadlock":
+        error = DeadlockError(finding.message)
+    else:
+        error = LivelockError(finding.message)
+    error.add_note(f"{finding.explanation}\n\n{result.reason}\nreplay: treadle replay '{finding.replay}'")
+    raise error
+
+
+def parallel(*callables: Callable[..., Any], args: Sequence[Any] = ()) -> list[Any]:
+    """Run callables in threads of their own, wait for all of them, and raise the first exception among them."""
+    results: list[Any] = [None] * len(callables)
+    errors: list[BaseException | None] = [None] * len(callables)
+
+    def call(number: int, function: Callable[..., Any]) -> None:
+        try:
+            results[number] = function(*args)
+        except BaseException as error:
+            errors[number] = error
+
+    threads = [threading.Thread(target=call, args=(number, one)) for number, one in enumerate(callables)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for error in errors:
+        if error is not None:
+            raise error
+    return results

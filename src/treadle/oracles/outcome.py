@@ -1,0 +1,73 @@
+"""What went wrong in one execution: exceptions, deadlock, livelock; and what was left behind, as warnings.
+
+Judges an execution after its end from what its strands look like. Decides the order of importance: a failed assertion
+or exception first, then a deadlock, then a livelock.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle.model.result import Finding, Waiting
+
+# How often a loop must repeat exactly, under a schedule that lets everybody run, to be called a livelock.
+_REPEATS = 20
+_LONGEST_PERIOD = 400
+
+
+def judge(run: Any) -> list[Finding]:
+    """The findings of one execution, most important first; empty when nothing is wrong with it."""
+    findings = [_exception(strand) for strand in run.strands if strand.exception is not None]
+    if run.stop_reason == "stuck":
+        if all(one.operation == "spins" for one in run.stuck):
+            findings.append(Finding("livelock", _spinning(run.stuck)))
+        else:
+            findings.append(Finding("deadlock", _deadlock(run.stuck)))
+    elif run.stop_reason == "limit" and periodic(run.trace):
+        findings.append(Finding("livelock", f"the same operations repeat without end ({len(run.trace)} operations)"))
+    return findings
+
+
+def leftovers(run: Any) -> list[Finding]:
+    """Warnings: strands that nobody waited for, locks that nobody released."""
+    if run.stop_reason:
+        return []
+    return [
+        Finding("strand left running", f"{strand.treadle_name} was still running at the end")
+        for strand, _ in run.unfinished
+        if strand.daemon
+    ]
+
+
+def _exception(strand: Any) -> Finding:
+    error = strand.exception
+    kind = "assertion" if isinstance(error, AssertionError) else "exception"
+    text = str(error).strip().split("\n")[0]
+    message = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    where = "" if strand.index == 0 else f" in {strand.treadle_name}"
+    return Finding(kind, message + where, exception=error)
+
+
+def _spinning(stuck: list[Waiting]) -> str:
+    names = ", ".join(one.strand for one in stuck)
+    return f"{names} {'spins' if len(stuck) == 1 else 'spin'} for ever: nobody is left to change what the loop reads"
+
+
+def _deadlock(stuck: list[Waiting]) -> str:
+    parts = []
+    for one in stuck:
+        held = f", held by {one.held_by}" if one.held_by and one.held_by != one.object else ""
+        parts.append(f"{one.strand} {one.operation} {one.object}{held}")
+    return "no strand can go on: " + "; ".join(parts)
+
+
+def periodic(trace: list[Any]) -> bool:
+    """Does the end of a trace repeat the same operations exactly, many times over?"""
+    for period in range(1, _LONGEST_PERIOD + 1):
+        length = period * _REPEATS
+        if length > len(trace) // 2:
+            return False
+        tail = trace[-length:]
+        if tail[period:] == tail[:-period]:
+            return True
+    return False

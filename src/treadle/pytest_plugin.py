@@ -1,1 +1,0 @@
-"""The pytest plugin: tests marked for exploration are run under every schedule."""

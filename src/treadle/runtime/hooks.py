@@ -1,0 +1,639 @@
+"""The hooks that rewritten code calls: each shared access becomes a point, then happens as Python would do it.
+
+Outside an execution every hook does what plain Python does. Inside, the rules are those of `shapes` (what an
+attribute is), `containers` (what a method touches) and `names` (what an object is called). A call into code that is
+not rewritten is atomic: one operation on the object it belongs to and on the containers it is given.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import sys
+import threading
+import types
+from collections.abc import Callable, Iterator
+from operator import contains as _contains
+from operator import delitem as _delitem
+from operator import getitem as _getitem
+from operator import setitem as _setitem
+from typing import Any
+
+from treadle.model.operation import MULTI, READ, WRITE, Operation
+from treadle.runtime import containers, shapes
+from treadle.runtime.adopt import REPLACED, adopt
+from treadle.runtime.containers import container_base
+from treadle.runtime.instrument.swap import REWRITTEN
+from treadle.runtime.names import PLAIN, class_name, name_by_path, name_of, publish
+from treadle.runtime.shapes import ADOPT, ATOMIC, CLASS, CONTAINER, FIELD, META, MODULE, SHAPES, WHOLE, classify
+from treadle.runtime.spin import spin
+from treadle.runtime.strands import STATE, Strand, SyncObject
+
+_FunctionType = types.FunctionType
+_MISSING = object()
+
+
+# ---------------------------------------------------------------------- attributes
+
+
+def load(obj: Any, name: str) -> Any:
+    """`obj.name`"""
+    strand = STATE.strand
+    if strand is None:
+        return getattr(obj, name)
+    kind = type(obj)
+    try:
+        how = SHAPES[kind][name]
+    except KeyError:
+        how = classify(kind, name)
+    if how == FIELD:
+        execution = strand.execution
+        names = execution.names
+        owner = names.get(id(obj)) or name_of(execution, strand, obj)
+        strand.pending = (READ, owner, name)
+        execution.advance(strand)
+        value = getattr(obj, name)
+        if type(value) not in PLAIN and id(value) not in names:
+            name_by_path(execution, value, f"{owner}.{name}")
+        if strand.detail:
+            execution.saw(value)
+        return value
+    return _load(strand, obj, name, how)
+
+
+def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
+    """The less frequent ways to read an attribute."""
+    execution = strand.execution
+    if how == CLASS:
+        owner = name_of(execution, strand, obj)
+        home = next(cls for cls in type(obj).__mro__ if name in vars(cls))
+        place = class_name(home)
+        both: Operation = (MULTI, None, ((READ, owner, name), (READ, place, name)))
+        strand.pending = (READ, owner, name) if name in getattr(obj, "__dict__", ()) else both
+        execution.advance(strand)
+        value = getattr(obj, name)
+        return _found(strand, value, f"{place}.{name}")
+    if how == META:
+        value = getattr(obj, name, _MISSING)
+        if value is _MISSING or _constant(value) or not shapes.rewritten(obj):
+            return getattr(obj, name)
+        home = next((cls for cls in obj.__mro__ if name in vars(cls)), obj)
+        strand.access(READ, class_name(home), name)
+        return _found(strand, getattr(obj, name), f"{class_name(home)}.{name}")
+    if how == MODULE:
+        variables = vars(obj)
+        if variables.get("__name__") not in REWRITTEN or _constant(variables.get(name)):
+            return getattr(obj, name)
+        strand.access(READ, obj.__name__, name)
+        return _found(strand, getattr(obj, name), f"{obj.__name__}.{name}")
+    if how == WHOLE:
+        owner = name_of(execution, strand, obj)
+        strand.access(READ, owner, None)
+        attributes = obj.__dict__
+        if id(attributes) not in execution.names:
+            name_by_path(execution, attributes, owner)  # its keys are the attributes
+        return attributes
+    if how == ADOPT:
+        return getattr(adopt(obj), name)
+    return getattr(obj, name)
+
+
+def _found(strand: Strand, value: Any, path: str) -> Any:
+    if type(value) not in PLAIN and id(value) not in strand.execution.names:
+        name_by_path(strand.execution, value, path)
+    if strand.detail:
+        strand.execution.saw(value)
+    return value
+
+
+def _constant(value: Any) -> bool:
+    """Code and classes kept in a module or class: nobody exchanges them while the program runs."""
+    return isinstance(value, (*_CODE, type, types.ModuleType, property, classmethod, staticmethod))
+
+
+_CODE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+
+
+def store(value: Any, obj: Any, name: str) -> None:
+    """`obj.name = value`"""
+    strand = STATE.strand
+    if strand is None:
+        setattr(obj, name, value)
+        return
+    kind = type(obj)
+    try:
+        how = SHAPES[kind][name]
+    except KeyError:
+        how = classify(kind, name)
+    if how in (FIELD, CLASS):
+        execution = strand.execution
+        names = execution.names
+        owner = names.get(id(obj)) or name_of(execution, strand, obj)
+        if type(value) not in PLAIN and id(value) not in names:
+            publish(strand, value)
+        strand.pending = (WRITE, owner, name)
+        execution.advance(strand)
+        if strand.detail:
+            execution.saw(value)
+    else:
+        _before_store(strand, obj, name, how, value)
+    setattr(obj, name, value)
+
+
+def _before_store(strand: Strand, obj: Any, name: str, how: int, value: Any) -> None:
+    publish(strand, value)
+    if how == META:
+        strand.access(WRITE, class_name(obj), name)
+    elif how == MODULE:
+        strand.access(WRITE, obj.__name__, name)
+    elif how == WHOLE:
+        strand.access(WRITE, name_of(strand.execution, strand, obj), None)
+    else:
+        return
+    if strand.detail:
+        strand.execution.saw(value)
+
+
+def delete(obj: Any, name: str) -> None:
+    """`del obj.name`"""
+    strand = STATE.strand
+    if strand is not None:
+        how = classify(type(obj), name)
+        if how in (FIELD, CLASS):
+            strand.access(WRITE, name_of(strand.execution, strand, obj), name)
+        else:
+            _before_store(strand, obj, name, how, None)
+    delattr(obj, name)
+
+
+def callee(obj: Any, name: str) -> Any:
+    """The function in `obj.name(...)`: what is called, or what makes the call one visible operation."""
+    strand = STATE.strand
+    if strand is None:
+        return getattr(obj, name)
+    kind = type(obj)
+    try:
+        how = SHAPES[kind][name]
+    except KeyError:
+        how = classify(kind, name)
+    if how == CONTAINER:
+        return functools.partial(_container_call, obj, name)
+    if how == ATOMIC:
+        return functools.partial(_atomic_method, obj, name)
+    if how == MODULE:
+        return function(getattr(obj, name))
+    if how in (FIELD, CLASS, META):
+        return function(load(obj, name))
+    if kind is super:
+        method = getattr(obj, name)
+        owner = getattr(method, "__self__", None)
+        if type(method) is not types.MethodType and container_base(type(owner)) is not None:
+            return functools.partial(_container_call, owner, name, via=method)
+        return method
+    found = _load(strand, obj, name, how)
+    if name in _HANDING_OVER and isinstance(getattr(found, "__self__", None), SyncObject):
+        return functools.partial(_hand_over, found)
+    return found
+
+
+_HANDING_OVER = frozenset({"put", "put_nowait", "set_result", "submit", "map", "set"})
+
+
+def _hand_over(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What is put into a queue or a future can be reached by whoever takes it out."""
+    strand = STATE.strand
+    if strand is not None:
+        for argument in args:
+            publish(strand, argument)
+    return method(*args, **kwargs)
+
+
+# ---------------------------------------------------------------------- items
+
+
+def item(obj: Any, key: Any) -> Any:
+    """`obj[key]`"""
+    strand = STATE.strand
+    if strand is None:
+        return obj[key]
+    kind = type(obj)
+    if kind in PLAIN:
+        return obj[key]
+    base = container_base(kind)
+    if base is None:
+        return _atomic_item(strand, obj, _getitem, key) if _foreign(kind) else obj[key]
+    if _overridden(kind, base, "__getitem__"):
+        return obj[key]
+    execution = strand.execution
+    owner = name_of(execution, strand, obj)
+    mode, place = containers.item_access(obj, key) if base is dict else (READ, containers.index_key(key))
+    strand.pending = (mode, owner, place)
+    execution.advance(strand)
+    return _found(strand, obj[key], f"{owner}[{key!r}]" if place is not None else f"{owner}[]")
+
+
+def set_item(value: Any, obj: Any, key: Any) -> None:
+    """`obj[key] = value`"""
+    strand = STATE.strand
+    if strand is None:
+        obj[key] = value
+        return
+    kind = type(obj)
+    base = container_base(kind)
+    if base is None:
+        publish(strand, value)
+        if _foreign(kind):
+            _atomic_item(strand, obj, _setitem, key, value)
+        else:
+            obj[key] = value
+        return
+    publish(strand, value)
+    if not _overridden(kind, base, "__setitem__"):
+        mode, place = containers.store_access(obj, key) if base is dict else (WRITE, containers.index_key(key))
+        strand.access(mode, name_of(strand.execution, strand, obj), place)
+        if strand.detail:
+            strand.execution.saw(value)
+    obj[key] = value
+
+
+def del_item(obj: Any, key: Any) -> None:
+    """`del obj[key]`"""
+    strand = STATE.strand
+    if strand is not None:
+        kind = type(obj)
+        base = container_base(kind)
+        if base is None:
+            if _foreign(kind):
+                _atomic_item(strand, obj, _delitem, key)
+                return
+        elif not _overridden(kind, base, "__delitem__"):
+            strand.access(WRITE, name_of(strand.execution, strand, obj), None)
+    del obj[key]
+
+
+def inside(value: Any, container: Any) -> bool:
+    """`value in container`"""
+    strand = STATE.strand
+    if strand is None:
+        return value in container
+    kind = type(container)
+    if kind in PLAIN:
+        return value in container
+    base = container_base(kind)
+    if base is None:
+        if kind in containers.VIEWS:
+            use(container)
+        elif _foreign(kind):
+            return bool(_atomic_item(strand, container, _contains, value))
+        return value in container
+    if not _overridden(kind, base, "__contains__"):
+        place = containers.simple_key(value) if base in (dict, set) else None
+        strand.access(READ, name_of(strand.execution, strand, container), place)
+    return value in container
+
+
+def _overridden(kind: type, base: type, method: str) -> bool:
+    """Does a subclass of a container define this method in Python?"""
+    return kind is not base and isinstance(getattr(kind, method, None), types.FunctionType)
+
+
+def _foreign(kind: type) -> bool:
+    """Not immutable, and its operators are not rewritten code: operators on it are atomic."""
+    try:
+        return _foreign_types[kind]
+    except KeyError:
+        method = getattr(kind, "__getitem__", None)
+        code = isinstance(method, types.FunctionType) and method.__globals__.get("__name__") in REWRITTEN
+        known = kind in PLAIN or issubclass(kind, (SyncObject, type, BaseException))
+        answer = _foreign_types[kind] = not (code or known)
+        return answer
+
+
+_foreign_types: dict[type, bool] = {}
+
+
+def _atomic_item(strand: Strand, obj: Any, action: Callable[..., Any], *args: Any) -> Any:
+    mode = READ if action in (_getitem, _contains) else WRITE
+    strand.access(mode, name_of(strand.execution, strand, obj), None)
+    return action(obj, *args)
+
+
+# ---------------------------------------------------------------------- whole values
+
+
+def use(value: Any) -> Any:
+    """A value is used as a whole: compared, tested, formatted. For a container that reads all of it."""
+    strand = STATE.strand
+    if strand is None:
+        return value
+    kind = type(value)
+    if kind in PLAIN:
+        return value
+    if container_base(kind) is not None:
+        if not _overridden(kind, container_base(kind) or object, "__len__"):
+            strand.access(READ, name_of(strand.execution, strand, value), None)
+    elif kind in containers.VIEWS:
+        source = containers.view_source(value)
+        strand.access(READ, name_of(strand.execution, strand, source), None)
+    return value
+
+
+def iterate(iterable: Any) -> Any:
+    """The iterable of a for loop or an unpacking: each `next` over a container is a point."""
+    strand = STATE.strand
+    if strand is None:
+        return iterable
+    kind = type(iterable)
+    if kind in PLAIN:
+        return iterable
+    base = container_base(kind)
+    if base is not None:
+        return iterable if _overridden(kind, base, "__iter__") else _steps(iterable, iterable)
+    if kind in containers.VIEWS:
+        return _steps(iterable, containers.view_source(iterable))
+    if kind in containers.ITERATORS:
+        return _steps(iterable, iterable)
+    return iterable
+
+
+def _steps(iterable: Any, container: Any) -> Iterator[Any]:
+    iterator = iter(iterable)
+    count = 0
+    while True:
+        strand = STATE.strand
+        if strand is None:
+            yield from iterator
+            return
+        owner = name_of(strand.execution, strand, container)
+        strand.access(READ, owner, None)
+        try:
+            value = next(iterator)
+        except StopIteration:
+            return
+        yield _found(strand, value, f"{owner}[{count}]")
+        count += 1
+
+
+# ---------------------------------------------------------------------- calls
+
+
+def function(called: Any) -> Any:
+    """The function in `called(...)`: itself when its code is rewritten, else what makes the call one operation."""
+    strand = STATE.strand
+    if strand is None:
+        return called
+    kind = type(called)
+    if kind is _FunctionType:
+        called = REPLACED.get(called, called)
+        module = called.__globals__.get("__name__")
+        if module in REWRITTEN:
+            return called
+        return _outside(strand, called, module or "")
+    if kind is types.MethodType:
+        inner = called.__func__
+        if type(inner) is not _FunctionType:
+            return called
+        module = inner.__globals__.get("__name__") or ""
+        if module in REWRITTEN or module.partition(".")[0] in _CONTROLLED:
+            return called
+        return functools.partial(_atomic_method, called.__self__, inner.__name__, via=called)
+    if kind is types.BuiltinFunctionType:
+        owner = called.__self__
+        if owner is None or type(owner) is types.ModuleType:
+            special = _SPECIAL.get(called) or REPLACED.get(called)
+            if special is not None:
+                return special
+            return called if called in _HARMLESS else functools.partial(_atomic_call, called)
+        if container_base(type(owner)) is not None:
+            return functools.partial(_container_call, owner, called.__name__, via=called)
+        if isinstance(owner, shapes.ADOPTABLE):
+            return getattr(adopt(owner), called.__name__)
+        if type(owner) in PLAIN:
+            return functools.partial(_atomic_call, called)
+        return functools.partial(_atomic_method, owner, called.__name__, via=called)
+    if kind is type or isinstance(called, type):
+        if called in _BUILDING:
+            return functools.partial(_atomic_call, called)
+        return REPLACED.get(called, called)
+    if kind is functools.partial:
+        inner = function(called.func)
+        return called if inner is called.func else functools.partial(inner, *called.args, **called.keywords)
+    return called
+
+
+# Modules whose calls are operations of the runtime itself, or have no effect on shared objects.
+_CONTROLLED = frozenset(
+    {"treadle", "threading", "queue", "concurrent", "asyncio", "_pytest", "pytest", "pykka", "thespian"}
+)
+
+
+def _outside(strand: Strand, called: Any, module: str) -> Any:
+    """A Python function that is not rewritten: atomic, and the report says so."""
+    top = module.partition(".")[0]
+    if top in _CONTROLLED:
+        return called
+    strand.execution.atomic.add(module)
+    return functools.partial(_atomic_call, called)
+
+
+def _container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwargs: Any) -> Any:
+    """A method call on a built-in container, as one read or write of it."""
+    strand = STATE.strand
+    if via is None:
+        via = getattr(obj, method)
+    if strand is None:
+        return via(*args, **kwargs)
+    base = container_base(type(obj))
+    assert base is not None
+    access = containers.method_access(obj, base, method, args)
+    owner = name_of(strand.execution, strand, obj)
+    if access is None:
+        return via(*args, **kwargs)
+    operations = [(access[0], owner, access[1])]
+    for argument in args:
+        kind = type(argument)
+        if kind not in PLAIN:
+            publish(strand, argument)
+            if argument is not obj and container_base(kind) is not None and method in _TAKES_CONTENT:
+                operations.append((READ, name_of(strand.execution, strand, argument), None))
+    _perform(strand, operations)
+    result = via(*args, **kwargs)
+    if type(result) not in PLAIN:
+        _found(strand, result, f"{owner}[{args[0]!r}]" if args and type(args[0]) in PLAIN else f"{owner}.{method}()")
+    elif strand.detail:
+        strand.execution.saw(args[0] if args and access[0] == WRITE else result)
+    return result
+
+
+_TAKES_CONTENT = frozenset(
+    {"extend", "extendleft", "update", "union", "difference", "intersection", "symmetric_difference", "issubset"}
+    | {"issuperset", "isdisjoint", "difference_update", "intersection_update", "symmetric_difference_update"}
+    | {"__add__", "__iadd__", "__or__", "__ior__", "__eq__", "__ne__", "__and__", "__sub__", "__xor__"}
+)
+
+
+def _atomic_method(obj: Any, method: str, /, *args: Any, via: Any = None, **kwargs: Any) -> Any:
+    """A method call on an object whose class is not rewritten: one operation on the whole object."""
+    strand = STATE.strand
+    called = getattr(obj, method) if via is None else via
+    if strand is None:
+        return called(*args, **kwargs)
+    execution = strand.execution
+    kind = type(obj)
+    if kind.__module__ not in ("builtins", "collections"):
+        execution.atomic.add(kind.__module__)
+    operations = [(WRITE, name_of(execution, strand, obj), None)]
+    _add_arguments(strand, operations, args, kwargs, WRITE)
+    _perform(strand, operations)
+    return called(*args, **kwargs)
+
+
+def _atomic_call(called: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A call of a function that is not rewritten: one operation on the containers and objects it is given."""
+    strand = STATE.strand
+    if strand is None:
+        return called(*args, **kwargs)
+    operations: list[Operation] = []
+    _add_arguments(strand, operations, args, kwargs, READ if called in _READ_ONLY else WRITE)
+    if operations:
+        _perform(strand, operations)
+    return called(*args, **kwargs)
+
+
+def _add_arguments(
+    strand: Strand, operations: list[Operation], args: tuple[Any, ...], kwargs: dict[str, Any], mode: int
+) -> None:
+    for argument in (*args, *kwargs.values()) if kwargs else args:
+        kind = type(argument)
+        if kind in PLAIN or isinstance(argument, (SyncObject, BaseException, type, threading.Thread)):
+            continue
+        if kind in containers.VIEWS:
+            argument = containers.view_source(argument)
+        elif container_base(kind) is None:
+            if isinstance(argument, shapes.ADOPTABLE) or not hasattr(argument, "__dict__"):
+                publish(strand, argument)
+                continue
+            operations.append((READ, name_of(strand.execution, strand, argument), None))
+            continue
+        operations.append((mode, name_of(strand.execution, strand, argument), None))
+
+
+def _perform(strand: Strand, operations: list[Operation]) -> None:
+    strand.pending = operations[0] if len(operations) == 1 else (MULTI, None, tuple(operations))
+    strand.execution.advance(strand)
+
+
+# Built-in functions that only read what they are given.
+_READ_ONLY: set[Any] = {len, sum, sorted, min, max, any, all, repr, str, list, tuple, set, dict, frozenset, bytes}
+_READ_ONLY |= {bytearray, enumerate, zip, map, filter, reversed, iter, print, format, bool, ascii}
+_BUILDING: set[Any] = {list, tuple, set, dict, frozenset, bytes, bytearray, bool, str}
+_BUILDING |= {enumerate, zip, map, filter, reversed}
+_HARMLESS: set[Any] = {isinstance, issubclass, id, callable, hash, abs, divmod, pow, round, ord, chr, hex, bin, oct}
+_HARMLESS |= {input, open, globals, locals, sys.exc_info, compile, exec, eval, __import__, builtins.__build_class__}
+
+
+def _getattr(obj: Any, name: str, *default: Any) -> Any:
+    if not default:
+        return load(obj, name)
+    try:
+        return load(obj, name)
+    except AttributeError:
+        return default[0]
+
+
+def _hasattr(obj: Any, name: str) -> bool:
+    try:
+        load(obj, name)
+    except AttributeError:
+        return False
+    return True
+
+
+def _setattr(obj: Any, name: str, value: Any) -> None:
+    store(value, obj, name)
+
+
+def _vars(*args: Any) -> Any:
+    return load(args[0], "__dict__") if args else vars()
+
+
+_SPECIAL: dict[Any, Any] = {getattr: _getattr, hasattr: _hasattr, setattr: _setattr, delattr: delete, vars: _vars}
+
+
+# ---------------------------------------------------------------------- variables
+
+
+def load_global(variables: dict[str, Any], name: str) -> Any:
+    """A module variable that functions rebind."""
+    strand = STATE.strand
+    if strand is not None:
+        strand.access(READ, variables["__name__"], name)
+    try:
+        value = variables[name]
+    except KeyError:
+        try:
+            value = vars(builtins)[name]
+        except KeyError:
+            raise NameError(f"name {name!r} is not defined", name=name) from None
+    return value if strand is None else _found(strand, value, f"{variables['__name__']}.{name}")
+
+
+def set_global(value: Any, variables: dict[str, Any], name: str) -> None:
+    strand = STATE.strand
+    if strand is not None:
+        publish(strand, value)
+        strand.access(WRITE, variables["__name__"], name)
+        if strand.detail:
+            strand.execution.saw(value)
+    variables[name] = value
+
+
+def del_global(variables: dict[str, Any], name: str) -> None:
+    strand = STATE.strand
+    if strand is not None:
+        strand.access(WRITE, variables["__name__"], name)
+    if name not in variables:
+        raise NameError(f"name {name!r} is not defined", name=name)
+    del variables[name]
+
+
+def cell_read(label: str) -> None:
+    """A variable shared by an outer and an inner function is about to be read."""
+    strand = STATE.strand
+    if strand is not None:
+        strand.access(READ, label, None)
+
+
+def cell_write(label: str) -> None:
+    strand = STATE.strand
+    if strand is not None:
+        strand.access(WRITE, label, None)
+
+
+def context(manager: Any) -> Any:
+    """The object of a `with` statement."""
+    if STATE.strand is not None and isinstance(manager, shapes.ADOPTABLE):
+        return adopt(manager)
+    return manager
+
+
+HOOKS: dict[str, Any] = {
+    "_treadle_load": load,
+    "_treadle_callee": callee,
+    "_treadle_function": function,
+    "_treadle_store": store,
+    "_treadle_delete": delete,
+    "_treadle_item": item,
+    "_treadle_set_item": set_item,
+    "_treadle_del_item": del_item,
+    "_treadle_in": inside,
+    "_treadle_use": use,
+    "_treadle_iter": iterate,
+    "_treadle_global": load_global,
+    "_treadle_set_global": set_global,
+    "_treadle_del_global": del_global,
+    "_treadle_cell_read": cell_read,
+    "_treadle_cell_write": cell_write,
+    "_treadle_context": context,
+    "_treadle_spin": spin,
+}

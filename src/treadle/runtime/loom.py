@@ -1,0 +1,133 @@
+"""The loom: everything that is needed to run one test again and again, each time from a clean state, as told.
+
+While a loom is set up, the selected modules run rewritten code and the threading, queue and time modules are models.
+`run(strategy)` makes one execution: the test is called in the main strand, with virtual time at its start, the random
+module seeded, and module globals as they were before the first execution.
+"""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import random
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any
+
+from treadle.model.errors import Unsupported, UsageError
+from treadle.model.result import Step
+from treadle.runtime import shapes
+from treadle.runtime.execution import Execution, Pool
+from treadle.runtime.hooks import HOOKS
+from treadle.runtime.instrument.restore import Snapshot
+from treadle.runtime.instrument.selection import Selection
+from treadle.runtime.instrument.swap import REWRITTEN, instrumented
+from treadle.runtime.names import names_of_globals
+from treadle.runtime.patches import patched
+from treadle.runtime.watchdog import PATIENCE, ReallyBlocked, watching
+from treadle.search.strategy import Strategy
+
+# Operations in one execution before it is given up; a test that needs more should be made smaller.
+MOST_STEPS = 20_000
+# Executions between two runs of the garbage collector, which is off during executions: finalisers that run at any
+# moment would make them differ.
+_COLLECT_EVERY = 2_000
+
+
+class Loom:
+    """Runs executions of one test. Use as a context manager."""
+
+    def __init__(
+        self,
+        test: Callable[[], Any],
+        *,
+        source: Any = None,
+        instrument: Iterable[str] = (),
+        timeouts: str = "idle",
+        seed: int = 0,
+        most_steps: int = MOST_STEPS,
+        patience: float = PATIENCE,
+    ) -> None:
+        if timeouts not in ("idle", "any"):
+            raise UsageError(f"timeouts must be 'idle' or 'any', not {timeouts!r}")
+        self.test = test
+        self.source = test if source is None else source
+        self.selection = Selection.for_test(self.source, tuple(instrument))
+        self.timeouts = timeouts
+        self.seed = seed
+        self.most_steps = most_steps
+        self.patience = patience
+        self.indexes: dict[str, int] = {"main": 0}
+        self.executions = 0
+        self.atomic: set[str] = set()
+        self._stack = ExitStack()
+        self._run: Execution | None = None
+
+    def __enter__(self) -> Loom:
+        if inspect.iscoroutinefunction(self.test):
+            raise Unsupported("the test is a coroutine function; Treadle explores threads, asyncio is not modelled yet")
+        stack = self._stack
+        try:
+            stack.enter_context(instrumented(self.source, self.selection, HOOKS))
+            modules = [sys.modules[name] for name in REWRITTEN if name in sys.modules]
+            self.snapshot = Snapshot(modules)
+            shapes.forget()
+            self.global_names, self._keep = names_of_globals(modules)
+            state = random.getstate()
+            stack.callback(random.setstate, state)
+            stack.enter_context(patched())
+            self.pool = Pool()
+            stack.callback(self.pool.close)
+            if gc.isenabled():
+                gc.disable()
+                stack.callback(gc.enable)
+            stack.enter_context(watching(self._progress, self.patience))
+        except BaseException:
+            stack.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+        shapes.forget()
+
+    def _progress(self) -> object:
+        return None if self._run is None else (self.executions, self._run.step)
+
+    def run(self, strategy: Strategy, detail: bool = False) -> Execution:
+        """One execution, chosen by the strategy (which has begun it). Raises what is not the program's own."""
+        steps: list[Step] | None = [] if detail else None
+        run = Execution(
+            self.pool,
+            strategy,
+            strategy.plan,
+            strategy.trace,
+            strategy.guards,
+            self.indexes,
+            self.most_steps,
+            self.timeouts == "any",
+            steps,
+        )
+        run.names.update(self.global_names)
+        random.seed(self.seed)
+        self._run = run
+        self.executions += 1
+        try:
+            run.run(self.test, threading.main_thread())
+        finally:
+            self._run = None
+            self.atomic |= run.atomic
+            self.snapshot.restore()
+            if self.executions % _COLLECT_EVERY == 0:
+                gc.collect()
+        if run.failure is not None:
+            raise run.failure
+        for strand in run.strands:
+            if isinstance(strand.exception, (ReallyBlocked, KeyboardInterrupt)):
+                raise strand.exception
+        return run

@@ -1,0 +1,188 @@
+"""Stable names: the same object has the same name in every execution, whatever the schedule and the address.
+
+An object is named when a strand first meets it: by its class and how many of them that strand met before
+(`Account#1`; `Account#T2.1` when strand T2 made it). That depends on the schedule only if two strands could be the
+first to meet it, so whatever one strand hands to others is named at the hand-over: what it stores (`publish`), what a
+new strand's function can reach (`announce`), and what is loaded from a named place (by its path, `Account#1.items`).
+Module globals are named by module and variable before the first execution (`bank.ACCOUNTS`).
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+import weakref
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from treadle.runtime.strands import Strand, SyncObject
+
+if TYPE_CHECKING:
+    from treadle.runtime.execution import Execution
+
+# Types whose values cannot be changed by anybody, or that stand for code: never named, never a point.
+PLAIN: set[type] = {
+    int,
+    float,
+    complex,
+    bool,
+    str,
+    bytes,
+    type(None),
+    type(Ellipsis),
+    type(NotImplemented),
+    range,
+    slice,
+    tuple,
+    frozenset,
+    type,
+    object,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodType,
+    types.MethodWrapperType,
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    types.CodeType,
+    types.FrameType,
+    types.TracebackType,
+    types.GeneratorType,
+    types.CoroutineType,
+    types.AsyncGeneratorType,
+    types.CellType,
+    types.ModuleType,
+    types.GenericAlias,
+    types.UnionType,
+    types.MappingProxyType,
+    functools.partial,
+    property,
+    staticmethod,
+    classmethod,
+    super,
+    zip,
+    map,
+    filter,
+    enumerate,
+    reversed,
+    memoryview,
+}
+
+
+def name_of(execution: Execution, strand: Strand, obj: Any) -> str:
+    """The name of an object, given now if it has none."""
+    name = execution.names.get(id(obj))
+    if name is None:
+        name = _remember(execution, obj, strand.fresh(_label(obj)))
+    return name
+
+
+def publish(strand: Strand, value: Any) -> None:
+    """A strand makes a value reachable for others: from now on it has a name."""
+    if type(value) not in PLAIN and id(value) not in strand.execution.names:
+        if isinstance(value, (SyncObject, BaseException)):
+            return
+        _remember(strand.execution, value, strand.fresh(_label(value)))
+
+
+def name_by_path(execution: Execution, value: Any, path: str) -> None:
+    """A value was found at a named place: it is named after that place."""
+    if not isinstance(value, (SyncObject, BaseException)):
+        _remember(execution, value, path)
+
+
+def announce(strand: Strand, value: Any, depth: int = 4) -> None:
+    """Name what a function that another strand is about to run can reach: closure, arguments, bound object."""
+    kind = type(value)
+    if kind is types.FunctionType:
+        if depth:
+            for cell in value.__closure__ or ():
+                try:
+                    content = cell.cell_contents
+                except ValueError:
+                    continue  # not yet assigned
+                announce(strand, content, depth - 1)
+            for default in value.__defaults__ or ():
+                announce(strand, default, depth - 1)
+    elif kind is types.MethodType:
+        announce(strand, value.__self__, depth)
+        announce(strand, value.__func__, depth)
+    elif kind is functools.partial:
+        announce(strand, value.func, depth)
+        for argument in (*value.args, *value.keywords.values()):
+            announce(strand, argument, depth)
+    elif kind is types.BuiltinFunctionType:
+        if not isinstance(value.__self__, types.ModuleType):
+            announce(strand, value.__self__, depth)
+    elif kind is tuple:
+        for item in value:
+            announce(strand, item, depth)
+    else:
+        publish(strand, value)
+
+
+def names_of_globals(modules: Iterable[types.ModuleType]) -> tuple[dict[int, str], list[Any]]:
+    """The names of what module globals (and function defaults) refer to, and the objects, to keep them alive."""
+    names: dict[int, str] = {}
+    keep: list[Any] = []
+
+    def add(value: Any, name: str) -> None:
+        if type(value) not in PLAIN and not isinstance(value, (type, SyncObject)) and id(value) not in names:
+            names[id(value)] = name
+            keep.append(value)
+
+    for module in modules:
+        for variable, value in list(vars(module).items()):
+            if variable.startswith(("__", "_treadle")):
+                continue
+            if isinstance(value, types.FunctionType) and value.__module__ == module.__name__:
+                for default in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
+                    add(default, f"{value.__qualname__}.default")
+                for cell in value.__closure__ or ():
+                    try:
+                        add(cell.cell_contents, f"{value.__qualname__}.closure")
+                    except ValueError:
+                        continue
+            else:
+                add(value, f"{module.__name__}.{variable}")
+    return names, keep
+
+
+def class_name(cls: type) -> str:
+    """The name of a class as a place where attributes live."""
+    return f"class {cls.__qualname__}"
+
+
+def _label(obj: Any) -> str:
+    return type(obj).__name__
+
+
+def _remember(execution: Execution, obj: Any, name: str) -> str:
+    """Keep the name for as long as the object lives; an address may be used again afterwards."""
+    key = id(obj)
+    names = execution.names
+    names[key] = name
+    kind = type(obj)
+    if kind.__weakrefoffset__:
+        try:
+            execution.keep.append(weakref.ref(obj, _Forget(names, key)))
+        except TypeError:
+            execution.keep.append(obj)
+    else:
+        execution.keep.append(obj)
+    return name
+
+
+class _Forget:
+    """Drops the name of an object that is gone."""
+
+    __slots__ = ("key", "names")
+
+    def __init__(self, names: dict[int, str], key: int) -> None:
+        self.names = names
+        self.key = key
+
+    def __call__(self, reference: object) -> None:
+        self.names.pop(self.key, None)

@@ -1,0 +1,54 @@
+"""The default: an optimal search while the space may be small, sampling when it turns out to be large."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle.search.dpor import Dpor
+from treadle.search.random_walk import RandomWalk
+from treadle.search.strategy import Strategy
+
+# Enough for most tests written by people to be exhausted in a second or two; counted in executions, not in seconds,
+# so that the same test takes the same course everywhere.
+SYSTEMATIC = 20_000
+SAMPLED = 5_000
+
+
+class Auto(Strategy):
+    """dpor for a while, then random; `exhausted` only if dpor came to its end."""
+
+    name = "auto"
+
+    def __init__(self, seed: int = 0, systematic: int = SYSTEMATIC, sampled: int = SAMPLED) -> None:
+        super().__init__()
+        self.systematic = systematic
+        self.sampled = sampled
+        self.dpor = Dpor()
+        self.random = RandomWalk(seed)
+        self.phase: Strategy = self.dpor
+        self.count = 0
+
+    def begin(self) -> bool:
+        if self.phase is self.dpor and self.count >= self.systematic:
+            self.phase, self.count = self.random, 0
+        if self.phase is self.random and self.count >= self.sampled:
+            return False
+        self.count += 1
+        going_on = self.phase.begin()
+        self.exhausted = self.dpor.exhausted
+        self.plan, self.trace, self.guards = self.phase.plan, self.phase.trace, self.phase.guards
+        return going_on
+
+    def pick(self, run: Any) -> Any:
+        return self.phase.pick(run)
+
+    def end(self, run: Any) -> None:
+        self.phase.end(run)
+        self.blocked = self.dpor.blocked
+
+    @property
+    def conflicts(self) -> int:
+        return self.dpor.conflicts
+
+    def progress(self) -> float:
+        return self.dpor.progress() if self.phase is self.dpor else 0.0

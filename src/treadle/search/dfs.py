@@ -1,0 +1,63 @@
+"""Depth-first enumeration of every schedule, without reduction: what the other searches are checked against."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle.search.strategy import Strategy
+
+
+class Dfs(Strategy):
+    """All interleavings, the oldest strand first at every point."""
+
+    name = "dfs"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.choices: list[list[int]] = []  # per step: the strands still to be tried there, the current one first
+        self.totals: list[int] = []
+        self.started = False
+
+    def begin(self) -> bool:
+        if self.started:
+            while self.choices:
+                self.choices[-1].pop(0)
+                if self.choices[-1]:
+                    break
+                self.choices.pop()
+                self.totals.pop()
+            if not self.choices:
+                self.exhausted = True
+                return False
+            depth = len(self.choices) - 1
+            self.trace = self.trace[:depth]
+            self.guards = self.guards[:depth]
+            self.plan = [strand for strand, _ in self.trace]
+        self.started = True
+        return True
+
+    def pick(self, run: Any) -> Any:
+        depth = len(run.trace)
+        if depth < len(self.choices):
+            return run.by_index[self.choices[depth][0]]
+        enabled = run.enabled()
+        if not enabled:
+            self.choices.append([-1])  # a time-out: nothing to choose
+            self.totals.append(1)
+            return None
+        self.choices.append([strand.index for strand in enabled])
+        self.totals.append(len(enabled))
+        return enabled[0]
+
+    def end(self, run: Any) -> None:
+        self.trace, self.guards = run.trace, run.guards
+        del self.choices[len(self.trace) :]
+        del self.totals[len(self.trace) :]
+
+    def progress(self) -> float:
+        """The share of the tree that is done, as if all subtrees of a node were of one size."""
+        done, weight = 0.0, 1.0
+        for left, total in zip(self.choices, self.totals, strict=True):
+            weight /= total
+            done += weight * (total - len(left))
+        return done

@@ -1,0 +1,26 @@
+"""Sampling: at every point each strand that can go on is equally likely."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from treadle.search.strategy import Strategy
+
+
+class RandomWalk(Strategy):
+    """Uniform random choices; never exhausted."""
+
+    name = "random"
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__()
+        self.random = random.Random(seed)
+
+    def begin(self) -> bool:
+        self.trace, self.guards = [], []
+        return True
+
+    def pick(self, run: Any) -> Any:
+        enabled = run.enabled()
+        return self.random.choice(enabled) if enabled else None

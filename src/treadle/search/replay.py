@@ -1,0 +1,127 @@
+"""Following a known execution: step by step as a list of strands (for shrinking), or along a trail (for replay)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from treadle.model.trail import Segment, Stop
+from treadle.search.strategy import Strategy
+
+
+class _Once(Strategy):
+    """A strategy of one execution."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.done = False
+
+    def begin(self) -> bool:
+        if self.done:
+            return False
+        self.done = True
+        return True
+
+
+class FollowSteps(_Once):
+    """Runs along a list of strand names, passing over those that cannot go on, then without preemptions.
+
+    Afterwards `preemptions` and `switches` say what the execution cost.
+    """
+
+    name = "steps"
+
+    def __init__(self, steps: list[str]) -> None:
+        super().__init__()
+        self.steps = steps
+        self.position = 0
+        self.taken: list[str] = []
+        self.preemptions = 0
+        self.switches = 0
+        self.preempted: set[int] = set()  # steps before which another strand was interrupted
+
+    def pick(self, run: Any) -> Any:
+        enabled = {strand.treadle_name: strand for strand in run.enabled()}
+        last = self.taken[-1] if self.taken else None
+        chosen = None
+        while self.position < len(self.steps) and chosen is None:
+            chosen = enabled.get(self.steps[self.position])
+            self.position += 1
+        if chosen is None:
+            chosen = enabled.get(last or "") or next(iter(enabled.values()), None)
+        name = chosen.treadle_name if chosen is not None else "*"
+        if last is not None and name != last:
+            self.switches += 1
+            if last in enabled:
+                self.preemptions += 1
+                self.preempted.add(len(self.taken))
+        self.taken.append(name)
+        return chosen
+
+    @property
+    def cost(self) -> tuple[int, int, int]:
+        """Fewest preemptions, then fewest switches, then shortest."""
+        return self.preemptions, self.switches, len(self.taken)
+
+
+class FollowTrail(_Once):
+    """Runs along the segments of a trail. `mismatch` says where the program no longer fits it.
+
+    Needs an execution that records details: a stop is recognised by the function it is in.
+    """
+
+    name = "replay"
+
+    def __init__(self, segments: list[Segment]) -> None:
+        super().__init__()
+        self.segments = segments
+        self.position = 0
+        self.seen: dict[str, Counter[tuple[str, str, str]]] = {}
+        self.mismatch = ""
+        self._counted: dict[str, Any] = {}
+
+    def pick(self, run: Any) -> Any:
+        enabled = {strand.treadle_name: strand for strand in run.enabled()}
+        for strand in run.live:
+            self._count(strand)
+        while self.position < len(self.segments):
+            segment = self.segments[self.position]
+            strand = enabled.get(segment.strand)
+            if segment.stop is not None and strand is not None and self._at(strand, segment.stop):
+                self.position += 1
+                continue
+            if strand is not None:
+                return strand
+            if segment.stop is None:
+                self.position += 1
+                if self._begun(segment) or not enabled:
+                    continue
+                return self._unfit(run, segment, "is not there or cannot go on")
+            if not enabled:
+                return None  # only a time-out can go on
+            return self._unfit(run, segment, f"was to be interrupted where it {segment.stop}, but never came there")
+        return next(iter(enabled.values()), None)
+
+    def _begun(self, segment: Segment) -> bool:
+        return segment.strand in self.seen
+
+    def _count(self, strand: Any) -> None:
+        """How often a strand has come to each operation, the pending one included."""
+        step = strand.step
+        if step is not None and self._counted.get(strand.treadle_name) is not step:
+            self._counted[strand.treadle_name] = step
+            counts = self.seen.setdefault(strand.treadle_name, Counter())
+            counts[step.operation, step.object, step.function] += 1
+
+    def _at(self, strand: Any, stop: Stop) -> bool:
+        step = strand.step
+        key = (stop.operation, stop.object, stop.function)
+        return (
+            step is not None
+            and (step.operation, step.object, step.function) == key
+            and self.seen[strand.treadle_name][key] == stop.occurrence
+        )
+
+    def _unfit(self, run: Any, segment: Segment, why: str) -> None:
+        self.mismatch = f"strand {segment.strand} {why}"
+        run.stop_reason = "unfit"

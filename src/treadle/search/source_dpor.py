@@ -1,0 +1,35 @@
+"""Source-DPOR: sleep sets and source sets, without wakeup trees (Abdulla et al., JACM 2017, Algorithm 1).
+
+Explores every trace at least once and may start executions that turn out to be redundant: those end blocked by sleep
+sets and are counted apart. It is here to be compared with `dpor`, which never blocks.
+"""
+
+from __future__ import annotations
+
+from treadle.model.operation import FAILED, LOOK, TRY, Operation
+from treadle.search.dpor import Branch, Dpor, Step, _weak_initial
+
+
+class SourceDpor(Dpor):
+    """Shares races and happens-before with the optimal search; a race only adds one strand to try."""
+
+    name = "source-dpor"
+
+    def _reverse(self, earlier: int, later: int, event: tuple[int, Operation], past: int) -> None:
+        node = self.nodes[earlier]
+        sequence: list[Step] = []
+        for number in range(earlier + 1, min(later, len(self.trace))):
+            if not (self.before[number] >> earlier) & 1:
+                strand, op = self.trace[number]
+                if op[0] == TRY and self.guards[number] & FAILED:
+                    op = (LOOK, op[1], op[2])
+                sequence.append((strand, op, self.before[number], number))
+        sequence.append((event[0], event[1], past, later))
+        initials: dict[int, Operation] = {}
+        for strand, op, _, _ in sequence:
+            if strand not in initials and _weak_initial(strand, op, sequence) is not None:
+                initials[strand] = op
+        if any(branch.strand in initials for branch in node.tree) or any(q in initials for q in node.sleep):
+            return
+        strand, op = next(iter(initials.items()))
+        node.tree.append(Branch(strand, op))
