@@ -13,7 +13,6 @@ import builtins
 import gc
 import inspect
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import CodeType, FunctionType, ModuleType
@@ -28,8 +27,9 @@ from treadle.runtime.instrument.selection import Selection, never
 
 Subject = Callable[..., Any] | ModuleType | Iterable[ModuleType] | None
 
-# How many open instrumentations want a module rewritten, by its name: a module is in it while its code is rewritten.
-REWRITTEN: Counter[str] = Counter()
+# The modules that run rewritten code now, by name, with the number of open instrumentations that want them to.
+# The hooks ask it about every function that is called, so it is one dict that changes in place.
+REWRITTEN: dict[str, int] = {}
 
 
 @contextmanager
@@ -88,7 +88,7 @@ class _Instrumentation:
         sys.meta_path.insert(0, self.finder)
 
     def _want(self, name: str) -> None:
-        REWRITTEN[name] += 1
+        REWRITTEN[name] = REWRITTEN.get(name, 0) + 1
         self.wanted.append(name)
 
     def _imported(self, module: ModuleType, chunk: Chunk) -> None:
