@@ -2,7 +2,7 @@
 
 A command lives in its own file below treadle.cli and is named in COMMANDS. It raises `UsageError` for anything the
 user can put right (exit 2); it returns its exit code otherwise: 0 nothing failed, 1 a failure was found, 2 wrong use
-or unsupported, 3 cut or nothing to explore.
+or unsupported, 3 cut or nothing to explore. A bug in Treadle is none of these: it leaves as a traceback and exit 70.
 """
 
 from __future__ import annotations
@@ -10,15 +10,20 @@ from __future__ import annotations
 import difflib
 import importlib
 import sys
+import traceback
 from typing import Any
 
 import click
 
 from treadle import __version__
-from treadle.model.errors import MissingExtra, UsageError
+from treadle.model.errors import InternalError, MissingExtra, UsageError
 
 # command -> (module:attribute, one-line help shown by `treadle --help`)
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "explore": ("treadle.cli.explore:command", "Run a test under every schedule that can matter."),
+    "replay": ("treadle.cli.replay:command", "Run one saved execution again."),
+    "demo": ("treadle.cli.demo:command", "Show the tool at work on the bundled examples."),
+}
 
 
 class _Lazy(click.Group):
@@ -69,4 +74,9 @@ def main(argv: list[str] | None = None) -> Any:
         where = f" '{error.filename}'" if error.filename else ""
         print(f"treadle: cannot use{where}: {error.strerror or error}", file=sys.stderr)
         sys.exit(2)
+    except Exception as error:
+        traceback.print_exc()
+        if not isinstance(error, InternalError):
+            print(f"treadle: {InternalError(type(error).__name__)}", file=sys.stderr)
+        sys.exit(70)
     sys.exit(code if isinstance(code, int) else 0)

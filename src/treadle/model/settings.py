@@ -1,4 +1,4 @@
-"""The options of an exploration that a project sets once: the table `[tool.treadle]` of its pyproject.toml.
+"""The options of an exploration, and where a project sets them once: the table `[tool.treadle]` of its pyproject.toml.
 
 Decides which keys there are and what each may hold. A key that is misspelt or of the wrong type is a `UsageError`: a
 setting that is silently ignored is a search that is not the one its author believes in.

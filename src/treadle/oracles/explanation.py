@@ -118,9 +118,16 @@ class _Row:
 def _what_matters(steps: Sequence[Step]) -> list[_Row]:
     """The steps on shared things around the switches, and the last step of all; the others only counted."""
     shared = _shared(steps)
-    matters = [step.operation not in _NOISE and any(thing in shared for thing in _things(step)) for step in steps]
+    strands = {step.strand for step in steps}
+    matters = [
+        step.operation not in _NOISE and step.object not in strands and any(thing in shared for thing in _things(step))
+        for step in steps
+    ]  # joining a strand tells nothing that the columns do not show
     if not any(matters):
         matters = [step.operation not in _NOISE for step in steps]
+    first = next((number for number, step in enumerate(steps) if step.strand != "main"), 0)
+    if any(matters[first:]):
+        matters[:first] = [False] * first  # what main sets up before there is anybody else
     keep = _near_switches(steps, matters)
     if len(keep) > _MOST_STEPS:
         keep = set(sorted(keep)[-_MOST_STEPS:])
@@ -128,13 +135,15 @@ def _what_matters(steps: Sequence[Step]) -> list[_Row]:
     for number, step in enumerate(steps):
         if number in keep:
             rows.append(_Row(step.strand, step))
-        elif step.operation not in _NOISE:
+        elif step.operation not in _NOISE and step.object not in strands:
             if rows and rows[-1].step is None and rows[-1].strand == step.strand:
                 rows[-1].skipped += 1
             else:
                 rows.append(_Row(step.strand, None, 1))
-    strands = {row.strand for row in rows if row.step is not None}
-    return [row for row in rows if row.strand in strands]
+    shown = {row.strand for row in rows if row.step is not None}
+    start = next((number for number, row in enumerate(rows) if row.step is not None), 0)
+    end = max((number for number, row in enumerate(rows) if row.step is not None), default=-1)
+    return [row for number, row in enumerate(rows) if row.strand in shown and start <= number <= end]
 
 
 def _near_switches(steps: Sequence[Step], matters: list[bool]) -> set[int]:
@@ -172,6 +181,9 @@ class Clash:
             )
         one, two = _noun(self.first), _noun(self.last)
         strand = self.first.strand
+        if at(self.first) == at(self.between) == at(self.last):
+            both = f"two {one}s" if one == two else f"{one} and {two}"
+            return f"{other} {self.between.operation} {thing} between {strand}'s {both} of it (all at {at(self.first)})"
         if one == two:
             what = f"{strand}'s two {one}s of it ({at(self.first)} and {at(self.last)})"
         else:
@@ -283,8 +295,13 @@ def _source(step: Step) -> str:
 
 
 def _table(rows: list[_Row], names: dict[str, str], width: int) -> list[str]:
-    strands = list(dict.fromkeys(row.strand for row in rows))
-    strands.sort(key=lambda name: name == "main")  # main mostly sets things up: it goes to the right
+    strands = sorted({row.strand for row in rows}, key=_in_order)
+    afterwards: list[_Row] = []
+    if len(strands) > 1 and "main" in strands:
+        others = [number for number, row in enumerate(rows) if row.strand != "main"]
+        if all(row.strand != "main" for row in rows[: others[-1]]):  # main only looks at what the others left
+            rows, afterwards = rows[: others[-1] + 1], rows[others[-1] + 1 :]
+            strands.remove("main")
     if not strands:
         return []
     column = min((width - 2 * (len(strands) - 1)) // len(strands), _WIDEST_COLUMN)
@@ -293,6 +310,20 @@ def _table(rows: list[_Row], names: dict[str, str], width: int) -> list[str]:
     place = {name: index * (column + 2) for index, name in enumerate(strands)}
     lines = ["".join(f"{_cut(name, column):<{column + 2}}" for name in strands).rstrip()]
     lines.append("  ".join("-" * column for _ in strands))
+    lines += _cells(rows, place, column, names)
+    if afterwards:
+        lines += ["", "main, when they are done", *_cells(afterwards, {"main": 0}, width, names)]
+    return lines
+
+
+def _in_order(strand: str) -> tuple[bool, list[tuple[int, str]]]:
+    """T2 before T10, and main to the right: it mostly sets things up and waits."""
+    parts = strand.lstrip("T").split(".")
+    return strand == "main", [(int(part), "") if part.isdigit() else (0, part) for part in parts]
+
+
+def _cells(rows: list[_Row], place: dict[str, int], column: int, names: dict[str, str]) -> list[str]:
+    lines: list[str] = []
     before: tuple[str, str, int] | None = None
     for row in rows:
         margin = " " * place[row.strand]
@@ -343,8 +374,8 @@ def cycle(waiting: Sequence[Waiting]) -> list[Waiting]:
 def _stuck(waiting: Sequence[Waiting], names: dict[str, str], width: int) -> list[str]:
     """Who waits for what, who holds it, and where each of them stands."""
     lines: list[str] = []
-    for one in waiting:
-        held = f", held by {one.held_by}" if one.held_by else ""
+    for one in sorted(waiting, key=lambda one: one.object == one.held_by):  # those who only join others come last
+        held = f", held by {one.held_by}" if one.held_by and one.held_by != one.object else ""
         note = f" ({one.note})" if one.note and not held else ""
         lines += _wrap(f"{one.strand} {_wants(one)} {one.object}{held}{note}", width)
         if one.holds:

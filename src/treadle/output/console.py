@@ -87,6 +87,21 @@ def show(result: Result, *, file: IO[str] | None = None, saved: str = "", width:
         console.print(f"  next: {hint}", markup=False)
 
 
+def show_replay(result: Result, *, file: IO[str] | None = None) -> None:
+    """Print what one replayed execution did."""
+    console = Console(file=file, highlight=False, soft_wrap=True)
+    if result.failed:
+        console.print(Text.assemble(("FAILED", "bold red"), f"  {result.target}: the schedule fails again"))
+        for finding in result.findings:
+            _show_finding(console, finding)
+        return
+    console.print(
+        Text.assemble(("DID NOT FAIL", "bold green"), f"  {result.target}: the same schedule no longer fails")
+    )
+    console.print("  this is one schedule; to see all of them:", markup=False)
+    console.print(f"  treadle explore '{result.target}'", markup=False)
+
+
 def _show_finding(console: Console, finding: Finding) -> None:
     console.print()
     first, *rest = finding.message.splitlines() or [""]

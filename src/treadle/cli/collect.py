@@ -1,0 +1,214 @@
+"""Finding tests and running them through pytest, in this process and without pytest's own output.
+
+Decides how `PATH`, `PATH::TEST` and `PATH::Class::TEST` select tests, and turns everything that can go wrong before a
+test runs into one sentence. Fixtures, parameters, test classes and conftest files work because pytest itself runs the
+tests; what comes out is the campaign of the pytest plugin.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import io
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from treadle.model.errors import UsageError
+from treadle.model.settings import did_you_mean, read_settings
+from treadle.pytest_plugin import CAMPAIGN, Campaign, is_marked
+
+
+class Target:
+    """`PATH[::NAME...]` as the user wrote it; the file exists."""
+
+    def __init__(self, text: str) -> None:
+        path, *names = text.split("::")
+        self.text = text
+        self.path = Path(path)
+        self.names = [name for name in names if name]
+        if not path:
+            raise UsageError(f"'{text}' names no file; write PATH::TEST, for example tests/test_bank.py::test_transfer")
+        if not self.path.exists():
+            raise UsageError(f"there is no file or folder '{path}'" + _nearby(self.path))
+        if self.names and self.path.is_dir():
+            raise UsageError(f"'{path}' is a folder; name the file that holds the test '{'::'.join(self.names)}'")
+        if self.path.is_file() and self.path.suffix != ".py":
+            raise UsageError(f"'{path}' is not a Python file")
+
+    def selects(self, names: list[str]) -> bool:
+        """Does a test with these names (classes, function) belong to the target? `test_x` also selects `test_x[1]`."""
+        if len(names) < len(self.names):
+            return False
+        return all(
+            have == want or have.partition("[")[0] == want for want, have in zip(self.names, names, strict=False)
+        )
+
+
+def _nearby(path: Path) -> str:
+    folder = path.parent
+    names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    near = did_you_mean(path.name, names)
+    return f"; {near}" if near.startswith("did") else ""
+
+
+class Run:
+    """A pytest plugin for one run: selects the tests, and notes what kept others from running."""
+
+    def __init__(self, target: Target, campaign: Campaign) -> None:
+        self.target = target
+        self.campaign = campaign
+        self.root = Path.cwd()
+        self.seen: list[list[str]] = []
+        self.selected = 0
+        self.problems: list[str] = []
+        self.skipped: list[tuple[str, str]] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.stash[CAMPAIGN] = self.campaign
+        self.root = Path(config.rootpath)
+
+    def pytest_pycollect_makeitem(self, collector: Any, name: str, obj: object) -> Any:
+        """A function that is asked for by name is a test, whatever it is called."""
+        if self.target.names and name == self.target.names[-1].partition("[")[0] and inspect.isfunction(obj):
+            return list(collector._genfunctions(name, obj))
+        return None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        chosen: list[pytest.Item] = []
+        for item in items:
+            if not isinstance(item, pytest.Function):
+                continue
+            names = _names(item)
+            self.seen.append(names)
+            if self.target.selects(names) if self.target.names else is_marked(item):
+                chosen.append(item)
+        items[:] = chosen
+        self.selected = len(chosen)
+
+    def pytest_exception_interact(self, node: Any, call: pytest.CallInfo[Any], report: Any) -> None:
+        if isinstance(report, pytest.CollectReport) and call.excinfo is not None:
+            self.problems.append(_cannot_import(node, call.excinfo.value))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped and not hasattr(report, "wasxfail"):
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+            self.skipped.append((report.nodeid, reason))
+        elif report.failed and report.when == "setup":
+            self.problems.append(f"{report.nodeid} cannot be set up: {_last_line(report)}")
+
+
+def _names(item: pytest.Item) -> list[str]:
+    return [node.name for node in item.listchain() if isinstance(node, (pytest.Class, pytest.Function))]
+
+
+def _last_line(report: Any) -> str:
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is not None:
+        return f"{crash.message.splitlines()[0]} ({_here(crash.path)}:{crash.lineno})"
+    text = getattr(report.longrepr, "errorstring", None) or str(report.longrepr)
+    lines = [line.strip() for line in str(text).strip().splitlines() if line.strip()]
+    return lines[0].removeprefix("E").strip() if lines else "pytest gives no reason"
+
+
+def _here(path: str) -> str:
+    """A path as the user would write it: relative to the current folder when it is below."""
+    full = Path(path)
+    return os.path.relpath(full) if full.is_absolute() and full.is_relative_to(Path.cwd()) else str(path)
+
+
+def _cannot_import(node: Any, error: BaseException) -> str:
+    """The error's own sentence, and the line of the user's code where it happened."""
+    cause = error.__cause__ or error
+    path = str(getattr(node, "path", node.nodeid))
+    if isinstance(cause, SyntaxError) and cause.filename:
+        where = f"{_here(cause.filename)}:{cause.lineno}"
+        return f"{_here(path)} cannot be imported: {type(cause).__name__}: {cause.msg} ({where})"
+    message = str(cause).splitlines()[0] if str(cause) else ""
+    text = f"{type(cause).__name__}: {message}" if message else type(cause).__name__
+    frames = [frame for frame in traceback.extract_tb(cause.__traceback__) if _is_users(frame.filename)]
+    own = [frame for frame in frames if Path(frame.filename) == Path(path)]
+    if frames:
+        last = frames[-1] if not own or Path(frames[-1].filename).is_relative_to(Path.cwd()) else own[-1]
+        text += f" ({_here(last.filename)}:{last.lineno})"
+    return f"{_here(path)} cannot be imported: {text}"
+
+
+def _is_users(filename: str) -> bool:
+    parts = Path(filename).parts
+    return not filename.startswith("<") and not {"_pytest", "pluggy", "importlib", "treadle"} & set(parts)
+
+
+@contextmanager
+def _quiet() -> Iterator[io.StringIO]:
+    text = io.StringIO()
+    with redirect_stdout(text), redirect_stderr(text):
+        yield text
+
+
+def _arguments(target: Target) -> list[str]:
+    """Settings of the user's that would keep a test from running here are overruled, the others hold."""
+    words = [str(target.path), "-p", "treadle", "--maxfail=0", "-m", "", "-k", "", "--capture=fd", "--no-header"]
+    if importlib.util.find_spec("xdist") is not None:
+        words += ["-n0"]
+    if importlib.util.find_spec("pytest_cov") is not None:
+        words += ["--no-cov"]
+    return words
+
+
+def run(target: Target, campaign: Campaign) -> Run:
+    """Run the tests that a target selects. What they found is in the campaign."""
+    campaign.settings = read_settings(target.path.resolve().parent if target.path.is_file() else target.path)
+    campaign.every = bool(target.names)
+    campaign.marked = True
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.insert(0, here)  # as `python -m pytest` does
+    outcome = Run(target, campaign)
+    with _quiet() as text:
+        code = pytest.main(_arguments(target), plugins=[outcome])
+    for _, error in campaign.errors:
+        raise error
+    if outcome.problems:
+        raise UsageError(outcome.problems[0])
+    if not outcome.selected:
+        raise UsageError(_nothing_selected(outcome, code, text.getvalue()))
+    if code == pytest.ExitCode.INTERNAL_ERROR:
+        raise UsageError(f"pytest could not run {target.text}: {_error_line(text.getvalue())}")
+    return outcome
+
+
+def _nothing_selected(outcome: Run, code: int | pytest.ExitCode, text: str) -> str:
+    target = outcome.target
+    if not outcome.seen and code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        return f"pytest could not collect {target.path}: {_error_line(text)}"
+    if not outcome.seen:
+        return f"there is no test in {target.path}"
+    if not target.names:
+        return (
+            f"no test in {target.path} is decorated with @treadle.explore() or marked @pytest.mark.treadle; "
+            f"name one to explore it as it is: {target.path}::{'::'.join(outcome.seen[0])}"
+        )
+    names = sorted({"::".join(names).partition("[")[0] for names in outcome.seen})
+    wanted = "::".join(target.names)
+    if wanted in names:  # the parameter is wrong
+        names = sorted({"::".join(names) for names in outcome.seen})
+    return f"there is no test '{wanted}' in {target.path}; {did_you_mean(wanted, names)}"
+
+
+def _error_line(text: str) -> str:
+    """The line of pytest's output that says what is wrong."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    for mark in ("E   ", "ERROR:", "INTERNALERROR>"):
+        found = [line.removeprefix(mark).strip() for line in lines if line.startswith(mark)]
+        if found:
+            return found[-1]
+    return lines[-1] if lines else "it gives no reason"

@@ -1,0 +1,152 @@
+"""`treadle explore`: a verdict over the interleavings of tests that already exist."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from treadle.cli import collect
+from treadle.model.errors import UsageError
+from treadle.model.result import Finding, Result, Verdict
+from treadle.output import console, store
+from treadle.output.progress import Progress
+from treadle.pytest_plugin import Campaign
+from treadle.search import strategies
+
+# The verdict on several tests is the worst of theirs.
+_WORST_FIRST = (
+    Verdict.FAILED,
+    Verdict.CUT,
+    Verdict.NOTHING_TO_EXPLORE,
+    Verdict.PASSED_WITHIN_BOUNDS,
+    Verdict.PASSED_EXHAUSTIVE,
+)
+
+
+@click.command()
+@click.argument("target", metavar="PATH[::TEST]")
+@click.option("--strategy", metavar="S", help=f"How to search: {', '.join(strategies.NAMES)}. Default: auto.")
+@click.option("--executions", type=int, metavar="N", help="Stop after N executions.")
+@click.option("--seconds", type=float, metavar="N", help="Stop after N seconds.")
+@click.option("--preemptions", type=int, metavar="N", help="Only schedules with at most N preemptions.")
+@click.option("--delays", type=int, metavar="N", help="Only schedules with at most N delays.")
+@click.option("--timeouts", metavar="idle|any", help="When a timeout may fire: when nothing else can run, or any time.")
+@click.option("--seed", type=int, metavar="N", help="Seed of sampling and of the program's random module.")
+@click.option("--instrument", multiple=True, metavar="PKG", help="Also look inside this installed package. Repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def command(target: str, as_json: bool, **given: Any) -> int:
+    """Run a test under every schedule that can matter.
+
+    PATH::TEST explores one test, whatever its decorators; PATH alone explores the tests of a file or folder that are
+    decorated with @treadle.explore() or marked @pytest.mark.treadle. PATH may also be an ABS model (.abs).
+    """
+    options = {name: value for name, value in given.items() if value is not None and value != ()}
+    check_options(**options)
+    if target.partition("::")[0].endswith(".abs"):
+        models = importlib.import_module("treadle.generate.actor")  # needs an extra that may not be installed
+        return report([models.explore_model(target, **options)], Path.cwd(), as_json)
+    campaign = Campaign(options=options)
+    with terminal_line() as stderr:
+        campaign.progress = lambda label: Progress(label, stderr)
+        outcome = collect.run(collect.Target(target), campaign)
+    return report(campaign.results, outcome.root, as_json, outcome.skipped)
+
+
+def check_options(
+    strategy: str = "auto",
+    executions: int | None = None,
+    seconds: float | None = None,
+    preemptions: int | None = None,
+    delays: int | None = None,
+    timeouts: str = "idle",
+    **others: Any,
+) -> None:
+    """Refuse options that make no sense before any test is imported."""
+    strategies.make(strategy, preemptions=preemptions, delays=delays)
+    for name, budget in (("executions", executions), ("seconds", seconds)):
+        if budget is not None and not budget > 0:
+            raise UsageError(f"a budget of {budget:g} {name} leaves nothing to run; give more than 0")
+    if timeouts not in ("idle", "any"):
+        raise UsageError(f"--timeouts must be 'idle' or 'any', not '{timeouts}'")
+
+
+@contextmanager
+def terminal_line() -> Iterator[IO[str]]:
+    """stderr as it is now: pytest redirects the real one while tests run."""
+    try:
+        copy = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8", errors="replace")
+    except (OSError, ValueError):  # no stderr, or one that is not a file
+        copy = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    with copy:
+        yield copy
+
+
+def report(results: Sequence[Result], root: Path, as_json: bool, skipped: Sequence[tuple[str, str]] = ()) -> int:
+    """Print the results and save what failed; return the exit code."""
+    saved = [_save(root, result) for result in results]
+    if as_json:
+        print(json.dumps(_as_one(results)))
+    else:
+        for number, (result, path) in enumerate(zip(results, saved, strict=True)):
+            if number:
+                print()
+            console.show(result, saved=path)
+        for test, reason in skipped:
+            print(f"skipped  {test}: {reason}")
+        if len(results) > 1:
+            print(f"\n{_count(results)}")
+    if not results:
+        return 3
+    return worst(results).exit_code
+
+
+def worst(results: Sequence[Result]) -> Verdict:
+    verdicts = {result.verdict for result in results}
+    return next(verdict for verdict in _WORST_FIRST if verdict in verdicts)
+
+
+def _count(results: Sequence[Result]) -> str:
+    parts = []
+    for verdict in _WORST_FIRST:
+        number = sum(result.verdict is verdict for result in results)
+        if number:
+            parts.append(f"{number} {verdict.value}")
+    return f"{len(results)} tests: {', '.join(parts)}"
+
+
+def _as_one(results: Sequence[Result]) -> dict[str, Any]:
+    """One object: that of the only test, or the sum of several with each of them under `tests`."""
+    if len(results) == 1:
+        return results[0].to_json()
+    tests = [result.to_json() for result in results]
+    return {
+        "verdict": worst(results).value if results else Verdict.NOTHING_TO_EXPLORE.value,
+        "exhaustive": bool(results) and all(result.exhaustive for result in results),
+        "executions": sum(result.executions for result in results),
+        "seconds": round(sum(result.seconds for result in results), 3),
+        "strategy": ", ".join(dict.fromkeys(result.strategy for result in results)),
+        "atomic_modules": sorted({name for result in results for name in result.atomic_modules}),
+        "findings": [{"target": test["target"], **finding} for test in tests for finding in test["findings"]],
+        "tests": tests,
+    }
+
+
+def _save(root: Path, result: Result) -> str:
+    """Keep the first failing execution as a file; not being able to is said, and costs nothing else."""
+    finding: Finding | None = next((found for found in result.findings if found.replay), None)
+    if finding is None:
+        return ""
+    try:
+        return str(store.save(root, result.target, finding))
+    except (OSError, UsageError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        print(f"treadle: the failing execution was not saved in {root / store.FOLDER}: {reason}", file=sys.stderr)
+        return ""

@@ -1,0 +1,1 @@
+"""Small programs with the classic mistakes, each beside its corrected twin."""

@@ -1,0 +1,193 @@
+"""One execution of a pytest test: what the search runs again and again.
+
+Decides what "clean" means for a pytest test: its function-scoped fixtures are set up inside the execution and torn
+down before it ends, a test class gets a new instance, parameters that are plain containers are copied, and output and
+log records are those of the last execution alone. Fixtures of a wider scope are set up once, before the first one.
+
+This file is the only one that uses pytest's private names: the set-up state of an item and its fixture request.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import logging
+import sys
+import unittest
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from _pytest.logging import LogCaptureHandler
+from _pytest.tmpdir import tmppath_result_key
+from _pytest.unittest import TestCaseFunction
+
+_CONTAINERS = (list, dict, set, bytearray)
+
+
+class Body:
+    """The executions of one item. `run` is one execution; `output` is what the last one printed."""
+
+    def __init__(self, item: pytest.Function) -> None:
+        self.item = item
+        self.function = plain(item.function)
+        self.stdout = io.StringIO()
+        self.stderr = io.StringIO()
+        self.anew = _has_fixtures_to_renew(item)
+        self.copied = {
+            name: value for name, value in _parameters(item).items() if isinstance(value, _CONTAINERS)
+        }  # changed by one execution, they would be different for the next
+
+    @contextmanager
+    def redirected(self) -> Iterator[None]:
+        """Keep the output of a thousand executions away from the person; the last one's is printed at the end."""
+        out, err = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = self.stdout, self.stderr
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = out, err
+            out.write(self.stdout.getvalue())
+            err.write(self.stderr.getvalue())
+
+    def run(self) -> None:
+        """Set up, call the test, tear down: all of it inside the execution."""
+        __tracebackhide__ = True
+        self._forget_output()
+        if not self.anew:
+            self._call()
+            return
+        marks = _Marks(self.item)
+        try:
+            self._set_up()
+            self._call()
+        except BaseException:
+            marks.tear_down_quietly()
+            raise
+        marks.tear_down()
+
+    def _forget_output(self) -> None:
+        for stream in (self.stdout, self.stderr):
+            if stream.tell():
+                stream.seek(0)
+                stream.truncate()
+        for handler in logging.getLogger().handlers:
+            if isinstance(handler, LogCaptureHandler) and handler.records:
+                handler.clear()
+
+    def _set_up(self) -> None:
+        item = self.item
+        if item.cls is not None:
+            for name in ("_instance", "_obj"):
+                item.__dict__.pop(name, None)
+        item._initrequest()
+        item.stash.setdefault(tmppath_result_key, {})
+        item._request._fillfixtures()
+
+    def _call(self) -> None:
+        __tracebackhide__ = True
+        item = self.item
+        if isinstance(item, TestCaseFunction):
+            _run_test_case(item.instance, item.name)
+            return
+        arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
+        if self.copied:
+            arguments |= {name: copy.deepcopy(value) for name, value in self.copied.items() if name in arguments}
+        if item.instance is not None:
+            self.function(item.instance, **arguments)
+        else:
+            self.function(**arguments)
+
+
+def plain(function: Any) -> Any:
+    """The test itself, without the decorator that marks it for exploration (called, that would explore it)."""
+    if getattr(function, "__globals__", {}).get("__name__") == "treadle.generate.explore":
+        return function.__wrapped__
+    return function
+
+
+def _run_test_case(case: unittest.TestCase, name: str) -> None:
+    """One unittest method with its setUp, tearDown and cleanups."""
+    __tracebackhide__ = True
+    try:
+        case.setUp()
+        try:
+            plain(getattr(type(case), name))(case)
+        finally:
+            case.tearDown()
+    except unittest.SkipTest as skipped:
+        pytest.skip(str(skipped))
+    finally:
+        case.doCleanups()
+
+
+def set_up_wider(item: pytest.Function) -> None:
+    """Set up the fixtures that all executions share. Replaces `item.setup` of an explored test."""
+    if isinstance(item, TestCaseFunction):
+        item._explicit_tearDown = None
+    if not _has_fixtures_to_renew(item):
+        item._request._fillfixtures()
+        return
+    for name in item.fixturenames:
+        definitions = item._fixtureinfo.name2fixturedefs.get(name)
+        if definitions and definitions[-1].scope != "function":
+            item.funcargs[name] = item._request.getfixturevalue(name)
+
+
+def _parameters(item: pytest.Function) -> dict[str, Any]:
+    """The values that @pytest.mark.parametrize gives to the test itself."""
+    callspec = getattr(item, "callspec", None)
+    return dict(callspec.params) if callspec is not None else {}
+
+
+def _has_fixtures_to_renew(item: pytest.Function) -> bool:
+    """Does the test use anything of function scope? Setting that up costs more than most executions."""
+    if item.cls is not None or "request" in item.fixturenames:
+        return True  # a new instance per execution; `request` can ask for any fixture while the test runs
+    parameters = _parameters(item)
+    for name in item.fixturenames:
+        definitions = item._fixtureinfo.name2fixturedefs.get(name)
+        if not definitions or definitions[-1].scope != "function":
+            continue
+        # a parameter given directly to the test is kept by pytest as a fixture whose function pytest itself wrote
+        if name in parameters and definitions[-1].func.__module__.startswith("_pytest."):
+            continue
+        return True
+    return False
+
+
+class _Marks:
+    """How many finalizers pytest had noted before an execution; what came since belongs to that execution."""
+
+    def __init__(self, item: pytest.Function) -> None:
+        stack = item.session._setupstate.stack
+        self.own: list[Callable[[], object]] = stack[item][0]
+        self.count = len(self.own)
+        # asking again for a wider fixture that is there makes pytest note its end once more
+        lists = [finalizers for node, (finalizers, _) in stack.items() if node is not item]
+        for definitions in item._fixtureinfo.name2fixturedefs.values():
+            if definitions[-1].scope != "function":
+                lists.append(getattr(definitions[-1], "_finalizers", []))
+        self.wider = [(finalizers, len(finalizers)) for finalizers in lists]
+
+    def tear_down(self) -> None:
+        """Tear down what the execution set up; the first error is raised when all is done."""
+        __tracebackhide__ = True
+        first: BaseException | None = None
+        while len(self.own) > self.count:
+            try:
+                self.own.pop()()
+            except BaseException as error:
+                first = first or error
+        for finalizers, count in self.wider:
+            del finalizers[count:]
+        if first is not None:
+            raise first
+
+    def tear_down_quietly(self) -> None:
+        """The same after a failure, which is what the person has to see."""
+        try:
+            self.tear_down()
+        except BaseException:
+            pass
