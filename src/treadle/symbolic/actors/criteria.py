@@ -1,0 +1,68 @@
+"""Where exploration stops (seed criteria loop-k, task level, actor number, queue) and how the next task is picked.
+
+A cut ends one branch and is counted under its letter: L (a loop or recursion beyond k), T (an actor beyond its task
+switches), O (a program point beyond its actors). None means unlimited.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Reduction = Literal["none", "stable", "independent", "exact"]
+REDUCTIONS: tuple[Reduction, ...] = ("none", "stable", "independent", "exact")
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The limits of one exploration."""
+
+    loop: int | None = 2
+    tasks: int | None = 10
+    actors: int | None = 2
+    queue: int = 0
+    steps: int | None = 100_000  # loop iterations in one macro-step, so that a known endless loop ends too
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which orders are tried."""
+
+    objects: Literal["all", "round-robin"] = "all"
+    tasks: Literal["all", "fifo", "lifo"] = "all"
+    reduce: Reduction = "independent"
+    alias: bool = False
+
+
+@dataclass(slots=True)
+class Cuts:
+    loop: int = 0
+    task: int = 0
+    actor: int = 0
+
+    def add(self, kind: str) -> None:
+        setattr(self, kind, getattr(self, kind) + 1)
+
+    def total(self) -> int:
+        return self.loop + self.task + self.actor
+
+    def as_dict(self) -> dict[str, int]:
+        return {"loop": self.loop, "task": self.task, "actor": self.actor}
+
+
+class Cut(Exception):
+    """This branch goes beyond a limit."""
+
+    def __init__(self, kind: Literal["loop", "task", "actor"]) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+@dataclass(slots=True)
+class Progress:
+    """What an exploration has done so far; shown while it runs."""
+
+    states: int = 0
+    tests: int = 0
+    deadlocks: int = 0
+    cuts: Cuts = field(default_factory=Cuts)

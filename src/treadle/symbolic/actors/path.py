@@ -1,0 +1,92 @@
+"""Path conditions: what is known about the unknown inputs on one branch, and which conditions can join it.
+
+Paths with the same conditions are one object, whatever the order in which tasks met the conditions, and each remembers
+the answers it has had. Interleavings ask the same questions again and again: most answers are one dictionary look-up
+and the solver chain is asked once per different question.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from treadle.symbolic.expr import INT, Const, Expr, Model, Value, ge, le, not_
+from treadle.symbolic.meaning import evaluate
+from treadle.symbolic.solver import Answer, Solver
+
+
+class Paths:
+    """All path conditions of one exploration."""
+
+    def __init__(self, domain: tuple[int, int] | None) -> None:
+        self.domain = domain
+        self.solver = Solver(domain or (-10, 10))
+        self.counts: Counter[str] = Counter()
+        self._known: dict[frozenset[Expr], Path] = {}
+        self.root = Path(self, (), frozenset(), {})
+        self._known[frozenset()] = self.root
+
+    def limits(self, unknowns: frozenset[Expr]) -> list[Expr]:
+        """The range of each integer unknown, as conditions."""
+        if self.domain is None:
+            return []
+        low, high = self.domain
+        return [c for v in sorted(unknowns, key=lambda v: v.id) if v.sort is INT for c in (ge(v, low), le(v, high))]
+
+    def extend(self, path: Path, condition: Expr) -> Path | None:
+        if condition in path.known:
+            return path
+        if not_(condition) in path.known:
+            return None
+        known = path.known | {condition}
+        found = self._known.get(known)
+        if found is not None:
+            return found
+        self.counts["questions"] += 1
+        if path.proved and evaluate(condition, path.model) and self._in_domain(condition, path.model):
+            self.counts["model in hand"] += 1
+            found = Path(self, (*path.conditions, condition), known, path.model)
+        else:
+            limits = self.limits(condition.vars.union(*(c.vars for c in path.conditions)))
+            verdict = self.solver.check([*limits, *path.conditions], condition, hint=None)
+            if verdict.answer is Answer.UNSAT:
+                return None
+            found = Path(self, (*path.conditions, condition), known, dict(verdict.model or {}))
+            if verdict.answer is Answer.UNKNOWN:
+                found.proved = False
+                self.counts["unknown"] += 1
+        self._known[known] = found
+        return found
+
+    def _in_domain(self, condition: Expr, model: Model) -> bool:
+        """Unknowns that are new in the condition default to 0, which must be inside the domain."""
+        if self.domain is None or self.domain[0] <= 0 <= self.domain[1]:
+            return True
+        return all(v in model or v.sort is not INT for v in condition.vars)
+
+
+class Path:
+    """One conjunction of conditions that can hold together; `proved` is False where the solver did not know."""
+
+    __slots__ = ("_answers", "conditions", "known", "model", "owner", "proved")
+
+    def __init__(
+        self, owner: Paths, conditions: tuple[Expr, ...], known: frozenset[Expr], model: dict[Expr, Const] | Model
+    ) -> None:
+        self.owner = owner
+        self.conditions = conditions
+        self.known = known
+        self.model = model
+        self.proved = True
+        self._answers: dict[Expr, Path | None] = {}
+
+    def assume(self, condition: Value) -> Path | None:
+        """The path with one more condition; None when they cannot hold together."""
+        if condition is True:
+            return self
+        if condition is False:
+            return None
+        answers = self._answers
+        if condition in answers:
+            return answers[condition]
+        answer = answers[condition] = self.owner.extend(self, condition)
+        return answer
