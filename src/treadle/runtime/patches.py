@@ -23,11 +23,23 @@ from contextlib import contextmanager
 from typing import Any
 
 from treadle.runtime.adopt import REPLACED
-from treadle.runtime.primitives import barrier, clock, condition, event, local, locks, queues, semaphore, thread
+from treadle.runtime.primitives import (
+    barrier,
+    clock,
+    condition,
+    event,
+    futures,
+    local,
+    locks,
+    pool,
+    queues,
+    semaphore,
+    thread,
+)
 
 Place = Any  # a class or a module
 
-_FAMILIES: tuple[Any, ...] = (condition, event, semaphore, barrier, thread, queues, clock)
+_FAMILIES: tuple[Any, ...] = (condition, event, semaphore, barrier, thread, queues, futures, pool, clock)
 
 _C_TYPES: list[tuple[Place, dict[str, Any]]] = [
     (threading, {"Lock": locks.Lock, "RLock": locks.RLock, "local": local.Local}),
@@ -46,6 +58,9 @@ _UNTOUCHED = (
 )
 
 _ABSENT = object()
+
+# What objects made inside and kept for later still need: it stays in the class, and hides nothing there.
+_KEPT = {*((queues.Real, name) for name in queues.CONDITIONS), (futures.Real, "__hash__")}
 
 
 def _all_patches() -> list[tuple[Place, dict[str, Any]]]:
@@ -118,6 +133,5 @@ def patched() -> Iterator[None]:
         for place, name, value in reversed(undo):
             if value is not _ABSENT:
                 setattr(place, name, value)
-            elif not isinstance(vars(place).get(name), queues.InnerCondition):
-                # queues made inside and kept make their conditions through these: they stay, and hide nothing
+            elif (place, name) not in _KEPT:
                 delattr(place, name)

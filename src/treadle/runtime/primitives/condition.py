@@ -15,7 +15,7 @@ from typing import Any
 
 from treadle.model.operation import ACQUIRE, RELEASE, SIGNAL, TRY, WAIT
 from treadle.runtime.primitives.inside import here, name_made_outside, put_back
-from treadle.runtime.primitives.locks import MODELLED, RLock, adopt_lock
+from treadle.runtime.primitives.locks import MODELLED, RLock, adopt_lock, would_block
 from treadle.runtime.strands import Strand, SyncObject
 
 Real: Any = threading.Condition
@@ -87,6 +87,8 @@ def exit_(self: Any, *exc: Any) -> Any:
 def wait(self: Any, timeout: float | None = None) -> bool:
     strand = here()
     if strand is None:
+        if timeout is None and "_treadle" in vars(self):
+            raise would_block(self)
         return bool(_real_wait(self, timeout))
     waiting = _waiting(self, strand)
     lock = self._lock

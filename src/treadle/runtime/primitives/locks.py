@@ -349,6 +349,10 @@ class Guard(Lock):
         return self._condition
 
     def wait(self, timeout: float | None = None) -> bool:
+        if STATE.strand is None:
+            if timeout is None:
+                raise would_block(self)
+            return False
         return bool(self._inner().wait(timeout))
 
     def wait_for(self, predicate: Any, timeout: float | None = None) -> Any:

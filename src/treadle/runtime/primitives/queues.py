@@ -40,7 +40,7 @@ _NEGATIVE = "'timeout' must be a non-negative number"
 
 # How items go in and out: by code of the program (or comparing items), at the ends of a deque, at the end of a list.
 _BY_METHODS, _FIFO, _LIFO = 0, 1, 2
-_CONDITIONS = ("not_empty", "not_full", "all_tasks_done")
+CONDITIONS = ("not_empty", "not_full", "all_tasks_done")
 
 
 class QueueGuard(Guard):
@@ -142,7 +142,7 @@ def _bring_in(self: Any, strand: Strand) -> QueueGuard:
     """A queue that was made outside: a guard for this execution, and its contents back at the end."""
     from treadle.runtime.primitives.inside import at_end
 
-    put_back(self, "mutex", *_CONDITIONS, "unfinished_tasks", "is_shutdown", "queue", "maxsize")
+    put_back(self, "mutex", *CONDITIONS, "unfinished_tasks", "is_shutdown", "queue", "maxsize")
     items = getattr(self, "queue", None)
     if isinstance(items, (deque, list)):
         before = list(items)
@@ -152,7 +152,7 @@ def _bring_in(self: Any, strand: Strand) -> QueueGuard:
             items.extend(before)
 
         at_end(undo)
-    for name in _CONDITIONS:
+    for name in CONDITIONS:
         vars(self).pop(name, None)
     guard = _equip(self)
     guard.shut = getattr(self, "is_shutdown", False)
@@ -446,7 +446,7 @@ _METHODS: dict[str, Any] = {
     "qsize": qsize,
     "empty": empty,
     "full": full,
-    **{name: InnerCondition(name) for name in _CONDITIONS},
+    **{name: InnerCondition(name) for name in CONDITIONS},
 }
 if sys.version_info >= (3, 13):
     _METHODS["shutdown"] = shutdown
