@@ -6,19 +6,20 @@ them does not do what it says. Each door adds its part to PARTS.
 
 from __future__ import annotations
 
+import ast
 import importlib
-import inspect
 import os
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import click
 from rich.console import Console
 from rich.rule import Rule
 
+from treadle.cli import collect
 from treadle.model.result import Result, Verdict
 from treadle.output import console as printing
+from treadle.pytest_plugin import Campaign
 
 # title -> module:function that shows one door and says whether all went as announced
 PARTS: dict[str, str] = {
@@ -26,7 +27,8 @@ PARTS: dict[str, str] = {
 }
 
 # The examples that are shown; the folder has more.
-EXAMPLES = ("lost_update", "abba_deadlock", "dict_changed_while_iterated")
+EXAMPLES = ("lost_update", "abba_deadlock")
+EXAMPLES_FOLDER = Path(__file__).parent.parent / "examples" / "threads"
 
 
 @click.command()
@@ -46,33 +48,34 @@ def command() -> int:
 
 def show_explore(console: Console) -> bool:
     """For each example: the bug and its replay, then the corrected twin, which passes under every schedule."""
-    from treadle.generate.explore import check, replay
-
     well = True
     for name in EXAMPLES:
-        try:
-            module = importlib.import_module(f"treadle.examples.threads.{name}")
-        except ModuleNotFoundError:
-            continue
-        buggy, fixed = tests_of(module)
+        path = EXAMPLES_FOLDER / f"{name}.py"
+        source = ast.parse(path.read_text(encoding="utf-8"))
+        buggy, fixed = (f"{_here(path)}::{test}" for test in tests_of(source))
         console.print()
-        console.print(f"[bold]{(module.__doc__ or name).strip().splitlines()[0]}[/bold]")
-        console.print(f"$ treadle explore {target(buggy)}", markup=False)
-        result = check(buggy, target=target(buggy))
+        console.print((ast.get_docstring(source) or name).splitlines()[0], style="bold", markup=False)
+        console.print(f"\n$ treadle explore {buggy}", markup=False)
+        result = _run(buggy, Campaign())
         printing.show(result)
         well &= result.failed
         if result.failed:
             console.print("\n$ treadle replay 'tr1:...'", markup=False)
-            again = replay(result.findings[0].replay, buggy)
+            again = _run(buggy, Campaign(replay=result.findings[0].replay))
             well &= again.failed
             console.print(_replayed(again), markup=False)
-        console.print(f"\n$ treadle explore {target(fixed)}", markup=False)
-        result = check(fixed, target=target(fixed))
+        console.print(f"\n$ treadle explore {fixed}", markup=False)
+        result = _run(fixed, Campaign())
         printing.show(result)
         well &= result.verdict is Verdict.PASSED_EXHAUSTIVE
     console.print()
-    console.print(f"more examples: {Path(__file__).parent.parent / 'examples' / 'threads'}", markup=False)
+    console.print(f"more examples: {_here(EXAMPLES_FOLDER)}", markup=False)
     return well
+
+
+def _run(target: str, campaign: Campaign) -> Result:
+    collect.run(collect.Target(target), campaign)
+    return campaign.results[0]
 
 
 def _replayed(result: Result) -> str:
@@ -81,16 +84,12 @@ def _replayed(result: Result) -> str:
     return "the schedule did not fail again"
 
 
-def tests_of(module: ModuleType) -> tuple[Callable[[], None], Callable[[], None]]:
+def tests_of(source: ast.Module) -> tuple[str, str]:
     """The first buggy test of an example and the first corrected one."""
-    functions = [value for _, value in inspect.getmembers(module, inspect.isfunction)]
-    buggy = next(function for function in functions if function.__name__.startswith("test_buggy"))
-    fixed = next(function for function in functions if function.__name__.startswith("test_fixed"))
-    return buggy, fixed
+    names = [node.name for node in source.body if isinstance(node, ast.FunctionDef)]
+    buggy = next(name for name in names if name.startswith("test_buggy"))
+    return buggy, next(name for name in names if name.startswith("test_fixed"))
 
 
-def target(test: Callable[[], None]) -> str:
-    """How the command line names a test of the examples: seen from here when it is below."""
-    file = Path(inspect.getsourcefile(test) or "").resolve()
-    shown = os.path.relpath(file) if file.is_relative_to(Path.cwd()) else str(file)
-    return f"{shown}::{test.__name__}"
+def _here(path: Path) -> str:
+    return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)

@@ -26,6 +26,9 @@ _AROUND = 3
 # A schedule longer than this after shrinking is shown by its last part.
 _MOST_STEPS = 60
 
+# Fewer steps left out than this are not worth a line.
+_WORTH_COUNTING = 3
+
 _READING = frozenset({"reads", "looks at"})
 _MEMORY = frozenset({"reads", "writes", "calls"})
 _WAITING = frozenset({"waits for", "sleeps", "spins", "gets from"})
@@ -46,7 +49,8 @@ def explain(
         width = min(shutil.get_terminal_size((100, 24)).columns, 100) - 4
     width = max(width, 40)
     names = _short_names([step.file for step in steps] + [frame[0] for one in waiting for frame in one.stack])
-    shown = _what_matters(steps)
+    fought_over = {name for one in waiting for name in (one.object, *one.holds)}
+    shown = _what_matters(steps, fought_over)
     lines = _table(shown, names, width)
     pair = None if waiting else clash(steps)
     if pair is not None:
@@ -115,17 +119,17 @@ class _Row:
     skipped: int = 0
 
 
-def _what_matters(steps: Sequence[Step]) -> list[_Row]:
+def _what_matters(steps: Sequence[Step], fought_over: set[str]) -> list[_Row]:
     """The steps on shared things around the switches, and the last step of all; the others only counted."""
-    shared = _shared(steps)
+    first = next((number for number, step in enumerate(steps) if step.strand != "main"), 0)
     strands = {step.strand for step in steps}
+    shared = _shared(steps[first:]) | fought_over
     matters = [
         step.operation not in _NOISE and step.object not in strands and any(thing in shared for thing in _things(step))
         for step in steps
     ]  # joining a strand tells nothing that the columns do not show
     if not any(matters):
         matters = [step.operation not in _NOISE for step in steps]
-    first = next((number for number, step in enumerate(steps) if step.strand != "main"), 0)
     if any(matters[first:]):
         matters[:first] = [False] * first  # what main sets up before there is anybody else
     keep = _near_switches(steps, matters)
@@ -143,7 +147,11 @@ def _what_matters(steps: Sequence[Step]) -> list[_Row]:
     shown = {row.strand for row in rows if row.step is not None}
     start = next((number for number, row in enumerate(rows) if row.step is not None), 0)
     end = max((number for number, row in enumerate(rows) if row.step is not None), default=-1)
-    return [row for number, row in enumerate(rows) if row.strand in shown and start <= number <= end]
+    return [
+        row
+        for number, row in enumerate(rows)
+        if row.strand in shown and start <= number <= end and (row.step is not None or row.skipped >= _WORTH_COUNTING)
+    ]
 
 
 def _near_switches(steps: Sequence[Step], matters: list[bool]) -> set[int]:

@@ -1,1 +1,0 @@
-"""Small programs with the classic mistakes, each beside its corrected twin."""

@@ -1,1 +1,0 @@
-"""Mistakes with threads. In each file `test_buggy...` fails under some schedule and `test_fixed...` under none."""
