@@ -75,6 +75,9 @@ NEVER: dict[str, str] = {
     "rich": "the output of the tool",
 }
 
+# Programs for Treadle to work on, which happen to come with it.
+_EXAMPLES = "treadle.examples"
+
 _ROOT_MARKS = ("pyproject.toml", "setup.cfg", "setup.py", ".git", ".hg", "tox.ini", "pytest.ini")
 
 # Installed code that lives below a project's root is not the project's own.
@@ -129,6 +132,8 @@ class Selection:
 
 def never(name: str) -> str | None:
     """Why a module is never rewritten; None if it may be."""
+    if name == _EXAMPLES or name.startswith(_EXAMPLES + "."):
+        return None
     parts = name.split(".")
     for length in range(len(parts), 0, -1):
         reason = NEVER.get(".".join(parts[:length]))
