@@ -149,6 +149,8 @@ def _before_store(strand: Strand, obj: Any, name: str, how: int, value: Any) -> 
     elif how == WHOLE:
         strand.access(WRITE, name_of(strand.execution, strand, obj), None)
     else:
+        if how == ADOPT:
+            adopt(obj)  # a threading.local shows the attributes of this strand from here on
         return
     if strand.detail:
         strand.execution.saw(value)
