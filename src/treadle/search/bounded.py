@@ -18,6 +18,7 @@ from treadle.search.dependency import READS
 from treadle.search.strategy import Strategy
 
 _MASK = (1 << 64) - 1
+_SPREAD = 0x9E3779B97F4A7C15  # odd and without pattern: a sum of products keeps different pasts apart
 
 
 class _Choice:
@@ -41,13 +42,11 @@ class Bounded(Strategy):
         self.limit = preemptions if preemptions is not None else (delays or 0)
         self.by_delay = preemptions is None
         self.bounds: dict[str, int] = {"delays" if self.by_delay else "preemptions": self.limit}
-        if preemptions is not None and delays is not None:
-            self.bounds = {"preemptions": preemptions, "delays": delays}
-        self.second = delays if preemptions is not None else None
         self.choices: list[_Choice] = []
-        self.visited: dict[tuple[int, int], int] = {}
+        self.hash = TraceHash()
+        self.visited: dict[tuple[int, int], int] = {}  # (prefix, strand in charge) -> least spent there
         self.started = False
-        self.conflicts = 0
+        self.looked_at = 0  # the depth whose prefix was last looked up
 
     # ------------------------------------------------------------------ the strategy's three methods
 
@@ -62,10 +61,12 @@ class Bounded(Strategy):
                 self.exhausted = True
                 return False
             depth = len(self.choices) - 1
+            self.hash.cut(depth, self.trace)
             self.trace = self.trace[:depth]
             self.guards = self.guards[:depth]
             self.plan = [strand for strand, _ in self.trace]
         self.started = True
+        self.looked_at = 0
         return True
 
     def pick(self, run: Any) -> Any:
@@ -74,6 +75,7 @@ class Bounded(Strategy):
             return run.by_index[self.choices[depth].left[0][0]]
         spent = self._spent(depth)
         last = run.trace[-1][0] if run.trace else -1
+        self.looked_at = depth
         if self.reduce and run.trace and not self._is_new(run, last, spent):
             run.stop_reason = "blocked"
             return None
@@ -87,11 +89,10 @@ class Bounded(Strategy):
 
     def end(self, run: Any) -> None:
         self.trace, self.guards = run.trace, run.guards
-        if run.stop_reason == "blocked":
-            self.blocked += 1
-        elif self.reduce and not self._is_new(run, run.trace[-1][0] if run.trace else -1, self._spent(len(run.trace))):
+        depth = len(run.trace)
+        if self.reduce and depth > self.looked_at and not self._is_new(run, run.trace[-1][0], self._spent(depth)):
             run.stop_reason = "blocked"
-            self.blocked += 1
+        self.blocked += run.stop_reason == "blocked"
         del self.choices[len(self.trace) :]
 
     def progress(self) -> float:
@@ -133,59 +134,72 @@ class Bounded(Strategy):
 
     def _is_new(self, run: Any, last: int, spent: int) -> bool:
         """Was no equivalent prefix run before with this strand in charge and as much of the bound left?"""
-        key = (self._fingerprint(run), last)
+        key = (self.hash.upto(run.trace, run.guards, run.spawned), last)
         before = self.visited.get(key)
-        if before is not None and before <= spent and not self._on_path(run, key):
+        if before is not None and before <= spent:
             return False
         if before is None or spent < before:
             self.visited[key] = spent
         return True
 
-    def _on_path(self, run: Any, key: tuple[int, int]) -> bool:
-        return False
 
-    def _fingerprint(self, run: Any) -> int:
-        return trace_hash(run.trace, run.guards, run.spawned)
+class TraceHash:
+    """Hashes of the prefixes of an execution: the same number for equivalent ones.
 
+    Each event is hashed with those it depends on; a prefix is the sum of its events, so their order does not matter.
+    Grows and shrinks at its end, as a depth-first search does.
+    """
 
-def trace_hash(trace: list[tuple[int, Operation]], guards: list[int], spawned: dict[int, int]) -> int:
-    """The same number for equivalent executions: each event with those it depends on, in any order."""
-    hashes: list[int] = []
-    last_of: dict[int, int] = {}
-    objects: dict[Any, list[int]] = {}
-    total = 0
-    fence = 0
-    for number, (strand, op) in enumerate(trace):
+    def __init__(self) -> None:
+        self.sums = [0]  # sums[n]: the first n events
+        self.hashes: list[int] = []
+        self.last_of: dict[int, list[int]] = {}
+        self.objects: dict[Any, list[tuple[int, bool, Any]]] = {}  # name -> (event, only reads, key)
+        self.fences = [0]
+
+    def cut(self, depth: int, trace: list[tuple[int, Operation]]) -> None:
+        """Forget all but the first `depth` events of the trace."""
+        for number in range(len(self.hashes) - 1, depth - 1, -1):
+            strand, op = trace[number]
+            self.hashes.pop()
+            self.sums.pop()
+            self.last_of[strand].pop()
+            for _, name, _ in parts(op):
+                if name is not None:
+                    self.objects[name].pop()
+            if op[0] == TIMEOUT:
+                self.fences.pop()
+
+    def upto(self, trace: list[tuple[int, Operation]], guards: list[int], spawned: dict[int, int]) -> int:
+        """The hash of the whole trace, of which a prefix may be known already."""
+        for number in range(len(self.hashes), len(trace)):
+            self._push(number, trace[number], guards[number], spawned)
+        return self.sums[-1]
+
+    def _push(self, number: int, event: tuple[int, Operation], guards: int, spawned: dict[int, int]) -> None:
+        strand, op = event
         kind, name, key = op
-        if strand in last_of:
-            past = hashes[last_of[strand]]
-        else:
-            made = spawned.get(strand, -1)
-            past = hashes[made] if made >= 0 else 0
-        combined = past
-        for part in key if kind == MULTI else (op,):
-            part_kind, part_name, part_key = part
+        own = self.last_of.setdefault(strand, [])
+        made = own[-1] if own else spawned.get(strand, -1)
+        past = self.hashes[made] if made >= 0 else 0
+        for part_kind, part_name, part_key in parts(op):
             if part_name is None:
                 continue
-            reads = READS[part_kind] or (part_kind == TRY and guards[number] & FAILED)
-            for event in objects.get(part_name, ()):
-                for other_kind, other_name, other_key in _parts(trace[event][1]):
-                    if other_name != part_name:
-                        continue
-                    if reads and (READS[other_kind] or (other_kind == TRY and guards[event] & FAILED)):
-                        continue
-                    if part_key is None or other_key is None or part_key == other_key:
-                        combined = (combined + hashes[event] * 0x9E3779B97F4A7C15) & _MASK
-            objects.setdefault(part_name, []).append(number)
+            reads = READS[part_kind] or bool(part_kind == TRY and guards & FAILED)
+            events = self.objects.setdefault(part_name, [])
+            for other, other_reads, other_key in events:
+                if not (reads and other_reads) and (part_key is None or other_key is None or part_key == other_key):
+                    past = (past + self.hashes[other] * _SPREAD) & _MASK
+            events.append((number, reads, part_key))
         if kind == TIMEOUT:
-            fence = total
-        extra = guards[number] if kind == SPIN else 0
-        value = hash((strand, kind, name, key, combined, fence, extra)) & _MASK
-        hashes.append(value)
-        last_of[strand] = number
-        total = (total + value) & _MASK
-    return total
+            self.fences.append(self.sums[-1])
+        cause = self.hashes[guards] if kind == SPIN else 0
+        value = hash((strand, kind, name, key, past, self.fences[-1], cause)) & _MASK
+        own.append(number)
+        self.hashes.append(value)
+        self.sums.append((self.sums[-1] + value) & _MASK)
 
 
-def _parts(op: Operation) -> Any:
+def parts(op: Operation) -> tuple[Operation, ...]:
+    """The single accesses of an operation."""
     return op[2] if op[0] == MULTI else (op,)

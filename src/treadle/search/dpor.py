@@ -72,7 +72,7 @@ class Dpor(Strategy):
         if depth < len(self.nodes):  # where we backtracked to: its next branch is due
             node = self.nodes[depth]
         else:
-            node = self._enter(run.trace)
+            node = self._enter(run.trace, run.guards)
             self.nodes.append(node)
         if node.tree:
             strand = run.by_index[node.tree[0].strand]
@@ -118,7 +118,7 @@ class Dpor(Strategy):
 
     # ------------------------------------------------------------------ walking the tree
 
-    def _enter(self, trace: list[tuple[int, Operation]]) -> Node:
+    def _enter(self, trace: list[tuple[int, Operation]], guards: list[int]) -> Node:
         """The node after the last event: its sleep set and wakeup tree follow from the node before."""
         if not trace:
             return Node({}, [])
@@ -126,6 +126,8 @@ class Dpor(Strategy):
         strand, op = trace[-1]
         sleep = parent.sleep
         if sleep:
+            if op[0] == TRY and guards[-1] & FAILED:
+                op = (LOOK, op[1], op[2])
             sleep = {q: step for q, step in sleep.items() if q != strand and not dependent(step, op)}
         return Node(sleep, parent.tree[0].children if parent.tree else [])
 
@@ -138,6 +140,8 @@ class Dpor(Strategy):
             if node.tree:
                 finished = node.tree.pop(0)
                 node.done += 1
+                if depth < len(self.before):
+                    finished.op = self._seen(depth)
                 node.sleep = {**node.sleep, finished.strand: finished.op}
             self._forget(depth)
             if node.tree:
@@ -165,6 +169,11 @@ class Dpor(Strategy):
                 self.fence.pop()
 
     # ------------------------------------------------------------------ happens-before and races
+
+    def _seen(self, number: int) -> Operation:
+        """What an event turned out to be: an attempt that failed was only a look."""
+        op = self.trace[number][1]
+        return (LOOK, op[1], op[2]) if op[0] == TRY and self.guards[number] & FAILED else op
 
     def _past(self, strand: int, spawned: dict[int, int]) -> int:
         """The events that happen before the next step of a strand whatever it does: its own, its creator's."""
@@ -249,14 +258,11 @@ class Dpor(Strategy):
         """See to it that the race is also run the other way round: after the events before `earlier`, a sequence
         of those that do not depend on it, then the later event."""
         node = self.nodes[earlier]
-        before, trace, guards = self.before, self.trace, self.guards
+        before, trace = self.before, self.trace
         sequence: list[Step] = []  # the paper's v = notdep(e, E).e'
         for number in range(earlier + 1, min(later, len(trace))):
             if not (before[number] >> earlier) & 1:
-                strand, op = trace[number]
-                if op[0] == TRY and guards[number] & FAILED:
-                    op = (LOOK, op[1], op[2])
-                sequence.append((strand, op, before[number], number))
+                sequence.append((trace[number][0], self._seen(number), before[number], number))
         sequence.append((event[0], event[1], past, later))
         for sleeper, op in node.sleep.items():
             if _weak_initial(sleeper, op, sequence) is not None:

@@ -6,7 +6,7 @@ sets and are counted apart. It is here to be compared with `dpor`, which never b
 
 from __future__ import annotations
 
-from treadle.model.operation import FAILED, LOOK, TRY, Operation
+from treadle.model.operation import Operation
 from treadle.search.dpor import Branch, Dpor, Step, _weak_initial
 
 
@@ -20,10 +20,7 @@ class SourceDpor(Dpor):
         sequence: list[Step] = []
         for number in range(earlier + 1, min(later, len(self.trace))):
             if not (self.before[number] >> earlier) & 1:
-                strand, op = self.trace[number]
-                if op[0] == TRY and self.guards[number] & FAILED:
-                    op = (LOOK, op[1], op[2])
-                sequence.append((strand, op, self.before[number], number))
+                sequence.append((self.trace[number][0], self._seen(number), self.before[number], number))
         sequence.append((event[0], event[1], past, later))
         initials: dict[int, Operation] = {}
         for strand, op, _, _ in sequence:

@@ -30,6 +30,8 @@ def make(name: str, *, seed: int = 0, preemptions: int | None = None, delays: in
             raise UsageError(
                 f"strategy 'random' would ignore {option}; bounds need one of: auto, {', '.join(SYSTEMATIC)}"
             )
+    if preemptions is not None and delays is not None:
+        raise UsageError("give a bound on preemptions or on delays, not both")
     if preemptions is not None or delays is not None:
         return Bounded("dfs" if name == "dfs" else "dpor", preemptions=preemptions, delays=delays)
     if name == "random":

@@ -1,0 +1,98 @@
+"""Reductions against brute force on random small programs: no outcome is lost, and each trace is run exactly once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.search.programs import Program, explore
+from treadle.search.bounded import Bounded, TraceHash
+from treadle.search.dfs import Dfs
+from treadle.search.dpor import Dpor
+from treadle.search.source_dpor import SourceDpor
+
+MEMORY = st.one_of(
+    st.tuples(st.just("read"), st.sampled_from("xy")),
+    st.tuples(st.just("write"), st.sampled_from("xy"), st.integers(1, 3)),
+    st.tuples(st.just("add"), st.sampled_from("xy")),
+    st.tuples(st.just("copy"), st.sampled_from("xy"), st.sampled_from("xy")),
+    st.tuples(st.just("sum"), st.just("m")),
+)
+BLOCKING = st.one_of(
+    st.tuples(st.just("raise"), st.sampled_from("fg")),
+    st.tuples(st.just("lower"), st.just("f")),
+    st.tuples(st.just("wait"), st.sampled_from("fg")),
+    st.tuples(st.just("look"), st.just("f")),
+    st.tuples(st.just("put"), st.just("q"), st.integers(1, 3)),
+    st.tuples(st.just("get"), st.just("q")),
+    st.tuples(st.just("try"), st.sampled_from("lk")),
+)
+
+
+@st.composite
+def locked(draw: st.DrawFn) -> list[tuple[Any, ...]]:
+    name = draw(st.sampled_from("lk"))
+    inside = draw(st.lists(st.one_of(MEMORY, BLOCKING), max_size=1))
+    return [("lock", name), *inside, ("unlock", name)]
+
+
+@st.composite
+def nested(draw: st.DrawFn) -> list[tuple[Any, ...]]:
+    first = draw(st.sampled_from("lk"))
+    second = "k" if first == "l" else "l"
+    return [("lock", first), ("lock", second), ("unlock", second), ("unlock", first)]
+
+
+def strands(actions: st.SearchStrategy[list[tuple[Any, ...]]], most: int) -> st.SearchStrategy[Program]:
+    body = st.lists(actions, min_size=1, max_size=most).map(lambda parts: [action for part in parts for action in part])
+    return st.lists(body, min_size=2, max_size=3).filter(lambda program: sum(map(len, program)) <= 7)
+
+
+PROGRAMS = st.one_of(
+    strands(MEMORY.map(lambda action: [action]), 3),
+    strands(st.one_of(MEMORY.map(lambda a: [a]), BLOCKING.map(lambda a: [a]), locked(), nested()), 3),
+)
+
+
+class Counting(Dfs):
+    """Brute force that also counts the traces it meets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.traces: set[int] = set()
+
+    def end(self, run: Any) -> None:
+        super().end(run)
+        self.traces.add(TraceHash().upto(run.trace, run.guards, run.spawned))
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@given(PROGRAMS)
+@pytest.mark.slow
+def test_dpor_runs_each_trace_once_and_loses_no_outcome(program: Program) -> None:
+    everything = Counting()
+    brute = explore(program, everything)
+    optimal = explore(program, Dpor())
+    assert optimal.outcomes == brute.outcomes
+    assert optimal.blocked == 0
+    assert optimal.executions == len(everything.traces)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(PROGRAMS)
+@pytest.mark.slow
+def test_source_dpor_loses_no_outcome(program: Program) -> None:
+    assert explore(program, SourceDpor()).outcomes == explore(program, Dfs()).outcomes
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(PROGRAMS, st.integers(0, 2))
+@pytest.mark.slow
+def test_a_bounded_search_finds_all_outcomes_within_its_bound(program: Program, bound: int) -> None:
+    reduced = explore(program, Bounded("dpor", preemptions=bound))
+    plain = explore(program, Bounded("dfs", preemptions=bound))
+    assert reduced.outcomes == plain.outcomes
+    assert reduced.executions <= plain.executions
