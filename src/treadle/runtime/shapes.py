@@ -101,7 +101,7 @@ def _classify(kind: type, name: str) -> int:
         return CONTAINER if container_base(kind) is not None and name not in vars(object) else CODE
     if issubclass(kind, _MODELLED) and (not rewritten(kind) or _of_the_model(kind, name)):
         return CODE
-    if "__getattribute__" in {n for cls in kind.__mro__[:-1] for n in vars(cls)}:
+    if isinstance(getattr(kind, "__getattribute__", None), types.FunctionType):  # built-in types have one of their own
         return CODE
     for cls in kind.__mro__:
         if name in vars(cls):
