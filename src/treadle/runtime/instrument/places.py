@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from treadle.runtime.instrument.rewrite import HOOK_PREFIX, INPLACE_OPERATORS
+from treadle.runtime.instrument.nodes import HOOK_PREFIX
+from treadle.runtime.instrument.targets import INPLACE_OPERATORS
 
 
 def derived_hooks(hooks: Mapping[str, Any]) -> dict[str, Any]:
