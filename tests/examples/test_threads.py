@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 import treadle
-from treadle.model.result import Finding, Verdict
+from treadle.model.result import Finding, Result, Verdict
 
 FOLDER = Path(treadle.__file__).parent / "examples" / "threads"
 
@@ -55,7 +55,8 @@ def program(name: str, start: str) -> Callable[[], None]:
 
 
 def find(name: str) -> Finding:
-    (finding,) = treadle.check(program(name, "test_buggy")).findings
+    result: Result = treadle.check(program(name, "test_buggy"))
+    (finding,) = result.findings
     return finding
 
 
