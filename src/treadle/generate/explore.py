@@ -55,12 +55,13 @@ def check(
     """
     _check_options(test, executions, seconds)
     packages = (instrument,) if isinstance(instrument, str) else tuple(instrument)
-    search = strategies.make(strategy, seed=seed, preemptions=preemptions, delays=delays)
+    make = functools.partial(strategies.make, strategy, seed=seed, preemptions=preemptions, delays=delays)
+    make()  # wrong options are told before anything is set up
     name = target if target is not None else target_of(source if source is not None else test)
-    loom = Loom(test, source=source, instrument=packages, timeouts=timeouts, seed=seed)
+    loom = Loom(test, source=source, instrument=packages, timeouts=timeouts, seed=seed, skip_private=True)
     settings = _settings(packages, timeouts, seed)
     with loom:
-        return _Campaign(loom, search, name, settings, executions, seconds, progress, strategy).run()
+        return _Campaign(loom, make, name, settings, executions, seconds, progress, strategy).run()
 
 
 def _check_options(test: Any, executions: int | None, seconds: float | None) -> None:
@@ -100,7 +101,7 @@ class _Campaign:
     def __init__(
         self,
         loom: Loom,
-        search: Strategy,
+        make: Callable[[], Strategy],
         target: str,
         settings: dict[str, Any],
         executions: int | None,
@@ -109,7 +110,8 @@ class _Campaign:
         strategy: str,
     ) -> None:
         self.loom = loom
-        self.search = search
+        self.make = make
+        self.search = make()
         self.target = target
         self.settings = settings
         self.most = executions
@@ -153,6 +155,9 @@ class _Campaign:
                 run = loom.run(search)
             except Diverged as diverged:
                 raise Unsupported(_not_deterministic(diverged)) from None
+            if run.revealed:  # more is shared than was known: the search starts again, with points there
+                self.search = search = self.make()
+                continue
             search.end(run)
             if run.stop_reason == "blocked":
                 continue
@@ -160,7 +165,10 @@ class _Campaign:
             self._note(run)
             findings = judge(run)
             if findings:
-                return self._confirm(findings[0], run)
+                try:
+                    return self._confirm(findings[0], run)
+                except _Revealed:
+                    self.search = search = self.make()
 
     def _note(self, run: Execution) -> None:
         self.longest = max(self.longest, len(run.trace))
@@ -181,6 +189,8 @@ class _Campaign:
             follow = FollowSteps(candidate)
             follow.begin()
             tried = self.loom.run(follow)
+            if tried.revealed:
+                raise _Revealed
             found = judge(tried)
             if not found or not same_failure(found[0], finding):
                 return None
@@ -274,6 +284,10 @@ class _Campaign:
         if reason == "executions":
             return f"the budget of {count} is used up: not a pass"
         return f"the space is too large to be exhausted: {count} were run, the last ones sampled: not a pass"
+
+
+class _Revealed(Exception):
+    """An object turned out to be shared while a failure was being shrunk: schedules from before no longer fit."""
 
 
 def same_failure(one: Finding, other: Finding) -> bool:

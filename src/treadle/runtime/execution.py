@@ -16,6 +16,7 @@ from greenlet import getcurrent, greenlet
 from treadle.model.operation import FAILED, FINISH, TIMEOUT, Operation, location, word
 from treadle.model.result import Waiting
 from treadle.runtime.detail import describe, short, waiting
+from treadle.runtime.names import Named
 from treadle.runtime.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd
 
 # A strand that is being ended may run its `finally` blocks, but only so far.
@@ -136,7 +137,9 @@ class Execution:
         "plan",
         "planned",
         "pool",
+        "revealed",
         "running_foreground",
+        "shared",
         "spawned",
         "starter",
         "step",
@@ -158,6 +161,7 @@ class Execution:
         limit: int,
         any_timeout: bool = False,
         detail: list[Any] | None = None,
+        shared: set[str] | None = None,
     ) -> None:
         self.pool = pool
         self.picker = picker
@@ -175,7 +179,9 @@ class Execution:
         self.spawned: dict[int, int] = {}  # strand -> the step of its creator during which it was made
         self.step = 0
         self.clock = Clock()
-        self.names: dict[int, str] = {}
+        self.names: dict[int, Named] = {}
+        self.shared = shared  # names of objects that several strands touch; None: every access is a point
+        self.revealed = False  # has this execution shown an object to be shared that was not known to be?
         self.keep: list[Any] = []
         self.starter: Strand | None = None
         self.ending = False
@@ -372,9 +378,17 @@ class Execution:
                 best = strand
         return best
 
-    def saw(self, value: Any) -> None:
+    def reveal(self, named: Named) -> None:
+        """A second strand touches an object that was taken for private: the accesses before were not points, so this
+        execution does not count, and in the next ones they are."""
+        named.shared = True
+        assert self.shared is not None
+        self.shared.add(named.name)
+        self.revealed = True
+
+    def saw(self, value: Any, owner: Named | None = None) -> None:
         """The value that the last operation read or wrote, for the explanation."""
-        if self.detail:
+        if self.detail and (owner is None or owner.shared):
             self.detail[-1].value = short(value)
 
     def can_go(self, strand: Strand) -> bool:

@@ -24,7 +24,7 @@ from treadle.runtime import containers, shapes
 from treadle.runtime.adopt import REPLACED, adopt
 from treadle.runtime.containers import container_base
 from treadle.runtime.instrument.swap import REWRITTEN
-from treadle.runtime.names import PLAIN, class_name, name_by_path, name_of, publish
+from treadle.runtime.names import PLAIN, Named, class_name, meet, name_by_path, publish
 from treadle.runtime.shapes import ADOPT, ATOMIC, CLASS, CONTAINER, FIELD, META, MODULE, SHAPES, WHOLE, classify
 from treadle.runtime.spin import spin
 from treadle.runtime.strands import STATE, Strand, SyncObject
@@ -49,30 +49,51 @@ def load(obj: Any, name: str) -> Any:
     if how == FIELD:
         execution = strand.execution
         names = execution.names
-        owner = names.get(id(obj)) or name_of(execution, strand, obj)
-        strand.pending = (READ, owner, name)
-        execution.advance(strand)
+        owner = names.get(id(obj)) or meet(strand, obj)
+        if owner.shared or _public(strand, owner):
+            strand.pending = (READ, owner.name, name)
+            execution.advance(strand)
         value = getattr(obj, name)
         if type(value) not in PLAIN and id(value) not in names:
-            name_by_path(execution, value, f"{owner}.{name}")
+            name_by_path(strand, value, f"{owner.name}.{name}")
         if strand.detail:
-            execution.saw(value)
+            execution.saw(value, owner)
         return value
     return _load(strand, obj, name, how)
+
+
+def _public(strand: Strand, named: Named) -> bool:
+    """Must an access to an object that is not known to be shared be a point? It is now shared if so."""
+    if named.owner is strand:
+        return False
+    strand.execution.reveal(named)
+    return True
+
+
+def _touch(strand: Strand, kind: int, obj: Any, key: Any) -> Named:
+    """An access to an object, as a point unless the object is private to this strand."""
+    named = strand.execution.names.get(id(obj)) or meet(strand, obj)
+    if named.shared or _public(strand, named):
+        strand.pending = (kind, named.name, key)
+        strand.execution.advance(strand)
+    return named
 
 
 def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
     """The less frequent ways to read an attribute."""
     execution = strand.execution
     if how == CLASS:
-        owner = name_of(execution, strand, obj)
+        owner = meet(strand, obj)
         home = next(cls for cls in type(obj).__mro__ if name in vars(cls))
         place = class_name(home)
-        both: Operation = (MULTI, None, ((READ, owner, name), (READ, place, name)))
-        strand.pending = (READ, owner, name) if name in getattr(obj, "__dict__", ()) else both
-        execution.advance(strand)
-        value = getattr(obj, name)
-        return _found(strand, value, f"{place}.{name}")
+        if name in getattr(obj, "__dict__", ()):
+            _touch(strand, READ, obj, name)
+        elif owner.shared or _public(strand, owner):
+            strand.pending = (MULTI, None, ((READ, owner.name, name), (READ, place, name)))
+            execution.advance(strand)
+        else:
+            strand.access(READ, place, name)
+        return _found(strand, getattr(obj, name), f"{place}.{name}")
     if how == META:
         value = getattr(obj, name, _MISSING)
         if value is _MISSING or _constant(value) or not shapes.rewritten(obj):
@@ -87,11 +108,10 @@ def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
         strand.access(READ, obj.__name__, name)
         return _found(strand, getattr(obj, name), f"{obj.__name__}.{name}")
     if how == WHOLE:
-        owner = name_of(execution, strand, obj)
-        strand.access(READ, owner, None)
+        owner = _touch(strand, READ, obj, None)
         attributes = obj.__dict__
-        if id(attributes) not in execution.names:
-            name_by_path(execution, attributes, owner)  # its keys are the attributes
+        execution.names[id(attributes)] = owner  # its keys are the attributes
+        execution.keep.append(attributes)
         return attributes
     if how == ADOPT:
         return getattr(adopt(obj), name)
@@ -100,7 +120,7 @@ def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
 
 def _found(strand: Strand, value: Any, path: str) -> Any:
     if type(value) not in PLAIN and id(value) not in strand.execution.names:
-        name_by_path(strand.execution, value, path)
+        name_by_path(strand, value, path)
     if strand.detail:
         strand.execution.saw(value)
     return value
@@ -128,13 +148,14 @@ def store(value: Any, obj: Any, name: str) -> None:
     if how in (FIELD, CLASS):
         execution = strand.execution
         names = execution.names
-        owner = names.get(id(obj)) or name_of(execution, strand, obj)
+        owner = names.get(id(obj)) or meet(strand, obj)
         if type(value) not in PLAIN and id(value) not in names:
             publish(strand, value)
-        strand.pending = (WRITE, owner, name)
-        execution.advance(strand)
+        if owner.shared or _public(strand, owner):
+            strand.pending = (WRITE, owner.name, name)
+            execution.advance(strand)
         if strand.detail:
-            execution.saw(value)
+            execution.saw(value, owner)
     else:
         _before_store(strand, obj, name, how, value)
     setattr(obj, name, value)
@@ -147,7 +168,7 @@ def _before_store(strand: Strand, obj: Any, name: str, how: int, value: Any) -> 
     elif how == MODULE:
         strand.access(WRITE, obj.__name__, name)
     elif how == WHOLE:
-        strand.access(WRITE, name_of(strand.execution, strand, obj), None)
+        _touch(strand, WRITE, obj, None)
     else:
         if how == ADOPT:
             adopt(obj)  # a threading.local shows the attributes of this strand from here on
@@ -162,7 +183,7 @@ def delete(obj: Any, name: str) -> None:
     if strand is not None:
         how = classify(type(obj), name)
         if how in (FIELD, CLASS):
-            strand.access(WRITE, name_of(strand.execution, strand, obj), name)
+            _touch(strand, WRITE, obj, name)
         else:
             _before_store(strand, obj, name, how, None)
     delattr(obj, name)
@@ -226,12 +247,9 @@ def item(obj: Any, key: Any) -> Any:
         return _atomic_item(strand, obj, _getitem, key) if _foreign(kind) else obj[key]
     if _overridden(kind, base, "__getitem__"):
         return obj[key]
-    execution = strand.execution
-    owner = name_of(execution, strand, obj)
     mode, place = containers.item_access(obj, key) if base is dict else (READ, containers.index_key(key))
-    strand.pending = (mode, owner, place)
-    execution.advance(strand)
-    return _found(strand, obj[key], f"{owner}[{key!r}]" if place is not None else f"{owner}[]")
+    owner = _touch(strand, mode, obj, place)
+    return _found(strand, obj[key], f"{owner.name}[{key!r}]" if place is not None else f"{owner.name}[]")
 
 
 def set_item(value: Any, obj: Any, key: Any) -> None:
@@ -252,9 +270,9 @@ def set_item(value: Any, obj: Any, key: Any) -> None:
     publish(strand, value)
     if not _overridden(kind, base, "__setitem__"):
         mode, place = containers.store_access(obj, key) if base is dict else (WRITE, containers.index_key(key))
-        strand.access(mode, name_of(strand.execution, strand, obj), place)
+        owner = _touch(strand, mode, obj, place)
         if strand.detail:
-            strand.execution.saw(value)
+            strand.execution.saw(value, owner)
     obj[key] = value
 
 
@@ -269,7 +287,7 @@ def del_item(obj: Any, key: Any) -> None:
                 _atomic_item(strand, obj, _delitem, key)
                 return
         elif not _overridden(kind, base, "__delitem__"):
-            strand.access(WRITE, name_of(strand.execution, strand, obj), None)
+            _touch(strand, WRITE, obj, None)
     del obj[key]
 
 
@@ -290,7 +308,7 @@ def inside(value: Any, container: Any) -> bool:
         return value in container
     if not _overridden(kind, base, "__contains__"):
         place = containers.simple_key(value) if base in (dict, set) else None
-        strand.access(READ, name_of(strand.execution, strand, container), place)
+        _touch(strand, READ, container, place)
     return value in container
 
 
@@ -316,7 +334,7 @@ _foreign_types: dict[type, bool] = {}
 
 def _atomic_item(strand: Strand, obj: Any, action: Callable[..., Any], *args: Any) -> Any:
     mode = READ if action in (_getitem, _contains) else WRITE
-    strand.access(mode, name_of(strand.execution, strand, obj), None)
+    _touch(strand, mode, obj, None)
     return action(obj, *args)
 
 
@@ -333,10 +351,9 @@ def use(value: Any) -> Any:
         return value
     if container_base(kind) is not None:
         if not _overridden(kind, container_base(kind) or object, "__len__"):
-            strand.access(READ, name_of(strand.execution, strand, value), None)
+            _touch(strand, READ, value, None)
     elif kind in containers.VIEWS:
-        source = containers.view_source(value)
-        strand.access(READ, name_of(strand.execution, strand, source), None)
+        _touch(strand, READ, containers.view_source(value), None)
     return value
 
 
@@ -366,13 +383,12 @@ def _steps(iterable: Any, container: Any) -> Iterator[Any]:
         if strand is None:
             yield from iterator
             return
-        owner = name_of(strand.execution, strand, container)
-        strand.access(READ, owner, None)
+        owner = _touch(strand, READ, container, None)
         try:
             value = next(iterator)
         except StopIteration:
             return
-        yield _found(strand, value, f"{owner}[{count}]")
+        yield _found(strand, value, f"{owner.name}[{count}]")
         count += 1
 
 
@@ -448,23 +464,29 @@ def _container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwa
     base = container_base(type(obj))
     assert base is not None
     access = containers.method_access(obj, base, method, args)
-    owner = name_of(strand.execution, strand, obj)
     if access is None:
         return via(*args, **kwargs)
-    operations = [(access[0], owner, access[1])]
+    owner = meet(strand, obj)
+    operations: list[Operation] = []
+    _include(strand, operations, obj, access[0], access[1])
     for argument in args:
         kind = type(argument)
         if kind not in PLAIN:
             publish(strand, argument)
             if argument is not obj and container_base(kind) is not None and method in _TAKES_CONTENT:
-                operations.append((READ, name_of(strand.execution, strand, argument), None))
+                _include(strand, operations, argument, READ)
     _perform(strand, operations)
     result = via(*args, **kwargs)
     if type(result) not in PLAIN:
-        _found(strand, result, f"{owner}[{args[0]!r}]" if args and type(args[0]) in PLAIN else f"{owner}.{method}()")
+        _found(strand, result, _place(owner, method, args))
     elif strand.detail:
         strand.execution.saw(args[0] if args and access[0] == WRITE else result)
     return result
+
+
+def _place(owner: Named, method: str, args: tuple[Any, ...]) -> str:
+    """How what a container method returned is reached: `dict#1['k']`, `list#1.pop()`."""
+    return f"{owner.name}[{args[0]!r}]" if args and type(args[0]) in PLAIN else f"{owner.name}.{method}()"
 
 
 _TAKES_CONTENT = frozenset(
@@ -484,7 +506,8 @@ def _atomic_method(obj: Any, method: str, /, *args: Any, via: Any = None, **kwar
     kind = type(obj)
     if kind.__module__ not in ("builtins", "collections"):
         execution.atomic.add(kind.__module__)
-    operations = [(WRITE, name_of(execution, strand, obj), None)]
+    operations: list[Operation] = []
+    _include(strand, operations, obj, WRITE)
     _add_arguments(strand, operations, args, kwargs, WRITE)
     _perform(strand, operations)
     return called(*args, **kwargs)
@@ -497,8 +520,7 @@ def _atomic_call(called: Any, /, *args: Any, **kwargs: Any) -> Any:
         return called(*args, **kwargs)
     operations: list[Operation] = []
     _add_arguments(strand, operations, args, kwargs, READ if called in _READ_ONLY else WRITE)
-    if operations:
-        _perform(strand, operations)
+    _perform(strand, operations)
     return called(*args, **kwargs)
 
 
@@ -515,12 +537,21 @@ def _add_arguments(
             if isinstance(argument, shapes.ADOPTABLE) or not hasattr(argument, "__dict__"):
                 publish(strand, argument)
                 continue
-            operations.append((READ, name_of(strand.execution, strand, argument), None))
+            _include(strand, operations, argument, READ)
             continue
-        operations.append((mode, name_of(strand.execution, strand, argument), None))
+        _include(strand, operations, argument, mode)
+
+
+def _include(strand: Strand, operations: list[Operation], obj: Any, kind: int, key: Any = None) -> None:
+    """Add an access to an operation on several objects, unless the object is private to this strand."""
+    named = meet(strand, obj)
+    if named.shared or _public(strand, named):
+        operations.append((kind, named.name, key))
 
 
 def _perform(strand: Strand, operations: list[Operation]) -> None:
+    if not operations:
+        return
     strand.pending = operations[0] if len(operations) == 1 else (MULTI, None, tuple(operations))
     strand.execution.advance(strand)
 

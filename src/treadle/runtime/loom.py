@@ -50,6 +50,7 @@ class Loom:
         seed: int = 0,
         most_steps: int = MOST_STEPS,
         patience: float = PATIENCE,
+        skip_private: bool = False,
     ) -> None:
         if timeouts not in ("idle", "any"):
             raise UsageError(f"timeouts must be 'idle' or 'any', not {timeouts!r}")
@@ -61,6 +62,7 @@ class Loom:
         self.most_steps = most_steps
         self.patience = patience
         self.indexes: dict[str, int] = {"main": 0}
+        self.shared: set[str] | None = set() if skip_private else None
         self.executions = 0
         self.atomic: set[str] = set()
         self._stack = ExitStack()
@@ -112,6 +114,7 @@ class Loom:
             self.most_steps,
             self.timeouts == "any",
             steps,
+            self.shared,
         )
         run.names.update(self.global_names)
         random.seed(self.seed)

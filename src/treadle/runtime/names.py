@@ -5,6 +5,10 @@ An object is named when a strand first meets it: by its class and how many of th
 first to meet it, so whatever one strand hands to others is named at the hand-over: what it stores (`publish`), what a
 new strand's function can reach (`announce`), and what is loaded from a named place (by its path, `Account#1.items`).
 Module globals are named by module and variable before the first execution (`bank.ACCOUNTS`).
+
+Most objects are only ever touched by the strand that met them first. When an execution is told to `skip_private`, they
+need no points, and get none until a second strand touches one: then its name is remembered as shared, and the search
+starts again with a point at every access to it (see `Execution.reveal`).
 """
 
 from __future__ import annotations
@@ -13,12 +17,9 @@ import functools
 import types
 import weakref
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.runtime.strands import Strand, SyncObject
-
-if TYPE_CHECKING:
-    from treadle.runtime.execution import Execution
 
 # Types whose values cannot be changed by anybody, or that stand for code: never named, never a point.
 PLAIN: set[type] = {
@@ -71,12 +72,23 @@ PLAIN: set[type] = {
 }
 
 
-def name_of(execution: Execution, strand: Strand, obj: Any) -> str:
-    """The name of an object, given now if it has none."""
-    name = execution.names.get(id(obj))
-    if name is None:
-        name = _remember(execution, obj, strand.fresh(_label(obj)))
-    return name
+class Named:
+    """An object's name, who met it first, and whether other strands are known to touch it."""
+
+    __slots__ = ("name", "owner", "shared")
+
+    def __init__(self, name: str, owner: Strand | None, shared: bool) -> None:
+        self.name = name
+        self.owner = owner
+        self.shared = shared
+
+
+def meet(strand: Strand, obj: Any) -> Named:
+    """The record of an object, made now if it has none."""
+    named = strand.execution.names.get(id(obj))
+    if named is None:
+        named = _remember(strand, obj, strand.fresh(type(obj).__name__))
+    return named
 
 
 def publish(strand: Strand, value: Any) -> None:
@@ -84,13 +96,13 @@ def publish(strand: Strand, value: Any) -> None:
     if type(value) not in PLAIN and id(value) not in strand.execution.names:
         if isinstance(value, (SyncObject, BaseException)):
             return
-        _remember(strand.execution, value, strand.fresh(_label(value)))
+        _remember(strand, value, strand.fresh(type(value).__name__))
 
 
-def name_by_path(execution: Execution, value: Any, path: str) -> None:
+def name_by_path(strand: Strand, value: Any, path: str) -> None:
     """A value was found at a named place: it is named after that place."""
     if not isinstance(value, (SyncObject, BaseException)):
-        _remember(execution, value, path)
+        _remember(strand, value, path)
 
 
 def announce(strand: Strand, value: Any, depth: int = 4) -> None:
@@ -123,14 +135,14 @@ def announce(strand: Strand, value: Any, depth: int = 4) -> None:
         publish(strand, value)
 
 
-def names_of_globals(modules: Iterable[types.ModuleType]) -> tuple[dict[int, str], list[Any]]:
+def names_of_globals(modules: Iterable[types.ModuleType]) -> tuple[dict[int, Named], list[Any]]:
     """The names of what module globals (and function defaults) refer to, and the objects, to keep them alive."""
-    names: dict[int, str] = {}
+    names: dict[int, Named] = {}
     keep: list[Any] = []
 
     def add(value: Any, name: str) -> None:
         if type(value) not in PLAIN and not isinstance(value, (type, SyncObject)) and id(value) not in names:
-            names[id(value)] = name
+            names[id(value)] = Named(name, None, True)
             keep.append(value)
 
     for module in modules:
@@ -155,24 +167,21 @@ def class_name(cls: type) -> str:
     return f"class {cls.__qualname__}"
 
 
-def _label(obj: Any) -> str:
-    return type(obj).__name__
-
-
-def _remember(execution: Execution, obj: Any, name: str) -> str:
+def _remember(strand: Strand, obj: Any, name: str) -> Named:
     """Keep the name for as long as the object lives; an address may be used again afterwards."""
+    execution = strand.execution
     key = id(obj)
     names = execution.names
-    names[key] = name
-    kind = type(obj)
-    if kind.__weakrefoffset__:
+    shared = execution.shared
+    named = names[key] = Named(name, strand, shared is None or name in shared)
+    if type(obj).__weakrefoffset__:
         try:
             execution.keep.append(weakref.ref(obj, _Forget(names, key)))
         except TypeError:
             execution.keep.append(obj)
     else:
         execution.keep.append(obj)
-    return name
+    return named
 
 
 class _Forget:
@@ -180,7 +189,7 @@ class _Forget:
 
     __slots__ = ("key", "names")
 
-    def __init__(self, names: dict[int, str], key: int) -> None:
+    def __init__(self, names: dict[int, Named], key: int) -> None:
         self.names = names
         self.key = key
 

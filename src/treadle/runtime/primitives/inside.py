@@ -61,7 +61,8 @@ def put_back(thing: Any, *attributes: str) -> None:
 
 def name_made_outside(thing: Any, strand: Strand, label: str) -> str:
     """The name of an object that was made outside: that of the variable it lives in, where there is one."""
-    return strand.execution.names.get(id(thing)) or strand.fresh(label)
+    named = strand.execution.names.get(id(thing))
+    return strand.fresh(label) if named is None else named.name
 
 
 def count_made(strand: Strand, what: str) -> int:
