@@ -3,32 +3,50 @@
 from __future__ import annotations
 
 import os
+import re
 import reprlib
 import sys
 import threading
 from types import FrameType
+from typing import Any
 
 from treadle.model.operation import location, word
 from treadle.model.result import Step, Waiting
 from treadle.runtime.instrument.swap import REWRITTEN
-from treadle.runtime.strands import Strand
+from treadle.runtime.strands import Strand, SyncObject
 
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _EXAMPLES = os.path.join(_OWN, "examples") + os.sep
 _THREADING = os.path.abspath(threading.__file__)
 
-_repr = reprlib.Repr()
+# Comprehensions that are functions of their own before Python 3.12, and part of the function around them since.
+_INLINED = re.compile(r"\.<locals>\.<(list|set|dict)comp>$")
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+class _Short(reprlib.Repr):
+    """Values in a few characters. An object's own __repr__ is not run: it might be code under test."""
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        kind: Any = type(x)
+        if isinstance(x, SyncObject):
+            return getattr(x, "treadle_name", "") or f"<{x.label}>"
+        if kind.__repr__ is object.__repr__ or any(cls.__module__ in REWRITTEN for cls in kind.__mro__):
+            return f"<{kind.__name__}>"
+        try:
+            text = _ADDRESS.sub("", repr(x))
+        except Exception:
+            return f"<{kind.__name__}>"
+        return text if len(text) <= self.maxother else text[: self.maxother - 3] + "..."
+
+
+_repr = _Short()
 _repr.maxstring = _repr.maxother = 40
 
 
 def short(value: object) -> str:
-    """A value in a few characters; an object's own __repr__ is not run, it might be code under test."""
-    if type(value).__repr__ is object.__repr__ or type(value).__module__ in REWRITTEN:
-        return f"<{type(value).__name__}>"
-    try:
-        return _repr.repr(value)
-    except Exception:
-        return f"<{type(value).__name__}>"
+    """A value in a few characters."""
+    return _repr.repr(value)
 
 
 def describe(strand: Strand) -> Step:
@@ -41,12 +59,16 @@ def describe(strand: Strand) -> Step:
 
 def stack_of(frame: FrameType | None) -> tuple[tuple[str, int, str], ...]:
     """The frames of the program under test, innermost first."""
-    found = []
+    found: list[tuple[str, int, str]] = []
+    inlined = False  # the frame below is part of this one, as a later Python has it
     while frame is not None:
         code = frame.f_code
         name = code.co_filename
         if not (name.startswith(_OWN) and not name.startswith(_EXAMPLES)) and name != _THREADING:
-            found.append((name, frame.f_lineno, code.co_qualname))
+            function = _INLINED.sub("", code.co_qualname)
+            if not inlined:
+                found.append((name, frame.f_lineno, function))
+            inlined = function != code.co_qualname
         frame = frame.f_back
     return tuple(found)
 
