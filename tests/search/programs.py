@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from treadle.model.operation import ACQUIRE, GET, LOOK, READ, RELEASE, SIGNAL, TRY, WAIT, WRITE
@@ -155,7 +156,7 @@ def run_all(main: Callable[[World], None], strategy: Strategy, most: int = 200_0
     while found.executions < most and strategy.begin():
         world = World()
         run = Execution(pool, strategy, strategy.plan, strategy.trace, strategy.guards, indexes, 10_000)
-        run.run(lambda world=world: main(world))
+        run.run(partial(main, world))
         if run.failure is not None:
             raise run.failure
         for strand in run.strands:

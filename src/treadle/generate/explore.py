@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from treadle.model.errors import DeadlockError, InternalError, LivelockError, NothingToExplore, Unsupported, UsageError
+from treadle.model.operation import location, word
 from treadle.model.result import Finding, Result, Verdict
 from treadle.model.trail import Segment, Stop, Trail
 from treadle.oracles.explanation import explain
 from treadle.oracles.outcome import judge, leftovers
 from treadle.runtime.execution import Diverged, Execution
 from treadle.runtime.loom import Loom
+from treadle.runtime.strands import STATE
 from treadle.runtime.watchdog import ReallyBlocked
 from treadle.search import strategies
 from treadle.search.replay import FollowSteps, FollowTrail
@@ -154,6 +156,7 @@ class _Campaign:
             try:
                 run = loom.run(search)
             except Diverged as diverged:
+                self._locate(diverged)
                 raise Unsupported(_not_deterministic(diverged)) from None
             if run.revealed:  # more is shared than was known: the search starts again, with points there
                 self.search = search = self.make()
@@ -177,6 +180,18 @@ class _Campaign:
             self.over_limit += 1
         for warning in leftovers(run):
             self.warnings.setdefault(warning.message, warning)
+
+    def _locate(self, diverged: Diverged) -> None:
+        """Find where the operation stands that was expected: a few more runs may show it again."""
+        wanted = (diverged.strand, word(diverged.expected[0]), location(diverged.expected))
+        for _ in range(5):
+            follow = FollowSteps([])
+            follow.begin()
+            run = self.loom.run(follow, detail=True)
+            for step in run.detail or ():
+                if (step.strand, step.operation, step.object) == wanted:
+                    diverged.expected_place = f"{step.file}:{step.line}"
+                    return
 
     # ------------------------------------------------------------------ a failure
 
@@ -438,7 +453,7 @@ def parallel(*callables: Callable[..., Any], args: Sequence[Any] = ()) -> list[A
 
     def call(number: int, function: Callable[..., Any]) -> None:
         try:
-            results[number] = function(*args)
+            results[number] = STATE.visible(function)(*args)
         except BaseException as error:
             errors[number] = error
 

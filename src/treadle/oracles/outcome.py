@@ -19,8 +19,9 @@ def judge(run: Any) -> list[Finding]:
     """The findings of one execution, most important first; empty when nothing is wrong with it."""
     findings = [_exception(strand) for strand in run.strands if strand.exception is not None]
     if run.stop_reason == "stuck":
-        if all(one.operation == "spins" for one in run.stuck):
-            findings.append(Finding("livelock", _spinning(run.stuck)))
+        spinning = [one for one in run.stuck if one.operation == "spins"]
+        if spinning:
+            findings.append(Finding("livelock", _spinning(spinning)))
         else:
             findings.append(Finding("deadlock", _deadlock(run.stuck)))
     elif run.stop_reason == "limit" and periodic(run.trace):

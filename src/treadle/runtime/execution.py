@@ -8,6 +8,7 @@ speed, and decide most of the rate of a search.
 from __future__ import annotations
 
 import contextvars
+import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -15,7 +16,7 @@ from greenlet import getcurrent, greenlet
 
 from treadle.model.operation import FAILED, FINISH, TIMEOUT, Operation, location, word
 from treadle.model.result import Waiting
-from treadle.runtime.detail import describe, short, waiting
+from treadle.runtime.detail import describe, short, stack_of, waiting
 from treadle.runtime.names import Named
 from treadle.runtime.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd
 
@@ -42,17 +43,20 @@ class Clock:
 class Diverged(Exception):
     """The program did not do what it did before along the same choices."""
 
-    def __init__(self, step: int, strand: str, expected: Operation, found: Operation | None) -> None:
+    def __init__(self, step: int, strand: str, expected: Operation, found: Operation | None, place: str = "") -> None:
         super().__init__(step, strand, expected, found)
         self.step, self.strand, self.expected, self.found = step, strand, expected, found
+        self.expected_place = ""  # file and line of what was expected, when somebody finds out
+        self.place = place  # file and line of what came instead
 
     def __str__(self) -> str:
-        found = "has ended or is not there" if self.found is None else _say(self.found)
-        return f"step {self.step}: {self.strand} {_say(self.expected)} when first run, but now {found}"
+        found = "it has ended or cannot go on" if self.found is None else _say(self.found, self.place)
+        expected = _say(self.expected, self.expected_place)
+        return f"step {self.step}: {self.strand} {expected} when first run, but now {found}"
 
 
-def _say(op: Operation) -> str:
-    return f"{word(op[0])} {location(op)}".rstrip()
+def _say(op: Operation, place: str) -> str:
+    return f"{word(op[0])} {location(op)}".rstrip() + (f" ({place})" if place else "")
 
 
 class Worker:
@@ -404,7 +408,13 @@ class Execution:
 
     def _diverge(self, step: int, expected: Operation, found: Operation | None) -> Strand | None:
         names = {index: name for name, index in self.indexes.items()}
-        self.failure = Diverged(step, names[self.plan[step]], expected, found)
+        strand = self.by_index.get(self.plan[step])
+        place = ""
+        if strand is not None and not strand.finished:
+            frame = strand.greenlet.gr_frame or sys._getframe()
+            stack = stack_of(frame)
+            place = f"{stack[0][0]}:{stack[0][1]}" if stack else ""
+        self.failure = Diverged(step, names[self.plan[step]], expected, found, place)
         self.stop_reason = "diverged"
         return None
 

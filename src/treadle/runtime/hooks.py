@@ -650,6 +650,8 @@ def context(manager: Any) -> Any:
     return manager
 
 
+STATE.visible = function
+
 HOOKS: dict[str, Any] = {
     "_treadle_load": load,
     "_treadle_callee": callee,

@@ -89,12 +89,12 @@ def classify(kind: type, name: str) -> int:
 def _classify(kind: type, name: str) -> int:
     if kind is types.ModuleType:
         return MODULE
+    if issubclass(kind, type):
+        return NONE if issubclass(kind, enum.EnumMeta) or name.startswith("__") else META
     if issubclass(kind, ADOPTABLE):
         return ADOPT
     if kind in PLAIN or issubclass(kind, (SyncObject, BaseException, Local, enum.Enum)):
         return NONE
-    if issubclass(kind, type):
-        return NONE if issubclass(kind, enum.EnumMeta) or name.startswith("__") else META
     if name == "__dict__":
         return WHOLE
     if name.startswith("__") and name.endswith("__"):

@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 class _State:
     """The running strand; None outside an execution. One slot that every hook reads."""
 
-    __slots__ = ("strand",)
+    __slots__ = ("strand", "visible")
     strand: Strand | None
+    # what makes a call by code that is not rewritten (a thread calling its target) one operation; set by the hooks
+    visible: Callable[[Any], Any]
 
     def __init__(self) -> None:
         self.strand = None
+        self.visible = lambda called: called
 
 
 STATE = _State()

@@ -46,7 +46,7 @@ class _Task:
         if not future.set_running_or_notify_cancel():
             return
         try:
-            value = self.fn(*self.args, **self.kwargs)
+            value = STATE.visible(self.fn)(*self.args, **self.kwargs)
         except StrandEnd:
             raise
         except BaseException as error:

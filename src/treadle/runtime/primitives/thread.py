@@ -27,6 +27,7 @@ RealEvent: Any = threading.Event
 _real_init = Real.__init__
 _real_start = Real.start
 _real_join = Real.join
+_real_run = Real.run
 _real_is_alive = Real.is_alive
 _real_repr = Real.__repr__
 _real_ident = Real.ident.fget
@@ -131,6 +132,18 @@ def _live(thread: Any) -> None:
             return
         strand.exception = error
         _tell_excepthook(thread, error)
+
+
+def run(self: Any) -> None:
+    """Call the target; what is not rewritten (`target=items.append`) is one operation, as in rewritten code."""
+    if here() is None:
+        _real_run(self)
+        return
+    try:
+        if self._target is not None:
+            STATE.visible(self._target)(*self._args, **self._kwargs)
+    finally:
+        del self._target, self._args, self._kwargs
 
 
 def _tell_excepthook(thread: Any, error: BaseException) -> None:
@@ -247,7 +260,7 @@ def timer_run(self: Any) -> None:
         _real_timer_run(self)
         return
     if not self.finished.wait(self.interval):
-        self.function(*self.args, **self.kwargs)
+        STATE.visible(self.function)(*self.args, **self.kwargs)
     self.finished.set()
 
 
@@ -352,6 +365,7 @@ PATCHES = [
         {
             "__init__": init,
             "start": start,
+            "run": run,
             "join": join,
             "is_alive": is_alive,
             "ident": property(ident, doc=Real.ident.__doc__),
