@@ -109,7 +109,9 @@ def _random(run: Run, below: Value) -> Value:
     below = _known(run, below)
     if not 0 < below <= MOST_RANDOM_VALUES:
         raise Unsupported(f"random({below}): only 1 to {MOST_RANDOM_VALUES} different results are explored")
-    return run.choose(below)
+    picked = run.choose(below)
+    run.picks.append(picked)
+    return picked
 
 
 BUILTINS: dict[str, Callable[..., Value]] = {

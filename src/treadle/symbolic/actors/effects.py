@@ -83,7 +83,7 @@ def remaining(code: Code, pc: int) -> Effect:
             seen.add(here)
             effect, jumps = code.effects[here]
             found = found.joined(effect)
-            todo += _targets(here, jumps)
+            todo += targets(here, jumps)
             if here in code.handlers:
                 todo.append(code.handlers[here][0])
         code.after[pc] = found
@@ -91,7 +91,7 @@ def remaining(code: Code, pc: int) -> Effect:
     return result
 
 
-def _targets(here: int, jumps: tuple[Any, ...]) -> list[int]:
+def targets(here: int, jumps: tuple[Any, ...]) -> list[int]:
     """Where an instruction can go: the next one, unless it says otherwise; (None,) means nowhere."""
     if not jumps:
         return [here + 1]

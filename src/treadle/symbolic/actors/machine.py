@@ -67,9 +67,9 @@ class Machine:
                 return
             choices = run.choices
 
-    def replay_step(self, state: State, task: Task, choices: tuple[int, ...]) -> State:
-        """The one way the task runs under these choices."""
-        return Run(self, state, list(choices)).execute(task)
+    def step_again(self, state: State, task: Task, picks: tuple[int, ...]) -> State:
+        """The one way the task runs on known data, with these results of `random`."""
+        return Run(self, state, list(picks)).execute(task)
 
     def cases_of(self, state: State, question: Callable[[Run], Value]) -> list[tuple[State, Value]]:
         """Ask a question whose answer may depend on unknowns: every answer, with the state in which it is
@@ -115,6 +115,7 @@ class Run:
         "guard",
         "image",
         "machine",
+        "picks",
         "result",
         "resume",
         "serial",
@@ -139,6 +140,7 @@ class Run:
         self.resume = 0
         self.serial = 0
         self.steps = 0
+        self.picks: list[int] = []  # what `random` gave
         self.fields: list[Value] = []
 
     # ---- choices
@@ -207,7 +209,7 @@ class Run:
         outcome = self.go(task.code, task.pc, env)
         state.fields[this] = tuple(self.fields)
         self._settle(task, env, outcome, group)
-        state.last = Step(state.last, task, tuple(self.choices[: self._position]))
+        state.last = Step(state.last, task, tuple(self.picks))
         return state
 
     def go(self, code: Code, pc: int, env: Env) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from treadle.symbolic.actors.path import Path
-from treadle.symbolic.actors.values import Fut, Ref, Unknown, Value
+from treadle.symbolic.actors.values import Failure, Fut, Ref, Unknown, Value
 
 if TYPE_CHECKING:
     from treadle.symbolic.actors.code import Code, Waiting
@@ -45,12 +45,12 @@ class Task:
 class Step:
     """The last macro-step of a run and, through `before`, all earlier ones."""
 
-    __slots__ = ("before", "choices", "task")
+    __slots__ = ("before", "picks", "task")
 
-    def __init__(self, before: Step | None, task: Task, choices: tuple[int, ...]) -> None:
+    def __init__(self, before: Step | None, task: Task, picks: tuple[int, ...]) -> None:
         self.before = before
         self.task = task
-        self.choices = choices
+        self.picks = picks
 
     def all(self) -> list[Step]:
         found: list[Step] = []
@@ -114,6 +114,10 @@ class State:
         new.last = self.last
         new.output = self.output
         return new
+
+    def failed(self) -> bool:
+        """Whether a task ended with an exception."""
+        return any(isinstance(value, Failure) for value in self.futures.values())
 
     def resolved(self, value: Value) -> Value:
         """The value with every decided unknown replaced."""

@@ -40,7 +40,7 @@ def compile_program(program: Program) -> Image:
     for cls in program.classes:
         for ancestor in cls.supertypes():
             image.implementing.setdefault(ancestor, []).append(cls)
-    for data in program.library_data:
+    for data in program.data:
         for con in data.constructors:
             image.constructors.setdefault(con.name, con)
     for cls in program.classes:

@@ -80,7 +80,7 @@ class Explorer:
     def _expand(
         self, state: State, sleep: Sleep, node: Node | None
     ) -> Iterator[tuple[State, Sleep, Node | None] | Leaf]:
-        runnable = self._runnable(state)
+        runnable = self.runnable(state)
         if not runnable:
             yield from self._leaf(state, node)
             return
@@ -150,7 +150,7 @@ class Explorer:
 
     # ---- who can run
 
-    def _runnable(self, state: State) -> dict[Ref, list[Task]]:
+    def runnable(self, state: State) -> dict[Ref, list[Task]]:
         """The tasks that can run, or may be able to, by actor in order of creation."""
         found: dict[Ref, list[Task]] = {}
         for group, queue in state.queues.items():

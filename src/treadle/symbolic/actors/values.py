@@ -19,7 +19,7 @@ from typing import Any
 
 from treadle.frontends.abs.model import Class, Constructor
 from treadle.frontends.abs.types import Type
-from treadle.symbolic.expr import Expr
+from treadle.symbolic.expr import Expr, terms_of
 from treadle.symbolic.show import show as show_expression
 
 Value = Any
@@ -83,6 +83,7 @@ class Interned:
 
     def __init__(self) -> None:
         self._keys: dict[tuple[Any, ...], int] = {}
+        self._origins: list[tuple[Any, ...]] = []
         self._refs: dict[int, Ref] = {}
         self._futures: dict[int, Fut] = {}
         self._unknowns: dict[str, Unknown] = {}
@@ -91,7 +92,12 @@ class Interned:
         found = self._keys.get(parts)
         if found is None:
             found = self._keys[parts] = len(self._keys)
+            self._origins.append(parts)
         return found
+
+    def origin(self, key: int) -> tuple[Any, ...]:
+        """What a key was made of: who made the thing, and as which of its makings."""
+        return self._origins[key]
 
     def ref(self, key: int, cls: Class, assumed: bool, name: str = "") -> Ref:
         found = self._refs.get(key)
@@ -132,7 +138,7 @@ def show(value: Value, names: dict[Ref, str] | None = None) -> str:
     if isinstance(value, Fraction):
         return str(value.numerator) if value.denominator == 1 else f"{value.numerator}/{value.denominator}"
     if isinstance(value, Expr):
-        return show_expression(value)
+        return show_product(value) if value.op in ("mul", "sum") else show_expression(value)
     if isinstance(value, Ref):
         return (names or {}).get(value, value.name or f"object {value.key}")
     if type(value) is tuple:
@@ -140,6 +146,30 @@ def show(value: Value, names: dict[Ref, str] | None = None) -> str:
     if isinstance(value, Failure):
         return f"failed with {show(value.exception, names)}"
     return repr(value)
+
+
+def show_product(value: Expr) -> str:
+    """A product of unknowns without inner brackets, factors in order of name: 6 * s0.r * x."""
+    constant, terms = terms_of(value)
+    if constant or len(terms) != 1:
+        return show_expression(value)
+    (atom, coefficient) = terms[0]
+    factors: list[Expr] = [atom]
+    names: list[str] = []
+    while factors:
+        factor = factors.pop()
+        if factor.op == "sum":
+            inner, inside = terms_of(factor)
+            if not inner and len(inside) == 1:
+                coefficient *= inside[0][1]
+                factors.append(inside[0][0])
+                continue
+        if factor.op == "mul":
+            factors += factor.args
+        else:
+            names.append(f"({show_expression(factor)})" if factor.op == "sum" else show_expression(factor))
+    names.sort()
+    return " * ".join(names if coefficient == 1 else [str(coefficient), *names])
 
 
 def _show_data(value: tuple[Any, ...], names: dict[Ref, str] | None) -> str:

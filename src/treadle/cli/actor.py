@@ -1,0 +1,185 @@
+"""`treadle actor`: tests for an actor's method whose inputs, fields and partners are unknown."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from treadle.generate import actor as door
+from treadle.model.errors import UsageError
+from treadle.output.progress import Progress
+from treadle.symbolic.actors.criteria import REDUCTIONS, Bounds, Selection
+from treadle.symbolic.actors.criteria import Progress as Explored
+
+
+class _Limit(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer clicks
+    """A number of one or more, or 'none' for no limit."""
+
+    name = "N"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        if isinstance(value, int):
+            return value
+        if value == "none":
+            return "none"
+        if not re.fullmatch(r"\d+", str(value)) or int(value) < 1:
+            self.fail(f"'{value}' is no limit: give a number of 1 or more, or 'none'", param, ctx)
+        return int(value)
+
+
+def parse_domain(text: str) -> tuple[int, int] | None:
+    if text == "none":
+        return None
+    match = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", text)
+    if match is None or int(match[1]) > int(match[2]):
+        raise UsageError(f"--domain '{text}' is no range; write LO..HI, such as -10..10, or none")
+    return int(match[1]), int(match[2])
+
+
+@click.command()
+@click.argument("target", metavar="MODEL.abs[:CLASS.METHOD]")
+@click.option("-k", "--loop", type=_Limit(), help="At most N turns of a loop and N nested recursive calls. Default: 2.")
+@click.option("--tasks", type=_Limit(), help="At most N task switches per actor. Default: 10.")
+@click.option("--actors", type=_Limit(), help="At most N unknown actors per call, N+1 per new. Default: 2.")
+@click.option("--queue", type=click.IntRange(0), default=0, metavar="N", help="Up to N related methods in the queue.")
+@click.option("--alias/--no-alias", default=False, help="Whether unknown references may be the same object.")
+@click.option(
+    "--select-objects", type=click.Choice(["all", "round-robin"]), default="all", help="Which object is next."
+)
+@click.option("--select-tasks", type=click.Choice(["all", "fifo", "lifo"]), default="all", help="Which task is next.")
+@click.option("--reduce", type=click.Choice(REDUCTIONS), default="independent", help="Which orders are left out.")
+@click.option("--domain", default="-10..10", metavar="LO..HI", help="The range of unknown integers, or none.")
+@click.option(
+    "--values",
+    type=click.Choice(["values", "constraints", "hybrid"]),
+    default="values",
+    help="Tell inputs and outputs as values, as constraints, or as values only where the path asks for one.",
+)
+@click.option("--seconds", type=float, metavar="N", help="Stop after N seconds.")
+@click.option("--states", type=int, metavar="N", help="Stop after N states.")
+@click.option("--write", "where", type=click.Path(path_type=Path), metavar="FILE", help="Write the tests to FILE.")
+@click.option("--format", "form", type=click.Choice(["pytest", "absunit"]), help="What to write. Default: pytest.")
+@click.option("--pictures", type=click.Path(path_type=Path), metavar="DIR", help="A sequence diagram (SVG) per test.")
+@click.option("--tree", type=click.Path(path_type=Path), metavar="FILE", help="The execution tree as .svg or .dot.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def command(
+    target: str,
+    loop: int | str | None,
+    tasks: int | str | None,
+    actors: int | str | None,
+    queue: int,
+    alias: bool,
+    select_objects: Any,
+    select_tasks: Any,
+    reduce: Any,
+    domain: str,
+    values: Any,
+    seconds: float | None,
+    states: int | None,
+    where: Path | None,
+    form: str | None,
+    pictures: Path | None,
+    tree: Path | None,
+    as_json: bool,
+) -> int:
+    """Explore a method of an ABS class with unknown arguments, fields and other actors, in all orders that matter.
+
+    Without a method, the main block is explored. Prints the tests found: initial state, arguments, order of tasks and
+    final state; --write makes a pytest file of them. Exit code 1: a test shows a deadlock or a failed assertion.
+    """
+    path, name = door.split_target(target)
+    if tree is not None and tree.suffix not in (".svg", ".dot"):
+        raise UsageError(f"--tree writes .svg or .dot, not '{tree.name}'")
+    writing = where is not None or form is not None
+    if writing and values != "values":
+        raise UsageError("tests are written with --values values; constraints and hybrid are for reading")
+    if writing and not name:
+        raise UsageError(f"tests are written for a method: {path}:Class.method")
+    defaults = Bounds() if name else door.MAIN_BOUNDS
+    bounds = Bounds(
+        _limit(loop, defaults.loop),
+        _limit(tasks, defaults.tasks),
+        _limit(actors, defaults.actors),
+        queue,
+        defaults.steps,
+    )
+    with Progress(target) as line:
+
+        def told(progress: Explored) -> None:
+            line(progress.tests, strategy=f"{progress.states} states")
+
+        made = door.generate(
+            target,
+            bounds=bounds,
+            selection=Selection(select_objects, select_tasks, reduce, alias),
+            domain=parse_domain(domain),
+            style=values,
+            seconds=seconds,
+            states=states,
+            record=tree is not None,
+            on_progress=told,
+        )
+    written = _write(made, Path(path), where, form, pictures, tree)
+    if as_json:
+        print(json.dumps(made.to_json()))
+    else:
+        from treadle.output import abs_table
+
+        abs_table.show(made)
+        for file in written:
+            print(f"wrote {file}")
+    return made.exit_code
+
+
+def _limit(given: int | str | None, default: int | None) -> int | None:
+    if given is None:
+        return default
+    return None if given == "none" else int(given)
+
+
+def _write(
+    made: door.Generated, model: Path, where: Path | None, form: str | None, pictures: Path | None, tree: Path | None
+) -> list[Path]:
+    written: list[Path] = []
+    method = made.target.rpartition(".")[2]
+    if where is not None or form is not None:
+        form = form or ("absunit" if where is not None and where.suffix == ".abs" else "pytest")
+        suffix = "py" if form == "pytest" else "abs"
+        where = where or Path(f"test_{model.stem}_{method}.{suffix}")
+        if not made.cases:
+            raise UsageError(f"there are no tests to write to {where}: nothing was covered within the bounds")
+        where.parent.mkdir(parents=True, exist_ok=True)
+        where.write_text(_text(form, made, model, where), encoding="utf-8")
+        written.append(where)
+    if pictures is not None:
+        from treadle.output import sequence_diagram
+
+        pictures.mkdir(parents=True, exist_ok=True)
+        for number, case in enumerate(made.cases, 1):
+            file = pictures / f"{model.stem}_{method or 'main'}_{number}.svg"
+            file.write_text(
+                sequence_diagram.svg(door.replay_case(made, case), title=f"test {number}"), encoding="utf-8"
+            )
+            written.append(file)
+    if tree is not None and made.tree is not None:
+        from treadle.output import tree_picture
+
+        draw = tree_picture.svg if tree.suffix == ".svg" else tree_picture.dot
+        tree.parent.mkdir(parents=True, exist_ok=True)
+        tree.write_text(draw(made.tree), encoding="utf-8")
+        written.append(tree)
+    return written
+
+
+def _text(form: str, made: door.Generated, model: Path, where: Path) -> str:
+    if form == "pytest":
+        from treadle.output.abs_pytest import pytest_file
+
+        return pytest_file(made.target, made.cases, model, where)
+    from treadle.output.abs_unit import absunit_file
+
+    return absunit_file(made, model)
