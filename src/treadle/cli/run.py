@@ -30,9 +30,9 @@ def command(model: str, seed: int | None, order: str | None, tasks: int, picture
         raise UsageError("--order and --seed are two ways to say the same; give one")
     run = run_model(model, order=None if order is None else order.split(), seed=seed, tasks=tasks)
     if picture is not None:
-        from treadle.output import sequence_diagram
+        from treadle.output.sequence_diagram import svg
 
-        picture.write_text(sequence_diagram.svg(run, title=Path(model).name), encoding="utf-8")
+        picture.write_text(svg(run, title=Path(model).name), encoding="utf-8")
     if as_json:
         told: dict[str, Any] = {
             "target": model,

@@ -34,7 +34,7 @@ def pytest_file(target: str, cases: list[Case], model: Path, where: Path) -> str
     method = name.rpartition(".")[2]
     for number, case in enumerate(cases, 1):
         parts.append(_test(name, method, number, case))
-    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+    return "\n\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 
 def _test(name: str, method: str, number: int, case: Case) -> str:

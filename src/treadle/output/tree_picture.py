@@ -1,4 +1,4 @@
-"""The symbolic execution tree as a picture, one line per node (SVG) or a graph (DOT); cut and pruned nodes are marked."""
+"""The symbolic execution tree as a picture: a line per node (SVG) or a graph (DOT); cut and pruned nodes are marked."""
 
 from __future__ import annotations
 
