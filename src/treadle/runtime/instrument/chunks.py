@@ -12,6 +12,7 @@ import ast
 import linecache
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -60,8 +61,10 @@ class Chunk:
         """The rewritten form of what stands where `code` stood: another tool changed the code on the way."""
         for after in self._by_position.get(_position(code), []):
             if _interface(after) == _interface(code):
-                self._remember(code, after)
-                return after
+                # A copy: it must lead back to `code`, and the original to what we compiled.
+                copy = after.replace()
+                self._remember(code, copy)
+                return copy
         return None
 
     def _remember(self, live: CodeType, after: CodeType) -> None:
@@ -115,10 +118,13 @@ def compile_chunk(source: bytes, filename: str, loader: object = None, cache: Co
     key = "" if cache is None else cache.key(source, filename, _flavour(loader))
     codes = None if cache is None else cache.load(key)
     if codes is None:
-        codes = (
-            compile(_parse(source, filename, loader), filename, "exec", dont_inherit=True),
-            compile(rewrite(_parse(source, filename, loader)), filename, "exec", dont_inherit=True),
-        )
+        with warnings.catch_warnings():
+            # What the compiler has to say about the source was said when it was compiled the first time.
+            warnings.simplefilter("ignore")
+            codes = (
+                compile(_parse(source, filename, loader), filename, "exec", dont_inherit=True),
+                compile(rewrite(_parse(source, filename, loader)), filename, "exec", dont_inherit=True),
+            )
         if cache is not None:
             cache.save(key, *codes)
     return Chunk(filename, *codes)
@@ -172,7 +178,10 @@ def chunk_of(filename: str, module: ModuleType, cache: CodeCache | None) -> Chun
     if not source:
         return None
     stamp = (source,)
-    return _known_chunk(filename, loader, None, stamp) or _new_chunk(source.encode(), filename, loader, None, stamp)
+    try:
+        return _known_chunk(filename, loader, None, stamp) or _new_chunk(source.encode(), filename, loader, None, stamp)
+    except SyntaxError:
+        return None  # not Python as it stands, such as a notebook cell with commands of its own
 
 
 def _known_chunk(filename: str, loader: object, cache: CodeCache | None, stamp: _Stamp) -> Chunk | None:
@@ -184,3 +193,18 @@ def _new_chunk(source: bytes, filename: str, loader: object, cache: CodeCache | 
     chunk = compile_chunk(source, filename, loader, cache)
     _chunks[filename, is_pytest_loader(loader)] = stamp, chunk
     return chunk
+
+
+def is_up_to_date(module: ModuleType) -> bool:
+    """Does the compiled file of `module` say that the source is still the one it was compiled from?"""
+    spec = module.__spec__
+    if spec is None or spec.cached is None or spec.origin is None:
+        return False
+    try:
+        header = Path(spec.cached).read_bytes()[:16]
+        status = os.stat(spec.origin)
+    except OSError:
+        return False
+    # The header of a .pyc file: magic number, flags (0: checked by time and size), time, size.
+    _, flags, time, size = (int.from_bytes(header[at : at + 4], "little") for at in (0, 4, 8, 12))
+    return flags == 0 and (time, size) == (int(status.st_mtime) & 0xFFFFFFFF, status.st_size & 0xFFFFFFFF)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.machinery
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
@@ -17,14 +18,17 @@ from treadle.runtime.instrument.cache import CodeCache
 from treadle.runtime.instrument.chunks import Chunk, file_chunk, is_pytest_loader
 from treadle.runtime.instrument.selection import Selection, never
 
+# Entered while the body of an imported module runs.
+AroundImport = Callable[[ModuleType], AbstractContextManager[object]]
+
 
 class RewritingFinder:
     """Stands first on `sys.meta_path` while an instrumentation is open."""
 
-    def __init__(self, selection: Selection, cache: CodeCache, on_import: Callable[[ModuleType, Chunk], None]) -> None:
+    def __init__(self, selection: Selection, cache: CodeCache, around_import: AroundImport) -> None:
         self.selection = selection
         self.cache = cache
-        self.on_import = on_import
+        self.around_import = around_import
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -71,5 +75,5 @@ class RewritingLoader(importlib.machinery.SourceFileLoader):
         module.__loader__ = self.original
         if module.__spec__ is not None:
             module.__spec__.loader = self.original
-        self.finder.on_import(module, chunk)
-        exec(chunk.rewritten, vars(module))
+        with self.finder.around_import(module):
+            exec(chunk.rewritten, vars(module))

@@ -5,14 +5,16 @@ Everything else is atomic. Never rewritten, named or not, is what the runtime mo
 
 from __future__ import annotations
 
+import functools
 import importlib.machinery
 import importlib.util
-import inspect
+import os
 import sys
+import sysconfig
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from treadle.model.errors import UsageError
@@ -67,18 +69,12 @@ NEVER: dict[str, str] = {
     "xdist": "the test runner",
     "execnet": "the test runner",
     "pytest_asyncio": "the test runner",
-    "coverage": "measures the test runner",
-    "pdb": "the debugger",
-    "bdb": "the debugger",
-    "z3": "a C library behind thin wrappers",
-    "click": "the command line of the tool",
-    "rich": "the output of the tool",
 }
 
 # Programs for Treadle to work on, which happen to come with it.
 _EXAMPLES = "treadle.examples"
 
-_ROOT_MARKS = ("pyproject.toml", "setup.cfg", "setup.py", ".git", ".hg", "tox.ini", "pytest.ini")
+_ROOT_MARKS = ("pyproject.toml", "setup.cfg", "setup.py", ".git")
 
 # Installed code that lives below a project's root is not the project's own.
 _INSTALLED_FOLDERS = frozenset({"site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox", ".eggs"})
@@ -101,14 +97,10 @@ class Selection:
             _check_package(name)
         if isinstance(test, str | Path):
             return cls(find_root(Path(test)), names)
-        module = test.__name__ if isinstance(test, ModuleType) else inspect.unwrap(test).__module__
-        try:
-            file = inspect.getsourcefile(test if isinstance(test, ModuleType) else inspect.unwrap(test))
-        except TypeError:
-            file = None
-        if file is None or not Path(file).is_file():
-            return cls(find_root(Path.cwd()), names, frozenset({module}))
-        return cls(find_root(Path(file)), names, frozenset({module}))
+        module = module_of(test)
+        file = None if module is None else file_of(module)
+        root = find_root(Path.cwd() if file is None else Path(file))
+        return cls(root, names, frozenset() if module is None else frozenset({module.__name__}))
 
     def selects(self, name: str, file: str | None) -> bool:
         """Is the module `name`, which lives in `file`, rewritten?"""
@@ -127,7 +119,36 @@ class Selection:
             return False
         if any(name == package or name.startswith(package + ".") for package in self.packages):
             return True
-        return self.project_root is not None and _is_own(Path(file), self.project_root)
+        return self.project_root is not None and _is_own(file, self.project_root)
+
+
+def module_of(subject: Callable[..., Any] | ModuleType) -> ModuleType | None:
+    """The module in which a test was written, behind its decorators."""
+    if isinstance(subject, ModuleType):
+        return subject
+    subject = unwrapped(subject)
+    if not isinstance(subject, FunctionType | type):
+        subject = type(subject)
+    return sys.modules.get(subject.__module__)
+
+
+def unwrapped(subject: Callable[..., Any]) -> Callable[..., Any]:
+    """The function behind decorators, partial calls and bound methods."""
+    while True:
+        if isinstance(subject, functools.partial):
+            subject = subject.func
+        elif isinstance(subject, MethodType):
+            subject = subject.__func__
+        elif hasattr(subject, "__wrapped__"):
+            subject = subject.__wrapped__
+        else:
+            return subject
+
+
+def file_of(module: ModuleType) -> str | None:
+    """`module.__file__`, without waking a module that is loaded lazily."""
+    file = object.__getattribute__(module, "__dict__").get("__file__")
+    return file if isinstance(file, str) else None
 
 
 def never(name: str) -> str | None:
@@ -152,22 +173,23 @@ def find_root(path: Path) -> Path | None:
     return start
 
 
-def _is_own(file: Path, root: Path) -> bool:
-    try:
-        inner = file.relative_to(root)
-    except ValueError:
+def _is_own(file: str, root: Path) -> bool:
+    """Is `file` the project's, and neither installed below it nor part of an interpreter that lives there?"""
+    if not _is_below(file, root):
         return False
-    if _INSTALLED_FOLDERS.intersection(inner.parts):
+    if _INSTALLED_FOLDERS.intersection(Path(file).parts[len(root.parts) : -1]):
         return False
-    return not any(file.is_relative_to(folder) for folder in _interpreter_folders() if folder.is_relative_to(root))
+    return not any(_is_below(str(folder), root) and _is_below(file, folder) for folder in _interpreter_folders())
 
 
-def _interpreter_folders() -> list[Path]:
-    """Where the interpreter and its packages live, should that be inside the project."""
-    import sysconfig
+def _is_below(file: str, folder: Path) -> bool:
+    return any(file.startswith(prefix.rstrip(os.sep) + os.sep) for prefix in {str(folder), os.path.realpath(folder)})
 
+
+@functools.cache
+def _interpreter_folders() -> tuple[Path, ...]:
     names = ("stdlib", "platstdlib", "purelib", "platlib")
-    return [Path(sysconfig.get_path(name)) for name in names] + [Path(sys.prefix) / "lib"]
+    return (*(Path(sysconfig.get_path(name)) for name in names), Path(sys.prefix) / "lib")
 
 
 def _check_package(name: str) -> None:
@@ -184,14 +206,9 @@ def _check_package(name: str) -> None:
         spec = getattr(module, "__spec__", None)
     if spec is None:
         raise UsageError(f"cannot instrument '{name}': no package or module of that name is installed")
-    loader = spec.loader
-    if isinstance(loader, importlib.machinery.ExtensionFileLoader):
+    if isinstance(spec.loader, importlib.machinery.ExtensionFileLoader):
         raise UsageError(f"cannot instrument '{name}': it is a C extension, which is atomic as it is")
-    if spec.origin in ("built-in", "frozen") and not spec.has_location and not _frozen_source(spec):
-        raise UsageError(f"cannot instrument '{name}': it is built into the interpreter, and is atomic as it is")
-    if isinstance(loader, importlib.machinery.SourcelessFileLoader):
+    if spec.origin == "built-in":
+        raise UsageError(f"cannot instrument '{name}': it is built into the interpreter, and atomic as it is")
+    if isinstance(spec.loader, importlib.machinery.SourcelessFileLoader):
         raise UsageError(f"cannot instrument '{name}': only its compiled form is installed, without the source")
-
-
-def _frozen_source(spec: importlib.machinery.ModuleSpec) -> bool:
-    return bool(getattr(spec.loader_state, "filename", None))

@@ -11,19 +11,20 @@ from __future__ import annotations
 
 import builtins
 import gc
-import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from types import CodeType, FunctionType, ModuleType
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib.machinery import SourceFileLoader
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from treadle.model.errors import UsageError
 from treadle.runtime.instrument.cache import CodeCache
-from treadle.runtime.instrument.chunks import Chunk, chunk_of, plain_form
-from treadle.runtime.instrument.importer import RewritingFinder
+from treadle.runtime.instrument.chunks import Chunk, chunk_of, is_up_to_date, plain_form
+from treadle.runtime.instrument.importer import AroundImport, RewritingFinder
 from treadle.runtime.instrument.places import derived_hooks
-from treadle.runtime.instrument.selection import Selection, never
+from treadle.runtime.instrument.relevance import without_unrelated_tests
+from treadle.runtime.instrument.selection import Selection, file_of, module_of, never, unwrapped
 
 Subject = Callable[..., Any] | ModuleType | Iterable[ModuleType] | None
 
@@ -33,12 +34,19 @@ REWRITTEN: dict[str, int] = {}
 
 
 @contextmanager
-def instrumented(subject: Subject, selection: Selection, hooks: Mapping[str, Any]) -> Iterator[None]:
-    """Run the body with `subject` and every selected module rewritten. Nests; undone also when the body fails."""
+def instrumented(
+    subject: Subject, selection: Selection, hooks: Mapping[str, Any], around_import: AroundImport = nullcontext
+) -> Iterator[None]:
+    """Run the body with `subject` and every selected module rewritten. Nests; undone also when the body fails.
+
+    `around_import(module)` is entered while the body of a module that is imported meanwhile runs.
+    """
     install_hooks(hooks)
-    instrumentation = _Instrumentation(selection, _modules_of(subject))
-    instrumentation.enter()
+    untouched = {hook.__module__ for hook in hooks.values()}
+    instrumentation = _Instrumentation(selection, _modules_of(subject), untouched, around_import)
     try:
+        instrumentation.enter()
+        _check_subject(subject)
         yield
     finally:
         instrumentation.leave()
@@ -61,28 +69,49 @@ def install_hooks(hooks: Mapping[str, Any]) -> None:
 def _modules_of(subject: Subject) -> list[ModuleType]:
     if subject is None:
         return []
-    if isinstance(subject, ModuleType):
-        return [subject]
-    if callable(subject):
-        name = getattr(inspect.unwrap(subject), "__module__", None)
-        module = sys.modules.get(name or "")
+    if callable(subject) or isinstance(subject, ModuleType):
+        module = module_of(subject)
         return [] if module is None or never(module.__name__) else [module]
     return list(subject)
 
 
+def _check_subject(subject: Subject) -> None:
+    """A test whose own code could not be rewritten would pass for want of anything to see."""
+    function = unwrapped(subject) if callable(subject) else None
+    if not isinstance(function, FunctionType) or plain_form(function.__code__) is not None:
+        return
+    if function.__module__ in REWRITTEN:
+        code = function.__code__
+        raise UsageError(
+            f"the source of {code.co_qualname} ({code.co_filename}:{code.co_firstlineno}) cannot be found, "
+            "so its shared accesses cannot be seen; put it into a file"
+        )
+
+
 class _Instrumentation:
-    def __init__(self, selection: Selection, modules: list[ModuleType]) -> None:
+    """One `with instrumented(...)`."""
+
+    def __init__(
+        self, selection: Selection, modules: list[ModuleType], untouched: set[str], around_import: AroundImport
+    ) -> None:
         self.selection = selection
+        self.untouched = untouched
         self.cache = CodeCache(selection.project_root)
         self.modules = {module.__name__: module for module in modules}
         self.wanted: list[str] = []
-        self.finder = RewritingFinder(selection, self.cache, self._imported)
+        self.around_import = around_import
+        self.finder = RewritingFinder(selection, self.cache, self._importing)
 
     def enter(self) -> None:
-        for name, module in list(sys.modules.items()):
-            if isinstance(module, ModuleType) and self.selection.selects(name, file_of(module)):
-                self.modules[name] = module
-        _swap_in(self.modules.values(), self.cache)
+        selected = {
+            name: module
+            for name, module in list(sys.modules.items())
+            if isinstance(module, ModuleType)
+            and name not in self.untouched
+            and self.selection.selects(name, file_of(module))
+        }
+        self.modules = without_unrelated_tests(selected | self.modules, self.selection)
+        _swap_in(list(self.modules.values()), self.cache)
         for name in self.modules:
             self._want(name)
         sys.meta_path.insert(0, self.finder)
@@ -91,10 +120,10 @@ class _Instrumentation:
         REWRITTEN[name] = REWRITTEN.get(name, 0) + 1
         self.wanted.append(name)
 
-    def _imported(self, module: ModuleType, chunk: Chunk) -> None:
-        """A module is being imported, rewritten, while this instrumentation is open."""
+    def _importing(self, module: ModuleType) -> AbstractContextManager[object]:
         self.modules[module.__name__] = module
         self._want(module.__name__)
+        return self.around_import(module)
 
     def leave(self) -> None:
         if self.finder in sys.meta_path:
@@ -108,23 +137,15 @@ class _Instrumentation:
         _swap_out(done)
 
 
-def file_of(module: ModuleType) -> str | None:
-    """`module.__file__`, without waking a module that is loaded lazily."""
-    file = object.__getattribute__(module, "__dict__").get("__file__")
-    return file if isinstance(file, str) else None
-
-
-def _swap_in(modules: Iterable[ModuleType], cache: CodeCache) -> None:
+def _swap_in(modules: list[ModuleType], cache: CodeCache) -> None:
     """Give every live function of `modules` its rewritten code; all of them or, on an error, none."""
-    owners = {id(vars(module)): module for module in modules}
     chunks: dict[tuple[int, str], Chunk | None] = {}
     swaps: list[tuple[FunctionType, CodeType]] = []
-    for function in _functions(owners):
+    for function, module in _functions(modules):
         code = function.__code__
         if plain_form(code) is not None:
             continue
-        module = owners[id(function.__globals__)]
-        key = id(function.__globals__), code.co_filename
+        key = id(module), code.co_filename
         if key not in chunks:
             chunks[key] = _chunk(code, module, cache)
         chunk = chunks[key]
@@ -148,10 +169,10 @@ def _chunk(code: CodeType, module: ModuleType, cache: CodeCache) -> Chunk | None
 
 def _despite_differences(chunk: Chunk, code: CodeType, module: ModuleType) -> CodeType | None:
     """The rewritten form of code that we would have compiled to something else."""
-    if type(vars(module).get("__loader__")).__name__ == "SourceFileLoader" and code.co_filename == file_of(module):
+    plainly_loaded = type(vars(module).get("__loader__")) is SourceFileLoader
+    if plainly_loaded and code.co_filename == file_of(module) and not is_up_to_date(module):
         raise UsageError(
-            f"{code.co_filename}: the file was edited after it was imported ({code.co_qualname} differs); "
-            "run again in a new process"
+            f"{code.co_filename} was edited after it was imported ({code.co_qualname} differs); run it in a new process"
         )
     return chunk.rewritten_form_at(code)
 
@@ -160,13 +181,50 @@ def _swap_out(modules: list[ModuleType]) -> None:
     """Give every live function of `modules` its plain code back."""
     if not modules:
         return
-    for function in _functions({id(vars(module)) for module in modules}):
+    for function, _ in _functions(modules):
         plain = plain_form(function.__code__)
         if plain is not None:
             function.__code__ = plain
 
 
-def _functions(globals_ids: Iterable[int]) -> Iterator[FunctionType]:
-    """Every live function whose globals are among those of the given identities."""
-    wanted = frozenset(globals_ids)
-    return iter([f for f in gc.get_objects() if type(f) is FunctionType and id(f.__globals__) in wanted])
+def _functions(modules: list[ModuleType]) -> Iterator[tuple[FunctionType, ModuleType]]:
+    """Every live function that was made from the source of `modules`, or for one of their classes."""
+    by_globals = {id(vars(module)): module for module in modules}
+    by_name = {module.__name__: module for module in modules}
+    live = [thing for thing in gc.get_objects() if type(thing) is FunctionType]
+    if gc.get_freeze_count():
+        live += _reachable_functions(modules)  # what is frozen is not listed
+    for function in live:
+        module = by_globals.get(id(function.__globals__))
+        if module is None and function.__code__.co_filename.startswith("<"):
+            # Generated for a class of the module, in a namespace of its own (attrs does so).
+            module = by_name.get(str(function.__module__))
+        if module is not None:
+            yield function, module
+
+
+def _reachable_functions(modules: list[ModuleType]) -> list[FunctionType]:
+    """The functions and methods that the globals of `modules` lead to."""
+    found: dict[int, Any] = {}
+    pending: list[Any] = [value for module in modules for value in vars(module).values()]
+    while pending:
+        thing = pending.pop()
+        if id(thing) in found:
+            continue
+        found[id(thing)] = thing
+        if type(thing) is FunctionType:
+            pending.extend(_contents(cell) for cell in thing.__closure__ or ())
+        elif isinstance(thing, type):
+            pending.extend(vars(thing).values())
+        elif isinstance(thing, staticmethod | classmethod):
+            pending.append(thing.__func__)
+        elif isinstance(thing, property):
+            pending.extend((thing.fget, thing.fset, thing.fdel))
+    return [thing for thing in found.values() if type(thing) is FunctionType]
+
+
+def _contents(cell: CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
