@@ -6,6 +6,7 @@ and every failure comes with the command that shows it again.
 
 from __future__ import annotations
 
+import shlex
 from typing import IO
 
 from rich.console import Console
@@ -72,7 +73,7 @@ def show(result: Result, *, file: IO[str] | None = None, saved: str = "", width:
     for finding in result.findings:
         _show_finding(console, finding)
         if finding.replay:
-            console.print(f"  replay: treadle replay '{finding.replay}'", markup=False)
+            console.print(f"  replay: {replay_command(finding)}", markup=False)
     if saved:
         console.print(f"  saved:  {saved}", markup=False)
     for warning in result.warnings:
@@ -85,6 +86,13 @@ def show(result: Result, *, file: IO[str] | None = None, saved: str = "", width:
     hint = advice(result)
     if hint:
         console.print(f"  next: {hint}", markup=False)
+
+
+def replay_command(finding: Finding) -> str:
+    """The command that shows a failure again, ready to be pasted into a shell."""
+    text = finding.replay
+    quoted = shlex.quote(text) if "'" in text else f"'{text}'"
+    return f"treadle replay {quoted}"
 
 
 def show_replay(result: Result, *, file: IO[str] | None = None) -> None:

@@ -10,7 +10,6 @@ Decides which tests are explored, with which options, and how a verdict looks in
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -42,6 +41,9 @@ class Campaign:
     errors: list[tuple[str, BaseException]] = field(default_factory=list)
     progress: Callable[[str], AbstractContextManager[ProgressLine | None]] = field(default=lambda _: nullcontext())
 
+
+# Executions of a sampling strategy that was given no budget.
+SAMPLED = 10_000
 
 CAMPAIGN = pytest.StashKey[Campaign]()
 RESULT = pytest.StashKey["Result"]()
@@ -168,6 +170,8 @@ def options_of(item: pytest.Function) -> dict[str, Any]:
     given = dict(campaign.options)
     added = given.pop("instrument", ())
     options |= given
+    if options.get("strategy") == "random" and "executions" not in options and "seconds" not in options:
+        options["executions"] = SAMPLED  # sampling has no end of its own
     options["instrument"] = tuple(dict.fromkeys((*_names(named), *added)))
     return options
 
@@ -190,11 +194,9 @@ def explore_item(item: pytest.Function) -> None:
     from treadle.pytest_plugin.body import Body
 
     campaign = item.config.stash[CAMPAIGN]
-    if inspect.iscoroutinefunction(item.function):
-        raise UsageError(f"{item.nodeid} is an async test; `treadle explore` runs tests that use threads")
-    body = Body(item)
     target = item.nodeid
     try:
+        body = Body(item)
         options = options_of(item)
         with campaign.progress(target) as progress, body.redirected():
             if campaign.replay:
@@ -231,7 +233,9 @@ def failure(finding: Finding) -> BaseException:
         made = {"deadlock": DeadlockError, "livelock": LivelockError}.get(finding.kind, TreadleError)
         error = made(finding.message)
     notes = getattr(error, "__notes__", [])
-    command = f"replay: treadle replay '{finding.replay}'"
+    from treadle.output.console import replay_command
+
+    command = f"replay: {replay_command(finding)}"
     if command not in notes:
         error.add_note(f"\n{finding.explanation}\n" if finding.explanation else "")
         if finding.replay:

@@ -23,6 +23,8 @@ from _pytest.logging import LogCaptureHandler
 from _pytest.tmpdir import tmppath_result_key
 from _pytest.unittest import TestCaseFunction
 
+from treadle.model.errors import UsageError
+
 _CONTAINERS = (list, dict, set, bytearray)
 
 
@@ -81,6 +83,7 @@ class Body:
         if item.cls is not None:
             for name in ("_instance", "_obj"):
                 item.__dict__.pop(name, None)
+            _ = item.obj  # makes the new instance, and pytest cuts tracebacks by it
         item._initrequest()
         item.stash.setdefault(tmppath_result_key, {})
         item._request._fillfixtures()
@@ -102,9 +105,22 @@ class Body:
 
 def plain(function: Any) -> Any:
     """The test itself, without the decorator that marks it for exploration (called, that would explore it)."""
-    if getattr(function, "__globals__", {}).get("__name__") == "treadle.generate.explore":
+    if _marks(function):
         return function.__wrapped__
+    inner = function
+    while hasattr(inner, "__wrapped__"):
+        inner = inner.__wrapped__
+        if _marks(inner):
+            raise UsageError(
+                f"{function.__qualname__}: another decorator stands above @treadle.explore(); "
+                "write @treadle.explore() first, above all others"
+            )
     return function
+
+
+def _marks(function: Any) -> bool:
+    """Is this what `@treadle.explore()` made?"""
+    return getattr(function, "__globals__", {}).get("__name__") == "treadle.generate.explore"
 
 
 def _run_test_case(case: unittest.TestCase, name: str) -> None:
