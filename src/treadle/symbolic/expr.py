@@ -348,9 +348,7 @@ def ge(a: Value, b: Value) -> Value:
 def gt(a: Value, b: Value) -> Value:
     if sort_of(a) is REAL:
         difference = rsub(a, b)
-        return (
-            difference > 0 if not isinstance(difference, Expr) else _node("gt0", (_unit(difference),), BOOL)
-        )
+        return difference > 0 if not isinstance(difference, Expr) else _node("gt0", (_unit(difference),), BOOL)
     if sort_of(a) is STR:
         return str_lt(b, a)
     return _at_least_zero(sub(sub(a, b), 1))

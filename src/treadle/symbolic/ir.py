@@ -51,9 +51,10 @@ class Assign(Step):
 
 @dataclass(slots=True)
 class Delete(Step):
-    """The slot no longer has a value."""
+    """The slot no longer has a value; quiet: it is fine if it had none."""
 
     name: str
+    quiet: bool = False
 
 
 @dataclass(slots=True)
@@ -158,6 +159,13 @@ class Closure(Step):
     function: Function
     defaults: tuple[Operand, ...] = ()
     named_defaults: tuple[tuple[str, Operand], ...] = ()
+
+
+@dataclass(slots=True)
+class BeginLoop(Step):
+    """A loop is entered from outside: its rounds are counted from here."""
+
+    head: int
 
 
 @dataclass(slots=True)
@@ -274,6 +282,8 @@ class Block:
     handler: int | None = None
     # the source line of the loop whose head this block is
     loop: int | None = None
+    # the head of the loop whose body begins here
+    body_of: int | None = None
 
 
 @dataclass(slots=True)
@@ -408,6 +418,8 @@ def show_step(step: Step) -> str:
             return f"{dst} = new {kind}({_list(args)})"
         case Closure(dst=dst, function=function):
             return f"{dst} = function {function.name}"
+        case BeginLoop(head=head):
+            return f"begin loop b{head}"
         case Iterate(dst=dst, value=value):
             return f"{dst} = iterate {value}"
         case Unpack(targets=targets, value=value, star=star):

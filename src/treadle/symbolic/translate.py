@@ -169,8 +169,7 @@ class Translator:
     def _sum(self, e: Expr) -> Term:
         start, terms = terms_of(e)
         parts = [
-            self.term(atom, e.sort) if c == 1 else constant(c, e.sort) * self.term(atom, e.sort)
-            for atom, c in terms
+            self.term(atom, e.sort) if c == 1 else constant(c, e.sort) * self.term(atom, e.sort) for atom, c in terms
         ]
         if start:
             parts.append(constant(start, e.sort))

@@ -1,0 +1,382 @@
+"""From a finished path to a test case: values for its unknowns, the objects before the call and after it.
+
+Everything is read off the path's heap under one canonical model: what input objects held at the start, what they
+hold now, what was returned or raised. What the path never looked at gets a plain default.
+"""
+
+from __future__ import annotations
+
+import enum
+import types
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from treadle.frontends.python.attributes import _MISSING
+from treadle.frontends.python.sequences import _NotInList
+from treadle.frontends.python.values import (
+    Bound,
+    BuiltinMethod,
+    FunctionValue,
+    Generator,
+    Iterator_,
+    Range,
+    Slice,
+    View,
+)
+from treadle.generate.unit_target import Target
+from treadle.model.testcase import Node, Opaque, Outcome, TestCase
+from treadle.symbolic import expr as x
+from treadle.symbolic import types as t
+from treadle.symbolic.expr import Const, Expr
+from treadle.symbolic.heap import DictObj, InstanceObj, ListObj, Obj, Ref
+from treadle.symbolic.label import label
+from treadle.symbolic.meaning import evaluate
+from treadle.symbolic.path import Path
+from treadle.symbolic.show import show
+
+if TYPE_CHECKING:
+    from treadle.generate.unit_explore import Run
+
+
+class _NoValue(Exception):
+    """A value that no test can write down."""
+
+
+class Concrete:
+    """One path made concrete."""
+
+    def __init__(self, target: Target, run: Run, path: Path, domain: tuple[int, int], words: tuple[str, ...]) -> None:
+        self.target = target
+        self.run = run
+        self.path = path
+        self.domain = domain
+        self.words = words
+        self.model: dict[Expr, Const] = {}
+        self._before: dict[int, Node] = {}
+        self._after: dict[int, Node] = {}
+        self._defaults = 0
+        self.has_floats = False
+
+    def case(self) -> TestCase | None:
+        heap = self.run.vm.heap
+        hint = dict(self.path.model) if self.path.model is not None else None
+        model = label(self.path.conditions, heap.unknowns, domain=self.domain, words=self.words, hint=hint)
+        if model is None:
+            return None
+        self.model = model
+        try:
+            arguments = {name: self.before(value) for name, value in self.run.arguments.items()}
+            outcome = self._outcome()
+            after = self._final(arguments)
+        except _NoValue:
+            return None
+        return TestCase(
+            self.target.text,
+            arguments,
+            outcome,
+            after,
+            self._conditions(),
+            tuple(self.path.trail),
+            bool(self.path.sampled),
+            self._touches(),
+            self._lines(),
+            self.has_floats,
+            self._symbolic(),
+        )
+
+    def _conditions(self) -> list[str]:
+        return list(dict.fromkeys(part if isinstance(part, str) else show(part) for part in self.path.story))
+
+    def _lines(self) -> tuple[int, ...]:
+        return tuple(sorted(line for file, line in self.run.vm.lines if file == self.target.file))
+
+    def _symbolic(self) -> dict[str, str]:
+        """The case before values were chosen: inputs by name, the outcome as an expression over them."""
+        shown = {name: self._text(value) for name, value in self.run.arguments.items()}
+        if self.run.raised is not None:
+            shown["outcome"] = f"raises {self.run.raised.cls.__name__}"
+        else:
+            shown["outcome"] = self._text(self.run.value)
+        return shown
+
+    def _text(self, value: Any) -> str:
+        while isinstance(value, Ref) and value.resolved:
+            value = value.value
+        if isinstance(value, Expr):
+            return show(value)
+        if isinstance(value, Ref):
+            return "?"
+        if isinstance(value, Obj):
+            return value.name or f"new {type(value).__name__.removesuffix('Obj').lower()}"
+        if isinstance(value, tuple):
+            return f"({', '.join(self._text(v) for v in value)})"
+        return repr(value) if isinstance(value, int | str | float | type(None)) else type(value).__name__
+
+    # --- leaves ------------------------------------------------------------------------------------------
+
+    def leaf(self, value: Any) -> Any:
+        """A value without identity, under the model."""
+        if isinstance(value, Expr):
+            found = evaluate(value, self.model)
+            if value.sort is x.REAL:
+                self.has_floats = True
+                return float(found)
+            return found
+        if isinstance(value, Fraction):
+            self.has_floats = True
+            return float(value)
+        if isinstance(value, float):
+            self.has_floats = True
+            return value
+        if isinstance(value, int | str | bytes | type(None) | enum.Enum | type | types.FunctionType | complex):
+            return value
+        if isinstance(value, Range):
+            return range(self.leaf(value.start), self.leaf(value.stop), value.step)
+        if isinstance(value, Slice):
+            return slice(self.leaf(value.start), self.leaf(value.stop), self.leaf(value.step))
+        if isinstance(value, FunctionValue):
+            return value.host if value.host is not None else Opaque("function")
+        if isinstance(value, Bound):
+            return Opaque("method")
+        if isinstance(value, BuiltinMethod):
+            return Opaque("builtin_function_or_method")
+        if isinstance(value, Generator | Iterator_ | View):
+            return Opaque("")
+        return value
+
+    def default(self, kind: t.Type) -> Any:
+        """A value for something the path never looked at."""
+        options = t.options(kind)
+        kind = next((o for o in options if isinstance(o, t.Scalar | t.ListOf | t.DictOf | t.SetOf)), options[0])
+        if t.NONE in options and not isinstance(kind, t.Scalar | t.ListOf | t.DictOf | t.SetOf):
+            return None
+        self._defaults += 1
+        if isinstance(kind, t.Scalar):
+            n = self._defaults
+            self.has_floats |= kind.kind == "float"
+            plain: dict[str, Any] = {"int": n, "bool": True, "float": n + 0.5, "str": "abcdefgh"[n % 8]}
+            return plain[kind.kind]
+        if isinstance(kind, t.ListOf | t.DictOf | t.SetOf):
+            node = Node(-self._defaults, _container(kind), is_input=True)
+            self._before[node.number] = self._after[node.number] = node
+            return node
+        if isinstance(kind, t.TupleOf):
+            return tuple(self.default(e) for e in kind.elements)
+        if isinstance(kind, t.OneOf | t.Samples):
+            return kind.values[0]
+        if isinstance(kind, t.Instance):
+            node = Node(-self._defaults, "instance", kind.cls, is_input=True)
+            self._before[node.number] = node
+            self._after[node.number] = Node(node.number, "instance", kind.cls, is_input=True)
+            return node
+        return None
+
+    # --- before ------------------------------------------------------------------------------------------
+
+    def before(self, value: Any) -> Any:
+        """An argument, or something reachable from one, as it was before the call."""
+        if isinstance(value, Ref):
+            if not value.resolved:
+                value.resolved = True
+                value.value = _Default(self.default(t.union(*value.options)))
+            return self.before(value.value)
+        if isinstance(value, _Default):
+            return value.value
+        if isinstance(value, tuple):
+            return tuple(self.before(v) for v in value)
+        if not isinstance(value, Obj):
+            return self.leaf(value)
+        if value.number in self._before:
+            return self._before[value.number]
+        if not value.is_input:
+            return self.after(value)
+        if isinstance(value, InstanceObj):
+            node = self._before[value.number] = Node(value.number, "instance", value.cls, is_input=True)
+            for name, field in value.initial.items():
+                if field is not _MISSING:
+                    node.fields[name] = self.before(field)
+            return node
+        if isinstance(value, ListObj):
+            node = self._before[value.number] = Node(value.number, "list", is_input=True)
+            node.items = self._source_items(value, self.before)
+            return node
+        assert isinstance(value, DictObj)
+        node = self._before[value.number] = Node(value.number, _dict_kind(value), is_input=True)
+        node.entries = [(self.before(k), self.before(v)) for k, v in value.source]
+        node.entries += self._unseen(value, {k for k, _ in node.entries})
+        return node
+
+    def _source_items(self, value: ListObj, read: Any) -> list[Any]:
+        size = evaluate(value.length, self.model)
+        known = {evaluate(index, self.model): element for index, element in value.reads}
+        assert value.element is not None
+        items = []
+        for i in range(size):
+            if i in known:
+                items.append(read(known[i]))
+            else:
+                made = _Default(self.default(value.element))
+                value.reads.append((i, made))
+                items.append(made.value)
+        return items
+
+    def _unseen(self, value: DictObj, taken: set[Any]) -> list[tuple[Any, Any]]:
+        """Entries that the path counted but never looked at."""
+        cached = _UNSEEN.get(id(value))
+        if cached is not None and cached[0] is value:
+            return cached[1]
+        missing = evaluate(value.extra, self.model) if value.open else 0
+        avoid = taken | {evaluate(a, self.model) for a in value.absent if isinstance(a, Expr | int | str)}
+        entries: list[tuple[Any, Any]] = []
+        candidate = 0
+        while len(entries) < missing and candidate < 10_000:
+            candidate += 1
+            is_text = any(o == t.STR for o in t.options(value.key or t.STR))
+            key: Any = f"k{candidate}" if is_text else 100 + candidate
+            if key not in avoid:
+                entries.append((key, self.default(value.value) if value.value is not None else None))
+        _UNSEEN[id(value)] = (value, entries)
+        return entries
+
+    # --- after -------------------------------------------------------------------------------------------
+
+    def after(self, value: Any) -> Any:
+        """A value as it is after the call."""
+        if isinstance(value, Ref):
+            if not value.resolved:
+                return self.before(value)
+            return self.after(value.value)
+        if isinstance(value, _Default):
+            return value.value
+        if isinstance(value, tuple):
+            return tuple(self.after(v) for v in value)
+        if not isinstance(value, Obj):
+            return self.leaf(value)
+        if value.number in self._after:
+            return self._after[value.number]
+        if isinstance(value, InstanceObj):
+            return self._instance_after(value)
+        if isinstance(value, ListObj):
+            node = self._after[value.number] = Node(value.number, "list", is_input=value.is_input)
+            node.items = self._items_after(value)
+            return node
+        assert isinstance(value, DictObj)
+        node = self._after[value.number] = Node(value.number, _dict_kind(value), is_input=value.is_input)
+        pairs = [(self.after(k), self.after(v)) for k, v in value.entries]
+        unseen = self._unseen(value, {self.leaf(k) for k, _ in value.source if not isinstance(k, Obj | Ref)})
+        node.entries = [*pairs[: value.known], *(unseen if value.open else []), *pairs[value.known :]]
+        return node
+
+    def _instance_after(self, value: InstanceObj) -> Any:
+        if value.host is not None and not value.fields:
+            return value.host if not value.is_input else Opaque(value.cls.__name__)
+        if isinstance(value.payload, BaseException):
+            return Opaque(value.cls.__name__)
+        node = self._after[value.number] = Node(value.number, "instance", value.cls, is_input=value.is_input)
+        if value.payload is not None:
+            node.kind = "held"
+            node.items = [self.after(value.payload)]
+        for name, field in value.fields.items():
+            node.fields[name] = self.after(field)
+        return node
+
+    def _items_after(self, value: ListObj) -> list[Any]:
+        if value.items is not None:
+            return [self.after(v) for v in value.items]
+        source = self._source_items(value, self.after)
+        for index, written in value.writes:
+            source[evaluate(index, self.model)] = self.after(written)
+        count = evaluate(value.count, self.model)
+        middle = source[value.start : value.start + count]
+        return [*(self.after(v) for v in value.head), *middle, *(self.after(v) for v in value.tail)]
+
+    # --- outcome -----------------------------------------------------------------------------------------
+
+    def _outcome(self) -> Outcome:
+        if self.run.raised is None:
+            return Outcome(self.after(self.run.value), drained=self.run.drained)
+        error = self.run.raised
+        return Outcome(raises=error.cls, message=self._message(error), drained=self.run.drained)
+
+    def _message(self, error: InstanceObj) -> str | None:
+        """str(error), when it can be foretold."""
+        if isinstance(error.payload, BaseException):
+            return _stable(str(error.payload))
+        if isinstance(error.cls.__str__, types.FunctionType) or issubclass(error.cls, OSError | UnicodeError):
+            return None
+        args = error.fields.get("args", ())
+        values: list[Any] = []
+        for arg in args:
+            if isinstance(arg, _NotInList):
+                return self._not_in_list(arg.value)
+            found = self.after(arg)
+            if isinstance(found, Node | Opaque) or _holds_nodes(found):
+                return None
+            values.append(found)
+        if self.has_floats and any(isinstance(v, float) for v in values):
+            return None
+        base = KeyError if issubclass(error.cls, KeyError) else Exception
+        return _stable(str(base(*values)))
+
+    def _not_in_list(self, value: Any) -> str | None:
+        found = self.after(value)
+        if isinstance(found, Node | Opaque):
+            return None
+        try:
+            [object()].index(found)
+        except ValueError as error:
+            return str(error)
+        return None
+
+    def _final(self, arguments: dict[str, Any]) -> dict[int, Node]:
+        """Every object that existed before the call, as it is now."""
+        for obj in list(self.run.vm.heap.inputs):
+            if obj.number in self._before:
+                self.after(obj)
+        for value in arguments.values():
+            del value
+        return {number: node for number, node in self._after.items() if number in self._before}
+
+    def _touches(self) -> list[tuple[str, str]]:
+        vm = self.run.vm
+        found: list[tuple[str, str]] = []
+        places = [*vm.touched, *(vm.read_globals[h] for h in vm.changed_hosts if h in vm.read_globals)]
+        for owner, name in places:
+            if isinstance(owner, type):
+                found.append((f"{owner.__module__}:{owner.__qualname__}", name))
+            elif isinstance(owner, dict):
+                found.append((str(owner.get("__name__", "")), name))
+        return list(dict.fromkeys(found))
+
+
+class _Default:
+    """A value given to something that was never looked at."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+_UNSEEN: dict[int, tuple[DictObj, list[tuple[Any, Any]]]] = {}
+
+
+def _container(kind: t.Type) -> str:
+    if isinstance(kind, t.SetOf):
+        return "frozenset" if kind.frozen else "set"
+    return "dict" if isinstance(kind, t.DictOf) else "list"
+
+
+def _dict_kind(value: DictObj) -> str:
+    if value.keys_only:
+        return "frozenset" if value.frozen else "set"
+    return "dict"
+
+
+def _holds_nodes(value: Any) -> bool:
+    return isinstance(value, tuple) and any(isinstance(v, Node | Opaque) or _holds_nodes(v) for v in value)
+
+
+def _stable(message: str) -> str | None:
+    """A message with an address in it changes from run to run."""
+    return None if " at 0x" in message else message

@@ -1,0 +1,225 @@
+"""From one function to its paths: unknown arguments in, every path run, one test case out of each.
+
+The set-up of the unit door: which class `self` has, which types the parameters have, where the loop bound, the
+domain and the clock come from.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from treadle.frontends.python import calls, fields, hints, infer, source
+from treadle.frontends.python.heirs import known_subclasses
+from treadle.frontends.python.values import FunctionValue, Generator, Iterator_
+from treadle.frontends.python.vm import VM
+from treadle.generate.unit_cases import Concrete
+from treadle.generate.unit_target import Target
+from treadle.model.errors import UsageError
+from treadle.model.testcase import TestCase
+from treadle.symbolic import expr
+from treadle.symbolic import types as t
+from treadle.symbolic.explore import Exploration, explore
+from treadle.symbolic.heap import Heap, LazyHeap, Ref
+from treadle.symbolic.machine import Raised
+from treadle.symbolic.path import Impossible, Path, Place, Unsupported
+from treadle.symbolic.solver import Solver
+
+
+@dataclass(slots=True)
+class Options:
+    """How far to look; the defaults are those of the command line."""
+
+    k: int = 2
+    alias: bool = True
+    none: bool = True
+    domain: tuple[int, int] = (-10, 10)
+    seconds: float = 20.0
+    most_paths: int = 500
+    types: dict[str, str] = field(default_factory=dict)
+    allow_effects: bool = False
+
+
+@dataclass(slots=True)
+class Run:
+    """One finished path, still on its machine."""
+
+    vm: VM
+    arguments: dict[str, Any]
+    value: Any = None
+    raised: Any = None
+    drained: bool = False
+
+
+@dataclass(slots=True)
+class Explored:
+    """Everything found out about one target."""
+
+    target: Target
+    cases: list[TestCase] = field(default_factory=list)
+    seen: Exploration = field(default_factory=Exploration)
+    paths: int = 0
+    # cases that could not be given values
+    unlabelled: list[Place] = field(default_factory=list)
+
+
+# The machine recurses once per call and expression of the program; each of its frames takes several of ours.
+_HOST_RECURSION = 20_000
+
+
+def parameter_types(target: Target, options: Options) -> dict[str, t.Type]:
+    """Parameter -> type: --types, hint, use. A parameter of unknown type is the user's to name."""
+    function = target.function
+    resolved = hints.resolved_hints(function)
+    found: dict[str, t.Type] = {}
+    for parameter in target.parameters():
+        name = parameter.name
+        kind = _named_type(options.types[name], name, function) if name in options.types else None
+        if kind is None and name in resolved:
+            kind = hints.from_hint(resolved[name])
+            if kind is not None and parameter.default is None:
+                kind = t.nullable(kind)
+        if kind is None:
+            kind = infer.infer_parameter(function, name)
+        if kind is None and parameter.default is not inspect.Parameter.empty:
+            # no type, but a value that is certainly right
+            kind = t.OneOf((parameter.default,))
+        if kind is None:
+            raise UsageError(
+                f"{target.file}:{target.line}: the type of parameter '{name}' of '{target.name}' is unknown; "
+                f"give it a hint, or pass --types {name}=int"
+            )
+        found[name] = hints.parameter_type(kind, options.none and name not in options.types)
+    return found
+
+
+def _named_type(text: str, name: str, function: Any) -> t.Type:
+    try:
+        kind = hints.parse(text, function.__globals__)
+    except Exception as error:
+        raise UsageError(f"--types {name}={text}: not a type ({error})") from None
+    if kind is None:
+        raise UsageError(f"--types {name}={text}: inputs of this type cannot be made")
+    return kind
+
+
+def words_of(function: types.FunctionType) -> tuple[str, ...]:
+    """Strings that the code mentions: worth trying as inputs."""
+    found: dict[str, None] = {}
+    try:
+        node = source.node_of(function.__code__)
+    except source.NoSource:
+        return ()
+    body = node.body if isinstance(node.body, list) else [node.body]
+    for statement in body:
+        for part in ast.walk(statement):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) <= 12:
+                found[part.value] = None
+    first = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
+    return tuple(w for w in found if w != first)[:12]
+
+
+# Tried where a string has to be picked: empty, padded, mixed case, with digits, with separators.
+_SAMPLES = ("ab", " Ab1 ", "a,b", "", "12", "a b")
+
+
+class Session:
+    """Explores one target; `cases` yields test cases as they are found."""
+
+    def __init__(
+        self,
+        target: Target,
+        options: Options,
+        make_heap: Callable[..., Heap] = LazyHeap,
+        progress: Callable[[int], None] = lambda n: None,
+    ) -> None:
+        self.target = target
+        self.options = options
+        self.make_heap = make_heap
+        self.progress = progress
+        self.types = parameter_types(target, options)
+        self.words = words_of(target.function)
+        self.result = Explored(target)
+
+    def explore(self) -> Explored:
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), _HOST_RECURSION))
+        for case in self._cases():
+            self.result.cases.append(case)
+            self.progress(len(self.result.cases))
+        return self.result
+
+    def _cases(self) -> Iterator[TestCase]:
+        expr.reset()
+        options = self.options
+        solver = Solver(options.domain)
+        found = explore(
+            self._run,
+            solver,
+            self.result.seen,
+            seconds=options.seconds,
+            most=options.most_paths,
+            words=(*self.words, *_SAMPLES),
+        )
+        for finished in found:
+            self.result.paths += 1
+            case = Concrete(self.target, finished.result, finished.path, options.domain, self.words).case()
+            if case is None:
+                place = Place(self.target.file, self.target.line, "no values found for a path")
+                self.result.unlabelled.append(place)
+            else:
+                yield case
+
+    def _run(self, path: Path) -> Run:
+        try:
+            return self._run_path(path)
+        except RecursionError:
+            raise Unsupported("recursion that is too deep to follow") from None
+
+    def _run_path(self, path: Path) -> Run:
+        heap = self.make_heap(path, alias=self.options.alias, subclasses=known_subclasses)
+        vm = VM(path, heap, self.options.k, allow_effects=self.options.allow_effects)
+        vm.field_type = fields.field_type
+        path.place = Place(self.target.file, self.target.line, "")
+        arguments: dict[str, Any] = {}
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        if self.target.receiver == "self":
+            me = heap.value_of_type(t.Instance(self.target.cls or object), "self")
+            arguments["self"] = me
+            positional.append(me)
+            if isinstance(me, Ref):
+                heap.refs["self"] = me
+        elif self.target.receiver == "cls":
+            positional.append(self.target.cls)
+        for parameter in self.target.parameters():
+            value = heap.value_of_type(self.types[parameter.name], parameter.name)
+            arguments[parameter.name] = value
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+                named[parameter.name] = value
+            else:
+                positional.append(value)
+        run = Run(vm, arguments)
+        try:
+            run.value = self._call(vm, positional, named)
+            if isinstance(run.value, Generator | Iterator_):
+                run.value = vm.new_list(vm.spread(run.value))
+                run.drained = True
+        except Raised as raised:
+            run.raised = raised.value
+            if self.target.is_generator:
+                run.drained = True
+        return run
+
+    def _call(self, vm: VM, positional: list[Any], named: dict[str, Any]) -> Any:
+        if self.target.receiver == "new":
+            return calls.instantiate(vm, self.target.cls or object, positional, named)
+        function: FunctionValue = calls.function_value(vm, self.target.function)
+        return calls.run(vm, function, positional, named)
+
+
+__all__ = ["Explored", "Impossible", "Options", "Run", "Session", "parameter_types"]

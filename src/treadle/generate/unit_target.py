@@ -1,0 +1,225 @@
+"""What the user pointed at: `pkg.mod:func`, `pkg.mod:Class.method`, `pkg.mod:Class`, a module or a package.
+
+Every way a target can be wrong is one sentence here: no such module, no such name (did you mean), no source, a
+coroutine, a compiled function.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib
+import importlib.util
+import inspect
+import os
+import pkgutil
+import sys
+import types
+from dataclasses import dataclass
+from typing import Any
+
+from treadle.frontends.python import source
+from treadle.model.errors import UsageError
+
+
+@dataclass(slots=True)
+class Target:
+    """One function to write tests for."""
+
+    text: str  # as the user would write it
+    module: types.ModuleType
+    function: Any  # types.FunctionType
+    cls: type | None = None
+    receiver: str = ""  # '', 'self', 'cls', 'new' (the constructor)
+    is_property: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.text.partition(":")[2]
+
+    @property
+    def file(self) -> str:
+        return str(self.function.__code__.co_filename)
+
+    @property
+    def line(self) -> int:
+        return int(self.function.__code__.co_firstlineno)
+
+    @property
+    def is_generator(self) -> bool:
+        return bool(inspect.isgeneratorfunction(self.function))
+
+    def parameters(self) -> list[inspect.Parameter]:
+        """The parameters a test gives values to: without self, * and **."""
+        found = list(inspect.signature(self.function).parameters.values())
+        if self.receiver:
+            found = found[1:]
+        return [p for p in found if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+
+    def span(self) -> tuple[int, int]:
+        """First and last line of the definition."""
+        node = source.node_of(self.function.__code__)
+        return self.line, node.end_lineno or self.line
+
+
+def load_module(name: str) -> types.ModuleType:
+    """Import a module by name or path; the current directory comes first, as for pytest."""
+    if name.endswith(".py") or os.sep in name:
+        return _load_file(name)
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
+            near = difflib.get_close_matches(name, [m.name for m in pkgutil.iter_modules([os.getcwd()])], 1)
+            hint = f"; did you mean '{near[0]}'?" if near else "; run treadle where the module can be imported"
+            raise UsageError(f"no module '{name}'{hint}") from None
+        raise UsageError(f"cannot import '{name}': {error}") from None
+    except UsageError:
+        raise
+    except Exception as error:
+        raise UsageError(f"cannot import '{name}': {type(error).__name__}: {error}") from None
+
+
+def _load_file(path: str) -> types.ModuleType:
+    full = os.path.abspath(path)
+    if not os.path.isfile(full):
+        raise UsageError(f"no file '{path}'")
+    folder, base = os.path.split(full)
+    parts = [base.removesuffix(".py")]
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        folder, package = os.path.split(folder)
+        parts.insert(0, package)
+    if parts[-1] == "__init__":
+        parts.pop()
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return load_module(".".join(parts))
+
+
+def resolve(text: str) -> list[Target]:
+    """The functions that a target on the command line means."""
+    name, colon, inside = text.partition(":")
+    if not name or (colon and not inside):
+        raise UsageError(f"'{text}' is not a target; write pkg.mod:function, pkg.mod:Class.method or pkg.mod")
+    module = load_module(name)
+    if not inside:
+        found = list(_module_targets(module))
+        if hasattr(module, "__path__"):
+            for info in pkgutil.walk_packages(module.__path__, module.__name__ + "."):
+                if not info.name.rpartition(".")[2].startswith("__"):
+                    found.extend(_module_targets(load_module(info.name)))
+        if not found:
+            raise UsageError(f"'{name}' has no functions of its own to test")
+        return found
+    return _named(text, module, inside)
+
+
+def _named(text: str, module: types.ModuleType, inside: str) -> list[Target]:
+    value: Any = module
+    cls: type | None = None
+    parts = inside.split(".")
+    for i, part in enumerate(parts):
+        if isinstance(value, type):
+            cls = value
+            raw = inspect.getattr_static(value, _mangled(value, part), None)
+        else:
+            raw = getattr(value, part, None)
+        if raw is None:
+            where = ".".join([module.__name__, *parts[:i]])
+            near = difflib.get_close_matches(part, dir(value), 1)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            raise UsageError(f"'{where}' has no '{part}'{hint}")
+        value = raw
+    if isinstance(value, type):
+        found = list(_class_targets(module, value))
+        if not found:
+            raise UsageError(f"the class '{inside}' has no methods of its own to test")
+        return found
+    return [_target(text, module, cls, value, parts[-1])]
+
+
+def _mangled(cls: type, name: str) -> str:
+    if name.startswith("__") and not name.endswith("__"):
+        return f"_{cls.__name__.lstrip('_')}{name}"
+    return name
+
+
+def _target(text: str, module: types.ModuleType, cls: type | None, raw: Any, name: str) -> Target:
+    receiver, is_property = ("self" if cls is not None else ""), False
+    function = raw
+    if isinstance(raw, staticmethod):
+        receiver, function = "", raw.__func__
+    elif isinstance(raw, classmethod):
+        receiver, function = "cls", raw.__func__
+    elif isinstance(raw, property):
+        function, is_property = raw.fget, True
+    elif isinstance(raw, functools.cached_property):
+        function, is_property = raw.func, True
+    while isinstance(function, functools._lru_cache_wrapper):
+        function = function.__wrapped__
+    if isinstance(function, types.MethodType):
+        receiver, cls = "cls", function.__self__ if isinstance(function.__self__, type) else type(function.__self__)
+        function = function.__func__
+    if name == "__init__":
+        receiver = "new"
+    shown = text.partition(":")[2] or name
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise UsageError(
+            f"'{shown}' is a coroutine; its schedules are what matters: use treadle explore on a test that awaits it, "
+            f"or treadle actor"
+        )
+    if not isinstance(function, types.FunctionType):
+        if callable(function):
+            raise UsageError(
+                f"'{shown}' is compiled code without Python source ({type(function).__name__}); "
+                f"point treadle unit at Python code that calls it"
+            )
+        raise UsageError(f"'{shown}' is not a function but {type(function).__name__}")
+    wrapped = inspect.unwrap(function)
+    if wrapped is not function and isinstance(wrapped, types.FunctionType):
+        signature = inspect.signature(function, follow_wrapped=False)
+        if all(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in signature.parameters.values()):
+            function = wrapped
+    try:
+        source.code_of(function.__code__)
+    except source.NoSource as error:
+        raise UsageError(f"'{shown}' has no source to follow: {error}") from None
+    return Target(text, module, function, cls, receiver, is_property)
+
+
+def _module_targets(module: types.ModuleType) -> list[Target]:
+    """The module's own public functions, and the methods of its own public classes."""
+    found: list[Target] = []
+    for name, value in list(vars(module).items()):
+        if name.startswith("_") or getattr(value, "__module__", None) != module.__name__:
+            continue
+        if isinstance(value, type):
+            found.extend(_class_targets(module, value))
+        elif isinstance(value, types.FunctionType | functools._lru_cache_wrapper):
+            try:
+                found.append(_target(f"{module.__name__}:{name}", module, None, value, name))
+            except UsageError:
+                continue
+    return found
+
+
+def _class_targets(module: types.ModuleType, cls: type) -> list[Target]:
+    import enum
+
+    if issubclass(cls, BaseException | enum.Enum) or inspect.isabstract(cls) or getattr(cls, "_is_protocol", False):
+        return []
+    found: list[Target] = []
+    for name, raw in list(vars(cls).items()):
+        if name.startswith("_") and not (name.startswith("__") and name.endswith("__")):
+            continue
+        if name in ("__init_subclass__", "__class_getitem__", "__new__", "__hash__", "__repr__", "__str__"):
+            continue
+        if not isinstance(raw, types.FunctionType | staticmethod | classmethod | property | functools.cached_property):
+            continue
+        try:
+            found.append(_target(f"{module.__name__}:{cls.__qualname__}.{name}", module, cls, raw, name))
+        except UsageError:
+            continue
+    return found

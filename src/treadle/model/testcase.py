@@ -1,0 +1,68 @@
+"""A unit test case: what goes in, what comes out, and why: the path that it stands for.
+
+Values are plain Python values, tuples, and `Node`s for objects with identity: two places that hold the same node
+number hold the same object, before and after the call. Nothing here depends on how the case was found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """An object: 'list', 'dict', 'set', 'frozenset' or 'instance'."""
+
+    number: int
+    kind: str
+    cls: type | None = None
+    items: list[Any] = field(default_factory=list)
+    entries: list[tuple[Any, Any]] = field(default_factory=list)
+    fields: dict[str, Any] = field(default_factory=dict)
+    # existed before the call
+    is_input: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A value of which only the type can be asserted."""
+
+    type_name: str
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How the call ended: a value, or an exception with its message (None: not predictable)."""
+
+    value: Any = None
+    raises: type | None = None
+    message: str | None = None
+    # the call gave an iterator: the test takes all its values
+    drained: bool = False
+
+
+@dataclass(slots=True)
+class TestCase:
+    """One path of one target."""
+
+    __test__ = False  # not a test of pytest's
+
+    target: str
+    arguments: dict[str, Any]
+    outcome: Outcome
+    # the objects that existed before the call, as they are after it; by node number
+    after: dict[int, Node]
+    conditions: list[str]
+    trail: tuple[Any, ...]
+    sampled: bool = False
+    # (where the name lives, name) of module- or class-level state that the path changes
+    touches: list[tuple[str, str]] = field(default_factory=list)
+    lines: tuple[int, ...] = ()
+    has_floats: bool = False
+    # symbolic side, for the table: argument -> text, outcome -> text
+    symbolic: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def condition(self) -> str:
+        return " and ".join(self.conditions) or "always"

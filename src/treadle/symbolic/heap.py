@@ -1,0 +1,284 @@
+"""The heap of a path: objects the program made, objects that were there before, and references not yet known.
+
+Lazy initialisation: an unknown reference (`Ref`) stays unknown while it is only passed around. A test for None
+decides just that. The first dereference makes it one of: a fresh input object, one of the input objects already
+in the heap that it may be (aliasing is considered here and only here), or None. Objects made by the program are
+never aliases of inputs.
+
+Input objects keep what they held at the start (`initial`, `source_...`) beside what they hold now: both sides of a
+test come from that. `Heap` is the interface that the machine uses; `LazyHeap` is one way to decide aliasing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from treadle.symbolic import expr as x
+from treadle.symbolic import types as t
+from treadle.symbolic.expr import Expr, Value
+from treadle.symbolic.path import Path
+
+
+class Obj:
+    """An object with identity."""
+
+    __slots__ = ("host", "is_input", "name", "number")
+
+    def __init__(self, number: int, name: str = "", is_input: bool = False) -> None:
+        self.number = number
+        self.name = name
+        self.is_input = is_input
+        self.host: Any = None  # the real object this one mirrors, for values that existed before the run
+
+
+class InstanceObj(Obj):
+    """`classes`: what it may be an instance of, narrowed as the program finds out; the first is taken in the end."""
+
+    __slots__ = ("classes", "fields", "initial", "payload")
+
+    def __init__(self, number: int, classes: tuple[type, ...], name: str = "", is_input: bool = False) -> None:
+        super().__init__(number, name, is_input)
+        self.classes = classes
+        self.fields: dict[str, Any] = {}
+        self.initial: dict[str, Any] = {}
+        # the value of the built-in base, for subclasses of int, str, tuple, list, ...
+        self.payload: Any = None
+
+    @property
+    def cls(self) -> type:
+        return self.classes[0]
+
+    def __repr__(self) -> str:
+        return f"<{self.cls.__name__} {self.name or self.number}>"
+
+
+class ListObj(Obj):
+    """A list. Closed: `items`. Open: head + source[start : start + count] + tail, with writes over the source."""
+
+    __slots__ = ("count", "element", "head", "items", "length", "reads", "start", "tail", "writes")
+
+    def __init__(self, number: int, items: list[Any] | None, name: str = "", is_input: bool = False) -> None:
+        super().__init__(number, name, is_input)
+        self.items = items
+        self.element: t.Type | None = None
+        self.length: Value = 0  # of the source, at the start
+        self.reads: list[tuple[Value, Any]] = []  # index in the source -> the value that was there
+        self.writes: list[tuple[Value, Any]] = []
+        self.start = 0
+        self.count: Value = 0
+        self.head: list[Any] = []
+        self.tail: list[Any] = []
+
+    def size(self) -> Value:
+        if self.items is not None:
+            return len(self.items)
+        return x.add(self.count, len(self.head) + len(self.tail))
+
+
+class DictObj(Obj):
+    """A dict or, with `keys_only`, a set. Open while `open`: `extra` more entries that nobody has looked at."""
+
+    __slots__ = ("absent", "entries", "extra", "frozen", "key", "keys_only", "known", "open", "source", "value")
+
+    def __init__(self, number: int, entries: list[list[Any]], name: str = "", is_input: bool = False) -> None:
+        super().__init__(number, name, is_input)
+        self.entries = entries  # [key, value] as they are now
+        self.keys_only = False
+        self.frozen = False
+        self.open = False
+        self.key: t.Type | None = None
+        self.value: t.Type | None = None
+        self.source: list[tuple[Any, Any]] = []  # entries that were there at the start
+        self.known = 0  # how many of the current entries were there at the start
+        self.absent: list[Any] = []  # keys that are not among the extra entries
+        self.extra: Value = 0
+
+    def size(self) -> Value:
+        return x.add(self.extra, len(self.entries)) if self.open else len(self.entries)
+
+
+class Ref:
+    """A reference that is not yet known; `options` are what it may still be."""
+
+    __slots__ = ("name", "options", "resolved", "value")
+
+    def __init__(self, name: str, options: tuple[t.Type, ...]) -> None:
+        self.name = name
+        self.options = options
+        self.resolved = False
+        self.value: Any = None
+
+    def __repr__(self) -> str:
+        return f"<unknown {self.name}>"
+
+
+class Heap:
+    """What a machine asks of a heap."""
+
+    def __init__(
+        self, path: Path, *, alias: bool = True, subclasses: Callable[[type], tuple[type, ...]] | None = None
+    ) -> None:
+        self.path = path
+        self.alias = alias
+        self.subclasses = subclasses or (lambda cls: (cls,))
+        self.inputs: list[Obj] = []
+        self.refs: dict[str, Ref] = {}
+        self.unknowns: list[Expr] = []
+        self._count = 0
+
+    def number(self) -> int:
+        self._count += 1
+        return self._count
+
+    # --- making ------------------------------------------------------------------------------------------
+
+    def unknown(self, name: str, sort: x.Sort) -> Expr:
+        found = x.var(name, sort)
+        if found not in self.unknowns:
+            self.unknowns.append(found)
+        return found
+
+    def value_of_type(self, kind: t.Type, name: str) -> Any:
+        """An unknown of the type, as lazily as the type allows."""
+        possible = t.options(kind)
+        if len(possible) == 1 and isinstance(possible[0], t.Scalar):
+            return self._scalar(possible[0], name)
+        if len(possible) == 1 and possible[0] is t.NONE:
+            return None
+        if len(possible) == 1 and isinstance(possible[0], t.TupleOf) and possible[0].rest is None:
+            return self._tuple(possible[0], name)
+        ref = self.refs.get(name)
+        if ref is None:
+            ref = self.refs[name] = Ref(name, possible)
+        return ref
+
+    def _scalar(self, kind: t.Scalar, name: str) -> Expr:
+        sorts = {"int": x.INT, "bool": x.BOOL, "float": x.REAL, "str": x.STR}
+        return self.unknown(name, sorts[kind.kind])
+
+    def _tuple(self, kind: t.TupleOf, name: str) -> tuple[Any, ...]:
+        return tuple(self.value_of_type(e, f"{name}[{i}]") for i, e in enumerate(kind.elements))
+
+    def fresh(self, kind: t.Type, name: str) -> Any:
+        """An input of exactly this type that is no alias of another."""
+        if isinstance(kind, t.Scalar):
+            return self._scalar(kind, name)
+        if isinstance(kind, t.NoneType):
+            return None
+        if isinstance(kind, t.Instance):
+            made: Obj = InstanceObj(self.number(), self.subclasses(kind.cls), name, True)
+        elif isinstance(kind, t.ListOf):
+            made = self._open_list(kind, name)
+        elif isinstance(kind, t.DictOf | t.SetOf):
+            made = self._open_dict(kind, name)
+        elif isinstance(kind, t.TupleOf):
+            if kind.rest is None:
+                return self._tuple(kind, name)
+            size = self.path.choose(4)
+            return tuple(self.value_of_type(kind.rest, f"{name}[{i}]") for i in range(size))
+        elif isinstance(kind, t.OneOf):
+            return kind.values[self.path.choose(len(kind.values))]
+        elif isinstance(kind, t.Samples):
+            self.path.sampled.append(self.path.place)
+            return kind.values[self.path.choose(len(kind.values))]
+        else:
+            raise TypeError(f"not a single type: {kind}")
+        self.inputs.append(made)
+        return made
+
+    def _open_list(self, kind: t.ListOf, name: str) -> ListObj:
+        made = ListObj(self.number(), None, name, True)
+        made.element = kind.element
+        made.length = made.count = self.unknown(f"len({name})", x.INT)
+        self.path.assume(x.ge(made.length, 0))
+        return made
+
+    def _open_dict(self, kind: t.DictOf | t.SetOf, name: str) -> DictObj:
+        made = DictObj(self.number(), [], name, True)
+        made.open = True
+        made.extra = self.unknown(f"len({name})", x.INT)
+        self.path.assume(x.ge(made.extra, 0))
+        if isinstance(kind, t.SetOf):
+            made.keys_only, made.key, made.frozen = True, kind.element, kind.frozen
+        else:
+            made.key, made.value = kind.key, kind.value
+        return made
+
+    # --- references: how aliasing is decided is up to the implementation -----------------------------------
+
+    def is_none(self, ref: Ref) -> bool:
+        raise NotImplementedError
+
+    def force(self, ref: Ref) -> Any:
+        raise NotImplementedError
+
+
+class LazyHeap(Heap):
+    """Lazy initialisation: branch on aliasing when an unknown reference is first dereferenced."""
+
+    def is_none(self, ref: Ref) -> bool:
+        if ref.resolved:
+            return ref.value is None
+        others = tuple(o for o in ref.options if o is not t.NONE)
+        if len(others) == len(ref.options):
+            return False
+        if not others or self.path.choose(2) == 1:
+            ref.resolved, ref.value = True, None
+            self.path.note(f"{ref.name} is None")
+            return True
+        ref.options = others
+        self.path.note(f"{ref.name} is not None")
+        return False
+
+    def force(self, ref: Ref) -> Any:
+        """None, a known object or a fresh one; scalars of a union become plain unknowns."""
+        if ref.resolved:
+            return ref.value
+        choices: list[tuple[t.Type, Obj | None]] = []
+        nothing = []
+        for option in ref.options:
+            if option is t.NONE:
+                nothing.append((option, None))
+                continue
+            choices.append((option, None))
+            if self.alias:
+                choices.extend((option, known) for known in self.inputs if self._may_be(known, option))
+        choices.extend(nothing)
+        kind, known = choices[self.path.choose(len(choices))]
+        self._tell(ref, kind, known, choices)
+        if isinstance(known, InstanceObj) and isinstance(kind, t.Instance):
+            allowed = self.subclasses(kind.cls)
+            known.classes = tuple(c for c in known.classes if c in allowed) or known.classes
+        ref.resolved = True
+        ref.value = known if known is not None else self.fresh(kind, ref.name)
+        return ref.value
+
+    def _tell(self, ref: Ref, kind: t.Type, known: Obj | None, choices: list[tuple[t.Type, Obj | None]]) -> None:
+        if len(choices) == 1:
+            return
+        if kind is t.NONE:
+            self.path.note(f"{ref.name} is None")
+        elif known is not None:
+            self.path.note(f"{ref.name} is {known.name}")
+        else:
+            if t.NONE in ref.options:
+                self.path.note(f"{ref.name} is not None")
+            kinds = [o for o in ref.options if o is not t.NONE]
+            if len(kinds) > 1:
+                self.path.note(f"type of {ref.name} is {kind}")
+            for _, other in choices:
+                if other is not None:
+                    self.path.note(f"{ref.name} is not {other.name}")
+
+    def _may_be(self, known: Obj, kind: t.Type) -> bool:
+        if isinstance(known, InstanceObj) and isinstance(kind, t.Instance):
+            allowed = self.subclasses(kind.cls)
+            return any(c in allowed for c in known.classes)
+        if isinstance(known, ListObj) and isinstance(kind, t.ListOf):
+            return known.element == kind.element
+        if isinstance(known, DictObj) and isinstance(kind, t.DictOf | t.SetOf):
+            if isinstance(kind, t.SetOf):
+                return known.keys_only and known.key == kind.element and known.frozen == kind.frozen
+            return not known.keys_only and (known.key, known.value) == (kind.key, kind.value)
+        return False

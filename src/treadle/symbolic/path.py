@@ -1,0 +1,223 @@
+"""One execution with unknown inputs: its choices, its conditions, and how it ended.
+
+A path is identified by its trail, the list of its choices in order; re-running the same trail takes the same path
+without asking the solver again. Beyond its given trail a path takes the first possible alternative and leaves the
+others in `alternatives`, each a longer trail for the search to run later.
+
+An entry of the trail is
+    0 / 1        a condition that could go both ways, taken as true / false
+    2 / 3        a condition that could only be true / false here
+    n            the n-th option of a choice that needs no solver (a reference is None, an alias, fresh, ...)
+    ("=", v...)  values picked for code that cannot be followed
+Forced conditions are part of the trail so that replay needs no solver; they add nothing to the path condition.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from treadle.symbolic.expr import Expr, Model, Value, eq, ne, not_
+from treadle.symbolic.meaning import evaluate
+from treadle.symbolic.solver import Answer, Solver
+
+Trail = tuple[Any, ...]
+
+TRUE, FALSE, ONLY_TRUE, ONLY_FALSE = 0, 1, 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of the program under test, and what happened there."""
+
+    file: str
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.what}"
+
+
+class PathEnd(Exception):
+    """The path cannot go on; not an exception of the program under test."""
+
+
+class Cut(PathEnd):
+    """A bound was reached: 'loop', 'depth' or 'time'."""
+
+    def __init__(self, kind: str, place: Place | None = None) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.place = place
+
+
+class Unsupported(PathEnd):
+    """The program does something that cannot be followed."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+class Impossible(PathEnd):
+    """An assumption contradicts the path: nothing to report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    trail: Trail
+    model: Model | None
+
+
+@dataclass(slots=True)
+class Path:
+    solver: Solver
+    given: Trail = ()
+    model: Model | None = None
+    deadline: float = float("inf")
+    conditions: list[Expr] = field(default_factory=list)
+    trail: list[Any] = field(default_factory=list)
+    alternatives: list[Alternative] = field(default_factory=list)
+    # how many conditions on unknowns were met, forced ones included: loops count their iterations by it
+    decisions: int = 0
+    # values were picked here: the suite no longer claims every path
+    sampled: list[Place] = field(default_factory=list)
+    # conditions the solver could not decide; that side was not explored
+    gave_up: list[Place] = field(default_factory=list)
+    # what was decided, in order, for a person: conditions and notes about references
+    story: list[Expr | str] = field(default_factory=list)
+    place: Place = field(default_factory=lambda: Place("", 0, ""))
+    # strings worth trying where a value has to be picked
+    words: tuple[str, ...] = ()
+
+    @property
+    def replaying(self) -> bool:
+        return len(self.trail) < len(self.given)
+
+    def _next(self) -> Any:
+        entry = self.given[len(self.trail)]
+        self.trail.append(entry)
+        return entry
+
+    def decide(self, condition: Value) -> bool:
+        """Take one side of a condition; the other side, if possible, is left for later."""
+        if not isinstance(condition, Expr):
+            return bool(condition)
+        self.decisions += 1
+        if self.replaying:
+            entry = self._next()
+            if entry in (TRUE, FALSE):
+                self._add(condition if entry == TRUE else not_(condition))
+            return bool(entry in (TRUE, ONLY_TRUE))
+        if time.monotonic() > self.deadline:
+            raise Cut("time")
+        model = self._model()
+        here = bool(evaluate(condition, model))
+        other = self.solver.check(self.conditions, not_(condition) if here else condition, None)
+        if other.answer is Answer.UNSAT:
+            self.trail.append(ONLY_TRUE if here else ONLY_FALSE)
+            return here
+        if other.model is None:
+            self.gave_up.append(Place(self.place.file, self.place.line, "the solver gave up"))
+            self._take(condition if here else not_(condition), TRUE if here else FALSE, model)
+            return here
+        yes, no = (model, other.model) if here else (other.model, model)
+        self.alternatives.append(Alternative((*self.trail, FALSE), no))
+        self._take(condition, TRUE, yes)
+        return True
+
+    def _take(self, condition: Value, entry: int, model: Model) -> None:
+        self.trail.append(entry)
+        self._add(condition)
+        self.model = model
+
+    def _add(self, condition: Value) -> None:
+        if isinstance(condition, Expr):
+            self.conditions.append(condition)
+            self.story.append(condition)
+
+    def note(self, text: str) -> None:
+        """Something decided that is not a condition on values."""
+        self.story.append(text)
+
+    def _model(self) -> Model:
+        """A model of the conditions so far, found when the one in hand no longer fits."""
+        if self.model is None or not all(evaluate(c, self.model) for c in self.conditions):
+            verdict = self.solver.check(self.conditions)
+            if verdict.answer is Answer.UNSAT:
+                raise Impossible
+            if verdict.model is None:
+                raise Unsupported("a condition that the solver cannot decide")
+            self.model = verdict.model
+        return self.model
+
+    def choose(self, options: int) -> int:
+        """One of several possibilities that no condition decides."""
+        if options == 1:
+            return 0
+        self.decisions += 1
+        if self.replaying:
+            return int(self._next())
+        if time.monotonic() > self.deadline:
+            raise Cut("time")
+        self.alternatives.extend(Alternative((*self.trail, n), self.model) for n in range(options - 1, 0, -1))
+        self.trail.append(0)
+        return 0
+
+    def assume(self, condition: Value) -> None:
+        """The inputs are such that this holds."""
+        if not isinstance(condition, Expr):
+            if not condition:
+                raise Impossible
+            return
+        self.conditions.append(condition)
+        if not self.replaying and self.model is not None and not evaluate(condition, self.model):
+            self.model = None
+            self._model()
+
+    def possible(self, condition: Value) -> bool:
+        """Whether the condition can hold here; nothing is decided. Must not steer the path while replaying."""
+        if not isinstance(condition, Expr):
+            return bool(condition)
+        return self.solver.check(self.conditions, condition, self.model).possible
+
+    def pick(self, values: Sequence[Expr], what: str, count: int = 3) -> list[Any]:
+        """Concrete values for unknown ones, a few different ones in turn; the path is sampled from here on."""
+        self.sampled.append(Place(self.place.file, self.place.line, what))
+        if self.replaying:
+            entry = self._next()
+        else:
+            found = self._picks(values, count)
+            entry = found[0]
+            self.alternatives.extend(Alternative((*self.trail, e), None) for e in reversed(found[1:]))
+            self.trail.append(entry)
+            self.model = None
+        picked = list(entry[1:])
+        for value, chosen in zip(values, picked, strict=True):
+            self._add(eq(value, chosen))
+        return picked
+
+    def _picks(self, values: Sequence[Expr], count: int) -> list[Trail]:
+        found: list[Trail] = []
+        model = self._model()
+        for word in self.words:
+            if len(found) == count or values[0].sort.value != "str":
+                break
+            verdict = self.solver.check(self.conditions, eq(values[0], word))
+            if verdict.model is not None:
+                found.append(("=", *(evaluate(v, verdict.model) for v in values)))
+        extra = list(self.conditions)
+        current: Model | None = model
+        while len(found) < count and current is not None:
+            entry: Trail = ("=", *(evaluate(v, current) for v in values))
+            if entry not in found:
+                found.append(entry)
+            different = ne(values[0], entry[1])
+            if not isinstance(different, Expr):
+                break
+            verdict = self.solver.check(extra, different)
+            extra.append(different)
+            current = verdict.model
+        return list(dict.fromkeys(found))

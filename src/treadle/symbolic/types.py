@@ -1,0 +1,130 @@
+"""What an unknown value may be: the types that inputs are made from.
+
+A type says how to make a value when the program first looks at it. `Union` holds its possibilities in order;
+None is a possibility like any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """One of 'int', 'bool', 'float', 'str'."""
+
+    kind: str
+
+    def __str__(self) -> str:
+        return self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class NoneType:
+    def __str__(self) -> str:
+        return "None"
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An object of the class or of a subclass."""
+
+    cls: type
+
+    def __str__(self) -> str:
+        return self.cls.__name__
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    element: Type
+
+    def __str__(self) -> str:
+        return f"list[{self.element}]"
+
+
+@dataclass(frozen=True, slots=True)
+class TupleOf:
+    """A fixed tuple, or with `rest` any number of one type."""
+
+    elements: tuple[Type, ...]
+    rest: Type | None = None
+
+    def __str__(self) -> str:
+        if self.rest is not None:
+            return f"tuple[{self.rest}, ...]"
+        return f"tuple[{', '.join(map(str, self.elements))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class DictOf:
+    key: Type
+    value: Type
+
+    def __str__(self) -> str:
+        return f"dict[{self.key}, {self.value}]"
+
+
+@dataclass(frozen=True, slots=True)
+class SetOf:
+    element: Type
+    frozen: bool = False
+
+    def __str__(self) -> str:
+        return f"{'frozen' * self.frozen}set[{self.element}]"
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """Exactly these values: literals, the members of an enum."""
+
+    values: tuple[Any, ...]
+    name: str = ""
+
+    def __str__(self) -> str:
+        return self.name or f"Literal[{', '.join(map(repr, self.values))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Values of a type that has no unknowns (bytes, functions): a few are tried, the suite is sampled."""
+
+    values: tuple[Any, ...]
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    options: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return " | ".join(map(str, self.options))
+
+
+Type = Scalar | NoneType | Instance | ListOf | TupleOf | DictOf | SetOf | OneOf | Samples | Union
+
+INT, BOOL, FLOAT, STR = Scalar("int"), Scalar("bool"), Scalar("float"), Scalar("str")
+NONE = NoneType()
+
+REFERENCES = (Instance, ListOf, DictOf, SetOf)
+
+
+def options(t: Type) -> tuple[Type, ...]:
+    """The possibilities of a type, unions flattened."""
+    if isinstance(t, Union):
+        return tuple(dict.fromkeys(o for option in t.options for o in options(option)))
+    return (t,)
+
+
+def union(*types: Type) -> Type:
+    flat = tuple(dict.fromkeys(o for t in types for o in options(t)))
+    return flat[0] if len(flat) == 1 else Union(flat)
+
+
+def nullable(t: Type) -> Type:
+    """The type, or None."""
+    return union(t, NONE)
