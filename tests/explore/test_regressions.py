@@ -49,3 +49,41 @@ def test_showing_a_value_runs_no_code_of_the_program() -> None:
     (finding,) = treadle.check(program).findings
     assert finding.kind == "assertion"
     assert "Talkative(" not in finding.explanation
+
+
+def sizes_seen(look: Any) -> set[Any]:
+    """What a strand sees of a dictionary with one key while another strand adds one, over all schedules."""
+    seen = set()
+
+    def program() -> None:
+        shared = {"a": 1}
+
+        def run() -> None:
+            try:
+                seen.add(look(shared))
+            except RuntimeError:
+                seen.add("changed")
+
+        treadle.parallel(run, lambda: shared.update(b=2))
+
+    assert executions(program) > 1
+    return seen
+
+
+def test_the_start_of_an_iteration_is_seen() -> None:
+    assert sizes_seen(lambda shared: len([key for key in shared])) == {1, 2, "changed"}  # noqa: C416
+    assert sizes_seen(lambda shared: len(list(shared))) == {1, 2}
+
+
+def test_iterators_are_seen_through() -> None:
+    def by_hand(shared: dict[str, int]) -> int:
+        iterator = iter(shared)
+        return [next(iterator, None) for _ in range(3)].index(None)
+
+    assert sizes_seen(by_hand) == {1, 2, "changed"}
+    assert sizes_seen(lambda shared: len([pair for pair in enumerate(shared.items())])) == {1, 2, "changed"}  # noqa: C416
+    assert sizes_seen(lambda shared: [pair for pair in zip(shared, range(9), strict=False)][-1][0]) == {  # noqa: C416
+        "a",
+        "b",
+        "changed",
+    }

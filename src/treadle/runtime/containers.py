@@ -6,6 +6,8 @@ A key or index is named by itself when it is a simple value; anything else stand
 
 from __future__ import annotations
 
+import gc
+import itertools
 from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any
 
@@ -131,8 +133,6 @@ def _has(obj: Any, key: Any) -> bool:
 
 def view_source(view: Any) -> Any:
     """The dictionary behind a view, which the view itself hides."""
-    import gc
-
     if hasattr(view, "mapping"):
         found = gc.get_referents(view.mapping)
         if found:
@@ -145,4 +145,24 @@ def is_view(kind: type) -> bool:
 
 
 _EMPTY: tuple[Any, ...] = ([], {}, set(), deque(), bytearray(), {}.keys(), {}.values(), {}.items())
-ITERATORS = frozenset(type(iter(empty)) for empty in _EMPTY)
+_REVERSIBLE: tuple[Any, ...] = ([], {}, deque(), {}.keys(), {}.values(), {}.items())
+_OVER_ONE = frozenset(type(iter(empty)) for empty in _EMPTY) | {type(reversed(empty)) for empty in _REVERSIBLE}
+# Iterators over other iterators. They are made from containers, and take from them lazily.
+COMBINING: frozenset[Any] = frozenset({enumerate, zip, map, filter, itertools.chain, itertools.islice, itertools.cycle})
+COMBINING |= {itertools.zip_longest, itertools.pairwise, itertools.accumulate, itertools.compress, itertools.starmap}
+COMBINING |= {itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.groupby}
+ITERATORS = _OVER_ONE | COMBINING
+
+
+def iterated(iterator: Any) -> list[Any]:
+    """The containers from which an iterator takes its items; none when it is exhausted, or something else."""
+    kind = type(iterator)
+    if kind in _OVER_ONE:
+        return [thing for thing in gc.get_referents(iterator) if container_base(type(thing)) is not None][:1]
+    if kind in COMBINING:
+        parts = gc.get_referents(iterator)
+    elif kind is tuple:  # how zip and map keep theirs
+        parts = [part for part in iterator if type(part) in ITERATORS]
+    else:
+        return []
+    return [found for part in parts for found in iterated(part)]

@@ -363,6 +363,8 @@ def iterate(iterable: Any) -> Any:
     if strand is None:
         return iterable
     kind = type(iterable)
+    if kind in containers.ITERATORS:
+        return _steps(iterable)
     if kind in PLAIN:
         return iterable
     base = container_base(kind)
@@ -370,26 +372,48 @@ def iterate(iterable: Any) -> Any:
         return iterable if _overridden(kind, base, "__iter__") else _steps(iterable, iterable)
     if kind in containers.VIEWS:
         return _steps(iterable, containers.view_source(iterable))
-    if kind in containers.ITERATORS:
-        return _steps(iterable, iterable)
     return iterable
 
 
-def _steps(iterable: Any, container: Any) -> Iterator[Any]:
-    iterator = iter(iterable)
+def _steps(iterable: Any, container: Any = None) -> Iterator[Any]:
+    """The items one by one, from a container or from whatever an iterator takes them from."""
+    iterator = None if container is not None else iter(iterable)
     count = 0
     while True:
         strand = STATE.strand
         if strand is None:
-            yield from iterator
+            yield from iterable if iterator is None else iterator
             return
-        owner = _touch(strand, READ, container, None)
+        if container is not None:
+            path = f"{_touch(strand, READ, container, None).name}[{count}]"
+            if iterator is None:
+                iterator = iter(iterable)  # with the first item: nothing comes between them
+        else:
+            path = _before_next(strand, iterator, count)
         try:
-            value = next(iterator)
+            value = next(iterator)  # type: ignore[arg-type]
         except StopIteration:
             return
-        yield _found(strand, value, f"{owner.name}[{count}]")
+        yield _found(strand, value, path)
         count += 1
+
+
+def _before_next(strand: Strand, iterator: Any, count: int) -> str:
+    """The point before an iterator gives its next item; how the item is reached."""
+    sources = containers.iterated(iterator)
+    operations: list[Operation] = []
+    for source in sources:
+        _include(strand, operations, source, READ)
+    _perform(strand, operations)
+    return f"{meet(strand, sources[0] if sources else iterator).name}[{count}]"
+
+
+def _next(iterator: Any, *default: Any) -> Any:
+    strand = STATE.strand
+    if strand is None or type(iterator) not in containers.ITERATORS:
+        return next(iterator, *default)
+    path = _before_next(strand, iterator, 0)
+    return _found(strand, next(iterator, *default), path)
 
 
 # ---------------------------------------------------------------------- calls
@@ -558,9 +582,9 @@ def _perform(strand: Strand, operations: list[Operation]) -> None:
 
 # Built-in functions that only read what they are given.
 _READ_ONLY: set[Any] = {len, sum, sorted, min, max, any, all, repr, str, list, tuple, set, dict, frozenset, bytes}
-_READ_ONLY |= {bytearray, enumerate, zip, map, filter, reversed, iter, print, format, bool, ascii}
+_READ_ONLY |= {bytearray, reversed, iter, print, format, bool, ascii, *containers.COMBINING}
 _BUILDING: set[Any] = {list, tuple, set, dict, frozenset, bytes, bytearray, bool, str}
-_BUILDING |= {enumerate, zip, map, filter, reversed}
+_BUILDING |= {reversed, *containers.COMBINING}
 _HARMLESS: set[Any] = {isinstance, issubclass, id, callable, hash, abs, divmod, pow, round, ord, chr, hex, bin, oct}
 _HARMLESS |= {input, open, globals, locals, sys.exc_info, compile, exec, eval, __import__, builtins.__build_class__}
 
@@ -591,6 +615,7 @@ def _vars(*args: Any) -> Any:
 
 
 _SPECIAL: dict[Any, Any] = {getattr: _getattr, hasattr: _hasattr, setattr: _setattr, delattr: delete, vars: _vars}
+_SPECIAL[next] = _next
 
 
 # ---------------------------------------------------------------------- variables
