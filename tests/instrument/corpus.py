@@ -75,6 +75,32 @@ class M:
 o.m = M(); o.m @= 3
 result = o.n, d, l, o.inner, local(o, 1), o.m
 """,
+    "augmented assignment of containers": """
+from collections import Counter, deque, OrderedDict, defaultdict
+def f():
+    l = m = [1]; l += (2,); l *= 2
+    s = t = {1}; s |= {2}; s -= {1}; s ^= {5}; s &= {5}
+    d = e = {}; d |= {"a": 1}; d |= [("b", 2)]
+    q = r = deque([1]); q += [2]; q *= 2
+    b = c = bytearray(b"x"); b += b"y"
+    n = k = Counter("ab"); n += Counter("a"); n -= Counter("b")
+    x = 1; x += x; t2 = (1,); t2 += (2,); w = "a"; w += "b"
+    class O: pass
+    o = O(); o.l = m; o.l += [9]; o.d = {"k": [0]}; o.d["k"] += [1]; o.d["k"] *= 2
+    return l is m, l, s is t, s, d is e, d, q is r, q, b is c, b, n is k, n, x, t2, w, o.l is m, o.d
+def bad(kind):
+    try:
+        if kind == 0: x = []; x += 5
+        if kind == 1: x = {}; x |= 5
+        if kind == 2: x = set(); x |= [1]
+        if kind == 3: x = [1]; x -= [1]
+        if kind == 4: x = (1,); x += [1]
+        if kind == 5: x = None; x **= 2 + bool(kind)
+        if kind == 6: x = [1]; x *= "a"
+        if kind == 7: y += [1]; y = 1
+    except Exception as e: return type(e).__name__, str(e)
+result = f(), [bad(k) for k in range(8)]
+""",
     "augmented assignment fails as it does": """
 class O: pass
 o = O(); o.x = 1

@@ -126,7 +126,7 @@ class ExpressionRewriter(NodeMaker):
         node.value = self._iterable(node.value)
         return node
 
-    def _place(self, target: ast.expr) -> ast.expr:
+    def _place(self, target: ast.expr) -> ast.Attribute:
         """An attribute or subscript or shared global as a target that may sit anywhere."""
         match target:
             case ast.Attribute():

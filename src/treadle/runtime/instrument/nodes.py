@@ -38,6 +38,11 @@ class NodeMaker(ast.NodeTransformer):
     def _hook(self, name: str, place: ast.AST, *args: ast.expr) -> ast.Call:
         return self._at(ast.Call(self._name(HOOK_PREFIX + name, place), list(args), []), place)
 
+    def _method(self, owner: ast.expr, method: str, place: ast.AST, *args: ast.expr) -> ast.Call:
+        """A call of a method of one of our own objects."""
+        called = self._at(ast.Attribute(owner, method, ast.Load()), place)
+        return self._at(ast.Call(called, list(args), []), place)
+
     def _statement(self, value: ast.expr) -> ast.Expr:
         return self._at(ast.Expr(value), value)
 
