@@ -55,7 +55,7 @@ def command(target: str, as_json: bool, **given: Any) -> int:
         return report([models.explore_model(target, **options)], Path.cwd(), as_json)
     campaign = Campaign(options=options)
     with terminal_line() as stderr:
-        campaign.progress = lambda label: Progress(label, stderr)
+        campaign.progress = lambda test: Progress(test.rpartition("::")[2], stderr)
         outcome = collect.run(collect.Target(target), campaign)
     return report(campaign.results, outcome.root, as_json, outcome.skipped)
 

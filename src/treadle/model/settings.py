@@ -14,6 +14,9 @@ from typing import Any
 
 from treadle.model.errors import UsageError
 
+# A longer list of choices is not read.
+_MOST_NAMES = 12
+
 # key -> (accepted types, how a person says it)
 KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "strategy": ((str,), "a string"),
@@ -28,10 +31,13 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The end of a sentence about an unknown word: the nearest known one, or all of them."""
+    """The end of a sentence about an unknown word: the nearest known one, or what there is."""
     names = list(known)
-    near = difflib.get_close_matches(word, names, 1, 0.5)
-    return f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(names)}"
+    near = difflib.get_close_matches(word, names, 1, 0.7)
+    if near:
+        return f"did you mean '{near[0]}'?"
+    more = ", ..." if len(names) > _MOST_NAMES else ""
+    return f"there are: {', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def find_pyproject(start: Path) -> Path | None:

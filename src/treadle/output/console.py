@@ -37,8 +37,7 @@ def sentence(result: Result) -> str:
     if result.verdict is Verdict.PASSED_WITHIN_BOUNDS:
         return f"no schedule with {bounds(result)} fails ({runs}); schedules beyond that were not run"
     if result.verdict is Verdict.CUT:
-        why = result.reason or "the budget ran out"
-        return f"no failure in {runs}, but the search did not finish: {why}"
+        return f"no failure so far, but {result.reason or f'the search ended after {runs}: not a pass'}"
     why = result.reason or "the test has one schedule and no conflict between strands"
     return f"{why}, so this says nothing about concurrency"
 

@@ -194,7 +194,7 @@ def explore_item(item: pytest.Function) -> None:
     from treadle.pytest_plugin.body import Body
 
     campaign = item.config.stash[CAMPAIGN]
-    target = item.nodeid
+    target = target_of(item)
     try:
         body = Body(item)
         options = options_of(item)
@@ -211,6 +211,13 @@ def explore_item(item: pytest.Function) -> None:
     item.stash[RESULT] = result
     item.user_properties.append(("treadle_verdict", result.verdict.value))
     _raise_outcome(result, campaign)
+
+
+def target_of(item: pytest.Function) -> str:
+    """How a trail names the test: from the root of its project when we are inside that, by its full path otherwise."""
+    if Path.cwd().is_relative_to(item.config.rootpath):
+        return item.nodeid
+    return "::".join([item.path.as_posix(), *item.nodeid.split("::")[1:]])
 
 
 def _raise_outcome(result: Result, campaign: Campaign) -> None:
