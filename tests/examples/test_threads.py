@@ -17,6 +17,8 @@ import pytest
 
 import treadle
 from treadle.model.result import Finding, Result, Verdict
+from treadle.runtime.loom import Loom
+from treadle.search import strategies
 
 FOLDER = Path(treadle.__file__).parent / "examples" / "threads"
 
@@ -95,6 +97,32 @@ def test_the_corrected_twin_never_fails_under_random_schedules(name: str) -> Non
     """Something independent of the reduction: an unseen dependency would let a sampled schedule fail."""
     result = treadle.check(program(name, "test_fixed"), strategy="random", executions=200)
     assert not result.findings, result.findings[0].explanation
+
+
+def outcomes(test: Callable[[], None], strategy: str, most: int) -> set[object]:
+    """What every strand did and which plain values it saw, for each execution of a search."""
+    search = strategies.make(strategy, seed=0, preemptions=None, delays=None)
+    found: set[object] = set()
+    with Loom(test) as loom:
+        while most and search.begin():
+            run = loom.run(search, detail=True)
+            search.end(run)
+            most -= 1
+            seen: dict[str, list[tuple[str, str, str]]] = {}
+            for step in run.detail or []:
+                value = step.value if step.value.lstrip("-").isdecimal() or step.value in ("None", "True") else ""
+                seen.setdefault(step.strand, []).append((step.operation, step.object, value))
+            found.add((run.stop_reason, tuple(sorted((strand, tuple(did)) for strand, did in seen.items()))))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", ["test_buggy", "test_fixed"])
+def test_the_reduction_loses_no_outcome(start: str) -> None:
+    """Each outcome of the first schedules in plain order is also one of the reduced search."""
+    for name in KNOWN:
+        test = program(name, start)
+        assert outcomes(test, "dfs", 300) <= outcomes(test, "dpor", 1000), name
 
 
 # ---------------------------------------------------------------------- in other processes

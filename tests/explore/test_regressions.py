@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import queue
+import threading
 from typing import Any
 
 import treadle
@@ -87,3 +89,19 @@ def test_iterators_are_seen_through() -> None:
         "b",
         "changed",
     }
+
+
+def test_showing_a_model_is_no_operation_on_it() -> None:
+    def program() -> None:
+        box: list[Any] = [threading.Barrier(2), threading.Event(), threading.Condition(), queue.Queue[int](), 0]
+
+        def look() -> None:
+            for thing in list(box[:4]):
+                assert thing
+            box[4] = box[4] + 1
+
+        treadle.parallel(look, look)
+        assert box[4] == 2
+
+    (finding,) = treadle.check(program).findings
+    assert not [step for step in finding.steps if step.operation == "looks at"]

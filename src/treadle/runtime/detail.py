@@ -31,13 +31,18 @@ class _Short(reprlib.Repr):
         kind: Any = type(x)
         if isinstance(x, SyncObject):
             return getattr(x, "treadle_name", "") or f"<{x.label}>"
-        if kind.__repr__ is object.__repr__ or any(cls.__module__ in REWRITTEN for cls in kind.__mro__):
+        if kind.__repr__ is object.__repr__ or any(_under_control(cls.__module__) for cls in kind.__mro__):
             return f"<{kind.__name__}>"
         try:
             text = _ADDRESS.sub("", repr(x))
         except Exception:
             return f"<{kind.__name__}>"
         return text if len(text) <= self.maxother else text[: self.maxother - 3] + "..."
+
+
+def _under_control(module: str) -> bool:
+    """Code under test, or what a model stands for: its __repr__ would be seen as part of the program."""
+    return module in REWRITTEN or module.partition(".")[0] in ("threading", "queue", "concurrent")
 
 
 _repr = _Short()
