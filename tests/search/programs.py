@@ -155,7 +155,7 @@ def run_all(main: Callable[[World], None], strategy: Strategy, most: int = 200_0
     indexes: dict[str, int] = {}
     while found.executions < most and strategy.begin():
         world = World()
-        run = Execution(pool, strategy, strategy.plan, strategy.trace, strategy.guards, indexes, 10_000)
+        run = Execution(pool, strategy, strategy.plan, strategy.trace, strategy.guards, indexes, 10_000, shared=set())
         run.run(partial(main, world))
         if run.failure is not None:
             raise run.failure

@@ -66,7 +66,7 @@ class Counting(Dfs):
 
     def end(self, run: Any) -> None:
         super().end(run)
-        self.traces.add(TraceHash().upto(run.trace, run.guards, run.spawned))
+        self.traces.add(TraceHash().upto(run))
 
 
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))

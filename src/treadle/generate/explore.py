@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from treadle.model.errors import DeadlockError, InternalError, LivelockError, NothingToExplore, Unsupported, UsageError
-from treadle.model.operation import location, word
+from treadle.model.operation import WAIT, location, word
 from treadle.model.result import Finding, Result, Verdict
 from treadle.model.trail import Segment, Stop, Trail
 from treadle.oracles.explanation import explain
 from treadle.oracles.outcome import judge, leftovers
 from treadle.runtime.execution import Diverged, Execution
 from treadle.runtime.loom import Loom
-from treadle.runtime.strands import STATE
+from treadle.runtime.names import announce
+from treadle.runtime.strands import STATE, StrandEnd, current
 from treadle.runtime.watchdog import ReallyBlocked
 from treadle.search import strategies
 from treadle.search.replay import FollowSteps, FollowTrail
@@ -448,21 +449,42 @@ def raise_for(result: Result) -> None:
 
 def parallel(*callables: Callable[..., Any], args: Sequence[Any] = ()) -> list[Any]:
     """Run callables in threads of their own, wait for all of them, and raise the first exception among them."""
-    results: list[Any] = [None] * len(callables)
-    errors: list[BaseException | None] = [None] * len(callables)
+    calls = [_Call(function, args) for function in callables]
+    strand = current()
+    if strand is not None:  # the same as below, without the Thread objects that nobody asks for
+        spawn = strand.execution.spawn
+        for call in calls:
+            announce(strand, call.function)
+            announce(strand, tuple(args))
+        for started in [spawn(None, call) for call in calls]:
+            strand.point(WAIT, started)
+    else:
+        threads = [threading.Thread(target=call) for call in calls]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    for call in calls:
+        if call.error is not None:
+            raise call.error
+    return [call.result for call in calls]
 
-    def call(number: int, function: Callable[..., Any]) -> None:
+
+class _Call:
+    """One call of `parallel`, and what came of it."""
+
+    __slots__ = ("args", "error", "function", "result")
+
+    def __init__(self, function: Callable[..., Any], args: Sequence[Any]) -> None:
+        self.function = function
+        self.args = args
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+    def __call__(self) -> None:
         try:
-            results[number] = STATE.visible(function)(*args)
+            self.result = STATE.visible(self.function)(*self.args)
+        except StrandEnd:
+            raise
         except BaseException as error:
-            errors[number] = error
-
-    threads = [threading.Thread(target=call, args=(number, one)) for number, one in enumerate(callables)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for error in errors:
-        if error is not None:
-            raise error
-    return results
+            self.error = error

@@ -20,6 +20,9 @@ from treadle.runtime.detail import describe, short, stack_of, waiting
 from treadle.runtime.names import Named
 from treadle.runtime.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd
 
+# In the set of shared names: the ends of strands.
+ENDS = "the end of a strand"
+
 # A strand that is being ended may run its `finally` blocks, but only so far.
 _LAST_POINTS = 200
 
@@ -77,7 +80,7 @@ class Worker:
             try:
                 strand.run()
                 execution = strand.execution
-                if not execution.ending:
+                if execution.ends_are_points and not execution.ending:
                     strand.pending = (FINISH, strand.treadle_name, None)
                     strand.touched = strand
                     execution.advance(strand)
@@ -130,6 +133,7 @@ class Execution:
         "clock",
         "detail",
         "ending",
+        "ends_are_points",
         "failure",
         "guards",
         "indexes",
@@ -185,6 +189,7 @@ class Execution:
         self.clock = Clock()
         self.names: dict[int, Named] = {}
         self.shared = shared  # names of objects that several strands touch; None: every access is a point
+        self.ends_are_points = shared is None or ENDS in shared
         self.revealed = False  # has this execution shown an object to be shared that was not known to be?
         self.keep: list[Any] = []
         self.starter: Strand | None = None
@@ -279,7 +284,17 @@ class Execution:
         if self.ending:
             self._still_ending(me)
             return
-        chosen = self._choose()
+        step = self.step
+        chosen: Strand | None
+        if step < self.planned:
+            index, op = self.trace[step]
+            chosen = self.by_index.get(index)
+            if chosen is not None and chosen.guard is None and chosen.pending == op and not chosen.finished:
+                self.step = step + 1
+            else:
+                chosen = self._choose()
+        else:
+            chosen = self._choose()
         if chosen is not me:
             if chosen is None:
                 self.pool.hub.switch()
@@ -389,6 +404,14 @@ class Execution:
         assert self.shared is not None
         self.shared.add(named.name)
         self.revealed = True
+
+    def watch_ends(self) -> None:
+        """A strand looks whether another is alive: then the end of a strand is an operation that matters."""
+        if not self.ends_are_points:
+            self.ends_are_points = True
+            assert self.shared is not None
+            self.shared.add(ENDS)
+            self.revealed = True
 
     def saw(self, value: Any, owner: Named | None = None) -> None:
         """The value that the last operation read or wrote, for the explanation."""

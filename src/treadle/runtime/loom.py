@@ -27,6 +27,7 @@ from treadle.runtime.instrument.selection import Selection
 from treadle.runtime.instrument.swap import REWRITTEN, instrumented
 from treadle.runtime.names import names_of_globals
 from treadle.runtime.patches import patched
+from treadle.runtime.primitives import chance
 from treadle.runtime.watchdog import PATIENCE, ReallyBlocked, watching
 from treadle.search.strategy import Strategy
 
@@ -75,12 +76,14 @@ class Loom:
         try:
             stack.enter_context(instrumented(self.source, self.selection, HOOKS))
             modules = [sys.modules[name] for name in REWRITTEN if name in sys.modules]
+            self.rewritten = len(REWRITTEN)
             self.snapshot = Snapshot(modules)
             shapes.forget()
             self.global_names, self._keep = names_of_globals(modules)
             state = random.getstate()
             stack.callback(random.setstate, state)
             stack.enter_context(patched())
+            chance.DRAWN.seed = None
             self.pool = Pool()
             stack.callback(self.pool.close)
             if gc.isenabled():
@@ -97,6 +100,15 @@ class Loom:
     ) -> None:
         self._stack.close()
         shapes.forget()
+
+    def _imported(self, run: Execution) -> None:
+        """The execution imported modules that are rewritten: they stay imported, so it does not count."""
+        self.rewritten = len(REWRITTEN)
+        modules = [sys.modules[name] for name in REWRITTEN if name in sys.modules]
+        self.snapshot.add(modules)
+        self.global_names, self._keep = names_of_globals(modules)
+        shapes.forget()
+        run.revealed = True
 
     def _progress(self) -> object:
         return None if self._run is None else (self.executions, self._run.step)
@@ -117,14 +129,17 @@ class Loom:
             self.shared,
         )
         run.names.update(self.global_names)
-        random.seed(self.seed)
+        chance.fresh(self.seed)
         self._run = run
         self.executions += 1
         try:
             run.run(self.test, threading.main_thread())
         finally:
             self._run = None
-            self.atomic |= run.atomic
+            if run.atomic:
+                self.atomic |= run.atomic
+            if len(REWRITTEN) != self.rewritten:
+                self._imported(run)
             self.snapshot.restore()
             if self.executions % _COLLECT_EVERY == 0:
                 gc.collect()

@@ -108,7 +108,9 @@ def name_by_path(strand: Strand, value: Any, path: str) -> None:
 def announce(strand: Strand, value: Any, depth: int = 4) -> None:
     """Name what a function that another strand is about to run can reach: closure, arguments, bound object."""
     kind = type(value)
-    if kind is types.FunctionType:
+    if kind not in PLAIN:
+        publish(strand, value)
+    elif kind is types.FunctionType:
         if depth:
             for cell in value.__closure__ or ():
                 try:
@@ -131,8 +133,6 @@ def announce(strand: Strand, value: Any, depth: int = 4) -> None:
     elif kind is tuple:
         for item in value:
             announce(strand, item, depth)
-    else:
-        publish(strand, value)
 
 
 def names_of_globals(modules: Iterable[types.ModuleType]) -> tuple[dict[int, Named], list[Any]]:

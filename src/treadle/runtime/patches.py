@@ -25,6 +25,7 @@ from typing import Any
 from treadle.runtime.adopt import REPLACED
 from treadle.runtime.primitives import (
     barrier,
+    chance,
     clock,
     condition,
     event,
@@ -39,7 +40,7 @@ from treadle.runtime.primitives import (
 
 Place = Any  # a class or a module
 
-_FAMILIES: tuple[Any, ...] = (condition, event, semaphore, barrier, thread, queues, futures, pool, clock)
+_FAMILIES: tuple[Any, ...] = (condition, event, semaphore, barrier, thread, queues, futures, pool, clock, chance)
 
 _C_TYPES: list[tuple[Place, dict[str, Any]]] = [
     (threading, {"Lock": locks.Lock, "RLock": locks.RLock, "local": local.Local}),

@@ -75,40 +75,26 @@ class SyncObject:
 class Strand(SyncObject):
     """One thread of the program under test."""
 
-    __slots__ = (
-        "children",
-        "daemon",
-        "deadline",
-        "detail",
-        "encounters",
-        "endings",
-        "exception",
-        "execution",
-        "finished",
-        "greenlet",
-        "guard",
-        "index",
-        "pending",
-        "read_clock",
-        "run",
-        "spin_from",
-        "spin_pause",
-        "step",
-        "thread",
-        "timed_out",
-        "touched",
-        "waits",
-        "worker",
-    )
     label = "Strand"
+
+    # Defaults live on the class: a search makes millions of strands, and few of them need these.
+    guard: SyncObject | None = None  # what a blocking operation waits for
+    touched: SyncObject | None = None  # the synchronisation object of the pending operation, None for memory
+    deadline: float | None = None
+    timed_out = False
+    waits = 0  # the kind of blocking operation that waits for `guard`
+    finished = False
+    exception: BaseException | None = None
+    children = 0
+    endings = 0
+    read_clock = False
+    spin_from = 0
+    spin_pause = 0.0
+    step: Step | None = None  # the pending operation with its place, in an execution that is shown
 
     greenlet: greenlet
     worker: Worker
     pending: Operation
-    guard: SyncObject | None  # what a blocking operation waits for
-    touched: SyncObject | None  # the synchronisation object of the pending operation, None for memory
-    deadline: float | None
-    exception: BaseException | None
 
     def __init__(self, execution: Execution, index: int, name: str, thread: Any, run: Any, daemon: bool) -> None:
         self.execution = execution
@@ -117,21 +103,8 @@ class Strand(SyncObject):
         self.thread = thread
         self.run = run
         self.daemon = daemon
-        self.finished = False
-        self.exception = None
-        self.guard = None
-        self.touched = None
-        self.deadline = None
-        self.timed_out = False
-        self.waits = 0
-        self.children = 0
-        self.encounters: dict[Any, int] = {}
-        self.endings = 0
         self.detail = execution.detail is not None
-        self.read_clock = False
-        self.spin_from = 0
-        self.spin_pause = 0.0
-        self.step: Step | None = None  # the pending operation with its place, in an execution that is shown
+        self.encounters: dict[Any, int] = {}
 
     def __repr__(self) -> str:
         return f"<strand {self.treadle_name}>"
@@ -162,6 +135,8 @@ class Strand(SyncObject):
         except AttributeError:
             name = obj.treadle_name = self.fresh(obj.label)
         self.pending = (kind, name, None)
+        if kind == LOOK and type(obj) is Strand:
+            self.execution.watch_ends()
         self.touched = obj
         if kind in BLOCKING:
             self.guard = obj

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from treadle.model.operation import FAILED, MULTI, SPIN, TIMEOUT, TRY, Operation
+from treadle.model.operation import FAILED, MULTI, SPIN, TIMEOUT, TRY, WAIT, Operation
 from treadle.search.dependency import READS
 from treadle.search.strategy import Strategy
 
@@ -134,7 +134,7 @@ class Bounded(Strategy):
 
     def _is_new(self, run: Any, last: int, spent: int) -> bool:
         """Was no equivalent prefix run before with this strand in charge and as much of the bound left?"""
-        key = (self.hash.upto(run.trace, run.guards, run.spawned), last)
+        key = (self.hash.upto(run), last)
         before = self.visited.get(key)
         if before is not None and before <= spent:
             return False
@@ -170,18 +170,22 @@ class TraceHash:
             if op[0] == TIMEOUT:
                 self.fences.pop()
 
-    def upto(self, trace: list[tuple[int, Operation]], guards: list[int], spawned: dict[int, int]) -> int:
-        """The hash of the whole trace, of which a prefix may be known already."""
-        for number in range(len(self.hashes), len(trace)):
-            self._push(number, trace[number], guards[number], spawned)
+    def upto(self, run: Any) -> int:
+        """The hash of the trace of an execution, of which a prefix may be known already."""
+        for number in range(len(self.hashes), len(run.trace)):
+            self._push(number, run)
         return self.sums[-1]
 
-    def _push(self, number: int, event: tuple[int, Operation], guards: int, spawned: dict[int, int]) -> None:
-        strand, op = event
+    def _push(self, number: int, run: Any) -> None:
+        strand, op = run.trace[number]
+        guards = run.guards[number]
         kind, name, key = op
         own = self.last_of.setdefault(strand, [])
-        made = own[-1] if own else spawned.get(strand, -1)
+        made = own[-1] if own else run.spawned.get(strand, -1)
         past = self.hashes[made] if made >= 0 else 0
+        if kind == WAIT and name in run.indexes:
+            joined = self.last_of.get(run.indexes[name])
+            past = (past + self.hashes[joined[-1]] * _SPREAD) & _MASK if joined else past
         for part_kind, part_name, part_key in parts(op):
             if part_name is None:
                 continue

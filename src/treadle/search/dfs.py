@@ -1,14 +1,14 @@
 """Depth-first enumeration of every schedule, without reduction: what the other searches are checked against.
 
-The end of a strand, and waiting for it, are not choices: they are performed as soon as they can be. That loses nothing
-unless some strand looks whether another is alive; when one does, the search starts again with them as choices too.
+Waiting for the end of a strand is not a choice: it is performed as soon as it can be. That loses nothing unless some
+strand looks whether another is alive; then the ends of strands are points, and waiting for them is a choice as well.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from treadle.model.operation import FINISH, LOOK, MULTI, WAIT
+from treadle.model.operation import WAIT
 from treadle.search.strategy import Strategy
 
 
@@ -22,7 +22,6 @@ class Dfs(Strategy):
         self.choices: list[list[int]] = []  # per step: the strands still to be tried there, the current one first
         self.totals: list[int] = []
         self.started = False
-        self.ends_are_choices = False
 
     def begin(self) -> bool:
         if self.started:
@@ -51,19 +50,14 @@ class Dfs(Strategy):
             self.choices.append([-1])  # a time-out: nothing to choose
             self.totals.append(1)
             return None
-        if not self.ends_are_choices:
-            ending = [strand for strand in enabled if _is_end(run, strand)]
-            enabled = ending[:1] or enabled
+        if not run.ends_are_points:
+            joining = [s for s in enabled if s.pending[0] == WAIT and s.pending[1] in run.indexes]
+            enabled = joining[:1] or enabled
         self.choices.append([strand.index for strand in enabled])
         self.totals.append(len(enabled))
         return enabled[0]
 
     def end(self, run: Any) -> None:
-        if not self.ends_are_choices and _looks_at_a_strand(run):
-            self.ends_are_choices = True
-            self.choices, self.totals, self.plan, self.trace, self.guards = [], [], [], [], []
-            self.started = False
-            return
         self.trace, self.guards = run.trace, run.guards
         del self.choices[len(self.trace) :]
         del self.totals[len(self.trace) :]
@@ -76,12 +70,3 @@ class Dfs(Strategy):
             done += weight * (total - len(left))
         return done
 
-
-def _is_end(run: Any, strand: Any) -> bool:
-    kind, name, _ = strand.pending
-    return kind == FINISH or (kind == WAIT and name in run.indexes)
-
-
-def _looks_at_a_strand(run: Any) -> bool:
-    parts = (part for _, op in run.trace for part in (op[2] if op[0] == MULTI else (op,)))
-    return any(kind == LOOK and name in run.indexes for kind, name, _ in parts)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from treadle.model.operation import FAILED, FINISH, LOOK, MULTI, SPIN, TIMEOUT, TRY, Operation
+from treadle.model.operation import FAILED, FINISH, LOOK, MULTI, SPIN, TIMEOUT, TRY, WAIT, Operation
 from treadle.search.dependency import CONSUMING, READS, dependent, reversible
 from treadle.search.strategy import Strategy
 
@@ -99,7 +99,7 @@ class Dpor(Strategy):
         del self.nodes[len(trace) + blocked :]
         races: list[tuple[int, int]] = []
         for number in range(len(self.before), len(trace)):
-            self._link(number, run.spawned, races)
+            self._link(number, run, races)
         for earlier, later in races:
             self._reverse(earlier, later, trace[later], self.before[later])
         if not blocked:
@@ -187,11 +187,11 @@ class Dpor(Strategy):
             past |= (2 << self.fence[-1]) - 1
         return past
 
-    def _link(self, number: int, spawned: dict[int, int], races: list[tuple[int, int]]) -> None:
+    def _link(self, number: int, run: Any, races: list[tuple[int, int]]) -> None:
         """Place a new event in the happens-before order and note the races it ends."""
         strand, op = self.trace[number]
         kind, name, key = op
-        past = self._past(strand, spawned)
+        past = self._past(strand, run.spawned)
         if kind == TIMEOUT:
             self.fence.append(number)
             past = (1 << number) - 1
@@ -203,6 +203,10 @@ class Dpor(Strategy):
         elif kind == SPIN:
             past |= self.before[self.guards[number]]
         elif name is not None:
+            if kind == WAIT and name in run.indexes:  # for a strand: all of it happens before
+                joined = self.by_strand.get(run.indexes[name])
+                if joined:
+                    past |= self.before[joined[-1]]
             past = self._conflicts(number, strand, op, past, races)
             self.by_object.setdefault(name, []).append(number)
         self.before.append(past | (1 << number))

@@ -279,10 +279,10 @@ def current_thread() -> Any:
 
 
 def _dummy(strand: Strand) -> Any:
-    """The Thread object of a strand that `_thread.start_new_thread` made, for when somebody asks."""
+    """The Thread object of a strand that was made without one, for when somebody asks."""
     count = count_made(strand, "thread")
     thread: Any = threading._DummyThread.__new__(threading._DummyThread)
-    init(thread, name=f"Dummy-{count}", daemon=True)
+    init(thread, name=f"{'Dummy' if strand.daemon else 'Thread'}-{count}", daemon=strand.daemon)
     thread._started._flag = True
     thread._ident = thread._native_id = strand.ident
     thread._treadle = strand
@@ -291,6 +291,7 @@ def _dummy(strand: Strand) -> Any:
 
 def _look_at_all(strand: Strand) -> None:
     """One look at every strand: who is alive depends on all of them."""
+    strand.execution.watch_ends()
     strand.pending = (MULTI, None, tuple((LOOK, other.treadle_name, None) for other in strand.execution.strands))
     strand.execution.advance(strand)
 
