@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any
 
 from treadle.model.errors import Unsupported, UsageError
@@ -74,8 +74,7 @@ class Loom:
             raise Unsupported("the test is a coroutine function; Treadle explores threads, asyncio is not modelled yet")
         stack = self._stack
         try:
-            stack.enter_context(instrumented(self.source, self.selection, HOOKS))
-            modules = [sys.modules[name] for name in REWRITTEN if name in sys.modules]
+            modules = self._instrument(stack)
             self.rewritten = len(REWRITTEN)
             self.snapshot = Snapshot(modules)
             shapes.forget()
@@ -110,13 +109,22 @@ class Loom:
         shapes.forget()
         run.revealed = True
 
+    def _instrument(self, stack: ExitStack) -> list[ModuleType]:
+        """Rewrite the selected modules; returns those whose globals are put back after each execution."""
+        stack.enter_context(instrumented(self.source, self.selection, HOOKS))
+        return [sys.modules[name] for name in REWRITTEN if name in sys.modules]
+
+    def _execution(self) -> Callable[..., Execution]:
+        """What makes an execution."""
+        return Execution
+
     def _progress(self) -> object:
         return None if self._run is None else (self.executions, self._run.step)
 
     def run(self, strategy: Strategy, detail: bool = False) -> Execution:
         """One execution, chosen by the strategy (which has begun it). Raises what is not the program's own."""
         steps: list[Step] | None = [] if detail else None
-        run = Execution(
+        run = self._execution()(
             self.pool,
             strategy,
             strategy.plan,
