@@ -7,6 +7,7 @@ Three questions are kept apart: what an expression evaluates to (`_load`), that 
 from __future__ import annotations
 
 import ast
+from types import EllipsisType, NoneType
 from typing import TypeVar
 
 from treadle.runtime.instrument.nodes import HOOK_PREFIX, NodeMaker, is_foreign
@@ -144,8 +145,9 @@ class ExpressionRewriter(NodeMaker):
     # -- operators ------------------------------------------------------------------------------------------
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        node.left = self._use(node.left)
-        node.right = self._use(node.right)
+        left, right = node.left, node.right
+        node.left = self._load(left) if _computes_without_containers(node.op, right) else self._use(left)
+        node.right = self._load(right) if _computes_without_containers(node.op, left) else self._use(right)
         return node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
@@ -169,11 +171,16 @@ class ExpressionRewriter(NodeMaker):
             if isinstance(node.ops[0], ast.In):
                 return inside
             return self._at(ast.UnaryOp(ast.Not(), inside), node)
-        looks = [not isinstance(operator, ast.Is | ast.IsNot) for operator in node.ops]
-        node.left = self._use(node.left) if looks[0] else self._load(node.left)
-        for number, operand in enumerate(node.comparators):
-            looked_at = looks[number] or looks[min(number + 1, len(looks) - 1)]
-            node.comparators[number] = self._use(operand) if looked_at else self._load(operand)
+        operands = [node.left, *node.comparators]
+        looked_at = [False] * len(operands)
+        for number, operator in enumerate(node.ops):
+            if not isinstance(operator, ast.Is | ast.IsNot):
+                looked_at[number] |= not _is_constant(operands[number + 1], _UNLIKE_CONTAINERS)
+                looked_at[number + 1] |= not _is_constant(operands[number], _UNLIKE_CONTAINERS)
+        node.left, *node.comparators = [
+            self._use(operand) if looked else self._load(operand)
+            for operand, looked in zip(operands, looked_at, strict=True)
+        ]
         return node
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
@@ -258,6 +265,23 @@ class ExpressionRewriter(NodeMaker):
 def _may_be_shared(node: ast.expr) -> bool:
     # `if __debug__` is decided by the compiler, and must stay so.
     return isinstance(node, _MAY_BE_SHARED) and not (isinstance(node, ast.Name) and node.id == "__debug__")
+
+
+# Compared with a constant of these types, no container needs to look at its elements.
+_UNLIKE_CONTAINERS = (int, float, complex, str, NoneType, EllipsisType)
+
+
+def _is_constant(node: ast.expr, kinds: tuple[type, ...]) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, kinds)
+
+
+def _computes_without_containers(operator: ast.operator, operand: ast.expr) -> bool:
+    """Is `x operator operand` an error whenever x is a container? True for most arithmetic with a number."""
+    if isinstance(operator, ast.Mult):
+        return False
+    return _is_constant(operand, (int, float, complex)) or (
+        isinstance(operator, ast.Add) and _is_constant(operand, (str,))
+    )
 
 
 def _looks_at_caller(call: ast.Call) -> bool:
