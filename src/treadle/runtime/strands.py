@@ -135,7 +135,7 @@ class Strand(SyncObject):
         except AttributeError:
             name = obj.treadle_name = self.fresh(obj.label)
         self.pending = (kind, name, None)
-        if kind == LOOK and type(obj) is Strand:
+        if type(obj) is Strand and (kind == LOOK or (timeout is not None and self.execution.any_timeout)):
             self.execution.watch_ends()
         self.touched = obj
         if kind in BLOCKING:

@@ -9,11 +9,12 @@ that rewritten code makes.
 from __future__ import annotations
 
 import _thread
+import weakref
 from typing import Any
 
 from treadle.runtime.primitives.inside import ADOPTED, at_end, here
 from treadle.runtime.primitives.locks import StandsFor
-from treadle.runtime.strands import STATE, Strand
+from treadle.runtime.strands import AFTER_EXECUTION, STATE, Strand
 
 RealLocal: Any = _thread._local
 _get = object.__getattribute__
@@ -24,12 +25,31 @@ _delete = object.__delattr__
 class _Place:
     """Whose attributes a local holds just now, and those of all others."""
 
-    __slots__ = ("arguments", "attributes", "of")
+    __slots__ = ("arguments", "attributes", "local", "of")
 
-    def __init__(self, arguments: tuple[tuple[Any, ...], dict[str, Any]], of: Any, first: dict[str, Any]) -> None:
+    def __init__(
+        self, local: Any, arguments: tuple[tuple[Any, ...], dict[str, Any]], of: Any, first: dict[str, Any]
+    ) -> None:
+        self.local = weakref.ref(local)
         self.arguments = arguments
         self.of = of
         self.attributes = {of: first}
+
+
+# strand -> the locals that hold attributes of it
+_HOLDING: dict[Any, list[_Place]] = {}
+AFTER_EXECUTION.append(_HOLDING.clear)
+
+
+def forget(strand: Strand) -> None:
+    """A strand has ended: its attributes die with it, as those of a thread do."""
+    for place in _HOLDING.pop(strand, ()):
+        place.attributes.pop(strand, None)
+        if place.of is strand:
+            place.of = None
+            local = place.local()
+            if local is not None:
+                _set(local, "__dict__", {})
 
 
 def _here(self: Any) -> None:
@@ -44,6 +64,7 @@ def _here(self: Any) -> None:
         _set(self, "__dict__", attributes)
         return
     place.attributes[strand] = attributes = {}
+    _HOLDING.setdefault(strand, []).append(place)
     _set(self, "__dict__", attributes)
     kind = type(self)
     if kind.__init__ is not object.__init__:  # CPython calls it once in every thread
@@ -67,7 +88,9 @@ class Local(_WithPlace, metaclass=StandsFor):
             raise TypeError("Initialization arguments are not supported")
         self = object.__new__(cls)
         owner = STATE.strand or _thread.get_ident()
-        _set(self, "_treadle_place", _Place((args, kwargs), owner, _get(self, "__dict__")))
+        place = _Place(self, (args, kwargs), owner, _get(self, "__dict__"))
+        _HOLDING.setdefault(owner, []).append(place)
+        _set(self, "_treadle_place", place)
         return self
 
     def __getattribute__(self, name: str) -> Any:
@@ -94,7 +117,7 @@ def adopt_local(local: Any, strand: Strand) -> Any:
     """Make a local of CPython's own show the attributes of the running strand; the main strand has what was there."""
     known = ADOPTED.get(id(local))
     if known is None:
-        place = _Place(((), {}), strand.execution.strands[0], dict(vars(local)))
+        place = _Place(local, ((), {}), strand.execution.strands[0], dict(vars(local)))
         ADOPTED[id(local)] = (local, place)
         before = dict(vars(local))
 

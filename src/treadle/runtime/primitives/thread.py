@@ -19,6 +19,7 @@ from treadle.model.operation import LOOK, MULTI, WAIT
 from treadle.runtime.names import announce, publish
 from treadle.runtime.primitives.event import EventGuard, make_guard
 from treadle.runtime.primitives.inside import count_made, here
+from treadle.runtime.primitives.local import forget
 from treadle.runtime.strands import STATE, Strand, StrandEnd
 
 Real: Any = threading.Thread
@@ -132,6 +133,9 @@ def _live(thread: Any) -> None:
             return
         strand.exception = error
         _tell_excepthook(thread, error)
+    finally:
+        forget(strand)
+        strand.thread = strand.run = None  # a thread that has ended may be collected
 
 
 def run(self: Any) -> None:
@@ -350,6 +354,8 @@ def _live_raw(function: Callable[..., object], args: Any, kwargs: Any) -> None:
     except BaseException as error:
         if not strand.execution.ending:
             strand.exception = error
+    finally:
+        forget(strand)
 
 
 def count() -> int:
