@@ -7,6 +7,7 @@ import threading
 from typing import Any
 
 import treadle
+from tests.explore.keeping_rlock import make_lock
 from treadle.model.result import Result, Verdict
 
 
@@ -105,3 +106,19 @@ def test_showing_a_model_is_no_operation_on_it() -> None:
 
     (finding,) = treadle.check(program).findings
     assert not [step for step in finding.steps if step.operation == "looks at"]
+
+
+def test_a_factory_imported_by_name_makes_models() -> None:
+    """threading.RLock is a function, and its model a class."""
+
+    def program() -> None:
+        lock, shared = make_lock(), [0]
+
+        def count() -> None:
+            with lock:
+                shared[0] += 1
+
+        treadle.parallel(count, count)
+        assert shared == [2]
+
+    assert executions(program) == 2

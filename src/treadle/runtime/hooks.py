@@ -426,7 +426,9 @@ def function(called: Any) -> Any:
         return called
     kind = type(called)
     if kind is _FunctionType:
-        called = REPLACED.get(called, called)
+        model = REPLACED.get(called)
+        if model is not None:  # perhaps a class: threading.RLock is a function, its model is not
+            return model
         module = called.__globals__.get("__name__")
         if module in REWRITTEN:
             return called

@@ -1,0 +1,156 @@
+"""Bugs in released packages: found on the release that has them, no failure on the release that fixed them.
+
+`corpus.json` names packages, releases and a small program for each. Every program runs under `treadle.check` with the
+package rewritten, in an environment of its own per release. Bugs of asyncio programs are not covered.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.environments import NotInstalled, environment, interpreter, with_treadle
+from benchmarks.rows import Rows
+
+CORPUS = Path(__file__).with_name("corpus.json")
+
+# Executions and seconds that a program may use; the bugs need a few executions.
+BUDGET = {"executions": 20_000, "seconds": 60}
+PATIENCE = 300
+
+# What stands behind the program of an entry: two threads, then the program's own check.
+HARNESS = """
+
+def test_program():
+    import threading
+    a, b, check = mk()
+    results = {}, {}
+
+    def run(function, result):
+        try:
+            result["v"] = function()
+        except Exception as error:
+            result["e"] = error
+
+    threads = [threading.Thread(target=run, args=pair) for pair in zip((a, b), results)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    errors = [result["e"] for result in results if "e" in result]
+    try:
+        answer = check(*results)
+    except KeyError:
+        answer = None
+        if not errors:
+            raise
+    if answer not in (None, "ok"):
+        raise AssertionError(answer)
+    if errors and answer != "ok":
+        raise errors[0]
+"""
+
+# Runs in the environment of a release; the last line of its output is the result.
+SUBJECT = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import treadle, program
+options = json.loads(sys.argv[2])
+result = treadle.check(program.test_program, **options)
+again = treadle.replay(result.findings[0].replay, program.test_program).verdict.value if result.findings else ""
+print(json.dumps({
+    "verdict": result.verdict.value, "executions": result.executions, "seconds": round(result.seconds, 3),
+    "reason": result.reason, "replayed": again == "FAILED",
+    "found": [f"{one.kind}: {one.message}" for one in result.findings],
+}))
+"""
+
+
+def package_of(entry: dict[str, Any]) -> str:
+    """What to rewrite: the top of the module that has the bug, or of the library that the program uses wrongly."""
+    if entry["kind"] == "actor":
+        return str(entry["package"]).lower()
+    return str(entry["target"]).split(":")[0].split()[0].split(".")[0]
+
+
+def run_release(entry: dict[str, Any], fixed: bool) -> dict[str, Any]:
+    """The result of an entry's program on the buggy or on the fixed release."""
+    release = entry["fixed_version" if fixed else "buggy_version"]
+    of_python = entry["package"] == "stdlib"
+    python = interpreter(release if of_python else entry["fixed_python" if fixed else "python"])
+    inner = environment(python, *([] if of_python else [f"{entry['package']}=={release}"]))
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "program.py").write_text(entry["program"] + HARNESS)
+        options = {"instrument": [package_of(entry)], **BUDGET}
+        done = subprocess.run(
+            [inner, "-c", SUBJECT, folder, json.dumps(options)],
+            capture_output=True,
+            text=True,
+            env=with_treadle(),
+            cwd=folder,
+            timeout=PATIENCE,
+            check=False,
+        )
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()
+        return {"verdict": "ERROR", "reason": lines[-1] if lines else f"exit code {done.returncode}"}
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def judge(found: bool, fixed: bool, answer: dict[str, Any]) -> str:
+    """Is the result what it should be? A miss, a false alarm and an error are our bugs."""
+    if answer["verdict"] == "ERROR":
+        return "error"
+    if fixed:
+        return "FALSE ALARM" if found else "clean"
+    return "found" if found else "MISSED"
+
+
+def run_entry(entry: dict[str, Any], rows: Rows) -> None:
+    has_fix = bool(entry["fixed_clean"])
+    for fixed in (False, True) if has_fix else (False,):
+        row = {"id": entry["id"], "release": entry["fixed_version" if fixed else "buggy_version"], "fixed": fixed}
+        try:
+            answer = run_release(entry, fixed)
+        except NotInstalled as missing:
+            rows.add(**row, outcome="not installed", detail=str(missing))
+            continue
+        except subprocess.TimeoutExpired:
+            rows.add(**row, outcome="error", detail=f"no answer in {PATIENCE} s")
+            continue
+        found = answer["verdict"] == "FAILED"
+        detail = answer["found"][0] if found else answer["reason"]
+        rows.add(
+            **row,
+            outcome=judge(found, fixed, answer),
+            verdict=answer["verdict"],
+            executions=answer.get("executions"),
+            seconds=answer.get("seconds"),
+            replayed=answer.get("replayed") if found else None,
+            detail=detail.splitlines()[0][:100],
+        )
+
+
+def main(quick: bool, ids: list[str] | None = None) -> None:
+    rows = Rows("real_bugs", ["id", "release", "outcome", "verdict", "executions", "seconds", "replayed", "detail"])
+    for entry in json.loads(CORPUS.read_text()):
+        if ids and not any(entry["id"].startswith(one) for one in ids):
+            continue
+        if entry["kind"] == "asyncio":
+            rows.add(id=entry["id"], release=entry["buggy_version"], outcome="not covered (asyncio)")
+        else:
+            run_entry(entry, rows)
+    rows.table()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("ids", nargs="*", help="beginnings of the ids of the entries to run")
+    main(False, parser.parse_args().ids or None)
+    sys.exit(0)
