@@ -243,9 +243,11 @@ class Execution:
         prefix = "T" if maker.index == 0 else f"{maker.treadle_name}."
         strand = self._strand(f"{prefix}{maker.children}", thread, run, daemon)
         self.spawned[strand.index] = self.step - 1
+        starter = self.starter  # the maker may itself be new, and not yet at its first point
         self.starter = maker
         STATE.strand = strand
         strand.greenlet.switch()
+        self.starter = starter
         if self.ending:
             raise StrandEnd
         return strand
