@@ -46,7 +46,7 @@ class Receive:
     cmh: bool = False  # handling it changed the actor's message handlers
     awaits: tuple[int, ...] = ()  # hashes of the receives whose replies its handler waited for
     needs: tuple[int, ...] = ()  # hashes of the receives that its sender had waited for before sending
-    behind: tuple[int, ...] = ()  # hashes of messages to the same actor that were sent, causally, before this one
+    behind: tuple[int, ...] = ()  # hashes of messages to the same actor that this one does not overtake
     label: str = ""  # for people: "Flush"
     actor: str = ""  # for people: "Writer"
     origin: str = ""  # for people: who sent it, "Terminator"

@@ -27,10 +27,9 @@ def generate_schedules(
     reached: Iterable[Schedule] = (),
     must_hb: MustHB | None = None,
     sender_receiver: bool = True,
-    causal: bool = False,
 ) -> Iterator[list[Receive]]:
     """Algorithm 1. `reached` are schedules whose goals need not be reached again."""
-    must_hb = must_hb or MustHB(s, sender_receiver=sender_receiver, causal=causal)
+    must_hb = must_hb or MustHB(s, sender_receiver=sender_receiver)
     generation = _Generation(list(s), cr, must_hb)
     for schedule in reached:
         generation.O.add(schedule)

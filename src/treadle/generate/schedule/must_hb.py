@@ -4,8 +4,9 @@ Decides what may be reordered. `before[j]` and `after[i]` are bit sets over posi
 `before[j]` is set when (r_i, r_j) is in mustHB. The relation is transitively closed by construction, in one pass over
 the schedule in each direction, which keeps ten thousand events a matter of a second.
 
-Departures from the paper: blocking communication (`needs`, which the paper leaves to its reference [46]) and, where
-asked for, causal delivery: a message does not overtake one that was sent before it in the causal order.
+Two constraints come on top of the paper's: blocking communication (`needs`, which the paper leaves to its reference
+[46]), and messages that must not overtake others of another sender (`behind`: the one that stops an actor; all of them
+where delivery is causal).
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ class MustHB:
 
     __slots__ = ("after", "before", "number", "schedule")
 
-    def __init__(self, schedule: Schedule, *, sender_receiver: bool = True, causal: bool = False) -> None:
+    def __init__(self, schedule: Schedule, *, sender_receiver: bool = True) -> None:
         self.schedule = list(schedule)
         self.number = {event.hash: place for place, event in enumerate(self.schedule)}
-        links = _Links(self.schedule, self.number, sender_receiver, causal)
+        links = _Links(self.schedule, self.number, sender_receiver)
         self.before = _close_forward(self.schedule, links)
         self.after = _close_backward(self.schedule, links)
 
@@ -50,13 +51,13 @@ class _Links:
     """The constraints that hold directly. A cause brings its whole past at the same actor with it: Definition 5 (3, 4).
 
     causes[j]    receives k that caused r_j: then everything up to k at the actor of k happens before r_j
-    ahead[j]     receives that come before r_j for themselves alone: same sender and receiver, or causal delivery
+    ahead[j]     receives that come before r_j for themselves alone: same sender and receiver, or `behind`
     previous[k]  the receive before k at the same actor, -1 for none
     """
 
     __slots__ = ("ahead", "causes", "previous")
 
-    def __init__(self, schedule: list[Receive], number: dict[int, int], sender_receiver: bool, causal: bool) -> None:
+    def __init__(self, schedule: list[Receive], number: dict[int, int], sender_receiver: bool) -> None:
         sent_by = {message: place for place, event in enumerate(schedule) for message in event.sent}
         created_by = {actor: place for place, event in enumerate(schedule) for actor in event.created}
         received = {event.msg: place for place, event in enumerate(schedule)}
@@ -70,9 +71,8 @@ class _Links:
             self.causes.append([cause for cause in causes if cause is not None and cause < place])
             pair = (event.sender, event.rec)
             ahead = [last_of_pair[pair]] if sender_receiver and pair in last_of_pair else []
-            if causal:
-                earlier = (received.get(message) for message in event.behind)
-                ahead += [other for other in earlier if other is not None and other < place]
+            earlier = (received.get(message) for message in event.behind)
+            ahead += [other for other in earlier if other is not None and other < place]
             self.ahead.append(ahead)
             self.previous.append(last.get(event.rec, -1))
             last[event.rec] = last_of_pair[pair] = place

@@ -1,0 +1,43 @@
+"""Optimal DPOR over messages: `dpor`, told what executions at message granularity know beyond their operations.
+
+Only deliveries to one actor (and looks at whether it is alive) conflict. Two more things order events there:
+
+    run.follows    a courier delivers after the couriers that it follows (same sender and receiver): such a pair is no
+                   race, it can never go the other way round
+    run.enablers   a step that waited came after the steps that signalled what it waited for, which are no operations
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle.search.dpor import Dpor
+
+
+class MessageDpor(Dpor):
+    """One execution per set of orders in which actors receive their messages."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.follows: dict[int, list[int]] = {}
+        self.enablers: dict[int, list[int]] = {}
+
+    def end(self, run: Any) -> None:
+        self.follows, self.enablers = run.follows, run.enablers
+        super().end(run)
+
+    def _past(self, strand: int, spawned: dict[int, int]) -> int:
+        past = super()._past(strand, spawned)
+        for other in self.follows.get(strand, ()):
+            steps = self.by_strand.get(other)
+            if steps:
+                past |= self.before[steps[-1]]
+            else:  # it waits for one that was not delivered either: nothing races with it
+                return (1 << len(self.before)) - 1
+        return past
+
+    def _link(self, number: int, spawned: dict[int, int], races: list[tuple[int, int]]) -> None:
+        super()._link(number, spawned, races)
+        for earlier in self.enablers.get(number, ()):
+            if earlier < number:
+                self.before[number] |= self.before[earlier]
