@@ -15,6 +15,7 @@ _PUBLIC: dict[str, str] = {
     "explore": "treadle.generate.explore",
     "parallel": "treadle.generate.explore",
     "replay": "treadle.generate.explore",
+    "follow": "treadle.generate.class_.follow",
     "Result": "treadle.model.result",
     "Finding": "treadle.model.result",
     "Verdict": "treadle.model.result",
@@ -22,6 +23,8 @@ _PUBLIC: dict[str, str] = {
     "LivelockError": "treadle.model.errors",
     "NothingToExplore": "treadle.model.errors",
     "UsageError": "treadle.model.errors",
+    "unit": "treadle.output.unit_suite",
+    "Suite": "treadle.output.unit_suite",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -20,9 +20,11 @@ from treadle.model.errors import InternalError, MissingExtra, UsageError
 
 # command -> (module:attribute, one-line help shown by `treadle --help`)
 COMMANDS: dict[str, tuple[str, str]] = {
+    "unit": ("treadle.cli.unit:command", "Write unit tests that cover every path of a function."),
     "actor": ("treadle.cli.actor:command", "Write tests for an actor's method with unknown inputs."),
     "run": ("treadle.cli.run:command", "Run an ABS model once."),
     "explore": ("treadle.cli.explore:command", "Run a test under every schedule that can matter."),
+    "class": ("treadle.cli.class_:command", "Write concurrent tests for a class that threads share."),
     "replay": ("treadle.cli.replay:command", "Run one saved execution again."),
     "demo": ("treadle.cli.demo:command", "Show the tool at work on the bundled examples."),
 }

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from treadle.frontends.python.attributes import _MISSING
+from treadle.frontends.python.fields import field_type
 from treadle.frontends.python.sequences import _NotInList
 from treadle.frontends.python.values import (
     Bound,
@@ -60,7 +61,14 @@ class Concrete:
     def case(self) -> TestCase | None:
         heap = self.run.vm.heap
         hint = dict(self.path.model) if self.path.model is not None else None
-        model = label(self.path.conditions, heap.unknowns, domain=self.domain, words=self.words, hint=hint)
+        model = label(
+            self.path.conditions,
+            heap.unknowns,
+            domain=self.domain,
+            words=self.words,
+            hint=hint,
+            wishes=self._wishes(),
+        )
         if model is None:
             return None
         self.model = model
@@ -83,6 +91,22 @@ class Concrete:
             self.has_floats,
             self._symbolic(),
         )
+
+    def _wishes(self) -> list[Any]:
+        """A field that is written should change: a test that cannot see the write is no test of it."""
+        wishes: list[Any] = []
+        for obj in self.run.vm.heap.inputs:
+            if isinstance(obj, InstanceObj):
+                for name, old in obj.initial.items():
+                    new = obj.fields.get(name)
+                    if isinstance(old, Expr) and old is not new and _one_sort(old, new):
+                        wishes.append(x.ne(old, new))
+            elif isinstance(obj, ListObj):
+                for index, new in obj.writes:
+                    old = next((v for i, v in obj.reads if i is index or i == index), None)
+                    if isinstance(old, Expr) and _one_sort(old, new):
+                        wishes.append(x.ne(old, new))
+        return wishes
 
     def _conditions(self) -> list[str]:
         return list(dict.fromkeys(part if isinstance(part, str) else show(part) for part in self.path.story))
@@ -195,6 +219,8 @@ class Concrete:
             for name, field in value.initial.items():
                 if field is not _MISSING:
                     node.fields[name] = self.before(field)
+                else:
+                    self._overwritten(node, value, name)
             return node
         if isinstance(value, ListObj):
             node = self._before[value.number] = Node(value.number, "list", is_input=True)
@@ -205,6 +231,18 @@ class Concrete:
         node.entries = [(self.before(k), self.before(v)) for k, v in value.source]
         node.entries += self._unseen(value, {k for k, _ in node.entries})
         return node
+
+    def _overwritten(self, node: Node, value: InstanceObj, name: str) -> None:
+        """A field written before it was read: it starts as something else, so that the write shows."""
+        kind = field_type(value.cls, name)
+        written = value.fields.get(name)
+        if kind is None or name not in value.fields or isinstance(written, Obj | Ref | tuple):
+            return
+        start = self.default(kind)
+        final = self.leaf(written)
+        if type(start) is type(final) and start == final:
+            start = (not start) if isinstance(start, bool) else start + ("x" if isinstance(start, str) else 1)
+        node.fields[name] = start
 
     def _source_items(self, value: ListObj, read: Any) -> list[Any]:
         size = evaluate(value.length, self.model)
@@ -359,6 +397,13 @@ class _Default:
 
 
 _UNSEEN: dict[int, tuple[DictObj, list[tuple[Any, Any]]]] = {}
+
+
+def _one_sort(old: Expr, new: Any) -> bool:
+    try:
+        return x.sort_of(new) is old.sort
+    except TypeError:
+        return False
 
 
 def _container(kind: t.Type) -> str:

@@ -22,7 +22,6 @@ from treadle.generate.unit_cases import Concrete
 from treadle.generate.unit_target import Target
 from treadle.model.errors import UsageError
 from treadle.model.testcase import TestCase
-from treadle.symbolic import expr
 from treadle.symbolic import types as t
 from treadle.symbolic.explore import Exploration, explore
 from treadle.symbolic.heap import Heap, LazyHeap, Ref
@@ -154,7 +153,6 @@ class Session:
         return self.result
 
     def _cases(self) -> Iterator[TestCase]:
-        expr.reset()
         options = self.options
         solver = Solver(options.domain)
         found = explore(

@@ -6,6 +6,7 @@ coroutine, a compiled function.
 
 from __future__ import annotations
 
+import ast
 import difflib
 import functools
 import importlib
@@ -55,6 +56,16 @@ class Target:
         if self.receiver:
             found = found[1:]
         return [p for p in found if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+
+    def body(self) -> tuple[int, int]:
+        """First and last line of the statements, the docstring left out."""
+        node = source.node_of(self.function.__code__)
+        if not isinstance(node.body, list):
+            return node.body.lineno, node.body.end_lineno or node.body.lineno
+        statements = node.body
+        if ast.get_docstring(node, clean=False) is not None and len(statements) > 1:
+            statements = statements[1:]
+        return statements[0].lineno, node.end_lineno or statements[0].lineno
 
     def span(self) -> tuple[int, int]:
         """First and last line of the definition."""

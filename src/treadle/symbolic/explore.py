@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from treadle.symbolic.expr import Expr
 from treadle.symbolic.path import Alternative, Cut, Impossible, Path, PathEnd, Place, Trail, Unsupported
 from treadle.symbolic.solver import Solver
 
@@ -28,6 +29,8 @@ class Exploration:
     unsupported: list[Place] = field(default_factory=list)
     sampled: list[Place] = field(default_factory=list)
     gave_up: list[Place] = field(default_factory=list)
+    # every path that was run: what was decided on it, and how it ended
+    ends: list[tuple[list[Expr | str], str]] = field(default_factory=list)
     # paths left unexplored when the time or the number of paths ran out
     pending: list[Alternative] = field(default_factory=list)
 
@@ -71,15 +74,18 @@ def explore(
             pass
         except Cut as cut:
             seen.cut[cut.kind] += 1
+            seen.ends.append((path.story, f"cut: {cut.kind}"))
             seen.cut_trails.append(tuple(path.trail))
         except Unsupported as unsupported:
             place = Place(path.place.file, path.place.line, unsupported.what)
+            seen.ends.append((path.story, f"unsupported: {unsupported.what}"))
             if place not in seen.unsupported:
                 seen.unsupported.append(place)
         except PathEnd:
             pass
         else:
             finished += 1
+            seen.ends.append((path.story, "finished"))
             seen.sampled.extend(p for p in path.sampled if p not in seen.sampled)
             yield Finished(path, result)
         seen.gave_up.extend(p for p in path.gave_up if p not in seen.gave_up)

@@ -35,7 +35,9 @@ Integers and rationals live in a linear normal form (constant + coefficients tim
 
 from __future__ import annotations
 
+import itertools
 import re
+import weakref
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from fractions import Fraction
@@ -65,7 +67,7 @@ DEFAULTS: dict[Sort, Const] = {INT: 0, BOOL: False, REAL: Fraction(0), STR: "", 
 class Expr:
     """One node. Built only by the functions of this module; compare with `is`."""
 
-    __slots__ = ("args", "id", "linear", "op", "sort", "vars")
+    __slots__ = ("__weakref__", "args", "id", "linear", "op", "sort", "vars")
 
     def __init__(self, op: str, args: tuple[Any, ...], sort: Sort, number: int) -> None:
         self.op = op
@@ -88,19 +90,16 @@ class Expr:
 
 
 _NONLINEAR = frozenset({"mul", "div", "mod", "rmul", "rdiv", "pow"})
-_table: dict[tuple[Any, ...], Expr] = {}
-
-
-def reset() -> None:
-    """Forget every node: between two unrelated targets, when no expression is kept."""
-    _table.clear()
+# Weak: a node lives as long as someone holds it, so a long run over many targets does not fill the memory.
+_table: weakref.WeakValueDictionary[tuple[Any, ...], Expr] = weakref.WeakValueDictionary()
+_numbers = itertools.count()
 
 
 def _node(op: str, args: tuple[Any, ...], sort: Sort) -> Expr:
     key = (op, sort, *args)
     found = _table.get(key)
     if found is None:
-        found = _table[key] = Expr(op, args, sort, len(_table))
+        found = _table[key] = Expr(op, args, sort, next(_numbers))
     return found
 
 

@@ -46,9 +46,10 @@ def label(
     timeout: float = 2.0,
     hint: dict[Expr, Const] | None = None,
     words: Sequence[str] = (),
+    wishes: Sequence[Value] = (),
 ) -> dict[Expr, Const] | None:
-    """Values for all the unknowns that satisfy the conditions; `hint` is one model, `words` strings to
-    prefer."""
+    """Values for all the unknowns that satisfy the conditions; `hint` is one model, `wishes` should hold if they
+    can, `words` strings to prefer."""
     wanted = sorted({*unknowns, *(v for c in conditions for v in c.vars)}, key=lambda v: str(v.args[0]))
     wanted = list(dict.fromkeys((*unknowns, *wanted)))
     solver = Solver(domain, timeout)
@@ -70,6 +71,8 @@ def label(
         path.append(extra)
         return True
 
+    for wish in wishes:
+        keep(wish)
     for condition in conditions:
         for edge in _edges(condition):
             if keep(edge):

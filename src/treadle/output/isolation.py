@@ -1,0 +1,120 @@
+"""A pytest plugin for checking generated tests: every test alone in its own process, and coverage of the whole.
+
+Loaded only by `output.unit_check`, in a fresh process; it imports nothing of Treadle, so that the tests run as they
+will run for their owner. Results go to the file named by TREADLE_CHECK as JSON lines.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from typing import Any
+
+import pytest
+
+# A unit test that has not finished by then never will.
+_SECONDS = 20
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    measured = os.environ.get("TREADLE_COVERAGE")
+    if measured:
+        import coverage
+
+        tracer = coverage.Coverage(
+            data_file=None, branch=True, include=measured.split(os.pathsep), config_file=False, cover_pylib=True
+        )
+        tracer.start()
+        config.treadle_coverage = tracer  # type: ignore[attr-defined]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    if os.environ.get("TREADLE_ORDER") == "reversed":
+        items.reverse()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    tracer = getattr(session.config, "treadle_coverage", None)
+    if tracer is not None:
+        import coverage
+
+        tracer.stop()
+        try:
+            tracer.json_report(outfile=os.environ["TREADLE_COVERAGE_OUT"])
+        except coverage.CoverageException:
+            pass
+
+
+def _report(line: dict[str, Any]) -> None:
+    with open(os.environ["TREADLE_CHECK"], "a", encoding="utf-8") as stream:
+        stream.write(json.dumps(line) + "\n")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Run the test in a forked child, where that exists; its outcome comes back through a pipe."""
+    if os.environ.get("TREADLE_ALONE") != "1" or not hasattr(os, "fork"):
+        return None
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        code = 1
+        try:
+            os.write(write, json.dumps(_run(item)).encode())
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(write)
+    with os.fdopen(read, "rb") as stream:
+        data = stream.read()
+    os.waitpid(child, 0)
+    outcome = json.loads(data) if data else {"outcome": "failed", "why": "the process died or did not finish"}
+    _report({"test": item.name, **outcome})
+    return True
+
+
+def _run(item: pytest.Item) -> dict[str, str]:
+    from _pytest.runner import runtestprotocol
+
+    signal.alarm(_SECONDS)
+    if os.environ.get("TREADLE_EFFECTS") != "1":
+        sys.addaudithook(_audit)
+    reports = runtestprotocol(item, log=False, nextitem=None)
+    signal.alarm(0)
+    failed = next((r for r in reports if r.failed), None)
+    if failed is None:
+        return {"outcome": "passed"}
+    crash = getattr(failed.longrepr, "reprcrash", None)
+    return {"outcome": "failed", "why": getattr(crash, "message", None) or failed.longreprtext[-2000:]}
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Not forked: each test's own report."""
+    if os.environ.get("TREADLE_ALONE") != "1" and (report.failed or report.when == "call"):
+        name = report.nodeid.partition("::")[2]
+        _report({"test": name, "outcome": report.outcome, "why": report.longreprtext[-2000:]})
+
+
+_FORBIDDEN = (
+    "socket.connect",
+    "socket.bind",
+    "subprocess.",
+    "os.system",
+    "os.remove",
+    "os.rename",
+    "shutil.",
+    "os.rmdir",
+)
+
+
+def _audit(event: str, args: tuple[Any, ...]) -> None:
+    if event == "open":
+        mode = args[1] if len(args) > 1 else None
+        if isinstance(mode, str) and any(c in mode for c in "wax+") and isinstance(args[0], str):
+            raise PermissionError(f"the test would write the file {args[0]!r}; pass --allow-effects to allow it")
+    elif event.startswith(_FORBIDDEN):
+        raise PermissionError(f"the test would do {event!r}; pass --allow-effects to allow it")

@@ -1,0 +1,121 @@
+"""Running generated tests before they are written: each alone in a fresh process, then together in another order.
+
+A test lands only if it passes both ways, under different hash seeds. The second run measures the coverage of the
+code under test.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from treadle.generate.unit_target import Target
+from treadle.model.errors import InternalError
+
+# Starting pytest, twice, plus the tests: generous, because a busy machine must not turn a good test into a bad one.
+_TIMEOUT = 600
+
+
+@dataclass(slots=True)
+class Coverage:
+    """Lines and branches of the targets: (covered, all)."""
+
+    lines: tuple[int, int] = (0, 0)
+    branches: tuple[int, int] = (0, 0)
+
+    def percent(self, what: str) -> float:
+        covered, all_ = self.lines if what == "lines" else self.branches
+        return round(100 * covered / all_, 1) if all_ else 100.0
+
+
+@dataclass(slots=True)
+class Checked:
+    failed: dict[str, str] = field(default_factory=dict)  # test -> why
+    passed: list[str] = field(default_factory=list)
+    coverage: Coverage = field(default_factory=Coverage)
+
+
+def check(source: str, targets: Sequence[Target], *, allow_effects: bool = False, together: bool = True) -> Checked:
+    """Run the tests of a file that is not written yet."""
+    with tempfile.TemporaryDirectory(prefix="treadle-") as folder:
+        file = Path(folder) / "test_candidate.py"
+        file.write_text(source, encoding="utf-8")
+        alone = _run(file, "1", {"TREADLE_ALONE": "1", "TREADLE_EFFECTS": "1" if allow_effects else "0"})
+        result = Checked()
+        for test, (outcome, why) in alone.items():
+            if outcome == "passed":
+                result.passed.append(test)
+            else:
+                result.failed[test] = why
+        if together and not result.failed:
+            measured = os.pathsep.join(sorted({t.file for t in targets}))
+            out = Path(folder) / "coverage.json"
+            extra = {"TREADLE_COVERAGE": measured, "TREADLE_COVERAGE_OUT": str(out), "TREADLE_ORDER": "reversed"}
+            for test, (outcome, why) in _run(file, "2", extra).items():
+                if outcome != "passed" and test in result.passed:
+                    result.passed.remove(test)
+                    result.failed[test] = f"passes alone but not after other tests: {why}"
+            if out.exists():
+                result.coverage = _coverage(json.loads(out.read_text()), targets)
+        return result
+
+
+def _run(file: Path, seed: str, extra: dict[str, str]) -> dict[str, tuple[str, str]]:
+    report = file.parent / f"report-{seed}.jsonl"
+    paths = [p for p in sys.path if p]
+    if os.getcwd() not in paths:
+        paths.insert(0, os.getcwd())
+    environment = {
+        **os.environ,
+        **extra,
+        "TREADLE_CHECK": str(report),
+        "PYTHONHASHSEED": seed,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    }
+    environment.pop("PYTEST_ADDOPTS", None)
+    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "treadle.output.isolation"]
+    command += ["-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(file.parent), str(file)]
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT)
+    except subprocess.TimeoutExpired:
+        raise InternalError(f"the generated tests did not finish in {_TIMEOUT} s") from None
+    if not report.exists():
+        raise InternalError(f"the generated tests could not be collected:\n{(done.stdout + done.stderr)[-3000:]}")
+    found: dict[str, tuple[str, str]] = {}
+    for line in report.read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        if entry["test"] not in found or entry["outcome"] != "passed":
+            found[entry["test"]] = (entry["outcome"], entry.get("why", ""))
+    return found
+
+
+def _coverage(data: dict[str, object], targets: Sequence[Target]) -> Coverage:
+    """Only the lines of the targets' own bodies count."""
+    files: dict[str, dict[str, list[object]]] = {}
+    for name, entry in data["files"].items():  # type: ignore[attr-defined]
+        files[os.path.realpath(name)] = entry
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for target in targets:
+        first, last = target.body()
+        spans.setdefault(os.path.realpath(target.file), []).append((first, last))
+    lines: dict[bool, int] = {True: 0, False: 0}
+    branches: dict[bool, int] = {True: 0, False: 0}
+    for file, own in spans.items():
+        entry = files.get(file, {})
+        for key, hit in (("executed_lines", True), ("missing_lines", False)):
+            lines[hit] += sum(_inside(line, own) for line in entry.get(key, ()))
+        for key, hit in (("executed_branches", True), ("missing_branches", False)):
+            branches[hit] += sum(_inside(arc[0], own) for arc in entry.get(key, ()))  # type: ignore[index]
+    return Coverage((lines[True], lines[True] + lines[False]), (branches[True], branches[True] + branches[False]))
+
+
+def _inside(line: object, spans: list[tuple[int, int]]) -> bool:
+    return isinstance(line, int) and any(first <= line <= last for first, last in spans)

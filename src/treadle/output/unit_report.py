@@ -1,0 +1,150 @@
+"""What `treadle unit` shows a person: the summary, the table of cases, the tree of paths, the IR.
+
+Decides the words for what was not covered: cut, sampled and unsupported are three different things, each with its
+place, and a suite that misses something never says that it covers all paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from treadle.frontends.python import source
+from treadle.generate.unit_explore import Explored
+from treadle.model.testcase import Node
+from treadle.output.unit_suite import Suite, shown
+from treadle.symbolic import ir
+from treadle.symbolic.expr import Expr
+from treadle.symbolic.path import Place
+from treadle.symbolic.show import show
+
+# More places than this would bury the summary; --json has them all.
+_MOST_PLACES = 10
+
+
+def summary(suite: Suite) -> str:
+    """The last words of the command."""
+    lines = [f"{suite.target}: {_count(suite.paths, 'path')}, {_count(suite.tests, 'test')}"]
+    if suite.tests:
+        covered, branches = suite.coverage.percent("lines"), suite.coverage.percent("branches")
+        lines.append(f"  coverage of the real run: lines {covered:g} %, branches {branches:g} %")
+    cuts = [f"{_count(n, 'path')} cut {_WHY[kind]}" for kind, n in suite.cut.items() if n]
+    lines += [f"  {cut}" for cut in cuts]
+    lines += _places("sampled (values were picked, not every path is covered)", suite.sampled)
+    lines += _places("unsupported", suite.unsupported)
+    for message in suite.left_out:
+        lines.append(f"  left out: {message}")
+    for case, why in suite.disagreements:
+        lines.append("  internal error in Treadle, please report it: the real run disagrees with the prediction")
+        lines.append(f"    {case.target}({', '.join(f'{n}={shown(v)}' for n, v in case.arguments.items())})")
+        lines += [f"    {line}" for line in why.strip().splitlines()[:6]]
+    if suite.tests and suite.complete:
+        bound = " within the loop bound" if suite.cut["loop"] else ""
+        lines.append(f"  every path{bound} has its test")
+    if suite.file and suite.tests:
+        lines.append(f"wrote {suite.file} ({_count(suite.tests, 'test')}, all run)")
+    elif not suite.tests:
+        lines.append("nothing could be covered; no file was written")
+    return "\n".join(lines)
+
+
+_WHY = {
+    "loop": "by the loop bound (-k)",
+    "depth": "as too deep",
+    "time": "by the time limit (--seconds)",
+    "paths": "by the limit on paths",
+}
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"
+
+
+def _places(title: str, places: Sequence[Place]) -> list[str]:
+    if not places:
+        return []
+    more = [f"    ... and {len(places) - _MOST_PLACES} more"] if len(places) > _MOST_PLACES else []
+    return [f"  {title}:", *(f"    {place}" for place in places[:_MOST_PLACES]), *more]
+
+
+def ir_text(suite: Suite) -> str:
+    """The IR of every target."""
+    return "\n\n".join(ir.show(source.code_of(e.target.function.__code__)) for e in suite.explored)
+
+
+def table(suite: Suite) -> str:
+    """The cases as the paper prints them: symbolic inputs and output, what was chosen, the path condition."""
+    blocks = []
+    for explored in suite.explored:
+        rows = [["#", "input", "output", "path condition"]]
+        for n, case in enumerate(explored.cases, 1):
+            inputs = ", ".join(f"{name}={shown(value)}" for name, value in case.arguments.items())
+            outcome = case.outcome
+            if outcome.raises is not None:
+                output = f"raises {outcome.raises.__name__}"
+            else:
+                output = shown(outcome.value)
+                symbolic = case.symbolic.get("outcome", "")
+                if symbolic not in ("", output, "None") and not symbolic.startswith("new "):
+                    output = f"{output}  ({symbolic})"
+            changed = _changes(case.arguments, case.after)
+            rows.append([str(n), inputs, f"{output}{changed}", case.condition])
+        blocks.append(f"{explored.target.text}\n{_aligned(rows)}")
+    return "\n\n".join(blocks)
+
+
+def _changes(arguments: dict[str, Any], after: dict[int, Node]) -> str:
+    """The arguments that are objects, as they are afterwards, where that differs."""
+    parts = []
+    for name, value in arguments.items():
+        number = getattr(value, "number", None)
+        if number in after and shown(after[number]) != shown(value):
+            parts.append(f"{name}={shown(after[number])}")
+    return f"; then {', '.join(parts)}" if parts else ""
+
+
+def _aligned(rows: list[list[str]]) -> str:
+    widths = [min(60, max(len(row[i]) for row in rows)) for i in range(len(rows[0]))]
+    lines = []
+    for i, row in enumerate(rows):
+        lines.append("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        if i == 0:
+            lines.append("  " + "  ".join("-" * width for width in widths))
+    return "\n".join(lines)
+
+
+@dataclass(slots=True)
+class _Branch:
+    below: dict[str, _Branch] = field(default_factory=dict)
+    ends: list[str] = field(default_factory=list)
+
+
+def tree(suite: Suite) -> str:
+    """Every decision of every path, cut and unsupported ones included."""
+    blocks = []
+    for explored in suite.explored:
+        blocks.append("\n".join([explored.target.text, *_tree_lines(_grow(explored), "  ")]))
+    return "\n\n".join(blocks)
+
+
+def _grow(explored: Explored) -> _Branch:
+    root = _Branch()
+    number = 0
+    for story, end in explored.seen.ends:
+        here = root
+        for part in story:
+            here = here.below.setdefault(show(part) if isinstance(part, Expr) else part, _Branch())
+        if end == "finished":
+            number += 1
+            end = f"case {number}"
+        here.ends.append(end)
+    return root
+
+
+def _tree_lines(branch: _Branch, indent: str) -> list[str]:
+    lines = [f"{indent}=> {end}" for end in branch.ends]
+    for condition, below in branch.below.items():
+        lines.append(f"{indent}{condition}")
+        lines += _tree_lines(below, indent + "  ")
+    return lines

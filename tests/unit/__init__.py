@@ -1,0 +1,1 @@
+"""`treadle unit`: paths, cases, written tests, the command."""
