@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test test-all check bench clean setup
+.PHONY: demo test test-all test-compiled check bench clean setup
 
 setup: $(READY)
 
@@ -27,6 +27,13 @@ test: $(READY)
 test-all:
 	sh tests/every_interpreter.sh
 
+# The same tests against a wheel, whose search is compiled where a C compiler is at hand.
+test-compiled:
+	$(PYTHON) -m venv .venv-compiled
+	.venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check pytest hypothesis .
+	cd tests && ../.venv-compiled/bin/python -c "import treadle.search.dpor as m; print('search from', m.__file__)"
+	.venv-compiled/bin/python -m pytest tests/search tests/explore
+
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -37,4 +44,4 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) .venv-3.* build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .treadle
+	rm -rf $(VENV) .venv-* build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .treadle

@@ -123,7 +123,6 @@ class _Campaign:
         self.strategy = strategy
         self.executions = 0
         self.longest = 0
-        self.strands = 1
         self.over_limit = 0
         self.warnings: dict[str, Finding] = {}
         self.started = time.perf_counter()
@@ -166,6 +165,10 @@ class _Campaign:
             if run.stop_reason == "blocked":
                 continue
             self.executions += 1
+            if len(run.trace) > self.longest:
+                self.longest = len(run.trace)
+            if not run.stop_reason and not run.unfinished and not run.troubled:
+                continue  # as almost always: everybody came to an end, and nobody raised
             self._note(run)
             findings = judge(run)
             if findings:
@@ -175,8 +178,6 @@ class _Campaign:
                     self.search = search = self.make()
 
     def _note(self, run: Execution) -> None:
-        self.longest = max(self.longest, len(run.trace))
-        self.strands = max(self.strands, len(run.strands))
         if run.stop_reason == "limit":
             self.over_limit += 1
         for warning in leftovers(run):
@@ -270,7 +271,7 @@ class _Campaign:
             bounds=bounds,
             reason=self._sentence(verdict, reason),
             statistics={
-                "strands": self.strands,
+                "strands": len(self.loom.indexes),
                 "longest": self.longest,
                 "blocked": self.search.blocked,
                 "total_runs": self.loom.executions,
@@ -288,7 +289,7 @@ class _Campaign:
             bounds = ", ".join(f"{name} {value}" for name, value in self.search.bounds.items())  # type: ignore[attr-defined]
             return f"every schedule within the bounds ({bounds}) was run: {count}"
         if verdict is Verdict.NOTHING_TO_EXPLORE:
-            if self.strands == 1:
+            if len(self.loom.indexes) == 1:
                 return "the test starts no thread that Treadle controls: there was one schedule to run"
             return "the threads share nothing that Treadle sees: there was one schedule to run"
         if self.over_limit:

@@ -214,7 +214,8 @@ class Execution:
                 asking, worker = request
                 worker.greenlet.switch()
                 request = asking.switch()
-            self.unfinished = [(strand, strand.pending) for strand in self.live]
+            if self.live:
+                self.unfinished = [(strand, strand.pending) for strand in self.live]
             if self.stop_reason == "stuck":
                 self.stuck = [waiting(strand, self.live) for strand in self.live if not strand.daemon]
         finally:
@@ -424,6 +425,11 @@ class Execution:
         """Can this strand go on now?"""
         guard = strand.guard
         return guard is None or guard.ready(strand.waits, strand) or (self.any_timeout and strand.deadline is not None)
+
+    @property
+    def troubled(self) -> bool:
+        """Did a strand end by an exception?"""
+        return any([strand.exception is not None for strand in self.strands])
 
     def enabled(self) -> list[Strand]:
         """The strands that can go on now, oldest first."""

@@ -25,7 +25,7 @@ from treadle.runtime.adopt import REPLACED, adopt
 from treadle.runtime.containers import container_base
 from treadle.runtime.instrument.swap import REWRITTEN
 from treadle.runtime.names import PLAIN, Named, class_name, meet, name_by_path, publish
-from treadle.runtime.shapes import ADOPT, ATOMIC, CLASS, CONTAINER, FIELD, META, MODULE, SHAPES, WHOLE, classify
+from treadle.runtime.shapes import ADOPT, ATOMIC, CLASS, CODE, CONTAINER, FIELD, META, MODULE, SHAPES, WHOLE, classify
 from treadle.runtime.spin import spin
 from treadle.runtime.strands import STATE, Strand, SyncObject
 
@@ -128,10 +128,10 @@ def _found(strand: Strand, value: Any, path: str) -> Any:
 
 def _constant(value: Any) -> bool:
     """Code and classes kept in a module or class: nobody exchanges them while the program runs."""
-    return isinstance(value, (*_CODE, type, types.ModuleType, property, classmethod, staticmethod))
+    return isinstance(value, (*_FUNCTIONS, type, types.ModuleType, property, classmethod, staticmethod))
 
 
-_CODE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 
 
 def store(value: Any, obj: Any, name: str) -> None:
@@ -199,6 +199,8 @@ def callee(obj: Any, name: str) -> Any:
         how = SHAPES[kind][name]
     except KeyError:
         how = classify(kind, name)
+    if how == CODE:
+        return getattr(obj, name)
     if how == CONTAINER:
         return functools.partial(_container_call, obj, name)
     if how == ATOMIC:
@@ -213,22 +215,7 @@ def callee(obj: Any, name: str) -> Any:
         if type(method) is not types.MethodType and container_base(type(owner)) is not None:
             return functools.partial(_container_call, owner, name, via=method)
         return method
-    found = _load(strand, obj, name, how)
-    if name in _HANDING_OVER and isinstance(getattr(found, "__self__", None), SyncObject):
-        return functools.partial(_hand_over, found)
-    return found
-
-
-_HANDING_OVER = frozenset({"put", "put_nowait", "set_result", "submit", "map", "set"})
-
-
-def _hand_over(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What is put into a queue or a future can be reached by whoever takes it out."""
-    strand = STATE.strand
-    if strand is not None:
-        for argument in args:
-            publish(strand, argument)
-    return method(*args, **kwargs)
+    return _load(strand, obj, name, how)
 
 
 # ---------------------------------------------------------------------- items

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from mypy_extensions import mypyc_attr
+
 from treadle.model.operation import WAIT
 from treadle.search.strategy import Strategy
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Dfs(Strategy):
     """All interleavings, the oldest strand first at every point."""
 
@@ -69,4 +72,3 @@ class Dfs(Strategy):
             weight /= total
             done += weight * (total - len(left))
         return done
-

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mypy_extensions import mypyc_attr
+
 from treadle.model.operation import FAILED, FINISH, LOOK, MULTI, SPIN, TIMEOUT, TRY, WAIT, Operation
 from treadle.search.dependency import CONSUMING, READS, dependent, reversible
 from treadle.search.strategy import Strategy
@@ -44,6 +46,7 @@ class Node:
 Step = tuple[int, Operation, int, int]
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Dpor(Strategy):
     """Explores by optimal DPOR, oldest strand first."""
 

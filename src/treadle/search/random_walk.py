@@ -5,9 +5,12 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from mypy_extensions import mypyc_attr
+
 from treadle.search.strategy import Strategy
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class RandomWalk(Strategy):
     """Uniform random choices; never exhausted."""
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from mypy_extensions import mypyc_attr
+
 from treadle.model.operation import Operation
 
 
@@ -40,6 +42,7 @@ class Run(Protocol):
     def enabled(self) -> list[Any]: ...
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Strategy:
     """Base of all strategies. `exhausted` is true only when every schedule it stands for has been run."""
 

@@ -1,0 +1,35 @@
+"""Compiles the search, which decides the speed of an exploration, when a wheel is built; everything else is declared
+in pyproject.toml.
+
+The compiled modules come from the same sources by mypyc and pass the same tests. Without a compiler, or in an editable
+installation (where a stale binary would hide an edited source), the package is pure Python and does the same, slower.
+`TREADLE_PURE=1` asks for that.
+"""
+
+import glob
+import os
+import sys
+
+from setuptools import setup
+from setuptools.extension import Extension
+
+
+def compiled() -> list[Extension]:
+    if os.environ.get("TREADLE_PURE") or "editable_wheel" in sys.argv or "develop" in sys.argv:
+        return []
+    try:
+        from mypyc.build import mypycify
+
+        sources = [path for path in sorted(glob.glob("src/treadle/search/*.py")) if not path.endswith("__init__.py")]
+        extensions = mypycify(
+            ["--strict", "--ignore-missing-imports", *sources], opt_level="3", group_name="treadle_search"
+        )
+    except (Exception, SystemExit) as problem:
+        print(f"treadle: building without compiled modules ({problem})", file=sys.stderr)
+        return []
+    for extension in extensions:
+        extension.optional = True
+    return extensions
+
+
+setup(ext_modules=compiled())
