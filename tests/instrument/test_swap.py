@@ -339,13 +339,33 @@ def test_code_copied_to_other_globals_finds_the_hooks(load: Load) -> None:
     assert copy(types.SimpleNamespace(x=4)) == 4
 
 
-def test_other_test_modules_of_the_session_are_left_alone(load: Load) -> None:
-    unrelated = load("def g(o): return o.x\n", "test_unrelated")
-    helper = load("def h(o): return o.x\n", "test_with_helpers")
-    module = load("from test_with_helpers import h\ndef f(o): return h(o)\n")
-    vars(unrelated)["@pytest_ar"] = vars(helper)["@pytest_ar"] = None
-    with instrumented(module, Selection.for_test(module), HOOKS):
-        assert rewritten_modules() == ["subject", "test_with_helpers"]
+def test_modules_that_the_test_cannot_reach_are_left_alone(load: Load) -> None:
+    load("def g(o): return o.x\n", "unrelated")
+    load("def h(o): return o.x\n", "helper")
+    load("class Plugin:\n    def run(self): pass\n", "plugin")
+    load("def late(): pass\n", "lazily_imported")
+    load("def by_path(): pass\n", "named_in_a_string")
+    load("import helper\n", "conftest")
+    load("import plugin\nREGISTRY = {'p': [plugin.Plugin()]}\ndel plugin\n", "registry")
+    module = load(
+        """
+        import registry
+        handlers = ["named_in_a_string:by_path"]
+        def f(o):
+            import lazily_imported
+            return o.x
+        """
+    )
+    with instrumented(module.f, Selection.for_test(module.f), HOOKS):
+        assert rewritten_modules() == [
+            "conftest",
+            "helper",
+            "lazily_imported",
+            "named_in_a_string",
+            "plugin",
+            "registry",
+            "subject",
+        ]
 
 
 def test_source_and_traceback_stay_those_of_the_file(load: Load, tmp_path: Path) -> None:

@@ -1,49 +1,117 @@
-"""Leaves out the other test modules of a test session, which a test cannot reach.
+"""Leaves out the modules of a project that a test cannot reach.
 
-pytest imports every test module before it runs the first test. All of them are the project's own, but rewriting
-them, and putting their globals back after each execution, would make every test pay for all others. A test module
-stays when the test's module or any module that is not a test refers to something of it. Should code of one that
-was left out be called after all, it is atomic, and the report says so.
+A test session has often imported the whole project, and every other test module with it. Rewriting all of that, and
+above all putting all of its globals back after every execution, would make each test pay for everything. A module
+stays when the test's module leads to it: through what its globals refer to, also inside containers and instances,
+or by its name, as an identifier or a string in its functions (an import inside a function, a dotted path). Modules
+that were asked for by name and conftest.py always stay. Should code of a module that was left out be called after
+all, it is atomic, and the report says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
 
 from treadle.runtime.instrument.selection import Selection, file_of
 
+# Values looked at below one global; a registry of more than this many entries names its modules early enough.
+_MOST_VALUES = 10_000
 
-def without_unrelated_tests(modules: dict[str, ModuleType], selection: Selection) -> dict[str, ModuleType]:
-    tests = {
-        name
-        for name, module in modules.items()
-        if name not in selection.modules and "@pytest_ar" in vars(module) and not _is_conftest(module)
-    }
-    if not tests:
+
+def related(
+    modules: dict[str, ModuleType], selection: Selection, functions: Iterable[tuple[FunctionType, ModuleType]]
+) -> dict[str, ModuleType]:
+    """Those of `modules` that the test can reach; `functions` are the live functions of all of them."""
+    found = {name: module for name, module in modules.items() if _always_stays(name, module, selection)}
+    if len(found) == len(modules):
         return modules
-    pending = [module for name, module in modules.items() if name not in tests]
-    while pending and tests:
-        for name in _names_used(pending.pop()):
-            if name in tests:
-                tests.remove(name)
-                pending.append(modules[name])
-    return {name: module for name, module in modules.items() if name not in tests}
+    by_module: defaultdict[int, list[FunctionType]] = defaultdict(list)
+    for function, module in functions:
+        by_module[id(module)].append(function)
+    by_last_name: defaultdict[str, list[str]] = defaultdict(list)
+    for name in modules:
+        by_last_name[name.rpartition(".")[2]].append(name)
+    pending = list(found.values())
+    while pending and len(found) < len(modules):
+        module = pending.pop()
+        for word in _words(module, by_module[id(module)]):
+            for name in (word, *by_last_name.get(word, ())):
+                for reached in _with_packages(name):
+                    if reached in modules and reached not in found:
+                        found[reached] = modules[reached]
+                        pending.append(modules[reached])
+    return found
 
 
-def _is_conftest(module: ModuleType) -> bool:
-    return Path(file_of(module) or "").name == "conftest.py"
+def _always_stays(name: str, module: ModuleType, selection: Selection) -> bool:
+    return selection.names(name) or Path(file_of(module) or "").name == "conftest.py"
 
 
-def _names_used(module: ModuleType) -> Iterator[str]:
-    """The modules that the globals of `module` come from."""
-    for value in list(vars(module).values()):
+def _with_packages(name: str) -> Iterator[str]:
+    """`a.b.c`, `a.b` and `a`: reaching a module means that its packages were run. `a.b:c` is `a.b`."""
+    name = name.partition(":")[0]
+    while name:
+        yield name
+        name = name.rpartition(".")[0]
+
+
+def _words(module: ModuleType, functions: list[FunctionType]) -> set[str]:
+    """The names of modules that `module` may lead to, among other words."""
+    words: set[str] = set()
+    seen: set[int] = set()
+    for function in functions:
+        _add_code_words(function.__code__, words)
+    # The module's own papers (`__spec__`, `__builtins__`, pytest's `@pytest_ar`) lead everywhere.
+    pending: list[Any] = [value for name, value in vars(module).items() if not name.startswith(("__", "@"))]
+    while pending and len(seen) < _MOST_VALUES:
+        value = pending.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
         kind = type(value)
-        if kind is ModuleType:
-            yield value.__name__
-        elif kind is FunctionType or issubclass(kind, type):
-            yield str(value.__module__)
+        if kind is str:
+            words.add(value)
+        elif kind is ModuleType:
+            words.add(value.__name__)
+        elif kind is FunctionType:
+            words.add(str(value.__module__))
+            words.add(str(value.__globals__.get("__name__")))
+        elif issubclass(kind, type):
+            words.update(str(base.__module__) for base in type.mro(value))
         else:
-            # Not by asking the value, which may be a proxy that runs the program.
-            yield str(kind.__module__)
+            # By its type, without asking the value: it may be a proxy that runs the program.
+            words.update(str(base.__module__) for base in kind.__mro__)
+            pending.extend(_parts(value, kind))
+    return words
+
+
+def _add_code_words(code: CodeType, words: set[str]) -> None:
+    words.update(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, str):
+            words.add(constant)
+        elif isinstance(constant, CodeType):
+            _add_code_words(constant, words)
+
+
+def _parts(value: Any, kind: type) -> Iterable[Any]:
+    """What a value of a type other than a function, class or module refers to."""
+    if issubclass(kind, dict):
+        return [*dict.keys(value), *dict.values(value)]
+    for container in (list, tuple, set, frozenset, deque):
+        if issubclass(kind, container):
+            return list(container.__iter__(value))
+    if kind is MethodType:
+        return [value.__func__, value.__self__]
+    if kind is functools.partial:
+        return [value.func, *value.args, *value.keywords.values()]
+    try:
+        attributes = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return ()
+    return list(dict.values(attributes)) if type(attributes) is dict else ()

@@ -110,6 +110,12 @@ class Selection:
             decision = self._decided[key] = self._decide(name, file)
         return decision
 
+    def names(self, name: str) -> bool:
+        """Was the module asked for: as the test's own, or as part of a named package?"""
+        return name in self.modules or any(
+            name == package or name.startswith(package + ".") for package in self.packages
+        )
+
     def _decide(self, name: str, file: str | None) -> bool:
         if never(name):
             return False
@@ -117,7 +123,7 @@ class Selection:
             return True
         if file is None or not file.endswith(".py"):
             return False
-        if any(name == package or name.startswith(package + ".") for package in self.packages):
+        if self.names(name):
             return True
         return self.project_root is not None and _is_own(file, self.project_root)
 

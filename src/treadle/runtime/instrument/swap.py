@@ -23,7 +23,7 @@ from treadle.runtime.instrument.cache import CodeCache
 from treadle.runtime.instrument.chunks import Chunk, chunk_of, is_up_to_date, plain_form
 from treadle.runtime.instrument.importer import AroundImport, RewritingFinder
 from treadle.runtime.instrument.places import derived_hooks
-from treadle.runtime.instrument.relevance import without_unrelated_tests
+from treadle.runtime.instrument.relevance import related
 from treadle.runtime.instrument.selection import Selection, file_of, module_of, never, unwrapped
 
 Subject = Callable[..., Any] | ModuleType | Iterable[ModuleType] | None
@@ -110,8 +110,10 @@ class _Instrumentation:
             and name not in self.untouched
             and self.selection.selects(name, file_of(module))
         }
-        self.modules = without_unrelated_tests(selected | self.modules, self.selection)
-        _swap_in(list(self.modules.values()), self.cache)
+        selected |= self.modules
+        functions = list(_functions(list(selected.values())))
+        self.modules = related(selected, self.selection, functions) | self.modules
+        _swap_in(functions, self.modules, self.cache)
         for name in self.modules:
             self._want(name)
         sys.meta_path.insert(0, self.finder)
@@ -137,13 +139,16 @@ class _Instrumentation:
         _swap_out(done)
 
 
-def _swap_in(modules: list[ModuleType], cache: CodeCache) -> None:
+def _swap_in(
+    functions: list[tuple[FunctionType, ModuleType]], modules: dict[str, ModuleType], cache: CodeCache
+) -> None:
     """Give every live function of `modules` its rewritten code; all of them or, on an error, none."""
+    chosen = {id(module) for module in modules.values()}
     chunks: dict[tuple[int, str], Chunk | None] = {}
     swaps: list[tuple[FunctionType, CodeType]] = []
-    for function, module in _functions(modules):
+    for function, module in functions:
         code = function.__code__
-        if plain_form(code) is not None:
+        if id(module) not in chosen or plain_form(code) is not None:
             continue
         key = id(module), code.co_filename
         if key not in chunks:
