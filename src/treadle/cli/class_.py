@@ -1,0 +1,228 @@
+"""`treadle class`: concurrent tests for a class, from nothing but the class."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+
+from treadle.cli.explore import terminal_line
+from treadle.generate.class_.campaign import ClassResult, Options, run_class
+from treadle.generate.class_.sequences import prunings
+from treadle.generate.class_.subject import check_class, examine, find_class, import_module, public_classes
+from treadle.model.errors import UsageError
+from treadle.model.result import Verdict
+from treadle.output import class_console, class_pytest
+from treadle.output.progress import Progress
+
+_WORST_FIRST = (Verdict.FAILED, Verdict.CUT, Verdict.PASSED_WITHIN_BOUNDS, Verdict.NOTHING_TO_EXPLORE)
+
+
+@click.command()
+@click.argument("target", metavar="PKG.MOD[:CLASS]")
+@click.option("--budget", default="60s", metavar="TIME", help="Time for one class: 60s, 5m. Default: 60s.")
+@click.option("--methods", default="", metavar="A,B", help="Judge only these methods; the others still build states.")
+@click.option("--skip", default="", metavar="A,B", help="Never call these methods.")
+@click.option(
+    "--setup", default="", metavar="FILE:FUNCTION", help="A factory of fresh objects instead of the constructor."
+)
+@click.option(
+    "--values", multiple=True, metavar="NAME=EXPR", help="A value for every parameter of that name. Repeatable."
+)
+@click.option("--atomic-set", multiple=True, metavar="F,G", help="Fields that belong together. Repeatable.")
+@click.option("--generator", default="coverage", metavar="coverage|random", help="How sequences are made.")
+@click.option("--prune", default="all", metavar="D1,D2,D3,B1,B2|all|none", help="The prunings that are on.")
+@click.option("--instrument", multiple=True, metavar="PKG", help="Also look inside this installed package. Repeatable.")
+@click.option("--output", default="", metavar="PATH", help="Folder or file for the tests. Default: tests/, or here.")
+@click.option("--keep-green", is_flag=True, help="Mark the tests xfail(strict): they tell when the fault is gone.")
+@click.option("--workers", type=int, default=1, metavar="N", help="Processes that work on the classes of a package.")
+@click.option("--seed", type=int, default=0, metavar="N", help="Other values and other random numbers.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def command(target: str, as_json: bool, output: str, keep_green: bool, workers: int, **given: Any) -> int:
+    """Write concurrent tests for a class that threads share.
+
+    PKG.MOD:CLASS names one class; PKG.MOD works on all public classes of a module, PKG on those of a package.
+    """
+    options = make_options(**given)
+    if workers < 1:
+        raise UsageError(f"--workers must be 1 or more, not {workers}")
+    results = []
+    with terminal_line() as stderr:
+        for name, cls in classes(target):
+            with Progress(f"treadle class {name}", stderr) as progress:
+                results.append(_one(name, cls, options, progress, output, keep_green, alone=":" in target))
+    results = [result for result in results if result is not None]
+    return report([result for result in results if result is not None], as_json)
+
+
+def make_options(
+    budget: str,
+    methods: str,
+    skip: str,
+    setup: str,
+    values: tuple[str, ...],
+    atomic_set: tuple[str, ...],
+    generator: str,
+    prune: str,
+    instrument: tuple[str, ...],
+    seed: int,
+) -> Options:
+    """The options of a campaign from the words of the command line."""
+    if generator not in ("coverage", "random"):
+        raise UsageError(f"--generator must be 'coverage' or 'random', not '{generator}'")
+    options = Options(
+        methods=_names(methods),
+        skip=_names(skip),
+        values=_values(values),
+        budget=seconds(budget),
+        seed=seed,
+        generator=generator,
+        prune=prunings(prune, UsageError),
+        atomic_sets=tuple(frozenset(_names(part)) for part in atomic_set),
+        instrument=instrument,
+    )
+    if setup:
+        options.setup, options.setup_lines, options.setup_call = load_setup(setup)
+    return options
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def seconds(text: str) -> float:
+    """`60s`, `5m`, `1h` or a number of seconds."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)?\s*", text)
+    if match is None:
+        raise UsageError(f"--budget must be a time such as 60s or 5m, not '{text}'")
+    found = float(match[1]) * {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600}[match[2] or "s"]
+    if found <= 0:
+        raise UsageError(f"a budget of {text} leaves nothing to run; give more than 0")
+    return found
+
+
+def _values(given: tuple[str, ...]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for text in given:
+        name, mark, expression = text.partition("=")
+        if not mark or not name.strip().isidentifier():
+            raise UsageError(f"--values takes NAME=EXPRESSION, for example --values size=2, not '{text}'")
+        try:
+            compile(expression.strip(), "--values", "eval")
+        except SyntaxError as error:
+            raise UsageError(f"--values {text}: '{expression}' is not a Python expression: {error.msg}") from None
+        found.setdefault(name.strip(), []).append(expression.strip())
+    return found
+
+
+def load_setup(text: str) -> tuple[Callable[[], Any], tuple[str, ...], str]:
+    """The factory that FILE:function names, the lines that import it in a test, and the call."""
+    file, mark, name = text.rpartition(":")
+    if not mark or not file:
+        raise UsageError(f"--setup takes FILE:function, not '{text}'")
+    path = Path(file)
+    if not path.is_file():
+        raise UsageError(f"--setup: there is no file '{file}'")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"--setup: '{file}' is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise UsageError(f"--setup: {file} cannot be run: {type(error).__name__}: {error}") from None
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise UsageError(f"--setup: there is no function '{name}' in {file}")
+    sys.modules.setdefault(path.stem, module)
+    lines = (f"sys.path.insert(0, {str(path.resolve().parent)!r})", f"from {path.stem} import {name}")
+    return function, lines, f"{name}()"
+
+
+def classes(target: str) -> list[tuple[str, Any]]:
+    """The classes that a target names."""
+    if target.endswith(".py") or "/" in target or os.sep in target:
+        raise UsageError(f"'{target}' is a path; name the class as Python imports it: pkg.mod:Class")
+    if ":" in target:
+        return [(target, find_class(target))]
+    module = import_module(target)
+    found = [(f"{m.__name__}:{cls.__qualname__}", cls) for m in _modules(module) for cls in public_classes(m)]
+    if not found:
+        if any(callable(v) and getattr(v, "__module__", "") == module.__name__ for v in vars(module).values()):
+            return [(target, module)]  # no classes: the functions share the module's globals
+        raise UsageError(f"there is no public class in '{target}'")
+    return found
+
+
+def _modules(module: ModuleType) -> list[ModuleType]:
+    """A module, or a package with all its public modules that can be imported."""
+    if not hasattr(module, "__path__"):
+        return [module]
+    import pkgutil
+
+    found = [module]
+    for info in pkgutil.walk_packages(module.__path__, module.__name__ + "."):
+        if any(part.startswith("_") for part in info.name.split(".")) or ".tests" in info.name:
+            continue
+        try:
+            found.append(import_module(info.name))
+        except UsageError:
+            continue
+    return found
+
+
+def _one(
+    name: str, cls: Any, options: Options, progress: Any, output: str, keep_green: bool, alone: bool
+) -> ClassResult | None:
+    """One class; among several, those that cannot be tested are noted and left out."""
+    try:
+        check_class(cls, name)
+        result = run_class(examine(name, cls), options, progress)
+    except UsageError as error:
+        if alone:
+            raise
+        return ClassResult(name, Verdict.NOTHING_TO_EXPLORE, reason=str(error))
+    written = class_pytest.save(result, options, output, keep_green)
+    if result.verdict is Verdict.FAILED and not result.faults:
+        result.verdict = Verdict.CUT
+        result.reason = "what looked like a fault was not shown by a test of its own: not a pass"
+    result.written = str(written) if written is not None else ""
+    return result
+
+
+def report(results: list[ClassResult], as_json: bool) -> int:
+    """Print the results, those with the most findings first; return the exit code."""
+    ranked = sorted(results, key=lambda r: (-len(r.faults), -len(r.warnings), r.target))
+    verdict = next(v for v in _WORST_FIRST if any(r.verdict is v for r in ranked))
+    if as_json:
+        facts = ranked[0].to_json() if len(ranked) == 1 else _as_one(ranked, verdict)
+        print(json.dumps(facts))
+        return verdict.exit_code
+    for number, result in enumerate(ranked):
+        if number:
+            print()
+        if result.subject is None:
+            print(f"skipped  {result.target}: {result.reason}")
+        else:
+            class_console.show(result, Path(result.written) if result.written else None)
+    return verdict.exit_code
+
+
+def _as_one(results: list[ClassResult], verdict: Verdict) -> dict[str, Any]:
+    classes = [result.to_json() for result in results]
+    return {
+        "target": results[0].target.partition(":")[0],
+        "verdict": verdict.value,
+        "seconds": round(sum(result.seconds for result in results), 3),
+        "faults": [{"target": facts["target"], **fault} for facts in classes for fault in facts["faults"]],
+        "classes": classes,
+    }

@@ -1,0 +1,103 @@
+"""The concurrent test assembler: a new sequence with every sequence of the repository, itself included (section 4.3).
+
+An assembled test (beta || gamma) stands for the pairs of its calls: the explorer runs two calls concurrently from the
+state that one of the two sequences had reached before its call, so that neither disturbs how the other got there
+(section 4.4, the two candidate states). A pair of method call traces that was tried from the same state is not tried
+again (theorem 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+
+from treadle.generate.class_.calls import Call
+from treadle.generate.class_.coverage import Trace
+from treadle.generate.class_.sequences import Automaton, Delta, Transition
+from treadle.model.operation import MULTI, WRITE
+from treadle.oracles.serializability import accesses, conflict
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """t = (beta || gamma)."""
+
+    beta: Delta
+    gamma: Delta
+
+
+@dataclass
+class Pair:
+    """Two calls to run concurrently from a state."""
+
+    one: Call
+    other: Call
+    state: Hashable
+    alpha: tuple[Call, ...]
+    weight: float  # small is promising
+
+
+@dataclass
+class Assembler:
+    """Keeps the repository L and assembles."""
+
+    automaton: Automaton
+    repository: list[Delta] = field(default_factory=list)
+    seen: set[tuple[Trace, Trace, int]] = field(default_factory=set)
+    tried: set[tuple[Call, Call, Hashable]] = field(default_factory=set)
+    assembled: int = 0
+    without_conflict: int = 0
+
+    def assemble(self, beta: Delta) -> Iterator[Assembled]:
+        """Add beta to L; every test that it makes with the sequences of L."""
+        self.repository.append(beta)
+        for gamma in reversed(self.repository):
+            self.assembled += 1
+            yield Assembled(beta, gamma)
+
+    def pairs(self, test: Assembled, judged: frozenset[str]) -> list[Pair]:
+        """The pairs of calls of a test that are new and touch something in common, the most promising first."""
+        found: list[Pair] = []
+        for i, one in enumerate(test.beta.calls):
+            for j, other in enumerate(test.gamma.calls):
+                if one.method not in judged or other.method not in judged:
+                    continue
+                states = dict.fromkeys((test.beta.states[i], test.gamma.states[j]))
+                for number, state in enumerate(states):
+                    pair = self._pair(one, other, state, (test.beta.traces[i], test.gamma.traces[j], number))
+                    if pair is not None:
+                        found.append(pair)
+        found.sort(key=lambda pair: pair.weight)
+        return found
+
+    def _pair(self, one: Call, other: Call, state: Hashable, key: tuple[Trace, Trace, int]) -> Pair | None:
+        mirrored = (key[1], key[0], key[2])
+        if key in self.seen or mirrored in self.seen:
+            return None
+        if (one, other, state) in self.tried or (other, one, state) in self.tried:
+            return None
+        alpha = self.automaton.shortest.get(state)
+        if alpha is None:
+            return None
+        self.seen.add(key)
+        self.tried.add((one, other, state))
+        at = Delta(alpha, states=(state,))
+        first, second = self.automaton.step(at, one), self.automaton.step(at, other)
+        if not conflict(first.ran.operations, second.ran.operations):
+            self.without_conflict += 1
+            return None
+        return Pair(one, other, state, alpha, _weight(first, second) + len(alpha))
+
+
+def _weight(first: Transition, second: Transition) -> float:
+    """Short calls that both write come first; calls that hold a lock all along come last."""
+    weight = float(len(first.ran.operations) + len(second.ran.operations))
+    for transition in (first, second):
+        operations = transition.ran.operations
+        if not any(op[0] == WRITE or (op[0] == MULTI and any(p[0] == WRITE for p in op[2])) for op in operations):
+            weight += 20
+        if operations and all(access.locks for access in accesses(operations)):
+            weight += 40
+        if transition.excp:
+            weight += 10
+    return weight

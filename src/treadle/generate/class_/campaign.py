@@ -1,0 +1,528 @@
+"""The campaign over one class: the iterations of the paper's figure 3, and an honest account of what came out.
+
+Each iteration generates one call sequence that improves sequential coverage, assembles it with the repository, and
+explores the new pairs of calls. The campaign ends when the coverage is saturated and every pair was explored, when the
+budget is used up, or some time after the first fault. A fault is reported only after it was made small and its
+execution was run again with the same violation.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+from treadle.generate.class_ import choosing
+from treadle.generate.class_.assembler import Assembler, Pair
+from treadle.generate.class_.calls import Call
+from treadle.generate.class_.choosing import Candidates
+from treadle.generate.class_.coverage import Trace
+from treadle.generate.class_.interleavings import Explored, Explorer, Witness
+from treadle.generate.class_.minimise import minimise
+from treadle.generate.class_.pools import Pools
+from treadle.generate.class_.sequences import PRUNINGS, Automaton, Delta, Generator
+from treadle.generate.class_.stage import Stage, Test
+from treadle.generate.class_.subject import Method, Subject
+from treadle.model.errors import UsageError
+from treadle.model.result import Step, Verdict
+from treadle.model.settings import did_you_mean
+from treadle.oracles.explanation import clash, explain
+from treadle.oracles.linearizability import Outcome
+from treadle.runtime.execution import Diverged
+from treadle.search.replay import FollowSteps
+from treadle.search.shrink import shrink
+
+Progress = Callable[[int, float | None, str], None]
+
+# Schedules of one pair of calls, round by round: first a little of everything, then more of what is left.
+_ROUNDS = (120, 600, 3_000)
+# Saturation levels: the paper raises k until the time is up; here the campaign ends when these bring nothing.
+_LEVELS = (3, 5, 8)
+# Seconds that one iteration may look for a sequence.
+_SLICE = 2.0
+# After the first fault the campaign goes on for as long again, but at least this many seconds: others are often near.
+_AFTER_FAULT = 3.0
+# Faults in one report: more are mostly the same mistake again.
+_MOST_FAULTS = 8
+_MINIMISE = 4.0  # seconds for one fault
+
+
+@dataclass
+class Options:
+    """What a campaign is asked to do."""
+
+    methods: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    values: dict[str, list[str]] = field(default_factory=dict)
+    setup: Callable[[], Any] | None = None
+    setup_lines: tuple[str, ...] = ()
+    setup_call: str = ""
+    budget: float = 60.0
+    seed: int = 0
+    generator: str = "coverage"
+    prune: frozenset[str] = frozenset(PRUNINGS)
+    atomic_sets: tuple[frozenset[str], ...] = ()
+    instrument: tuple[str, ...] = ()
+    iterations: int | None = None
+
+
+@dataclass
+class Fault:
+    """A fault, minimised: what happened, why no order of the calls explains it, and the execution that shows it."""
+
+    kind: str
+    message: str
+    methods: list[str]
+    locations: list[str]
+    witness: Witness
+    explanation: str = ""
+    steps: list[Step] = field(default_factory=list)
+    found_after: float = 0.0
+    found_in_test: int = 0
+    replay: str = ""
+    test: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "message": self.message,
+            "methods": self.methods,
+            "locations": self.locations,
+            "replay": self.replay,
+            "test": self.test,
+        }
+
+
+@dataclass
+class ClassResult:
+    """What `treadle class` found out about one class."""
+
+    target: str
+    verdict: Verdict
+    seconds: float = 0.0
+    methods: int = 0
+    sequences: int = 0
+    tests_assembled: int = 0
+    pairs: int = 0
+    interleavings_tried: int = 0
+    traces: int = 0
+    requirements: int = 0
+    requirements_covered: int = 0
+    exhausted_pairs: int = 0
+    faults: list[Fault] = field(default_factory=list)
+    warnings: list[Fault] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # what was not called or not judged, and why
+    reason: str = ""
+    first_fault: float | None = None
+    subject: Subject | None = None
+    written: str = ""  # the file with the tests
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "target": self.target,
+            "verdict": self.verdict.value,
+            "seconds": round(self.seconds, 3),
+            "sequences": self.sequences,
+            "tests_assembled": self.tests_assembled,
+            "interleavings_tried": self.interleavings_tried,
+            "coverage": {
+                "method_traces": self.traces,
+                "pairs": self.pairs,
+                "problematic_interleavings": self.requirements,
+                "problematic_interleavings_run": self.requirements_covered,
+            },
+            "faults": [fault.to_json() for fault in self.faults],
+            "warnings": [warning.to_json() for warning in self.warnings],
+            "exhausted_pairs": self.exhausted_pairs,
+            "methods": self.methods,
+            "notes": self.notes,
+            "reason": self.reason,
+            "first_fault_seconds": None if self.first_fault is None else round(self.first_fault, 3),
+        }
+
+
+@dataclass
+class _Root:
+    """One way to make the object, with its own tree of sequences."""
+
+    candidates: Candidates
+    automaton: Automaton
+    generator: Generator
+    assembler: Assembler
+    covered: set[Trace] = field(default_factory=set)
+    level: int = 0
+    saturated: bool = False
+
+
+class Campaign:
+    """Runs the iterations for one subject."""
+
+    def __init__(self, subject: Subject, options: Options, progress: Progress | None = None) -> None:
+        self.subject = subject
+        self.options = options
+        self.progress = progress
+        self.result = ClassResult(subject.target, Verdict.CUT, subject=subject)
+        self.methods = _selected(subject, options)
+        self.known_faults: set[Hashable] = set()
+        self.blamed: set[Hashable] = set()
+        self.unfinished: list[tuple[_Root, Pair]] = []
+        self.started = time.perf_counter()
+        self.deadline = self.started + options.budget
+        self.told = 0.0
+
+    # ------------------------------------------------------------------ the iterations
+
+    def run(self) -> ClassResult:
+        stage = Stage(self.subject, self.options.setup, self.options.seed, self.options.instrument)
+        interrupted = False
+        finished = False
+        with stage:
+            self.stage = stage
+            try:
+                self._prepare()
+                finished = self._random() if self.options.generator == "random" else self._iterate()
+            except KeyboardInterrupt:
+                interrupted = True
+        self._conclude(finished, interrupted)
+        return self.result
+
+    def _prepare(self) -> None:
+        self.pools = Pools(self.subject, self.options.values, self.options.seed)
+        self.roots: list[_Root] = []
+        self.explorer = Explorer(self.stage, self.options.atomic_sets)
+        judged = frozenset(method.name for method in self.methods if method.own)
+        if not judged:
+            raise UsageError(f"{self.subject.target} has no public method of its own to call")
+        self.result.methods = len({method.name for method in self.methods if method.own})
+        self.result.notes += self.subject.skipped
+        skipped: list[str] = []
+        for root in choosing.roots(self.stage, self.pools):
+            calls, skipped = choosing.candidate_calls(self.stage, self.pools, root, self.methods)
+            if not calls:
+                continue
+            automaton = Automaton(self.stage, root)
+            automaton.start()
+            candidates = Candidates(root, calls, judged)
+            generator = Generator(automaton, _interesting_first(calls, judged), self.options.prune)
+            self.roots.append(_Root(candidates, automaton, generator, Assembler(automaton)))
+        self.result.notes += skipped
+        if not self.roots:
+            raise UsageError(
+                f"no public method of {self.subject.target} accepts any value of the pools; give some with --values "
+                f"NAME=EXPRESSION ({'; '.join(skipped[:3])})"
+            )
+
+    def _iterate(self) -> bool:
+        """Rounds of iterations over all roots. True when nothing is left to do."""
+        count = 0
+        while self._time_left():
+            active = [root for root in self.roots if not root.saturated]
+            if not active or (self.options.iterations is not None and count >= self.options.iterations):
+                break
+            for root in active:
+                if not self._time_left():
+                    return False
+                count += 1
+                self._iteration(root)
+        return self._finish_pairs()
+
+    def _iteration(self, root: _Root) -> None:
+        """Generate a sequence, assemble it, explore the new pairs."""
+        root.generator.level = _LEVELS[root.level]
+        until = min(time.perf_counter() + _SLICE, self.deadline)
+        beta = root.generator.generate(root.covered, until)
+        if beta is None:
+            root.level += 1
+            root.saturated = root.level >= len(_LEVELS)
+            return
+        root.covered |= beta.improvement
+        self.result.sequences += 1
+        if not root.candidates.omega and not root.candidates.fields:
+            self._choose_observers(root, beta)
+        for assembled in root.assembler.assemble(beta):
+            self.result.tests_assembled += 1
+            for pair in root.assembler.pairs(assembled, root.candidates.judged):
+                if not self._time_left():
+                    return
+                self._explore(root, pair, 0)
+
+    def _choose_observers(self, root: _Root, beta: Delta) -> None:
+        """How to look at the object: asked in the states that the first sequence went through."""
+        ways = list(dict.fromkeys(root.automaton.shortest.get(state, ()) for state in beta.states))
+        ways = [ways[0], ways[len(ways) // 2], ways[-1]]
+        chosen = root.candidates
+        calls = list(root.candidates.calls)
+        iterable = hasattr(self.subject.cls, "__iter__") and not hasattr(self.subject.cls, "__next__")
+        chosen.omega = choosing.observers(self.stage, chosen.root, calls, ways, iterable)
+        chosen.fields = choosing.public_fields(self.stage, chosen.root, ways, bool(chosen.omega))
+        blocking = {call for (_, call), t in root.automaton.transitions.items() if t.ran.happened[0] == "pending"}
+        later: dict[str, Call] = {}
+        for call in calls:
+            if call not in blocking and call.method not in ("repr", "str", "iter"):
+                later.setdefault(call.method, call)
+        chosen.later = tuple(later.values())
+
+    def _finish_pairs(self) -> bool:
+        """Give the pairs that were not exhausted more schedules. True when none is left."""
+        for number in range(1, len(_ROUNDS)):
+            waiting, self.unfinished = self.unfinished, []
+            for place, (root, pair) in enumerate(waiting):
+                if not self._time_left():
+                    self.unfinished += waiting[place:]
+                    return False
+                self._explore(root, pair, number)
+        return True
+
+    # ------------------------------------------------------------------ one pair
+
+    def _explore(self, root: _Root, pair: Pair, number: int) -> None:
+        chosen = root.candidates
+        blame = (frozenset((pair.one.method, pair.other.method)),)
+        if blame in self.blamed:
+            return
+        test = Test(chosen.root, pair.alpha, ((pair.one,), (pair.other,)), chosen.omega, chosen.later, chosen.fields)
+        explored = self._run(test, _ROUNDS[number])
+        if explored is None:
+            return
+        if number == 0:
+            self.result.pairs += 1
+            self.result.requirements += explored.requirements
+            self.result.requirements_covered += explored.covered
+        if explored.exhausted:
+            self.result.exhausted_pairs += 1
+        elif not any(w.violation.is_fault for w in explored.witnesses) and not explored.unstable:
+            self.unfinished.append((root, pair))
+        self._witnessed(explored, blame)
+
+    def _run(self, test: Test, most: int) -> Explored | None:
+        self._tell()
+        before = self.stage.executions
+        try:
+            return self.explorer.explore(test, most, self.deadline)
+        except Diverged as diverged:
+            self._note(f"{test}: not deterministic ({diverged})")
+            return None
+        finally:
+            self.result.interleavings_tried += self.stage.executions - before
+
+    def _witnessed(self, explored: Explored, blame: Hashable) -> None:
+        if explored.unstable:
+            self._note(_unstable(self.methods, explored))
+        for witness in explored.witnesses:
+            if not witness.violation.is_fault:
+                self._warn(witness)
+                continue
+            if self.result.first_fault is None:
+                self.result.first_fault = time.perf_counter() - self.started
+                more = max(_AFTER_FAULT, self.result.first_fault)
+                self.deadline = min(self.deadline, time.perf_counter() + more)
+            if len(self.result.faults) >= _MOST_FAULTS:
+                self.deadline = 0.0
+                return
+            until = time.perf_counter() + _MINIMISE
+            small = minimise(self.explorer, witness, until)
+            fault = self._confirm(small)
+            if fault is None:
+                self._note(f"{witness.test}: {witness.violation.kind}, but the same schedule did not show it again")
+                continue
+            self.blamed.add(blame)
+            key = (fault.kind == "deadlock", tuple(sorted(fault.locations)))
+            if key in self.known_faults:
+                continue
+            self.known_faults.add(key)
+            fault.found_after = time.perf_counter() - self.started
+            fault.found_in_test = self.result.tests_assembled
+            self.result.faults.append(fault)
+
+    def _warn(self, witness: Witness) -> None:
+        methods = sorted({call.method for calls in witness.test.threads for call in calls})
+        if any(warning.methods == methods for warning in self.result.warnings):
+            return
+        self.result.warnings.append(Fault("serializability", witness.violation.message, methods, [], witness))
+
+    # ------------------------------------------------------------------ confirming
+
+    def _confirm(self, witness: Witness) -> Fault | None:
+        """Run the schedule again, with fewest preemptions, and keep it as the explanation."""
+        test = witness.test
+        orders = witness.orders
+
+        def attempt(steps: list[str]) -> tuple[list[str], tuple[int, int, int]] | None:
+            follow = FollowSteps(steps)
+            follow.begin()
+            outcome, _ = self.stage.run_test(test, follow)
+            return (follow.taken, follow.cost) if self._same(outcome, orders, witness) else None
+
+        first = attempt(witness.schedule)
+        if first is None:
+            return None
+        steps, _ = shrink(*first, attempt, most=150)
+        follow = FollowSteps(steps)
+        follow.begin()
+        self.stage.tell = True
+        try:
+            outcome, run = self.stage.run_test(test, follow, detail=True)
+            told = self.explorer.orders(test)
+        finally:
+            self.stage.tell = False
+        if outcome is None or told is None or not self._same(outcome, orders, witness):
+            return None
+        witness.outcome, witness.orders, witness.schedule = outcome, told, steps
+        names = self.stage.strand_names
+        shown = [step for step in run.detail or [] if step.strand in names]
+        pair = clash(shown)
+        parts = [] if pair is None else [pair.first, pair.between, pair.last]
+        locations = list(dict.fromkeys(f"{part.file}:{part.line}" for part in parts if part is not None))
+        if run.stuck:
+            locations = list(dict.fromkeys(f"{one.stack[0][0]}:{one.stack[0][1]}" for one in run.stuck if one.stack))
+        methods = list(dict.fromkeys(call.method for calls in test.threads for call in calls))
+        fault = Fault(
+            witness.violation.kind, message(witness), methods, locations, witness, steps=list(run.detail or [])
+        )
+        stuck = [one for one in run.stuck if one.strand in names]
+        fault.explanation = explain(shown, fault.kind, fault.message, waiting=stuck)
+        return fault
+
+    def _same(self, outcome: Outcome | None, orders: list[Outcome], witness: Witness) -> bool:
+        from treadle.oracles.linearizability import judge
+
+        if outcome is None:
+            return False
+        found = judge(outcome, orders)
+        return found is not None and found.kind == witness.violation.kind
+
+    # ------------------------------------------------------------------ the baseline
+
+    def _random(self) -> bool:
+        """ConTeGe (Pradel, Gross, PLDI 2012): a random prefix, two random suffixes; the explorer is ours."""
+        dice = random.Random(self.options.seed)
+        while self._time_left():
+            root = dice.choice(self.roots)
+            judged = [call for call in root.candidates.calls if call.method in root.candidates.judged]
+            alpha = tuple(dice.choices(root.candidates.calls, k=dice.randint(0, 5)))
+            threads = tuple(tuple(dice.choices(judged, k=dice.randint(1, 3))) for _ in range(2))
+            self.result.tests_assembled += 1
+            if not root.candidates.later:
+                self._choose_observers(root, Delta(states=(root.automaton.initial,)))
+            chosen = root.candidates
+            test = Test(chosen.root, alpha, threads, chosen.omega, chosen.later, chosen.fields)
+            blame = (frozenset(call.method for calls in threads for call in calls),)
+            if blame in self.blamed:
+                continue
+            explored = self._run(test, _ROUNDS[0])
+            if explored is not None:
+                self.result.pairs += 1
+                self.result.exhausted_pairs += explored.exhausted
+                self._witnessed(explored, blame)
+        return False
+
+    # ------------------------------------------------------------------ the end
+
+    def _time_left(self) -> bool:
+        return time.perf_counter() < self.deadline
+
+    def _tell(self) -> None:
+        now = time.perf_counter()
+        if self.progress is not None and now - self.told > 0.1:
+            self.told = now
+            done = (now - self.started) / max(self.deadline - self.started, 1e-9)
+            self.progress(
+                self.result.pairs, done, f"{self.result.sequences} sequences, {len(self.result.faults)} faults"
+            )
+
+    def _note(self, text: str) -> None:
+        if text not in self.result.notes:
+            self.result.notes.append(text)
+
+    def _conclude(self, finished: bool, interrupted: bool) -> None:
+        result = self.result
+        result.seconds = time.perf_counter() - self.started
+        roots = getattr(self, "roots", [])
+        result.traces = sum(len(root.covered) for root in roots)
+        if result.faults:
+            result.verdict = Verdict.FAILED
+            result.reason = f"{len(result.faults)} fault(s), each with a schedule that was run again"
+        elif interrupted:
+            result.reason = "interrupted: not a pass"
+        elif not finished:
+            result.reason = f"the budget of {self.options.budget:g} s ran out first: not a pass"
+        elif not result.pairs:
+            result.verdict = Verdict.NOTHING_TO_EXPLORE
+            result.reason = "no two calls touch anything in common that one of them changes"
+        elif self.unfinished:
+            left = len(self.unfinished)
+            result.reason = f"{left} of {result.pairs} pairs of calls have more schedules than were run: not a pass"
+        else:
+            result.verdict = Verdict.PASSED_WITHIN_BOUNDS
+            result.reason = (
+                f"every schedule of every pair of calls was run from the states that {result.sequences} sequences reach"
+            )
+
+
+def message(witness: Witness) -> str:
+    """What happened, in one sentence: `deposit || deposit: no order of the two calls gives balance == 1`."""
+    test, violation, outcome = witness.test, witness.violation, witness.outcome
+    head = " || ".join("; ".join(call.method for call in calls) for calls in test.threads)
+    kind, number, extra = violation.where
+    texts = outcome.texts
+    if violation.kind == "exception" and kind == "result":
+        return f"{head}: {test.threads[number][extra].source()} raises {violation.message}, as in no order of the calls"
+    if kind == "field":
+        return f"{head}: no order of the calls gives {test.fields[number]} == {texts.get(violation.where, '?')}"
+    if kind == "observed":
+        call = test.omega[number].source()
+        if violation.kind == "broken state":
+            return f"{head}: afterwards {call} raises {violation.message}, as after no order of the calls"
+        return f"{head}: no order of the calls gives {call} == {texts.get(violation.where, '?')}"
+    if kind == "later":
+        return (
+            f"{head}: afterwards {test.later[number].source()} raises {violation.message}, "
+            "as after no order of the calls"
+        )
+    if kind == "result":
+        given = [
+            f"{call.source()} -> {texts.get(('result', thread, place), '?')}"
+            for thread, calls in enumerate(test.threads)
+            for place, call in enumerate(calls)
+        ]
+        return f"{head}: no order of the calls gives {' and '.join(given)}"
+    return f"{head}: {violation.message}"
+
+
+def _unstable(methods: list[Method], explored: Explored) -> str:
+    names = {call.method for calls in explored.test.threads for call in calls}
+    where = ", ".join(f"{method.name} ({method.where})" for method in methods if method.name in names and method.where)
+    return f"results not compared, {explored.unstable}: {where or explored.test}"
+
+
+def _selected(subject: Subject, options: Options) -> list[Method]:
+    """The methods to call: --methods and --skip must name methods that exist."""
+    names = {method.name for method in subject.methods}
+    for given in (*options.methods, *options.skip):
+        if given not in names:
+            raise UsageError(f"{subject.target} has no method '{given}'; {did_you_mean(given, sorted(names))}")
+    for fields in options.atomic_sets:
+        if len(fields) < 2:
+            raise UsageError("--atomic-set needs at least two fields: --atomic-set head,tail")
+    chosen = [method for method in subject.methods if method.name not in options.skip]
+    if options.methods:
+        # the others still build states and look at them, but are not judged
+        chosen = [m if m.name in options.methods else _only_helps(m) for m in chosen]
+    return chosen
+
+
+def _only_helps(method: Method) -> Method:
+    from dataclasses import replace
+
+    return replace(method, own=False)
+
+
+def _interesting_first(calls: list[Call], judged: frozenset[str]) -> list[Call]:
+    return sorted(calls, key=lambda call: call.method not in judged)
+
+
+def run_class(subject: Subject, options: Options, progress: Progress | None = None) -> ClassResult:
+    """One campaign over one class."""
+    return Campaign(subject, options, progress).run()

@@ -1,0 +1,299 @@
+"""The interleaving explorer: two calls from the same state, under the schedules that can matter (section 4.4).
+
+First the interleavings that predictive trace analysis calls problematic, each driven by active testing; then, if the
+pair is small, all schedules by optimal DPOR, after which the pair is exhausted and the report says so. Every outcome
+is judged against all orders of the calls.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from treadle.generate.class_.stage import Stage, Test
+from treadle.model.operation import Operation
+from treadle.oracles.linearizability import Outcome, Violation, judge
+from treadle.oracles.serializability import Interleaving, problematic
+from treadle.runtime.execution import Diverged, Execution
+from treadle.search.dpor import Dpor
+from treadle.search.strategy import Strategy
+
+# Orders of the calls of one test: more would take longer than they are worth.
+_MOST_ORDERS = 300
+
+
+class CallOrders(Strategy):
+    """All executions in which whole calls follow each other, program order kept.
+
+    A thread gives way only between two calls, or when its call cannot go on: a call that waits for another one (`get`
+    of a queue) is one that is still pending, and goes on when it can.
+    """
+
+    name = "orders"
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__()
+        self.stage = stage
+        self.choices: list[int] = []
+        self.totals: list[int] = []
+        self.started = False
+
+    def begin(self) -> bool:
+        if self.started:
+            while self.choices and self.choices[-1] + 1 >= self.totals[-1]:
+                self.choices.pop()
+                self.totals.pop()
+            if not self.choices:
+                self.exhausted = True
+                return False
+            self.choices[-1] += 1
+        self.started = True
+        self.position = 0
+        self.current: str | None = None
+        self.begun = -1
+        self.trace, self.guards = [], []
+        return True
+
+    def pick(self, run: Any) -> Any:
+        enabled = run.enabled()
+        if not enabled:
+            return None
+        by_name = {strand.treadle_name: strand for strand in enabled}
+        if not self.stage.together or len(enabled) == 1:
+            return by_name.get("main") or enabled[0]
+        current = by_name.get(self.current or "")
+        if current is not None and self._calls_begun(self.current) == self.begun:
+            return current
+        candidates = [strand for strand in enabled if strand.treadle_name != "main"]
+        if not candidates:
+            return enabled[0]
+        chosen = candidates[self._choose(len(candidates))]
+        self.current = chosen.treadle_name
+        self.begun = self._calls_begun(self.current)
+        return chosen
+
+    def _calls_begun(self, name: str | None) -> int:
+        """How many calls a thread has begun; other strands have no calls."""
+        names = self.stage.strand_names
+        return self.stage.called[names.index(name)] if name in names else -1
+
+    def _choose(self, total: int) -> int:
+        if total == 1:
+            return 0
+        if self.position == len(self.choices):
+            self.choices.append(0)
+            self.totals.append(total)
+        choice = min(self.choices[self.position], total - 1)
+        self.position += 1
+        return choice
+
+
+class Drive(Strategy):
+    """Active testing: runs the threads so that given accesses come in a given order.
+
+    Each part of the plan is (thread, accesses it has performed when it gives way, the operation it then stands
+    before); a thread that cannot go on gives way early. `reached` says whether the order came about.
+    """
+
+    name = "drive"
+
+    def __init__(self, stage: Stage, plan: list[tuple[int, int]]) -> None:
+        super().__init__()
+        self.stage = stage
+        self.plan = []
+        self.parts = plan
+        self.position = 0
+        self.performed: dict[str, int] = {}
+        self.reached = True
+
+    def begin(self) -> bool:
+        return True
+
+    def pick(self, run: Any) -> Any:
+        enabled = {strand.treadle_name: strand for strand in run.enabled()}
+        if not enabled:
+            return None
+        if not self.stage.together:
+            return enabled.get("main") or next(iter(enabled.values()))
+        names = self.stage.strand_names
+        while self.position < len(self.parts):
+            thread, until = self.parts[self.position]
+            name = names[thread]
+            if self.performed.get(name, 0) >= until:
+                self.position += 1
+                continue
+            strand = enabled.get(name)
+            if strand is None:
+                self.reached = False
+                self.position += 1
+                continue
+            self.performed[name] = self.performed.get(name, 0) + 1
+            return strand
+        for name in (names[self.parts[0][0]], *names):
+            if name in enabled:
+                return enabled[name]
+        return next(iter(enabled.values()))
+
+
+def plan_of(interleaving: Interleaving) -> list[tuple[int, int]]:
+    """The schedule that brings the accesses of an interleaving into their order: run each thread through its access,
+    and stop it before the next one of its own."""
+    plan: list[tuple[int, int]] = []
+    for number, (thread, place) in enumerate(interleaving.order):
+        later = [p for t, p in interleaving.order[number + 1 :] if t == thread]
+        others = [t for t, _ in interleaving.order[number + 1 : number + 2]]
+        until = later[0] if later and others and others[0] != thread else place + 1
+        plan.append((thread, until))
+    return plan
+
+
+@dataclass
+class Witness:
+    """A violation, the test that shows it, and the execution: strand names in the order in which they went."""
+
+    test: Test
+    violation: Violation
+    outcome: Outcome
+    orders: list[Outcome]
+    schedule: list[str]
+    preemptions: int = 0
+
+
+@dataclass
+class Explored:
+    """What exploring one test gave."""
+
+    test: Test
+    witnesses: list[Witness] = field(default_factory=list)
+    exhausted: bool = False
+    executions: int = 0
+    requirements: int = 0
+    covered: int = 0
+    unstable: str = ""  # why the test cannot be judged
+
+
+class Explorer:
+    """Explores tests on one stage."""
+
+    def __init__(self, stage: Stage, sets: Sequence[frozenset[str]] = ()) -> None:
+        self.stage = stage
+        self.sets = sets
+
+    def orders(self, test: Test, seed: int = 0) -> list[Outcome] | None:
+        """The outcomes of all orders of the calls; None when there are too many."""
+        strategy = CallOrders(self.stage)
+        found: list[Outcome] = []
+        while strategy.begin():
+            outcome, _ = self.stage.run_test(test, strategy)
+            if outcome is not None:
+                found.append(outcome)
+            if len(found) > _MOST_ORDERS:
+                return None
+        return found
+
+    def deterministic(self, test: Test, orders: list[Outcome]) -> bool:
+        """Do the orders give the same outcomes when random numbers come out differently?"""
+        loom = self.stage.loom
+        kept = loom.seed
+        loom.seed = kept + 7919
+        try:
+            again = self.orders(test)
+        finally:
+            loom.seed = kept
+        if again is None or len(again) != len(orders):
+            return False
+        return all(
+            one.visible() == other.visible() and one.state == other.state
+            for one, other in zip(orders, again, strict=True)
+        )
+
+    def solo(self, test: Test) -> tuple[list[Operation], list[Operation]]:
+        """What each thread does when the other does nothing, from the same state."""
+        traces = []
+        for thread in (0, 1):
+            alone = tuple(calls if number == thread else () for number, calls in enumerate(test.threads))
+            _, run = self.stage.run_test(test.but(threads=alone, omega=(), later=()), _Alone(self.stage))
+            index = run.indexes.get(self.stage.strand_names[thread], -1)
+            traces.append([operation for strand, operation in run.trace if strand == index])
+        return traces[0], traces[1]
+
+    def explore(self, test: Test, most: int, deadline: float, first_only: bool = True) -> Explored:
+        """Run a test under its schedules; stop at the first fault unless told to go on."""
+        result = Explored(test)
+        orders = self.orders(test)
+        if not orders:
+            result.unstable = "the calls have too many orders"
+            return result
+        stable = self.deterministic(test, orders)
+        if not stable:
+            result.unstable = "what the calls do depends on more than the state of the object and the schedule"
+        kinds: set[tuple[str, str]] = set()
+        for outcome, run in self._executions(test, result, most, deadline):
+            violation = judge(outcome, orders, values=stable)
+            if violation is None:
+                continue
+            key = (violation.kind, violation.message)
+            if key in kinds:
+                continue
+            kinds.add(key)
+            names = {index: name for name, index in self.stage.loom.indexes.items()}
+            schedule = [names[index] for index, _ in run.trace]
+            result.witnesses.append(Witness(test, violation, outcome, orders, schedule))
+            if violation.is_fault and first_only:
+                break
+        return result
+
+    def _executions(
+        self, test: Test, result: Explored, most: int, deadline: float
+    ) -> Iterator[tuple[Outcome, Execution]]:
+        """Driven executions first, then a systematic search of at most so many."""
+        first, second = self.solo(test)
+        for interleaving in problematic(first, second, self.sets):
+            if result.requirements >= most or time.perf_counter() > deadline:
+                break
+            result.requirements += 1
+            drive = Drive(self.stage, plan_of(interleaving))
+            outcome, run = self.stage.run_test(test, drive)
+            result.executions += 1
+            result.covered += drive.reached
+            if outcome is not None:
+                yield outcome, run
+        search = Dpor()
+        count = 0
+        while count < most and time.perf_counter() < deadline:
+            if not search.begin():
+                result.exhausted = True
+                break
+            try:
+                outcome, run = self.stage.run_test(test, search)
+            except Diverged as diverged:
+                result.unstable = str(diverged)
+                return
+            search.end(run)
+            count += 1
+            result.executions += 1
+            if outcome is not None:
+                yield outcome, run
+
+
+class _Alone(Strategy):
+    """Runs the threads one after the other."""
+
+    name = "alone"
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__()
+        self.stage = stage
+
+    def begin(self) -> bool:
+        return True
+
+    def pick(self, run: Any) -> Any:
+        enabled = run.enabled()
+        if not self.stage.together:
+            main = next((strand for strand in enabled if strand.treadle_name == "main"), None)
+            if main is not None:
+                return main
+        return next((s for s in enabled if s.treadle_name != "main"), next(iter(enabled), None))

@@ -1,0 +1,171 @@
+"""Does some order of the calls, one after the other, explain what a concurrent execution did?
+
+An `Outcome` is everything a user of the object can see of one execution: what each call returned or raised, what the
+object's own methods say afterwards, whether later calls fail, how it ended. It is explained when an execution in which
+whole calls follow each other (program order kept, every order tried) has the same outcome. Exceptions count by their
+type; results by structure. A difference that only the object's inner state shows is a warning, not a fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+# what a call did: ("returned", value), ("raised", type name), ("pending",)
+Happened = tuple[Any, ...]
+
+PENDING: Happened = ("pending",)
+DEADLOCK, LIVELOCK, LIMIT = "deadlock", "livelock", "limit"
+
+
+def returned(value: Hashable) -> Happened:
+    return ("returned", value)
+
+
+def raised(error: BaseException) -> Happened:
+    return ("raised", type(error).__name__, str(error).splitlines()[0][:120] if str(error) else "")
+
+
+def _type(happened: Happened) -> Happened:
+    """Exceptions of one type are alike."""
+    return happened[:2]
+
+
+@dataclass
+class Outcome:
+    """What a user of the object can see of one execution."""
+
+    threads: tuple[tuple[Happened, ...], ...]
+    observed: tuple[Happened, ...] = ()
+    later: tuple[Happened, ...] = ()
+    fields: tuple[tuple[str, Hashable], ...] = ()
+    invariant: Happened | None = None
+    state: Hashable = None
+    ending: str = ""
+    late: bool = False  # did it get stuck only when somebody looked at the object afterwards?
+    crashed: tuple[str, ...] = ()  # exceptions in threads of the class's own
+    texts: dict[tuple[str, int, int], str] = field(default_factory=dict)  # values as a person reads them
+    values: dict[tuple[str, int, int], Any] = field(default_factory=dict)  # and as they are
+
+    def results(self) -> Hashable:
+        return tuple(tuple(map(_type, calls)) for calls in self.threads)
+
+    def visible(self) -> Hashable:
+        return self.results(), tuple(map(_type, self.observed)), self.fields
+
+
+@dataclass(frozen=True)
+class Violation:
+    """Why no order of the calls explains an outcome."""
+
+    kind: str  # deadlock, livelock, exception, invariant, linearizability, broken state; or serializability: a warning
+    message: str
+    where: tuple[str, int, int] = ("", 0, 0)  # ("result", thread, call), ("observed", number, 0), ("later", number, 0)
+
+    @property
+    def is_fault(self) -> bool:
+        return self.kind != "serializability"
+
+
+def judge(outcome: Outcome, orders: Sequence[Outcome], *, values: bool = True) -> Violation | None:
+    """The gravest violation of one outcome against those of all orders of the calls; None when it is explained.
+
+    `values=False` leaves results and states out: something besides the schedule decides them.
+    """
+    if outcome.ending == LIMIT or not orders:
+        return None
+    for check in (_stuck, _exceptions, _crashes, _invariant) + ((_results, _observed, _fields) if values else ()):
+        found = check(outcome, orders)
+        if found is not None:
+            return found
+    found = _later(outcome, orders)
+    if found is not None or not values:
+        return found
+    if not any(outcome.visible() == other.visible() and outcome.state == other.state for other in orders):
+        return Violation("serializability", "the object's inner state is one that no order of the calls leaves")
+    return None
+
+
+def _stuck(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
+    if outcome.ending not in (DEADLOCK, LIVELOCK):
+        return None
+    shape = [[happened == PENDING for happened in calls] for calls in outcome.threads]
+    for other in orders:
+        if other.ending in (DEADLOCK, LIVELOCK, LIMIT):
+            if outcome.late and other.late:
+                return None
+            if [[happened == PENDING for happened in calls] for calls in other.threads] == shape:
+                return None
+    if outcome.late:
+        return Violation("broken state", "a later call never returns, which it does after every order of the calls")
+    what = "the calls wait for each other for ever" if outcome.ending == DEADLOCK else "the calls go round for ever"
+    return Violation(outcome.ending, f"{what}, which no order of them does")
+
+
+def _exceptions(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
+    for thread, calls in enumerate(outcome.threads):
+        for number, happened in enumerate(calls):
+            if happened[0] != "raised":
+                continue
+            known = {_type(other.threads[thread][number]) for other in orders if number < len(other.threads[thread])}
+            if _type(happened) not in known:
+                text = f"{happened[1]}: {happened[2]}" if happened[2] else happened[1]
+                return Violation("exception", text, ("result", thread, number))
+    return None
+
+
+def _crashes(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
+    for name in outcome.crashed:
+        if not any(name in other.crashed for other in orders):
+            return Violation("exception", f"{name} in a thread that the class started")
+    return None
+
+
+def _invariant(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
+    if outcome.invariant is None or outcome.invariant == returned(True):
+        return None
+    if any(other.invariant == outcome.invariant for other in orders):
+        return None
+    said = "is false" if outcome.invariant[0] == "returned" else f"raises {outcome.invariant[1]}"
+    return Violation("invariant", f"the class's own invariant {said} afterwards")
+
+
+def _results(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
+    complete = [other for other in orders if other.ending == ""]
+    if outcome.ending or not complete or any(other.results() == outcome.results() for other in complete):
+        return None
+    return Violation("linearizability", "no order of the calls gives these results", ("result", 0, 0))
+
+
+def _observed(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
+    alike = [other for other in orders if other.results() == outcome.results() and not other.ending]
+    if outcome.ending or not alike:
+        return None
+    seen = tuple(map(_type, outcome.observed))
+    if any(tuple(map(_type, other.observed)) == seen for other in alike):
+        return None
+    others = [tuple(map(_type, other.observed)) for other in alike]
+    number = next((n for n, one in enumerate(seen) if all(one != other[n] for other in others)), 0)
+    return Violation("linearizability", "no order of the calls leaves the object like this", ("observed", number, 0))
+
+
+def _fields(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
+    alike = [other for other in orders if other.results() == outcome.results() and not other.ending]
+    if outcome.ending or not alike or any(other.visible() == outcome.visible() for other in alike):
+        return None
+    number = next((n for n, field in enumerate(outcome.fields) if all(field != other.fields[n] for other in alike)), 0)
+    return Violation("linearizability", "no order of the calls leaves the object like this", ("field", number, 0))
+
+
+def _later(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
+    """A later call fails although it fails after no order of the calls."""
+    alike = [other for other in orders if not other.ending]
+    for kind in ("later", "observed"):
+        for number, happened in enumerate(getattr(outcome, kind)):
+            if happened[0] != "raised" or not alike:
+                continue
+            if all(_type(getattr(other, kind)[number]) != _type(happened) for other in alike):
+                text = f"{happened[1]}: {happened[2]}" if happened[2] else happened[1]
+                return Violation("broken state", text, (kind, number, 0))
+    return None
