@@ -16,8 +16,7 @@ from typing import Any
 
 from treadle.model.errors import UsageError
 from treadle.runtime.actors.messages import MessageExecution
-from treadle.runtime.instrument.relevance import without_unrelated_tests
-from treadle.runtime.instrument.selection import file_of
+from treadle.runtime.instrument.selection import Selection, file_of, module_of
 from treadle.runtime.loom import Loom
 
 # library -> the module here that puts it under control
@@ -52,12 +51,7 @@ class MessageLoom(Loom):
         for name, module in LIBRARIES.items():
             if name in sys.modules:
                 stack.enter_context(importlib.import_module(module).controlled())
-        selected = {
-            name: module
-            for name, module in list(sys.modules.items())
-            if isinstance(module, ModuleType) and self.selection.selects(name, file_of(module))
-        }
-        return list(without_unrelated_tests(selected, self.selection).values())
+        return _own_modules(module_of(self.source), self.selection)
 
     def _execution(self) -> Callable[..., MessageExecution]:
         return partial(self._make, MessageExecution)
@@ -66,3 +60,22 @@ class MessageLoom(Loom):
         run = kind(*arguments)
         run.causal, run.behaviours = self.causal, self.behaviours
         return run
+
+
+def _own_modules(test: ModuleType | None, selection: Selection) -> list[ModuleType]:
+    """The project's modules that the globals of the test's module lead to: their globals are put back."""
+    found: dict[str, ModuleType] = {}
+    pending = [test] if test is not None else []
+    while pending:
+        module = pending.pop()
+        if module.__name__ in found or not selection.selects(module.__name__, file_of(module)):
+            continue
+        found[module.__name__] = module
+        for value in list(vars(module).values()):
+            name = value.__name__ if type(value) is ModuleType else str(getattr(type(value), "__module__", ""))
+            if isinstance(value, type) or callable(value):
+                name = str(getattr(value, "__module__", name))
+            reached = sys.modules.get(name)
+            if isinstance(reached, ModuleType):
+                pending.append(reached)
+    return list(found.values())
