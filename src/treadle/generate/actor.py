@@ -302,7 +302,7 @@ def explore_model(
     findings: list[Finding] = []
     with _deep_recursion():
         for leaf in explorer.leaves([root.state]):
-            if leaf.deadlock or leaf.state.failed():
+            if leaf.deadlock or leaf.state.failures():
                 case = writer.case(root, leaf)
                 _add_finding(findings, _finding(path, case))
             if executions is not None and explorer.progress.tests >= executions:

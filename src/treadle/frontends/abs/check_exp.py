@@ -12,7 +12,7 @@ from treadle.frontends.abs import syntax as S
 from treadle.frontends.abs import types as T
 from treadle.frontends.abs.errors import AbsError, AbsUnsupported, Place
 from treadle.frontends.abs.model import Class, Constructor, Data, Function, Interface, Method
-from treadle.frontends.abs.names import Names, did_you_mean, resolve
+from treadle.frontends.abs.names import PARTIAL, Names, did_you_mean, resolve
 from treadle.frontends.abs.types import AnyType, Meta, Type, fits, pruned, substituted
 
 _TIMED = {"now", "duration", "deadline", "durationValue", "timeDifference", "timeValue", "lowlevelDeadline", "thisDC"}
@@ -182,9 +182,10 @@ class ExpChecker:
     def _call(self, exp: S.Call, scope: Scope, expected: AnyType | None) -> AnyType:
         if exp.name in self.function_params:
             return self._call_of_parameter(exp, scope)
+        partial = self.names.functions.get(exp.name + PARTIAL)
+        if partial is not None and exp.name not in self.names.functions:
+            self._fail(f"'{exp.name}' takes functions first: {exp.name}({', '.join(partial.functions)})(...)", exp.at)
         function = self._function(exp.name, exp.at)
-        if function.functions:
-            self._fail(f"'{exp.name}' takes functions first: {exp.name}({', '.join(function.functions)})(...)", exp.at)
         exp.function = function
         meaning: dict[str, AnyType] = {p: Meta() for p in function.type_params}
         result = substituted(function.result, meaning)
@@ -209,7 +210,9 @@ class ExpChecker:
         return Meta()
 
     def _partial_call(self, exp: S.PartialCall, scope: Scope, expected: AnyType | None) -> AnyType:
-        function = exp.function = self._function(exp.name, exp.at)
+        if exp.name + PARTIAL not in self.names.functions:
+            self._fail(f"there is no partial function '{exp.name}'", exp.at)
+        function = exp.function = self.names.functions[exp.name + PARTIAL]
         if len(exp.functions) != len(function.functions):
             self._fail(f"'{exp.name}' takes {len(function.functions)} functions, not {len(exp.functions)}", exp.at)
         for given in exp.functions:

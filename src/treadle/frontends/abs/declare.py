@@ -8,7 +8,7 @@ from __future__ import annotations
 from treadle.frontends.abs import syntax as S
 from treadle.frontends.abs.errors import AbsError
 from treadle.frontends.abs.model import Class, Constructor, Data, Function, Interface, Method, Program
-from treadle.frontends.abs.names import STDLIB, Names, did_you_mean, exported_names, resolve, resolve_imports
+from treadle.frontends.abs.names import PARTIAL, STDLIB, Names, did_you_mean, exported_names, resolve, resolve_imports
 from treadle.frontends.abs.types import AnyType, Type, fits
 
 
@@ -35,6 +35,7 @@ class Declared:
             self._data_and_functions(module)
         for module in modules:
             self._interfaces(module)
+        self._no_circles()
         for module in modules:
             self._classes(module)
         for module in modules:
@@ -52,8 +53,7 @@ class Declared:
                     data.constructors.append(made)
                     names.add(con.name, made, con.at)
                     self._selectors(con, data, names)
-                if module.name == STDLIB:
-                    self.program.library_data.append(data)
+                self.program.data.append(data)
             elif isinstance(decl, S.TypeDecl):
                 entity = Data(f"{module.name}.{decl.name}", [])
             elif isinstance(decl, S.ExceptionDecl):
@@ -71,7 +71,8 @@ class Declared:
                 entity = Class(decl.name, module.name, decl.at)
                 self.program.classes.append(entity)
             self.entities[id(decl)] = entity
-            names.add(decl.name, entity, decl.at)
+            partial = isinstance(decl, S.FunctionDecl) and decl.functions
+            names.add(decl.name + PARTIAL if partial else decl.name, entity, decl.at)
 
     def _exception_data(self) -> Data:
         found = self.names[STDLIB].types.get("Exception")
@@ -111,7 +112,7 @@ class Declared:
         for decl in module.declarations:
             entity = self.entities[id(decl)]
             if isinstance(decl, S.DataDecl) and isinstance(entity, Data):
-                for con, made in zip(decl.constructors, entity.constructors, strict=True):
+                for con, made in zip(decl.constructors, entity.constructors, strict=False):  # exceptions join later
                     made.params = [resolve(use, names, decl.type_params) for use, _ in con.params]
             elif isinstance(decl, S.ExceptionDecl) and isinstance(entity, Constructor):
                 entity.params = [resolve(use, names) for use, _ in decl.constructor.params]
@@ -140,10 +141,19 @@ class Declared:
                     if sig.name in entity.own:
                         raise AbsError(f"method '{sig.name}' is declared twice", sig.at)
                     entity.own[sig.name] = _method(sig, names)
-        for decl in module.declarations:
-            entity = self.entities[id(decl)]
-            if isinstance(entity, Interface) and any(entity in p.supertypes() for p in entity.extends):
-                raise AbsError(f"interface {entity.name} extends itself", decl.at)
+
+    def _no_circles(self) -> None:
+        for entity in self.entities.values():
+            if isinstance(entity, Interface):
+                seen: list[Interface] = []
+                todo = list(entity.extends)
+                while todo:
+                    parent = todo.pop()
+                    if parent is entity:
+                        raise AbsError(f"interface {entity.name} extends itself", entity.at)
+                    if parent not in seen:
+                        seen.append(parent)
+                        todo += parent.extends
 
     def _interface(self, name: str, names: Names, decl: S.InterfaceDecl | S.ClassDecl) -> Interface:
         found = names.types.get(name)

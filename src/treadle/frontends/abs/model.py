@@ -124,7 +124,7 @@ class Program:
     name: str
     classes: list[Class] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
-    library_data: list[Data] = field(default_factory=list)  # data types of the standard library
+    data: list[Data] = field(default_factory=list)  # the standard library's first
     main: list[S.Statement] | None = None
     main_module: str = ""
 

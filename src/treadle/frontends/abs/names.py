@@ -17,6 +17,8 @@ from treadle.frontends.abs.model import Class, Constructor, Data, Function, Inte
 from treadle.frontends.abs.types import AnyType, Type
 
 STDLIB = "ABS.StdLib"
+# Partial functions have names of their own: `map(f)(list)` and `map(pairs)` are two functions.
+PARTIAL = "()"
 # modules of the ABS distribution whose meaning is outside what is executed here
 _OTHER_MODULES = {
     "ABS.DC": "deployment components (ABS.DC)",
@@ -58,12 +60,12 @@ class Names:
         names = None if wanted is None else set(wanted)
         for mine, theirs in zip(self.tables(), origin.tables(), strict=True):
             for name, entity in theirs.items():
-                if "." in name or (names is not None and name not in names):
+                if "." in name or (names is not None and name.removesuffix(PARTIAL) not in names):
                     continue
                 mine.setdefault(name, entity)
                 mine[f"{origin.module}.{name}"] = entity
         for name in names or ():
-            if place is not None and not any(name in table for table in origin.tables()):
+            if place is not None and not any(name in t or name + PARTIAL in t for t in origin.tables()):
                 known = [n for table in origin.tables() for n in table if "." not in n]
                 raise AbsError(f"module {origin.module} has no '{name}'{did_you_mean(name, known)}", place)
 

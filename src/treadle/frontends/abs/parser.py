@@ -42,22 +42,34 @@ NOT_EXECUTED = {
 @cache
 def _parser() -> lark.Lark:
     grammar = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
-    return lark.Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=True)
+    return lark.Lark(grammar, parser="lalr", start=["start", "exp"], propagate_positions=True, maybe_placeholders=True)
 
 
 def parse(source: Source) -> list[S.Module]:
     """The modules of one ABS text."""
     try:
-        tree = _parser().parse(source.text)
+        tree = _parser().parse(source.text, start="start")
     except lark.exceptions.UnexpectedInput as problem:
         raise _syntax_error(source, problem) from None
     return [module for module in _Builder(source).build(tree) if isinstance(module, S.Module)]
 
 
+def parse_expression(text: str) -> S.Exp:
+    """One expression, as tests write values down."""
+    source = Source("<value>", text)
+    try:
+        tree = _parser().parse(text, start="exp")
+    except lark.exceptions.UnexpectedInput as problem:
+        raise _syntax_error(source, problem) from None
+    exp: S.Exp = _Builder(source).build(tree)
+    return exp
+
+
 def _syntax_error(source: Source, problem: lark.exceptions.UnexpectedInput) -> AbsError:
     line, column = problem.line, problem.column
-    if line is None or line < 1:
-        lines = source.text.splitlines() or [""]
+    at_end = isinstance(problem, lark.exceptions.UnexpectedToken) and problem.token.type == "$END"
+    if at_end or line is None or line < 1:
+        lines = source.text.rstrip().splitlines() or [""]
         line, column = len(lines), len(lines[-1]) + 1
     place = Place(source, line, max(column, 1))
     lines = source.text.splitlines()

@@ -113,9 +113,7 @@ class CaseWriter:
         entry = state.futures.get(self._machine.interned.future(root.entry.key))
         if entry is not None and not isinstance(entry, Failure) and entry != self._machine.image.constant("Unit"):
             case.result = encoded(telling(entry), names)
-        case.failures = [
-            show(telling(value.exception), names) for value in state.futures.values() if isinstance(value, Failure)
-        ]
+        case.failures = [show(telling(exception), names) for exception in state.failures()]
         case.waiting = [f"{names[t.this]}.{t.code.name} at line {t.code.lines[t.pc]}" for t in leaf.waiting]
         for ref in stand_ins.values():
             if ref not in state.fields:
@@ -248,7 +246,7 @@ def _born(machine: Machine, key: int, steps: list[Step]) -> tuple[int, ...]:
 
 
 def _outcome(state: State, leaf: Leaf) -> Outcome:
-    if any(isinstance(v, Failure) for v in state.futures.values()):
+    if state.failures():
         return "failed"
     if leaf.deadlock:
         return "deadlock"

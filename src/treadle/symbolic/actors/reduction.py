@@ -215,6 +215,7 @@ class Reduction:
             and one.active.keys() == two.active.keys()
             and one.groups == two.groups
             and one.output == two.output
+            and one.observed == two.observed
         )
         if not same:
             return False

@@ -133,7 +133,7 @@ class Replay:
         state, names = self.state, self.names
         waiting = [*state.active.values(), *(t for queue in state.queues.values() for t in queue)]
         left_over = bool(self.runnable())
-        failures = [v for v in state.futures.values() if isinstance(v, Failure)]
+        failures = state.failures()
         deadlock = not left_over and any(
             t in state.active.values() or (t.waiting is not None and t.waiting.claims) for t in waiting
         )
@@ -148,7 +148,7 @@ class Replay:
             },
             "unfinished" if left_over else outcome,
             encoded(result, names),
-            [show(f.exception, names) for f in failures],
+            [show(exception, names) for exception in failures],
             [f"{names[t.this]}.{t.code.name} at line {t.code.lines[t.pc]}" for t in waiting],
             "".join(state.output),
             self.order,

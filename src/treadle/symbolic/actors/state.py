@@ -75,6 +75,7 @@ class State:
         "last",
         "made",
         "not_null",
+        "observed",
         "output",
         "path",
         "queues",
@@ -88,6 +89,7 @@ class State:
         self.queues: dict[Ref, tuple[Task, ...]] = {}  # group -> tasks that do not run
         self.active: dict[Ref, Task] = {}  # group -> the task that holds it while it waits for a future
         self.futures: dict[Fut, Value] = {}
+        self.observed: frozenset[Fut] = frozenset()  # futures whose exception reached somebody
         self.bindings: dict[Unknown, Value] = {}
         self.not_null: frozenset[Unknown] = frozenset()
         self.distinct: frozenset[tuple[Unknown, Unknown]] = frozenset()
@@ -105,6 +107,7 @@ class State:
         new.queues = self.queues.copy()
         new.active = self.active
         new.futures = self.futures.copy()
+        new.observed = self.observed
         new.bindings = self.bindings
         new.not_null = self.not_null
         new.distinct = self.distinct
@@ -115,9 +118,9 @@ class State:
         new.output = self.output
         return new
 
-    def failed(self) -> bool:
-        """Whether a task ended with an exception."""
-        return any(isinstance(value, Failure) for value in self.futures.values())
+    def failures(self) -> list[Value]:
+        """The exceptions that ended a task and reached nobody."""
+        return [v.exception for f, v in self.futures.items() if type(v) is Failure and f not in self.observed]
 
     def resolved(self, value: Value) -> Value:
         """The value with every decided unknown replaced."""

@@ -250,6 +250,7 @@ class _BodyCompiler:
                 run.guard, run.resume = waiting, here
                 return BLOCKED
             if type(value) is Failure:
+                run.state.observed = run.state.observed | {wanted}
                 raise Thrown(value.exception)
             env[slot] = value
             return following
