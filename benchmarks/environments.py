@@ -6,16 +6,18 @@ named packages and what Treadle itself needs. Treadle is taken from this checkou
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 FOLDER = Path(tempfile.gettempdir()) / "treadle-benchmarks"
-OWN_NEEDS = ("greenlet", "rich", "click")
+OWN_NEEDS = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["dependencies"]
 
 
 class NotInstalled(Exception):
@@ -57,6 +59,17 @@ def environment(python: str, *packages: str) -> str:
     _run([inner, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted])
     ready.write_text("\n".join(wanted))
     return inner
+
+
+def install_checkout(inner: str) -> None:
+    """Build Treadle from this checkout, with its compiled parts, and install it in an environment, if it changed."""
+    sources = sorted((CHECKOUT / "src").rglob("*.py"))
+    state = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    mark = Path(inner).parents[1] / "treadle.txt"
+    if not mark.exists() or mark.read_text() != state:
+        quiet = ["--quiet", "--disable-pip-version-check", "--force-reinstall", "--no-deps"]
+        _run([inner, "-m", "pip", "install", *quiet, str(CHECKOUT)])
+        mark.write_text(state)
 
 
 def _run(command: list[str]) -> None:
