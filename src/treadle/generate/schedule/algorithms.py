@@ -25,14 +25,17 @@ def generate_schedules(
     cr: Criterion,
     *,
     reached: Iterable[Schedule] = (),
+    known: Goals | None = None,
     must_hb: MustHB | None = None,
     sender_receiver: bool = True,
 ) -> Iterator[list[Receive]]:
-    """Algorithm 1. `reached` are schedules whose goals need not be reached again."""
+    """Algorithm 1. The goals of the schedules `reached`, and those `known` to be reached, are not tried again."""
     must_hb = must_hb or MustHB(s, sender_receiver=sender_receiver)
     generation = _Generation(list(s), cr, must_hb)
     for schedule in reached:
         generation.O.add(schedule)
+    if known is not None:
+        generation.O.take_over(known, s)
     return generation.run()
 
 

@@ -109,6 +109,21 @@ class Goals:
                 self.back[number] |= mask
         return new
 
+    def take_over(self, other: Goals, schedule: Schedule) -> None:
+        """Count as reached here what is reached there, between receives of this schedule."""
+        by_actor: dict[int, dict[int, int]] = {}
+        for event in schedule:
+            there = other.number.get(other.criterion.key(event))
+            if there is not None:
+                by_actor.setdefault(event.rec, {})[there] = self.number_of(event)
+        for numbers in by_actor.values():
+            for there, here in numbers.items():
+                row = other.forth[there]
+                for target_there, target_here in numbers.items():
+                    if row >> target_there & 1:
+                        self.forth[here] |= 1 << target_here
+                        self.back[target_here] |= 1 << here
+
     def _columns(self, receives: list[tuple[int, bool]]) -> Iterator[tuple[int, int]]:
         """The same goals by where they end: all criteria are symmetric in time."""
         return self.criterion.rows(receives[::-1])

@@ -46,6 +46,7 @@ class MessageLoom(Loom):
         super().__init__(test, most_steps=most_steps, **options)
         self.causal = causal
         self.behaviours = behaviours
+        self.orders: list[Any] = []  # what the next executions have to keep
 
     def _instrument(self, stack: ExitStack) -> list[ModuleType]:
         for name, module in LIBRARIES.items():
@@ -59,6 +60,7 @@ class MessageLoom(Loom):
     def _make(self, kind: type[MessageExecution], *arguments: Any) -> MessageExecution:
         run = kind(*arguments)
         run.causal, run.behaviours = self.causal, self.behaviours
+        run.orders = list(self.orders)
         return run
 
 

@@ -173,6 +173,8 @@ class MessageStrand(Strand):
 class Order(Protocol):
     """An order that somebody asked for: holds back messages until others were received."""
 
+    given_up: bool
+
     def holds(self, message: Message) -> bool: ...
 
     def sent(self, message: Message) -> None: ...
@@ -241,12 +243,24 @@ class MessageExecution(Execution):
             chosen = super()._choose()
             if chosen is None:
                 if self.stop_reason == "stuck":
+                    if self._give_up_orders():
+                        continue
                     self.at_end = [(s, s.guard) for s in self.people if not s.finished and isinstance(s, MessageStrand)]
                 return None
             self.last_step[chosen.index] = self.step - 1
             if not isinstance(chosen, Courier):
                 return chosen
             self._deliver(chosen)
+
+    def _give_up_orders(self) -> bool:
+        """Nobody can go on: is that because of an order that was asked for? Then it is given up."""
+        waiting = [courier.message for courier in self.couriers if not courier.finished]
+        holding = [order for order in self.orders if any(order.holds(message) for message in waiting)]
+        for order in holding:
+            order.given_up = True
+        if holding:
+            self.stop_reason = ""
+        return bool(holding)
 
     def _end_all(self) -> None:
         for courier in self.couriers:

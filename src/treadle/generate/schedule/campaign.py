@@ -1,0 +1,400 @@
+"""The schedule door: run a test once, generate schedules that reach new ordering goals, run them, tell what came out.
+
+Decides the order of work (section VI of the Bita paper, and beyond): PR, then PMR where handlers change, then PCR.
+Executions that bring events nobody had seen become initial schedules themselves, until nothing new comes or the budget
+is used up. Of several schedules at hand those go first that bring the most new pairs of event types. A failure is
+reported after it was replayed, with the fewest orders of messages that bring it about.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from treadle.generate.explore import same_failure, segments, target_of
+from treadle.generate.schedule.algorithms import generate_schedules, generate_triples
+from treadle.generate.schedule.criteria import CRITERIA, PCR, PETR, PMR, PR, Criterion, Goals
+from treadle.generate.schedule.follow import FollowSchedule
+from treadle.generate.schedule.minimise import Constraint, fewest_orders, in_words
+from treadle.generate.schedule.must_hb import MustHB, bits
+from treadle.generate.schedule.result import Coverage, OrderFinding, ScheduleResult
+from treadle.model.errors import InternalError, Unsupported, UsageError
+from treadle.model.receive import Receive
+from treadle.model.result import Finding, Verdict
+from treadle.model.trail import Trail
+from treadle.oracles.actors import judge, warnings
+from treadle.runtime.actors.loom import MessageLoom
+from treadle.runtime.actors.messages import MessageExecution
+from treadle.runtime.watchdog import ReallyBlocked
+from treadle.search.replay import FollowSteps, FollowTrail
+
+Progress = Callable[[int, float | None, str], None]
+
+MOST_EXECUTIONS = 500
+TRIPLE = "TRIPLE"
+NAMES = (*CRITERIA, TRIPLE)
+# Schedules generated ahead, among which the most promising goes first. More would delay the first execution.
+_AHEAD = 16
+# Initial schedules that one campaign starts from: the first, and those of executions with new events.
+_MOST_BASES = 40
+
+
+def check_schedules(
+    test: Callable[[], Any],
+    *,
+    criteria: Sequence[str] = ("PR", "PMR", "PCR"),
+    executions: int | None = None,
+    seconds: float | None = None,
+    delivery: str = "promised",
+    behaviours: Sequence[str] = (),
+    seed: int = 0,
+    progress: Progress | None = None,
+    target: str | None = None,
+    source: Any = None,
+    first: bool = True,
+) -> ScheduleResult:
+    """Run `test` under schedules that raise ordering coverage. With `first`, stop at the first failure."""
+    check_options(criteria, executions, seconds, delivery)
+    name = target if target is not None else target_of(source if source is not None else test)
+    loom = MessageLoom(test, source=source, seed=seed, causal=delivery == "causal", behaviours=tuple(behaviours))
+    with loom:
+        campaign = Campaign(loom, name, criteria, executions or MOST_EXECUTIONS, seconds, delivery, progress, first)
+        return campaign.run()
+
+
+def check_options(criteria: Sequence[str], executions: int | None, seconds: float | None, delivery: str) -> None:
+    """Refuse what makes no sense before anything runs."""
+    for name in criteria:
+        if name not in NAMES:
+            raise UsageError(f"there is no criterion '{name}'; there are: {', '.join(NAMES)}")
+    if not criteria:
+        raise UsageError(f"name at least one criterion; there are: {', '.join(NAMES)}")
+    for option, budget in (("executions", executions), ("seconds", seconds)):
+        if budget is not None and not budget > 0:
+            raise UsageError(f"a budget of {budget:g} {option} leaves nothing to run; give more than 0")
+    if delivery not in ("promised", "causal"):
+        raise UsageError(f"delivery must be 'promised' or 'causal', not '{delivery}'")
+
+
+class _Over(Exception):
+    """The budget is used up."""
+
+
+class Campaign:
+    """One run of `treadle schedule`."""
+
+    def __init__(
+        self,
+        loom: MessageLoom,
+        target: str,
+        criteria: Sequence[str],
+        executions: int,
+        seconds: float | None,
+        delivery: str,
+        progress: Progress | None,
+        first: bool,
+    ) -> None:
+        self.loom = loom
+        self.criteria = list(criteria)
+        self.most = executions
+        self.seconds = seconds
+        self.progress = progress
+        self.first = first
+        self.result = ScheduleResult(target, Verdict.CUT, delivery=delivery)
+        self.started = time.perf_counter()
+        self.goals = {criterion.name: Goals(criterion) for criterion in (PR, PCR, PMR, PETR)}
+        self.possible = {criterion.name: Goals(criterion) for criterion in (PR, PCR, PMR)}
+        self.events: set[int] = set()
+        self.actors: set[int] = set()
+        self.bases: list[list[Receive]] = []
+        self.passing: list[list[Receive]] = []
+        self.ran: set[tuple[int, ...]] = set()
+        self.now = ""  # the criterion at work
+
+    # ------------------------------------------------------------------ the work
+
+    def run(self) -> ScheduleResult:
+        result = self.result
+        try:
+            saturated = self._search()
+        except _Over as over:
+            saturated = False
+            result.reason = str(over)
+        except KeyboardInterrupt:
+            saturated = False
+            result.reason = f"interrupted after {self._count()}: not a pass"
+        except ReallyBlocked as blocked:
+            raise Unsupported(str(blocked)) from None
+        self._conclude(saturated)
+        return result
+
+    def _search(self) -> bool:
+        """True when every goal that is known to be possible was tried; False when a failure ended it."""
+        if self._execute([]):
+            return False
+        if not self.bases:
+            return True
+        for name in self.criteria:
+            self.now = name
+            for base in _growing(self.bases):
+                for schedule in self._promising(self._generated(name, base)):
+                    if self._execute(schedule):
+                        return False
+        return True
+
+    def _generated(self, name: str, base: list[Receive]) -> Iterator[list[Receive]]:
+        must_hb = MustHB(base)
+        if name == TRIPLE:
+            return generate_triples(base, must_hb=must_hb)
+        criterion = CRITERIA[name]
+        if criterion is PMR and not any(event.cmh for event in base):
+            return iter(())
+        return generate_schedules(base, criterion, known=self.goals[name], must_hb=must_hb)
+
+    def _promising(self, generated: Iterator[list[Receive]]) -> Iterator[list[Receive]]:
+        """Schedules in small batches, those first that bring the most new pairs of event types."""
+        while True:
+            batch = list(islice(generated, _AHEAD))
+            if not batch:
+                return
+            self.result.schedules += len(batch)
+            while batch:
+                best = max(batch, key=self._new_types)
+                batch.remove(best)
+                yield best
+
+    def _new_types(self, schedule: list[Receive]) -> int:
+        goals = self.goals["PETR"]
+        return sum(
+            (mask & ~goals.forth[number]).bit_count()
+            for number, mask in _rows(goals, schedule)
+            if number < len(goals.forth)
+        )
+
+    def _execute(self, schedule: list[Receive]) -> bool:
+        """One execution; True when it fails and that ends the campaign."""
+        key = tuple(event.hash for event in schedule)
+        if key in self.ran:
+            return False
+        self.ran.add(key)
+        self._check_budget()
+        follow = FollowSchedule(schedule)
+        follow.begin()
+        run = self._run(follow)
+        self.result.executions += 1
+        if follow.missing is not None:
+            self.result.infeasible += 1
+            self.result.unfit.append(_did_not_come(follow))
+        receives = run.journal.receives()
+        self._learn(run, receives)
+        found = judge(run)
+        if not found:
+            self.passing.append(receives)
+            return False
+        finding = self._confirm(found[0], run)
+        if not any(same_failure(finding, other) and finding.message == other.message for other in self.result.findings):
+            self.result.findings.append(finding)
+        return self.first
+
+    def _run(self, strategy: Any, constraints: Iterable[Constraint] = (), detail: bool = False) -> MessageExecution:
+        self.loom.orders = list(constraints)
+        try:
+            run = self.loom.run(strategy, detail)
+        finally:
+            self.loom.orders = []
+        assert isinstance(run, MessageExecution)
+        return run
+
+    def _check_budget(self) -> None:
+        if self.result.executions >= self.most:
+            raise _Over(f"the budget of {self._count()} is used up: not a pass")
+        if self.seconds is not None and time.perf_counter() - self.started >= self.seconds and self.result.executions:
+            raise _Over(f"time ran out after {self._count()}: not a pass")
+        if self.progress is not None:
+            self.progress(self.result.executions, None, f"schedule {self.now}".strip())
+
+    def _learn(self, run: MessageExecution, receives: list[Receive]) -> None:
+        """Add what an execution reached; one with new events is an initial schedule for more."""
+        for goals in self.goals.values():
+            goals.add(receives)
+        new = {event.hash for event in receives} - self.events
+        self.events |= new
+        self.actors |= {actor.hash for actor in run.journal.actors}
+        if new and len(self.bases) < _MOST_BASES:
+            self.bases.append(receives)
+            for possible in self.possible.values():
+                add_possible(possible, receives, MustHB(receives))
+        self.result.curve.append({name: len(goals) for name, goals in self.goals.items()})
+        known = {warning.message for warning in self.result.warnings}
+        self.result.warnings += [warning for warning in warnings(run) if warning.message not in known]
+
+    # ------------------------------------------------------------------ a failure
+
+    def _confirm(self, finding: Finding, failing: MessageExecution) -> OrderFinding:
+        """Find the fewest orders that bring the failure about, and a trail that replays it."""
+
+        def attempt(constraints: Sequence[Constraint]) -> MessageExecution | None:
+            follow = FollowSchedule()
+            follow.begin()
+            run = self._run(follow, constraints)
+            found = judge(run)
+            kept = not any(constraint.given_up for constraint in constraints)
+            return run if kept and found and same_failure(found[0], finding) else None
+
+        order: list[str] = []
+        shown = failing
+        smaller = fewest_orders(failing, attempt)
+        if smaller is not None:
+            pairs, shown = smaller
+            worded = in_words(pairs, shown, attempt)
+            if worded is not None:
+                order, shown = worded
+        return self._finished(finding, shown, order)
+
+    def _finished(self, finding: Finding, shown: MessageExecution, order: list[str]) -> OrderFinding:
+        names = {index: name for name, index in self.loom.indexes.items()}
+        steps = FollowSteps([names[index] for index, _ in shown.trace])
+        steps.begin()
+        detailed = self._run(steps, detail=True)
+        found = judge(detailed)
+        if not found or not same_failure(found[0], finding):
+            raise Unsupported(
+                f"the test failed ({finding.message}) but the same order of messages passed when it was run again: it "
+                "depends on something besides messages (real time, addresses, files, other processes)"
+            )
+        settings: dict[str, Any] = {"granularity": "messages"}
+        if self.result.delivery == "causal":
+            settings["delivery"] = "causal"
+        if self.loom.seed:
+            settings["seed"] = self.loom.seed
+        facts = {"kind": found[0].kind, "message": found[0].message}
+        trail = Trail(self.result.target, segments(detailed, steps), settings, facts)
+        again = FollowTrail(trail.segments)
+        again.begin()
+        replayed = judge(self._run(again, detail=True))
+        if not replayed or again.mismatch or not same_failure(replayed[0], finding):
+            raise InternalError(f"the trail of a failure does not replay it ({again.mismatch or finding.message})")
+        return self._told(found[0], detailed, order, trail)
+
+    def _told(self, finding: Finding, run: MessageExecution, order: list[str], trail: Trail) -> OrderFinding:
+        receives = run.journal.receives()
+        overtaken = run.journal.overtakings()
+        told = OrderFinding(
+            kind=finding.kind,
+            message=finding.message,
+            replay=str(trail),
+            exception=finding.exception,
+            steps=list(run.detail or []),
+            trail=trail,
+            order=order,
+            schedule=receives,
+            passing=max(self.passing, key=lambda other: _common(receives, other), default=[]),
+            in_process=not overtaken,
+        )
+        if overtaken:
+            late, early = overtaken[0]
+            told.note = (
+                f"{early.label} overtakes {late.label}, which was sent before it: messages between processes may do "
+                "that, queues inside one process do not (--delivery causal leaves such orders out)"
+            )
+        return told
+
+    # ------------------------------------------------------------------ the end
+
+    def _count(self) -> str:
+        count = self.result.executions
+        return f"{count} execution{'s' if count != 1 else ''}"
+
+    def _conclude(self, saturated: bool) -> None:
+        result = self.result
+        result.seconds = time.perf_counter() - self.started
+        result.events, result.actors = len(self.events), len(self.actors)
+        for name, possible in self.possible.items():
+            reached = self.goals[name]
+            result.goals[name] = Coverage(len(reached), max(len(reached), count_possible(possible, reached)))
+        if result.findings:
+            result.verdict = Verdict.FAILED
+            result.reason = result.reason or f"failed in execution {result.executions}"
+        elif not self.events:
+            result.verdict = Verdict.NOTHING_TO_EXPLORE
+            result.reason = "no actor received a message: there is no order to change"
+        elif saturated and result.executions == 1:
+            result.verdict = Verdict.NOTHING_TO_EXPLORE
+            result.reason = "no two messages of one actor can change places: there is one order"
+        elif saturated:
+            result.verdict = Verdict.PASSED_WITHIN_BOUNDS
+            result.reason = f"every ordering goal of {', '.join(self.criteria)} that could be tried was tried"
+        else:
+            result.verdict = Verdict.CUT
+
+
+def _growing(bases: list[list[Receive]]) -> Iterator[list[Receive]]:
+    """The list, which grows meanwhile."""
+    place = 0
+    while place < len(bases):
+        yield bases[place]
+        place += 1
+
+
+def _rows(goals: Goals, schedule: list[Receive]) -> Iterator[tuple[int, int]]:
+    by_actor: dict[int, list[tuple[int, bool]]] = {}
+    for event in schedule:
+        by_actor.setdefault(event.rec, []).append((goals.number_of(event), event.cmh))
+    for receives in by_actor.values():
+        yield from goals.criterion.rows(receives)
+
+
+def _common(one: Sequence[Receive], other: Sequence[Receive]) -> int:
+    """How many events two executions have in common from the start."""
+    count = 0
+    for first, second in zip(one, other, strict=False):
+        if first != second:
+            break
+        count += 1
+    return count
+
+
+def _did_not_come(follow: FollowSchedule) -> str:
+    missing = follow.missing
+    assert missing is not None
+    return (
+        f"{missing} (from {missing.origin}) did not come: besides the order of messages something else decides what "
+        "the program sends (shared memory, time, randomness)"
+    )
+
+
+# ---------------------------------------------------------------------- which goals are possible
+
+
+def add_possible(possible: Goals, schedule: list[Receive], must_hb: MustHB) -> None:
+    """Note the goals of a schedule's events that mustHB does not rule out."""
+    by_actor: dict[int, list[int]] = {}
+    for place, event in enumerate(schedule):
+        by_actor.setdefault(event.rec, []).append(place)
+    for places in by_actor.values():
+        numbers = {place: possible.number_of(schedule[place]) for place in places}
+        mask = sum(1 << place for place in places)
+        keep_apart = _never_between(possible.criterion, schedule, places)
+        for place in places:
+            free = mask & ~must_hb.before[place] & ~(1 << place)
+            for other in bits(free):
+                between = must_hb.after[place] & must_hb.before[other] & keep_apart
+                if not between and possible.criterion.is_related(schedule[place], schedule[other]):
+                    possible.forth[numbers[place]] |= 1 << numbers[other]
+
+
+def _never_between(criterion: Criterion, schedule: list[Receive], places: list[int]) -> int:
+    """The receives of an actor that must not come between the two of a goal."""
+    if not criterion.consecutive:
+        return 0
+    return sum(1 << place for place in places if criterion is PCR or schedule[place].cmh)
+
+
+def count_possible(possible: Goals, reached: Goals) -> int:
+    """Goals that are possible or were reached."""
+    keys = {number: key for key, number in possible.number.items()}
+    known = {(keys[i], keys[j]) for i, j in possible.reached()}
+    keys = {number: key for key, number in reached.number.items()}
+    return len(known | {(keys[i], keys[j]) for i, j in reached.reached()})
