@@ -36,6 +36,7 @@ class Campaign:
     marked: bool = False  # explore marked tests
     every: bool = False  # explore all tests, marked or not
     replay: str = ""  # run this one schedule instead of searching
+    search: Callable[..., Any] | None = None  # what another door does with each test instead of exploring it
     settings: dict[str, Any] = field(default_factory=dict)  # of the project
     results: list[Result] = field(default_factory=list)
     errors: list[tuple[str, BaseException]] = field(default_factory=list)
@@ -201,6 +202,8 @@ def explore_item(item: pytest.Function) -> None:
         with campaign.progress(target) as progress, body.redirected():
             if campaign.replay:
                 result = replay(campaign.replay, body.run, source=body.function)
+            elif campaign.search is not None:
+                result = campaign.search(body.run, source=body.function, target=target, progress=progress)
             else:
                 result = check(body.run, source=body.function, target=target, progress=progress, **options)
     except BaseException as error:
