@@ -133,6 +133,48 @@ def test_undone_when_the_body_fails(load: Load) -> None:
     assert module.f.__code__ is code
 
 
+DATACLASSES = """
+import dataclasses
+@dataclasses.dataclass(order=True, unsafe_hash=True)
+class Point:
+    x: int
+    y: int = 0
+@dataclasses.dataclass(eq=False)
+class Other:
+    x: int
+    def __eq__(self, other): return self.x == other.x
+"""
+
+
+def test_generated_methods_of_dataclasses(load: Load) -> None:
+    module = load(DATACLASSES)
+    point, same, other = module.Point(1), module.Point(1), module.Other(1)
+    code = module.Point.__eq__.__code__
+
+    def loads(action: Callable[[], Any]) -> list[str]:
+        names = [entry[1] for entry in seen(module, action) if entry[0] == "load"]
+        return sorted(name for name in names if not name.startswith("__"))
+
+    both = ["x", "x", "y", "y"]
+    assert loads(lambda: point == same) == both
+    assert loads(lambda: point < same) == both
+    assert loads(lambda: hash(point)) == ["x", "y"]
+    assert loads(lambda: repr(point)) == ["x", "y"]
+    assert loads(lambda: other == other) == ["x", "x"]
+    assert module.Point.__eq__.__code__ is code
+    assert seen(module, lambda: module.Point(2)) == []
+
+
+def test_generated_methods_of_a_module_imported_meanwhile(load: Load, tmp_path: Path) -> None:
+    module = load("def f():\n    import shapes\n    return shapes.Point(1) == shapes.Point(1)\n")
+    (tmp_path / "shapes.py").write_text(DATACLASSES)
+    log: list[tuple[Any, ...]] = []
+    with instrumented(module, Selection.for_test(module), recording(log)):
+        assert module.f()
+    assert [entry for entry in log if entry[1:] == ("x",)] == [("load", "x"), ("load", "x")]
+    assert "_treadle_load" not in sys.modules["shapes"].Point.__eq__.__code__.co_names
+
+
 def test_functions_made_meanwhile_are_undone_too(load: Load) -> None:
     module = load("def make():\n    def inner(o): return o.x\n    return inner\n")
     with instrumented(module, Selection.for_test(module), HOOKS):

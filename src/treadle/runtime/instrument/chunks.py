@@ -13,7 +13,7 @@ import linecache
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -33,6 +33,10 @@ def plain_form(code: CodeType) -> CodeType | None:
     return None if known is None else known[1]
 
 
+def remember(rewritten: CodeType, plain: CodeType) -> None:
+    _plain_forms[id(rewritten)] = rewritten, plain
+
+
 class Chunk:
     """The two compiled forms of one source."""
 
@@ -45,7 +49,11 @@ class Chunk:
         for before, after in pair(plain, rewritten):
             self._by_code[before] = after
             self._by_position.setdefault(_position(before), []).append(after)
-            _plain_forms[id(after)] = after, before
+            remember(after, before)
+
+    def pairs(self) -> Iterable[tuple[CodeType, CodeType]]:
+        """Every code object of the source, plain and rewritten."""
+        return self._by_code.items()
 
     def rewritten_form(self, code: CodeType) -> CodeType | None:
         """The rewritten form of live code that was compiled from this very source; None if it was not."""
@@ -69,7 +77,7 @@ class Chunk:
 
     def _remember(self, live: CodeType, after: CodeType) -> None:
         self._live[id(live)] = live, after
-        _plain_forms[id(after)] = after, live
+        remember(after, live)
 
 
 def _position(code: CodeType) -> tuple[str, int]:

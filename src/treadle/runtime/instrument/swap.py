@@ -13,7 +13,7 @@ import builtins
 import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from importlib.machinery import SourceFileLoader
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 from treadle.model.errors import UsageError
 from treadle.runtime.instrument.cache import CodeCache
 from treadle.runtime.instrument.chunks import Chunk, chunk_of, is_up_to_date, plain_form
+from treadle.runtime.instrument.generated import rewritten_dataclass_method
 from treadle.runtime.instrument.importer import AroundImport, RewritingFinder
 from treadle.runtime.instrument.places import derived_hooks
 from treadle.runtime.instrument.relevance import related
@@ -42,7 +43,7 @@ def instrumented(
     `around_import(module)` is entered while the body of a module that is imported meanwhile runs.
     """
     install_hooks(hooks)
-    untouched = {hook.__module__ for hook in hooks.values()}
+    untouched = {str(getattr(hook, "__module__", "")) for hook in hooks.values()}
     instrumentation = _Instrumentation(selection, _modules_of(subject), untouched, around_import)
     try:
         instrumentation.enter()
@@ -122,10 +123,15 @@ class _Instrumentation:
         REWRITTEN[name] = REWRITTEN.get(name, 0) + 1
         self.wanted.append(name)
 
-    def _importing(self, module: ModuleType) -> AbstractContextManager[object]:
+    @contextmanager
+    def _importing(self, module: ModuleType) -> Iterator[None]:
         self.modules[module.__name__] = module
         self._want(module.__name__)
-        return self.around_import(module)
+        with self.around_import(module):
+            yield
+        # Decorators may have made functions meanwhile that are not in the source.
+        made = [(function, module) for function in _reachable_functions([module]) if _belongs(function, module)]
+        _swap_in(made, self.modules, self.cache)
 
     def leave(self) -> None:
         if self.finder in sys.meta_path:
@@ -155,8 +161,9 @@ def _swap_in(
             chunks[key] = _chunk(code, module, cache)
         chunk = chunks[key]
         if chunk is None:
-            continue
-        rewritten = chunk.rewritten_form(code) or _despite_differences(chunk, code, module)
+            rewritten = rewritten_dataclass_method(code)
+        else:
+            rewritten = chunk.rewritten_form(code) or _despite_differences(chunk, code, module)
         if rewritten is not None:
             swaps.append((function, rewritten))
     for function, rewritten in swaps:
@@ -190,6 +197,10 @@ def _swap_out(modules: list[ModuleType]) -> None:
         plain = plain_form(function.__code__)
         if plain is not None:
             function.__code__ = plain
+
+
+def _belongs(function: FunctionType, module: ModuleType) -> bool:
+    return function.__globals__ is vars(module) or function.__module__ == module.__name__
 
 
 def _functions(modules: list[ModuleType]) -> Iterator[tuple[FunctionType, ModuleType]]:
