@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "actor": ("treadle.cli.actor:command", "Write tests for an actor's method with unknown inputs."),
     "run": ("treadle.cli.run:command", "Run an ABS model once."),
     "explore": ("treadle.cli.explore:command", "Run a test under every schedule that can matter."),
+    "schedule": ("treadle.cli.schedule:command", "Try the orders of messages that an actor test has not seen."),
     "class": ("treadle.cli.class_:command", "Write concurrent tests for a class that threads share."),
     "replay": ("treadle.cli.replay:command", "Run one saved execution again."),
     "demo": ("treadle.cli.demo:command", "Show the tool at work on the bundled examples."),

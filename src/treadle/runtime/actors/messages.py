@@ -382,3 +382,14 @@ class MessageExecution(Execution):
 def stable_thread(name: str) -> int:
     """The hash of a thread that is no actor: an artificial actor, known by its name (section VI-A)."""
     return ENTRY if name == "main" else stable_hash("thread", name)
+
+
+def handlers_changed() -> None:
+    """Tell Treadle that the actor which is handling a message now handles the next ones differently.
+
+    Needed only where that cannot be seen: an assignment of `on_receive` or of an attribute given with --behaviour can.
+    Outside an execution it does nothing.
+    """
+    strand = here()
+    if isinstance(strand, MessageStrand):
+        strand.handling.cmh = True
