@@ -1,7 +1,8 @@
 """concurrent.futures.Future, wait() and as_completed(): one scheduling point per operation.
 
 The operations of all futures are announced on one object, `Future`, each with its own future as key, so that different
-futures do not conflict; wait() and as_completed(), which look at several at once, are announced on the whole of it.
+futures do not conflict; wait() and as_completed(), which look at several at once, are announced on the whole of it: as
+WAIT when they need all of them, as GET when one of several will do.
 Once a future is done it stays so: whoever waits goes on when it is chosen, with what is done by then.
 """
 
@@ -57,8 +58,10 @@ class FutureGuard(Guard):
 
     def guards(self) -> int:
         mask = 1 << WAIT if self.future._state in _DONE else 0
+        if not self.waiters:
+            return mask | 1 << GET  # whoever waits for one of several may come yet, and be content with another one
         for waiter in self.waiters:
-            if waiter.satisfied():
+            if waiter.satisfied() or len(waiter.pending) > 1:
                 return mask | 1 << GET
         return mask
 
@@ -322,7 +325,7 @@ class Waiter(SyncObject):
         return self.enough(self)
 
     def guards(self) -> int:
-        return 1 << GET if self.enough(self) else 0
+        return (1 << GET | 1 << WAIT) if self.enough(self) else 0
 
     def describe(self) -> str:
         return f"{len(self.pending)} not done"
@@ -341,7 +344,11 @@ def _wait_for(waiter: Waiter, strand: Strand, deadline: float | None) -> bool:
         execution.advance(strand)
         strand.touched = None
         return waiter.satisfied()
-    kind = TRY if execution.any_timeout and deadline is not None else GET
+    needs_all = waiter.enough is _none_pending
+    if execution.any_timeout and deadline is not None:
+        kind = LOOK if needs_all else TRY
+    else:
+        kind = WAIT if needs_all else GET
     return strand.pause((kind, _NAME, None), waiter, deadline)
 
 
