@@ -230,7 +230,9 @@ def _class_targets(module: types.ModuleType, cls: type) -> list[Target]:
         if not isinstance(raw, types.FunctionType | staticmethod | classmethod | property | functools.cached_property):
             continue
         try:
-            found.append(_target(f"{module.__name__}:{cls.__qualname__}.{name}", module, cls, raw, name))
+            target = _target(f"{module.__name__}:{cls.__qualname__}.{name}", module, cls, raw, name)
         except UsageError:
             continue
+        if target.file == module.__file__:  # not what a library wrote into the class
+            found.append(target)
     return found

@@ -6,7 +6,7 @@ everything else (products of unknowns, rationals, strings) to a general one with
 finite domain first, then wider, then without bounds.
 
 API
-    solver = Solver(domain=(-10, 10), timeout=2.0)
+    solver = Solver(domain=(-10, 10), timeout=2.0)      timeout: seconds of an idle core, counted in z3's steps
     solver.check(conditions, extra, hint=model) -> Verdict
                      conditions: a sequence of BOOL `Expr`, known to be satisfiable together (a path
                      condition) extra: one more condition; hint: a model of `conditions`, if the caller has
@@ -38,6 +38,12 @@ from treadle.symbolic.translate import Translator, value_of
 # Models kept for the second stage. A probe on tree-shaped path conditions answered 17 % of all questions
 # with 8 models; more models cost more evaluations than they save.
 RECENT = 8
+
+
+# A limit on z3's own steps, not on the clock: a busy machine must not change an answer. The rate is that of an idle
+# core; the clock still ends what the steps do not, much later.
+_STEPS_PER_SECOND = 2_000_000
+_PATIENCE = 15
 
 
 class Answer(Enum):
@@ -96,7 +102,6 @@ class Solver:
         self._translator = Translator()
         self._lia = _Stack(z3.SolverFor("QF_LIA"))
         self._general = _Stack(z3.Solver())
-        self._lia.z3.set("timeout", int(timeout * 1000))
         self._answers: dict[tuple[Expr, ...], Verdict] = {}
 
     def check(self, conditions: Sequence[Expr], extra: Value = True, hint: Model | None = None) -> Verdict:
@@ -190,8 +195,9 @@ class Solver:
     ) -> Verdict:
         try:
             stack.follow(conditions, self._translator)
-            if timeout is not None:
-                stack.z3.set("timeout", max(1, int(timeout * 1000)))
+            effort = timeout if timeout is not None else self.timeout
+            stack.z3.set("rlimit", max(1000, int(effort * _STEPS_PER_SECOND)))
+            stack.z3.set("timeout", max(1, int(effort * 1000 * _PATIENCE)))
             stack.z3.push()
             try:
                 stack.z3.add(self._translator.term(extra, BOOL), *within)

@@ -266,6 +266,8 @@ def _instance(vm: VM, obj: InstanceObj, name: str) -> Any:
         return bind(vm, raw, obj, obj.cls)
     if name in obj.fields:
         return obj.fields[name]
+    if isinstance(obj.payload, tuple) and name in getattr(obj.cls, "_fields", ()):
+        return obj.payload[obj.cls._fields.index(name)]  # type: ignore[attr-defined]
     found = _field(vm, obj, name, raw)
     if found is not _MISSING:
         return found

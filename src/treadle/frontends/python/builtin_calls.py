@@ -121,7 +121,7 @@ def _guarded(vm: VM, function: Any, handler: Callable[..., Any], args: list[Any]
 
 def _unbound_method(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
     """list.append(xs, 1), object.__setattr__(o, 'x', 1), dict.__init__(...)"""
-    from treadle.frontends.python import attributes, concrete
+    from treadle.frontends.python import attributes, concrete, sequences
 
     name, owner = function.__name__, function.__objclass__
     if args:
@@ -129,6 +129,10 @@ def _unbound_method(vm: VM, function: Any, args: list[Any], named: dict[str, Any
         if isinstance(first, InstanceObj):
             if owner is object or issubclass(owner, BaseException):
                 return _object_method(vm, owner, name, first, args[1:], named)
+            if isinstance(first.payload, ListObj) and issubclass(owner, collections.deque):
+                if name in sequences.DEQUE_METHODS:
+                    return sequences.DEQUE_METHODS[name](vm, first.payload, *args[1:], **named)
+                raise Unsupported(f"deque.{name}")
             if first.payload is not None:
                 return method(vm, first.payload, name, args[1:], named)
         if isinstance(first, Expr | ListObj | DictObj | tuple | str | View | Range):
@@ -791,6 +795,21 @@ def _dict(vm: VM, *args: Any, **named: Any) -> Any:
     return made
 
 
+def _defaultdict(vm: VM, factory: Any = None, *args: Any, **named: Any) -> Any:
+    made = InstanceObj(vm.heap.number(), (collections.defaultdict,))
+    made.payload = _dict(vm, *args, **named)
+    made.fields["default_factory"] = factory
+    return made
+
+
+def _deque(vm: VM, values: Any = (), maxlen: Any = None) -> Any:
+    if vm.force(maxlen) is not None:
+        raise Unsupported("a deque with a maximal length")
+    made = InstanceObj(vm.heap.number(), (collections.deque,))
+    made.payload = _list(vm, values)
+    return made
+
+
 def _divmod(vm: VM, a: Any, b: Any) -> Any:
     from treadle.frontends.python import attributes, operators
 
@@ -1089,6 +1108,8 @@ CLASSES: dict[type, Callable[..., Any]] = {
     operator.itemgetter: _itemgetter,
     object: lambda vm: InstanceObj(vm.heap.number(), (object,)),
     collections.OrderedDict: _dict,
+    collections.defaultdict: lambda vm, *args, **named: _defaultdict(vm, *args, **named),
+    collections.deque: lambda vm, *args, **named: _deque(vm, *args, **named),
 }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from treadle.frontends.python import source
 from treadle.frontends.python.values import Bound, BuiltinMethod, FunctionValue, Generator, Iterator_, Partial, Super
+from treadle.symbolic import expr as x
 from treadle.symbolic import ir
 from treadle.symbolic.expr import Expr
 from treadle.symbolic.heap import DictObj, InstanceObj, ListObj
@@ -246,8 +247,8 @@ def _enum(vm: VM, cls: enum.EnumType, args: list[Any], named: dict[str, Any]) ->
         for member in members:
             if vm.decide(vm.equal(value, member.value)):
                 return member
-        if "_missing_" not in vars(cls):
-            return concrete.call_real(vm, cls, args, named)
+        if value.sort is x.INT and not any("_missing_" in vars(base) for base in cls.__mro__[:-3]):
+            raise vm.error(ValueError, x.concat(x.int_to_str(value), f" is not a valid {cls.__qualname__}"))
     return concrete.call_real(vm, cls, args, named)
 
 

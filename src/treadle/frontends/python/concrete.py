@@ -225,7 +225,10 @@ class Lowering:
         elif value.payload is not None:
             made = value.cls.__new__(value.cls, self.lower(value.payload, known))  # type: ignore[call-arg]
         else:
-            made = object.__new__(value.cls)
+            try:
+                made = object.__new__(value.cls)
+            except TypeError:
+                raise Unsupported(f"an object of type '{value.cls.__name__}' given to compiled code") from None
         self.made[id(value)] = (value, made)
         for name, field in value.fields.items():
             if name != "args":

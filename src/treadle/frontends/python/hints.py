@@ -41,7 +41,9 @@ def from_hint(hint: Any) -> t.Type | None:
         known = [f for f in found if f is not None]
         return t.union(*known) if known else None
     if origin is typing.Literal:
-        return t.OneOf(args)
+        given = tuple(a for a in args if a is not None)
+        literal = [t.OneOf(given)] if given else []
+        return t.union(*literal, *([t.NONE] if None in args else []))
     if origin is type or hint is type:
         return None
     container = origin or hint

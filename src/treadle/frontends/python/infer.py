@@ -22,6 +22,17 @@ _DICT_ONLY = frozenset({"keys", "values", "items", "get", "setdefault", "update"
 _SET_ONLY = frozenset({"add", "discard", "union", "intersection", "difference", "issubset", "issuperset", "isdisjoint"})
 _ARITHMETIC = (ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.Pow, ast.LShift, ast.RShift, ast.Add)
 _MAX_DEPTH = 3
+_TEXTS = "text string name line word msg message prefix suffix sep separator title label filename pattern char"
+_NUMBERS = "count index size width height length limit depth start stop end step num number position offset"
+_LISTS = "items values numbers nums seq sequence iterable elements array words lines data"
+_NAMES: dict[str, t.Type] = {
+    **dict.fromkeys(_TEXTS.split(), t.STR),
+    **dict.fromkeys(_NUMBERS.split(), t.INT),
+    **dict.fromkeys(_LISTS.split(), t.ListOf(t.INT)),
+    "words": t.ListOf(t.STR),
+    "lines": t.ListOf(t.STR),
+    "mapping": t.DictOf(t.STR, t.INT),
+}
 
 
 def infer_parameter(function: types.FunctionType, name: str, depth: int = 0) -> t.Type | None:
@@ -79,6 +90,8 @@ class _Uses:
             self._containers,
             self._numbers,
             self._passed_on,
+            self._by_name,
+            self._sums,
             self._truth,
         ):
             found = rule(nodes)
@@ -162,9 +175,11 @@ class _Uses:
                 case ast.For(iter=source) | ast.comprehension(iter=source) if self.is_it(source):
                     return t.ListOf(self._element(nodes))
                 case ast.Call(func=ast.Name(id=called), args=[first, *_]) if self.is_it(first) and called in (
-                    *("len", "sum", "sorted", "min", "max", "any", "all", "list", "tuple", "set", "iter"),
+                    *("len", "sum", "sorted", "any", "all", "list", "tuple", "set", "iter"),
                     *("enumerate", "zip", "reversed"),
                 ):
+                    return t.ListOf(self._element(nodes))
+                case ast.Call(func=ast.Name(id="min" | "max"), args=[first]) if self.is_it(first):
                     return t.ListOf(self._element(nodes))
                 case ast.Call(func=ast.Name(id=called), args=[_, first, *_]) if self.is_it(first) and called in (
                     *("map", "filter", "zip", "islice", "chain", "takewhile", "dropwhile"),
@@ -196,13 +211,15 @@ class _Uses:
                 case ast.BinOp(left=left, right=right, op=op) if self.is_it(left) or self.is_it(right):
                     if isinstance(op, ast.Div):
                         return t.FLOAT
-                    if isinstance(op, _ARITHMETIC):
-                        other = right if self.is_it(left) else left
+                    other = right if self.is_it(left) else left
+                    number = isinstance(other, ast.Constant) and isinstance(other.value, int | float)
+                    if isinstance(op, _ARITHMETIC) and (not isinstance(op, ast.Add) or number):
                         if isinstance(other, ast.Constant) and isinstance(other.value, float):
                             return t.FLOAT
                         return t.INT
-                case ast.AugAssign(target=target, value=value) if self.is_it(target) or self.is_it(value):
-                    return t.INT
+                case ast.AugAssign(target=target, op=op, value=value) if self.is_it(target) or self.is_it(value):
+                    if not isinstance(op, ast.Add):
+                        return t.INT
                 case ast.UnaryOp(op=ast.USub(), operand=operand) if self.is_it(operand):
                     return t.INT
                 case ast.Compare(left=left, ops=ops, comparators=rights):
@@ -232,17 +249,48 @@ class _Uses:
         if self.depth >= _MAX_DEPTH:
             return None
         for node in nodes:
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
-                continue
-            called = self.function.__globals__.get(node.func.id)
-            if not isinstance(called, types.FunctionType):
+            called, shift = self._called(node)
+            if called is None or not isinstance(node, ast.Call):
                 continue
             for position, argument in enumerate(node.args):
                 if self.is_it(argument):
-                    found = _parameter_at(called, position, self.depth + 1)
+                    found = _parameter_at(called, position + shift, self.depth + 1)
                     if found is not None:
                         return found
         return None
+
+    def _called(self, node: ast.AST) -> tuple[types.FunctionType | None, int]:
+        """The function a call means, and how many parameters its receiver takes."""
+        names = self.function.__globals__
+        match node:
+            case ast.Call(func=ast.Name(id=name)):
+                found = names.get(name)
+                if isinstance(found, type):
+                    init = found.__dict__.get("__init__")
+                    return (init, 1) if isinstance(init, types.FunctionType) else (None, 0)
+                return (found, 0) if isinstance(found, types.FunctionType) else (None, 0)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name)):
+                owner = names.get(self.function.__qualname__.partition(".")[0])
+                method = inspect.getattr_static(owner, name, None) if isinstance(owner, type) else None
+                return (method, 1) if isinstance(method, types.FunctionType) else (None, 0)
+        return None, 0
+
+    def _sums(self, nodes: list[ast.AST]) -> t.Type | None:
+        """Added to something: the weakest sign of a number."""
+        for node in nodes:
+            match node:
+                case ast.BinOp(left=left, right=right, op=ast.Add()) if self.is_it(left) or self.is_it(right):
+                    return t.INT
+                case ast.AugAssign(target=target, op=ast.Add(), value=value):
+                    if self.is_it(target) or self.is_it(value):
+                        return t.INT
+        return None
+
+    def _by_name(self, nodes: list[ast.AST]) -> t.Type | None:
+        """What everybody means by the name, when the use leaves it open."""
+        used = any(isinstance(n, ast.Name) and n.id == self.name for n in nodes)
+        words = self.name.strip("_").lower().split("_")
+        return _NAMES.get(words[-1]) if used and self.depth == 0 else None
 
     def _truth(self, nodes: list[ast.AST]) -> t.Type | None:
         for node in nodes:

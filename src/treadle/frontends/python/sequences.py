@@ -7,6 +7,7 @@ like a loop.
 
 from __future__ import annotations
 
+import collections
 from typing import TYPE_CHECKING, Any
 
 from treadle.frontends.python.values import Range, Slice
@@ -206,6 +207,16 @@ def get_item(vm: VM, obj: Any, index: Any) -> Any:
 def _payload_item(vm: VM, obj: InstanceObj, index: Any) -> Any:
     from treadle.frontends.python import attributes, mappings
 
+    if issubclass(obj.cls, collections.defaultdict) and isinstance(obj.payload, DictObj):
+        found = mappings.find(vm, obj.payload, index)
+        if found is not None:
+            return found[1]
+        factory = vm.force(obj.fields.get("default_factory"))
+        if factory is None:
+            raise vm.error(KeyError, vm.force(index))
+        value = vm.call(factory)
+        mappings.store(vm, obj.payload, index, value)
+        return value
     missing = attributes.lookup(obj.cls, "__missing__")
     if isinstance(obj.payload, DictObj) and missing is not None:
         found = mappings.find(vm, obj.payload, index)
@@ -563,5 +574,46 @@ LIST_METHODS: dict[str, Any] = {
     "clear": _clear,
     "copy": _copy,
     "sort": _sort,
+}
+
+
+def _pop_left(vm: VM, obj: ListObj) -> Any:
+    if not vm.decide(x.gt(obj.size(), 0)):
+        raise vm.error(IndexError, "pop from an empty deque")
+    return pop(vm, obj, 0)
+
+
+def _pop_right(vm: VM, obj: ListObj) -> Any:
+    if not vm.decide(x.gt(obj.size(), 0)):
+        raise vm.error(IndexError, "pop from an empty deque")
+    return pop(vm, obj)
+
+
+def _append_left(vm: VM, obj: ListObj, value: Any) -> None:
+    _insert(vm, obj, 0, value)
+
+
+def _extend_left(vm: VM, obj: ListObj, values: Any) -> None:
+    for value in vm.spread(values):
+        _insert(vm, obj, 0, value)
+
+
+def _rotate(vm: VM, obj: ListObj, n: Any = 1) -> None:
+    values = close(vm, obj)
+    n = vm.force(n)
+    if isinstance(n, Expr):
+        n = vm.path.pick([n], "deque.rotate by an unknown number")[0]
+    if values:
+        shift = n % len(values)
+        values[:] = values[-shift:] + values[:-shift] if shift else values
+
+
+DEQUE_METHODS: dict[str, Any] = {
+    **LIST_METHODS,
+    "pop": _pop_right,
+    "popleft": _pop_left,
+    "appendleft": _append_left,
+    "extendleft": _extend_left,
+    "rotate": _rotate,
 }
 TUPLE_METHODS: dict[str, Any] = {"index": _index, "count": _count}

@@ -13,6 +13,7 @@ import importlib.util
 import sys
 import types
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from treadle.frontends.python import attributes, builtin_calls, calls, concrete, mappings, operators, sequences, strings
@@ -118,7 +119,8 @@ class VM(Machine):
         """The object behind an unknown reference, None included; anything else as it is."""
         while isinstance(value, Ref):
             value = self.heap.force(value)
-        return value
+        # a rational that has become known is a float again
+        return float(value) if type(value) is Fraction else value
 
     def is_none(self, value: Any) -> bool:
         if isinstance(value, Ref):
