@@ -13,7 +13,7 @@ from typing import Any, Literal
 from treadle.frontends.abs import types as T
 from treadle.frontends.abs.model import Data
 from treadle.frontends.abs.types import Type, substituted
-from treadle.symbolic.actors.labels import free_value, labelled
+from treadle.symbolic.actors.labels import labelled
 from treadle.symbolic.actors.machine import Machine
 from treadle.symbolic.actors.state import State, Step
 from treadle.symbolic.actors.system import Root
@@ -97,7 +97,8 @@ class CaseWriter:
         arguments = {name: state.resolved(v) for name, v in root.arguments.items()}
         extra = [(t, {n: state.resolved(v) for n, v in given.items()}) for t, given in root.extra]
         stand_ins = self._stand_ins(state, assumed, names, [arguments, *(given for _, given in extra)])
-        telling = self._telling(state, names, assumed, stand_ins)
+        inputs = [*assumed.values(), arguments.values(), *(given.values() for _, given in extra)]
+        telling = self._telling(state, names, [v for values in inputs for v in values], stand_ins)
         case = Case(
             {names[ref]: self._object(ref, values, state, names, telling) for ref, values in assumed.items()},
             {name: encoded(telling(v), names) for name, v in arguments.items()},
@@ -123,9 +124,9 @@ class CaseWriter:
     # ---- how values are told
 
     def _telling(
-        self, state: State, names: dict[Ref, str], assumed: dict[Ref, list[Value]], stand_ins: dict[Unknown, Ref]
+        self, state: State, names: dict[Ref, str], inputs: list[Value], stand_ins: dict[Unknown, Ref]
     ) -> Callable[[Value], Value]:
-        unknowns = {p for values in assumed.values() for v in values for p in parts(v) if isinstance(p, Expr)}
+        unknowns = {p for v in inputs for p in parts(v) if isinstance(p, Expr)}
         model: dict[Expr, Const] | None = None
         if self._style != "constraints":
             model = labelled(state.path, {v for e in unknowns for v in e.vars})
@@ -145,7 +146,7 @@ class CaseWriter:
                     return renamed(value, state, names)
                 if free and not value.vars <= constrained:
                     return renamed(substitute(value, {v: model[v] for v in value.vars & constrained}), state, names)
-                known = evaluate(value, {**{v: free_value(state.path, v) for v in value.vars}, **model})
+                known = evaluate(value, model)
                 return known.numerator if value.sort is REAL and getattr(known, "denominator", 0) == 1 else known
             return value
 

@@ -163,9 +163,10 @@ class _Compilation:
             depth = run.depth
             level = depth[key] = depth.get(key, 0) + 1
             limit = run.bounds.loop
-            if limit is not None and level > limit + 1:
+            if limit is None:
+                run.tick()
+            elif level > limit + 1:
                 raise Cut("loop")
-            run.tick()
             try:
                 assert code.body is not None
                 return code.body(run, inner)
@@ -292,7 +293,10 @@ class _Compilation:
                 value = run.machine.unknowns.built(run, value)
             if value is None or value[0] is not con:
                 return False
-            return all(arg(run, env, part) for arg, part in zip(args, value[1:], strict=True))
+            for arg, part in zip(args, value[1:], strict=True):  # noqa: SIM110  a generator costs twice as much here
+                if not arg(run, env, part):
+                    return False
+            return True
 
         return matches
 

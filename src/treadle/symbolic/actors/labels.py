@@ -11,7 +11,8 @@ from treadle.symbolic.meaning import evaluate
 
 # How far from zero values are tried one by one when the unknowns have no range; the solver's own value comes after.
 _FAR = 20
-_FREE: dict[object, Const] = {INT: 1, BOOL: False, REAL: Fraction(1), STR: ""}
+# What the path says nothing about: different small numbers, so that a test shows which one went where.
+_FREE_INTEGERS = (1, 2, 3, 5, 7, 4, 6, 8, 9, 10, -1, -2, -3)
 
 _known: dict[Path, dict[Expr, Const] | None] = {}
 
@@ -25,16 +26,24 @@ def labelled(path: Path, unknowns: Iterable[Expr]) -> dict[Expr, Const] | None:
     found = _known[path]
     if found is None:
         return None
-    free = {u: free_value(path, u) for u in unknowns if u not in found}
-    return {**found, **free}
+    model = dict(found)
+    numbers = _free_integers(path)
+    free = sorted((u for u in set(unknowns) if u not in model), key=lambda u: str(u.args[0]))
+    for position, unknown in enumerate(u for u in free if u.sort is INT):
+        model[unknown] = numbers[position % len(numbers)]
+    for unknown in free:
+        if unknown.sort is REAL:
+            model[unknown] = Fraction(1)
+        elif unknown.sort is not INT:
+            model[unknown] = False if unknown.sort is BOOL else ""
+    return model
 
 
-def free_value(path: Path, unknown: Expr) -> Const:
-    """A value for an unknown the path says nothing about."""
-    domain = path.owner.domain
-    if unknown.sort is INT and domain is not None and not domain[0] <= 1 <= domain[1]:
-        return domain[0]
-    return _FREE.get(unknown.sort, 0)
+def _free_integers(path: Path) -> list[int]:
+    if path.owner.domain is None:
+        return list(_FREE_INTEGERS)
+    low, high = path.owner.domain
+    return [n for n in _FREE_INTEGERS if low <= n <= high] or [low]
 
 
 def _solve(path: Path) -> dict[Expr, Const] | None:

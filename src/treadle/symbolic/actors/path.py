@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from treadle.symbolic.actors import finite
 from treadle.symbolic.expr import INT, Const, Expr, Model, Value, ge, le, not_
 from treadle.symbolic.meaning import evaluate
-from treadle.symbolic.solver import Answer, Solver
+from treadle.symbolic.solver import Answer, Solver, connected
 
 
 class Paths:
@@ -42,19 +43,34 @@ class Paths:
         if found is not None:
             return found
         self.counts["questions"] += 1
+        found = self._solve(path, condition, known)
+        if found is not None:
+            self._known[known] = found
+        return found
+
+    def _solve(self, path: Path, condition: Expr, known: frozenset[Expr]) -> Path | None:
+        conditions = (*path.conditions, condition)
         if path.proved and evaluate(condition, path.model) and self._in_domain(condition, path.model):
             self.counts["model in hand"] += 1
-            found = Path(self, (*path.conditions, condition), known, path.model)
-        else:
-            limits = self.limits(condition.vars.union(*(c.vars for c in path.conditions)))
-            verdict = self.solver.check([*limits, *path.conditions], condition, hint=None)
-            if verdict.answer is Answer.UNSAT:
+            return Path(self, conditions, known, path.model)
+        if path.proved and self.domain is not None:
+            # what shares no unknown with the new condition keeps the values it has
+            answer = finite.decide([*connected(path.conditions, condition), condition], self.domain)
+            if answer is False:
+                self.counts["finite domain"] += 1
                 return None
-            found = Path(self, (*path.conditions, condition), known, dict(verdict.model or {}))
-            if verdict.answer is Answer.UNKNOWN:
-                found.proved = False
-                self.counts["unknown"] += 1
-        self._known[known] = found
+            if isinstance(answer, dict):
+                self.counts["finite domain"] += 1
+                return Path(self, conditions, known, {**path.model, **answer})
+        self.counts["solver chain"] += 1
+        limits = self.limits(condition.vars.union(*(c.vars for c in path.conditions)))
+        verdict = self.solver.check([*limits, *path.conditions], condition, hint=None)
+        if verdict.answer is Answer.UNSAT:
+            return None
+        found = Path(self, conditions, known, dict(verdict.model or {}))
+        if verdict.answer is Answer.UNKNOWN:
+            found.proved = False
+            self.counts["unknown"] += 1
         return found
 
     def _in_domain(self, condition: Expr, model: Model) -> bool:

@@ -33,6 +33,7 @@ class Unknowns:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
+        self._built: dict[tuple[Unknown, int], Value] = {}  # unknown and constructor -> the value, always the same
 
     # ---- making
 
@@ -75,15 +76,20 @@ class Unknowns:
         if not data.constructors:
             raise UsageError(f"a value of type {unknown.type} cannot be unknown: the type has no constructors")
         which = run.choose(len(data.constructors)) if len(data.constructors) > 1 else 0
+        value = self._built.get((unknown, which))
+        if value is None:
+            value = self._built[unknown, which] = self._value(unknown, data, which)
+        run.state.bindings = {**run.state.bindings, unknown: value}
+        return value
+
+    def _value(self, unknown: Unknown, data: Data, which: int) -> Value:
         con = data.constructors[which]
         meaning = dict(zip(data.type_params, unknown.type.args, strict=True))
         args = [
             self.fresh(substituted(param, meaning), f"{unknown.name}.{field or index}")
             for index, (param, field) in enumerate(zip(con.params, con.fields, strict=True), 1)
         ]
-        value = (con, *args)
-        run.state.bindings = {**run.state.bindings, unknown: value}
-        return value
+        return (con, *args)
 
     # ---- references
 
