@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +54,9 @@ def parse(source: Source) -> list[S.Module]:
     return [module for module in _Builder(source).build(tree) if isinstance(module, S.Module)]
 
 
+@lru_cache(maxsize=4096)
 def parse_expression(text: str) -> S.Exp:
-    """One expression, as tests write values down."""
+    """One expression, as tests write values down; not to be changed, the same text gives the same tree."""
     source = Source("<value>", text)
     try:
         tree = _parser().parse(text, start="exp")

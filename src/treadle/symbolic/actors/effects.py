@@ -108,6 +108,13 @@ class Calls:
         for cls, name in image.methods:
             self._direct[cls, name] = self.of_effect(remaining(image.methods[cls, name], 0))
 
+    @classmethod
+    def of(cls, image: Image) -> Calls:
+        """The calls of a program, worked out once."""
+        if image.calls is None:
+            image.calls = cls(image)
+        return image.calls
+
     def of_effect(self, effect: Effect) -> set[tuple[Class, str]]:
         """The methods called directly, whatever class the receiver turns out to have; `new` runs init and `run`."""
         found: set[tuple[Class, str]] = set()

@@ -1,8 +1,8 @@
 """A small solver for linear conditions on integers of a finite range: the questions actor programs ask most.
 
 Bounds are propagated to a fixpoint, then values are tried; it answers "yes, with these values", "no", or "too much
-work", and then the general solver is asked. Order conditions such as x < y are decided without trying anything: the least
-values that the bounds allow satisfy them.
+work", and then the general solver is asked. Order conditions such as x < y are decided without trying anything: the
+least values that the bounds allow satisfy them.
 """
 
 from __future__ import annotations

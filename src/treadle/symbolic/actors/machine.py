@@ -15,6 +15,7 @@ from typing import Any
 from treadle.frontends.abs.model import Class, Constructor
 from treadle.symbolic.actors.code import BLOCKED, ENDED, SUSPENDED, Code, Env
 from treadle.symbolic.actors.criteria import Bounds, Cut, Selection
+from treadle.symbolic.actors.effects import Calls
 from treadle.symbolic.actors.path import Paths
 from treadle.symbolic.actors.state import State, Step, Task
 from treadle.symbolic.actors.unknowns import Unknowns
@@ -96,6 +97,7 @@ class Image:
         self.main: Code | None = None
         self.constructors: dict[str, Constructor] = {}
         self.implementing: dict[Any, list[Class]] = {}
+        self.calls: Calls | None = None  # filled by effects.Calls.of
 
     def constant(self, name: str) -> Value:
         """A constructor of the standard library without arguments: Unit, an exception."""

@@ -20,11 +20,18 @@ class Paths:
 
     def __init__(self, domain: tuple[int, int] | None) -> None:
         self.domain = domain
-        self.solver = Solver(domain or (-10, 10))
+        self._solver: Solver | None = None
         self.counts: Counter[str] = Counter()
         self._known: dict[frozenset[Expr], Path] = {}
         self.root = Path(self, (), frozenset(), {})
         self._known[frozenset()] = self.root
+
+    @property
+    def solver(self) -> Solver:
+        """The solver chain, made when it is first needed: most explorations of known data never do."""
+        if self._solver is None:
+            self._solver = Solver(self.domain or (-10, 10))
+        return self._solver
 
     def limits(self, unknowns: frozenset[Expr]) -> list[Expr]:
         """The range of each integer unknown, as conditions."""

@@ -25,7 +25,7 @@ class Reduction:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self.calls = Calls(machine.image)
+        self.calls = Calls.of(machine.image)
         self._chains: dict[tuple[Class, str, int, Class], tuple[frozenset[str], frozenset[Class], bool]] = {}
         self._independent: dict[tuple[int, int, int, int, bool], bool] = {}
 

@@ -18,7 +18,7 @@ def related(image: Image, cls: Class, method: str, pruning: int = 3) -> list[str
     names = [name for owner, name in image.methods if owner is cls]
     if pruning < 1:
         return names
-    calls = Calls(image)
+    calls = Calls.of(image)
     impure = [name for name in names if _writes_through_calls(image, calls, cls, name)]
     if pruning < 2:
         return impure
