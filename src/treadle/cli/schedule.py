@@ -93,10 +93,6 @@ def report(
     write: Path | None = None,
 ) -> int:
     """Print and save; the worst verdict gives the exit code."""
-    for result in results:
-        for finding in result.findings:
-            if isinstance(finding, OrderFinding):
-                finding.explanation = schedule_console.explanation(finding)
     if as_json:
         facts = [result.to_json() for result in results]
         print(json.dumps(facts[0] if len(facts) == 1 else {"tests": facts}))

@@ -18,6 +18,7 @@ from treadle.model.errors import DeadlockError, InternalError, LivelockError, No
 from treadle.model.operation import WAIT, location, word
 from treadle.model.result import Finding, Result, Verdict
 from treadle.model.trail import Segment, Stop, Trail
+from treadle.oracles import message_sequence
 from treadle.oracles.explanation import explain
 from treadle.oracles.outcome import judge, leftovers
 from treadle.runtime.execution import Diverged, Execution
@@ -47,6 +48,8 @@ def check(
     instrument: Sequence[str] | str = (),
     timeouts: str = "idle",
     seed: int = 0,
+    granularity: str | None = None,
+    delivery: str = "promised",
     progress: Progress | None = None,
     target: str | None = None,
     source: Any = None,
@@ -61,6 +64,25 @@ def check(
     make = functools.partial(strategies.make, strategy, seed=seed, preemptions=preemptions, delays=delays)
     make()  # wrong options are told before anything is set up
     name = target if target is not None else target_of(source if source is not None else test)
+    if granularity != "accesses" and not inspect.iscoroutinefunction(test):
+        from treadle.generate.schedule import explore_messages
+
+        if explore_messages.granularity_of(test, source, granularity, packages, seed) == "messages":
+            result: Result = explore_messages.check_messages(
+                test,
+                strategy=strategy,
+                executions=executions,
+                seconds=seconds,
+                preemptions=preemptions,
+                delays=delays,
+                timeouts=timeouts,
+                seed=seed,
+                delivery=delivery,
+                progress=progress,
+                target=name,
+                source=source,
+            )
+            return result
     loom = Loom(test, source=source, instrument=packages, timeouts=timeouts, seed=seed, skip_private=True)
     settings = _settings(packages, timeouts, seed)
     with loom:
@@ -315,6 +337,10 @@ def same_failure(one: Finding, other: Finding) -> bool:
 def complete(finding: Finding, run: Execution) -> Finding:
     """Add the steps and the explanation of the execution that shows a finding."""
     finding.steps = list(run.detail or [])
+    journal = getattr(run, "journal", None)
+    if journal is not None:  # an actor program: its messages tell more than its operations
+        finding.explanation = message_sequence.text(journal.receives())
+        return finding
     finding.explanation = explain(finding.steps, finding.kind, finding.message, waiting=run.stuck)
     return finding
 
@@ -368,13 +394,7 @@ def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None) -
     if isinstance(trail, str):
         trail = Trail.parse(trail)
     settings = trail.settings
-    loom = Loom(
-        test,
-        source=source,
-        instrument=tuple(settings.get("instrument", ())),
-        timeouts=settings.get("timeouts", "idle"),
-        seed=settings.get("seed", 0),
-    )
+    loom = _loom_of(settings, test, source)
     started = time.perf_counter()
     with loom:
         follow = FollowTrail(trail.segments)
@@ -399,6 +419,21 @@ def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None) -
         findings=findings[:1],
         atomic_modules=sorted(loom.atomic),
         reason="the trail fails as recorded" if findings else "the trail runs to its end and no longer fails",
+    )
+
+
+def _loom_of(settings: dict[str, Any], test: Callable[[], Any], source: Any) -> Loom:
+    """The loom under which a trail was recorded."""
+    if settings.get("granularity") == "messages":
+        from treadle.generate.schedule import explore_messages
+
+        return explore_messages.loom_for(settings, test, source)
+    return Loom(
+        test,
+        source=source,
+        instrument=tuple(settings.get("instrument", ())),
+        timeouts=settings.get("timeouts", "idle"),
+        seed=settings.get("seed", 0),
     )
 
 

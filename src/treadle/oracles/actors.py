@@ -25,7 +25,7 @@ from treadle.oracles import outcome
 def judge(run: Any) -> list[Finding]:
     """The findings of one execution at message granularity, most important first."""
     findings = [_failure(failure) for failure in run.journal.failures if not failure.handled]
-    usual = outcome.judge(run)
+    usual = outcome.judge_strands(run)
     raised = [finding for finding in usual if finding.exception is not None]
     findings += raised
     if run.stop_reason == "stuck":
@@ -108,7 +108,7 @@ def _stuck(run: Any) -> Finding:
     if len(idle) == len(waits):
         names = [_name(run, strand) for strand in idle]
         return Finding("leaked actors", f"the test is over and {', '.join(names)} {_were(names)} not stopped")
-    return outcome.judge(run)[-1]
+    return outcome.judge_strands(run)[-1]
 
 
 def _waits_for_mail(guard: Any) -> bool:

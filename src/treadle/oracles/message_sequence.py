@@ -1,7 +1,7 @@
 """The receives of an execution as text, one line each, beside those of an execution that passes.
 
-Decides where two executions part: the first receive of an actor that is another one than that actor received at the same
-place in the other execution. (That different actors take turns in another order means nothing.)
+Decides where two executions part: the first receive of an actor that is another one than that actor received at the
+same place in the other execution. (That different actors take turns in another order means nothing.)
 """
 
 from __future__ import annotations
@@ -49,6 +49,15 @@ def text(failing: Sequence[Receive], passing: Sequence[Receive] = ()) -> str:
         elif row - 1 in shown:
             out.append("  ...")
     return "\n".join(out)
+
+
+def story(failing: Sequence[Receive], passing: Sequence[Receive], order: Sequence[str], note: str = "") -> str:
+    """A failing execution, told: the orders that it takes, and its messages beside those of one that passes."""
+    parts = [f"it takes only: {', '.join(order)}"] if order else []
+    parts.append(text(failing, passing))
+    if note:
+        parts.append(f"note: {note}")
+    return "\n\n".join(parts)
 
 
 def _line(event: Receive, marked: bool) -> str:

@@ -16,7 +16,7 @@ _COLUMN, _ROW, _LEFT, _TOP = 120, 26, 70, 78
 _STYLE = """<style>
 text{font:12px sans-serif;fill:#222} .title{font-weight:bold;font-size:14px} .head{fill:#eef2f7;stroke:#5b6b7f}
 .life{stroke:#9aa7b5;stroke-dasharray:3 3} .arrow{stroke:#333;fill:none} .label{text-anchor:middle;font-size:11px}
-.other{stroke:#b00020;stroke-width:2;fill:none} 
+.other{stroke:#b00020;stroke-width:2;fill:none}
 .othertext{text-anchor:middle;font-size:11px;fill:#b00020;font-weight:bold}
 .receive{fill:#3b6fb5} .otherreceive{fill:#b00020}
 </style>"""

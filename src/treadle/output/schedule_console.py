@@ -7,9 +7,8 @@ from typing import IO
 from rich.console import Console
 from rich.text import Text
 
-from treadle.generate.schedule.result import OrderFinding, ScheduleResult
+from treadle.generate.schedule.result import ScheduleResult
 from treadle.model.result import Finding, Verdict
-from treadle.oracles import message_sequence
 
 _COLOUR = {Verdict.FAILED: "bold red", Verdict.PASSED_WITHIN_BOUNDS: "bold green"}
 
@@ -64,25 +63,12 @@ def advice(result: ScheduleResult) -> str:
     return ""
 
 
-def explanation(finding: OrderFinding) -> str:
-    """The whole story of a failing schedule: the orders it needs, and the messages beside those that pass."""
-    parts = []
-    if finding.order:
-        parts.append("it takes only: " + ", ".join(finding.order))
-    elif finding.schedule:
-        parts.append("it needs no special order of messages")
-    parts.append(message_sequence.text(finding.schedule, finding.passing))
-    if finding.note:
-        parts.append(f"note: {finding.note}")
-    return "\n\n".join(parts)
-
-
 def _show_finding(console: Console, finding: Finding) -> None:
     console.print()
     console.print(Text.assemble((f"  {finding.kind}: ", "bold"), finding.message))
-    if isinstance(finding, OrderFinding):
+    if finding.explanation:
         console.print()
-        for line in explanation(finding).splitlines():
+        for line in finding.explanation.splitlines():
             console.print(f"    {line}".rstrip(), markup=False)
     console.print()
     if finding.replay:

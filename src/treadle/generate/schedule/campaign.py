@@ -9,26 +9,24 @@ reported after it was replayed, with the fewest orders of messages that bring it
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from treadle.generate.explore import same_failure, segments, target_of
+from treadle.generate.explore import same_failure, target_of
 from treadle.generate.schedule.algorithms import generate_schedules, generate_triples
+from treadle.generate.schedule.confirm import Confirmation, settings_of
 from treadle.generate.schedule.criteria import CRITERIA, PCR, PETR, PMR, PR, Criterion, Goals
 from treadle.generate.schedule.follow import FollowSchedule
-from treadle.generate.schedule.minimise import Constraint, fewest_orders, in_words
 from treadle.generate.schedule.must_hb import MustHB, bits
 from treadle.generate.schedule.result import Coverage, OrderFinding, ScheduleResult
-from treadle.model.errors import InternalError, Unsupported, UsageError
+from treadle.model.errors import Unsupported, UsageError
 from treadle.model.receive import Receive
 from treadle.model.result import Finding, Verdict
-from treadle.model.trail import Trail
 from treadle.oracles.actors import judge, warnings
 from treadle.runtime.actors.loom import MessageLoom
 from treadle.runtime.actors.messages import MessageExecution
 from treadle.runtime.watchdog import ReallyBlocked
-from treadle.search.replay import FollowSteps, FollowTrail
 
 Progress = Callable[[int, float | None, str], None]
 
@@ -182,7 +180,8 @@ class Campaign:
         self._check_budget()
         follow = FollowSchedule(schedule)
         follow.begin()
-        run = self._run(follow)
+        run = self.loom.run(follow)
+        assert isinstance(run, MessageExecution)
         self.result.executions += 1
         if follow.missing is not None:
             self.result.infeasible += 1
@@ -197,15 +196,6 @@ class Campaign:
         if not any(same_failure(finding, other) and finding.message == other.message for other in self.result.findings):
             self.result.findings.append(finding)
         return self.first
-
-    def _run(self, strategy: Any, constraints: Iterable[Constraint] = (), detail: bool = False) -> MessageExecution:
-        self.loom.orders = list(constraints)
-        try:
-            run = self.loom.run(strategy, detail)
-        finally:
-            self.loom.orders = []
-        assert isinstance(run, MessageExecution)
-        return run
 
     def _check_budget(self) -> None:
         if self.result.executions >= self.most:
@@ -233,73 +223,8 @@ class Campaign:
     # ------------------------------------------------------------------ a failure
 
     def _confirm(self, finding: Finding, failing: MessageExecution) -> OrderFinding:
-        """Find the fewest orders that bring the failure about, and a trail that replays it."""
-
-        def attempt(constraints: Sequence[Constraint]) -> MessageExecution | None:
-            follow = FollowSchedule()
-            follow.begin()
-            run = self._run(follow, constraints)
-            found = judge(run)
-            kept = not any(constraint.given_up for constraint in constraints)
-            return run if kept and found and same_failure(found[0], finding) else None
-
-        order: list[str] = []
-        shown = failing
-        smaller = fewest_orders(failing, attempt)
-        if smaller is not None:
-            pairs, shown = smaller
-            worded = in_words(pairs, shown, attempt)
-            if worded is not None:
-                order, shown = worded
-        return self._finished(finding, shown, order)
-
-    def _finished(self, finding: Finding, shown: MessageExecution, order: list[str]) -> OrderFinding:
-        names = {index: name for name, index in self.loom.indexes.items()}
-        steps = FollowSteps([names[index] for index, _ in shown.trace])
-        steps.begin()
-        detailed = self._run(steps, detail=True)
-        found = judge(detailed)
-        if not found or not same_failure(found[0], finding):
-            raise Unsupported(
-                f"the test failed ({finding.message}) but the same order of messages passed when it was run again: it "
-                "depends on something besides messages (real time, addresses, files, other processes)"
-            )
-        settings: dict[str, Any] = {"granularity": "messages"}
-        if self.result.delivery == "causal":
-            settings["delivery"] = "causal"
-        if self.loom.seed:
-            settings["seed"] = self.loom.seed
-        facts = {"kind": found[0].kind, "message": found[0].message}
-        trail = Trail(self.result.target, segments(detailed, steps), settings, facts)
-        again = FollowTrail(trail.segments)
-        again.begin()
-        replayed = judge(self._run(again, detail=True))
-        if not replayed or again.mismatch or not same_failure(replayed[0], finding):
-            raise InternalError(f"the trail of a failure does not replay it ({again.mismatch or finding.message})")
-        return self._told(found[0], detailed, order, trail)
-
-    def _told(self, finding: Finding, run: MessageExecution, order: list[str], trail: Trail) -> OrderFinding:
-        receives = run.journal.receives()
-        overtaken = run.journal.overtakings()
-        told = OrderFinding(
-            kind=finding.kind,
-            message=finding.message,
-            replay=str(trail),
-            exception=finding.exception,
-            steps=list(run.detail or []),
-            trail=trail,
-            order=order,
-            schedule=receives,
-            passing=max(self.passing, key=lambda other: _common(receives, other), default=[]),
-            in_process=not overtaken,
-        )
-        if overtaken:
-            late, early = overtaken[0]
-            told.note = (
-                f"{early.label} overtakes {late.label}, which was sent before it: messages between processes may do "
-                "that, queues inside one process do not (--delivery causal leaves such orders out)"
-            )
-        return told
+        settings = settings_of(self.loom)
+        return Confirmation(self.loom, self.result.target, settings).confirm(finding, failing, self.passing)
 
     # ------------------------------------------------------------------ the end
 
@@ -344,16 +269,6 @@ def _rows(goals: Goals, schedule: list[Receive]) -> Iterator[tuple[int, int]]:
         by_actor.setdefault(event.rec, []).append((goals.number_of(event), event.cmh))
     for receives in by_actor.values():
         yield from goals.criterion.rows(receives)
-
-
-def _common(one: Sequence[Receive], other: Sequence[Receive]) -> int:
-    """How many events two executions have in common from the start."""
-    count = 0
-    for first, second in zip(one, other, strict=False):
-        if first != second:
-            break
-        count += 1
-    return count
 
 
 def _did_not_come(follow: FollowSchedule) -> str:

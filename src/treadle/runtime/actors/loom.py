@@ -52,7 +52,7 @@ class MessageLoom(Loom):
         for name, module in LIBRARIES.items():
             if name in sys.modules:
                 stack.enter_context(importlib.import_module(module).controlled())
-        return _own_modules(module_of(self.source), self.selection)
+        return own_modules(module_of(self.source), self.selection)
 
     def _execution(self) -> Callable[..., MessageExecution]:
         return partial(self._make, MessageExecution)
@@ -64,7 +64,7 @@ class MessageLoom(Loom):
         return run
 
 
-def _own_modules(test: ModuleType | None, selection: Selection) -> list[ModuleType]:
+def own_modules(test: ModuleType | None, selection: Selection) -> list[ModuleType]:
     """The project's modules that the globals of the test's module lead to: their globals are put back."""
     found: dict[str, ModuleType] = {}
     pending = [test] if test is not None else []

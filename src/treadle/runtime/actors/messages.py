@@ -252,6 +252,12 @@ class MessageExecution(Execution):
                 return chosen
             self._deliver(chosen)
 
+    @property
+    def troubled(self) -> bool:
+        """Is there anything that the oracles should look at?"""
+        journal = self.journal
+        return super().troubled or bool(journal.failures) or any(message.dropped for message in journal.messages)
+
     def _give_up_orders(self) -> bool:
         """Nobody can go on: is that because of an order that was asked for? Then it is given up."""
         waiting = [courier.message for courier in self.couriers if not courier.finished]

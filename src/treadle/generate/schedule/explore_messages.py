@@ -1,0 +1,147 @@
+"""`treadle explore` at message granularity: which tests it is for, with which strategies, and how it differs.
+
+Decides the default: a test whose module leads to an actor library, and which starts an actor when it runs, is explored
+in steps of messages; `--granularity accesses` looks at memory as well, and naming a package with --instrument asks for
+that, too.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from treadle.generate import explore
+from treadle.generate.schedule.confirm import Confirmation
+from treadle.generate.schedule.follow import FollowSchedule
+from treadle.model.errors import UsageError
+from treadle.model.result import Finding, Verdict
+from treadle.runtime.actors.loom import LIBRARIES, MessageLoom, own_modules
+from treadle.runtime.actors.messages import MessageExecution
+from treadle.runtime.instrument.selection import Selection, module_of
+from treadle.search import strategies
+from treadle.search.auto import Auto
+from treadle.search.message_dpor import MessageDpor
+from treadle.search.strategy import Strategy
+
+GRANULARITIES = ("messages", "accesses")
+
+
+def granularity_of(test: Callable[[], Any], source: Any, wanted: str | None, packages: Sequence[str], seed: int) -> str:
+    """At which granularity a test is explored."""
+    if wanted is not None:
+        if wanted not in GRANULARITIES:
+            raise UsageError(f"granularity must be 'messages' or 'accesses', not '{wanted}'")
+        if wanted == "messages" and packages:
+            raise UsageError("--instrument looks at the memory of a package: that is --granularity accesses")
+        return wanted
+    if packages or not uses_actors(source if source is not None else test):
+        return "accesses"
+    with MessageLoom(test, source=source, seed=seed) as loom:
+        follow = FollowSchedule()
+        follow.begin()
+        run = loom.run(follow)
+        assert isinstance(run, MessageExecution)
+        return "messages" if run.journal.actors else "accesses"
+
+
+def uses_actors(source: Any) -> bool:
+    """Does the module of a test lead to an actor library that is imported, or to mailboxes?"""
+    libraries = {name for name in LIBRARIES if name in sys.modules}
+    if "treadle.actors" in sys.modules:
+        libraries.add("treadle.actors")
+    if not libraries:
+        return False
+    test = module_of(source)
+    for module in own_modules(test, Selection.for_test(source)):
+        for value in list(vars(module).values()):
+            names = (getattr(value, "__name__", ""), getattr(value, "__module__", ""), type(value).__module__)
+            bases = [base.__module__ for base in getattr(value, "__mro__", ())] if isinstance(value, type) else []
+            for name in (*names, *bases):
+                if isinstance(name, str) and any(name == one or name.startswith(f"{one}.") for one in libraries):
+                    return True
+        if getattr(module, "treadle", None) is sys.modules.get("treadle") and "treadle.actors" in libraries:
+            return True
+    return False
+
+
+def make_strategy(name: str, *, seed: int = 0, preemptions: int | None = None, delays: int | None = None) -> Strategy:
+    """The strategy of that name for messages."""
+    if preemptions is not None or delays is not None:
+        raise UsageError("a handler is never interrupted at message granularity: there are no preemptions to bound")
+    if name == "source-dpor":
+        raise UsageError("strategy 'source-dpor' is for accesses; at message granularity use 'dpor'")
+    if name == "dpor":
+        return MessageDpor()
+    if name == "auto":
+        auto = Auto(seed)
+        auto.dpor = auto.phase = MessageDpor()
+        return auto
+    return strategies.make(name, seed=seed)
+
+
+def check_messages(
+    test: Callable[[], Any],
+    *,
+    strategy: str,
+    executions: int | None,
+    seconds: float | None,
+    preemptions: int | None,
+    delays: int | None,
+    timeouts: str,
+    seed: int,
+    delivery: str,
+    progress: Any,
+    target: str,
+    source: Any,
+) -> Any:
+    """`treadle.check` at message granularity."""
+    if delivery not in ("promised", "causal"):
+        raise UsageError(f"delivery must be 'promised' or 'causal', not '{delivery}'")
+    make = functools.partial(make_strategy, strategy, seed=seed, preemptions=preemptions, delays=delays)
+    make()
+    loom = MessageLoom(test, source=source, timeouts=timeouts, seed=seed, causal=delivery == "causal")
+    settings = settings_for(delivery, timeouts, seed)
+    with loom:
+        result = _Messages(loom, make, target, settings, executions, seconds, progress, strategy).run()
+    result.statistics["granularity"] = "messages"
+    return result
+
+
+def settings_for(delivery: str, timeouts: str, seed: int) -> dict[str, Any]:
+    settings: dict[str, Any] = {"granularity": "messages"}
+    if delivery != "promised":
+        settings["delivery"] = delivery
+    if timeouts != "idle":
+        settings["timeouts"] = timeouts
+    if seed:
+        settings["seed"] = seed
+    return settings
+
+
+def loom_for(settings: dict[str, Any], test: Callable[[], Any], source: Any) -> MessageLoom:
+    """The loom that runs what a trail of this granularity describes."""
+    return MessageLoom(
+        test,
+        source=source,
+        timeouts=settings.get("timeouts", "idle"),
+        seed=settings.get("seed", 0),
+        causal=settings.get("delivery") == "causal",
+    )
+
+
+class _Messages(explore._Campaign):
+    """A search over orders of messages."""
+
+    def _confirm(self, finding: Finding, run: Any) -> Finding:
+        assert isinstance(self.loom, MessageLoom)
+        return Confirmation(self.loom, self.target, self.settings).confirm(finding, run)
+
+    def _sentence(self, verdict: Verdict, reason: str) -> str:
+        count = f"{self.executions} execution{'s' if self.executions != 1 else ''}"
+        if verdict is Verdict.PASSED_EXHAUSTIVE:
+            return f"every order of messages was run, up to equivalence: {count}"
+        if verdict is Verdict.NOTHING_TO_EXPLORE:
+            return "no actor receives two messages that could change places: there was one order to run"
+        return super()._sentence(verdict, reason)
