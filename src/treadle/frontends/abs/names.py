@@ -71,7 +71,7 @@ class Names:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, sorted(set(known)), 1, 0.6)
+    near = difflib.get_close_matches(name, sorted(set(known)), 1, 0.5)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 

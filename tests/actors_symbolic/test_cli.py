@@ -1,0 +1,200 @@
+"""`treadle actor` and `treadle run` as a user meets them: JSON, exit codes, files, and sentences for wrong use."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from treadle.cli.main import main
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "abs"
+FACTORIAL = str(EXAMPLES / "factorial.abs")
+BUFFER = str(EXAMPLES / "producer_consumer.abs")
+
+
+def call(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as left:
+        main(list(argv))
+    shown = capsys.readouterr()
+    assert isinstance(left.value.code, int)
+    return left.value.code, shown.out, shown.err
+
+
+def told(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, Any]:
+    _, out, _ = call(capsys, *argv, "--json")
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+def test_json_has_what_it_promises(capsys: pytest.CaptureFixture[str]) -> None:
+    found = told(
+        capsys, "actor", f"{FACTORIAL}:Fact.ft", "-k", "2", "--tasks", "4", "--actors", "2", "--no-alias",
+        "--reduce", "stable",
+    )  # fmt: skip
+    assert {"target", "tests", "states", "cuts", "deadlocks", "seconds", "cases"} <= found.keys()
+    assert found["tests"] == 720
+    assert found["states"] == 2430
+    assert found["cuts"] == {"loop": 59, "task": 0, "actor": 278}
+    assert found["deadlocks"] == 0
+    assert len(found["cases"]) == 720
+    for case in found["cases"]:
+        assert {"initial", "arguments", "order", "final", "condition"} <= case.keys()
+
+
+@pytest.mark.parametrize(("reduce", "tests"), [("stable", 15), ("independent", 9)])
+def test_defaults_give_the_published_figures(capsys: pytest.CaptureFixture[str], reduce: str, tests: int) -> None:
+    found = told(capsys, "actor", f"{BUFFER}:Consumer.consumeN", "-k", "2", "--reduce", reduce)
+    assert found["tests"] == tests
+
+
+@pytest.mark.parametrize(("reduce", "tests"), [("none", 280), ("stable", 18), ("independent", 8), ("exact", 2)])
+def test_the_main_block(capsys: pytest.CaptureFixture[str], reduce: str, tests: int) -> None:
+    assert told(capsys, "actor", FACTORIAL, "--reduce", reduce)["tests"] == tests
+
+
+def test_selection_options(capsys: pytest.CaptureFixture[str]) -> None:
+    for tasks in ("fifo", "lifo"):
+        found = told(
+            capsys, "actor", f"{FACTORIAL}:Runner.fact", "-k", "1", "--tasks", "8", "--actors", "2",
+            "--select-objects", "round-robin", "--select-tasks", tasks,
+        )  # fmt: skip
+        assert found["tests"] == 5
+
+
+def test_queue_option(capsys: pytest.CaptureFixture[str]) -> None:
+    target = f"{EXAMPLES / 'sum_facts.abs'}:A.sumFacts"
+    alone = told(capsys, "actor", target, "-k", "1", "--tasks", "3")
+    behind = told(capsys, "actor", target, "-k", "1", "--tasks", "3", "--queue", "1")
+    assert behind["related"] == ["sumFacts", "setFt"]
+    assert behind["tests"] > alone["tests"]
+
+
+def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "actor", f"{FACTORIAL}:Fact.rp")
+    assert code == 0
+    assert "order of tasks" in out
+    assert "3 tests, " in out
+    assert "cut: 0 by loop, 0 by tasks, 1 by actors" in out
+
+
+def test_writing_tests_and_pictures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    where, pictures, tree = tmp_path / "tests" / "test_rp.py", tmp_path / "pictures", tmp_path / "tree.svg"
+    code, out, _ = call(
+        capsys, "actor", f"{FACTORIAL}:Fact.rp", "--write", str(where), "--pictures", str(pictures), "--tree", str(tree)
+    )
+    assert code == 0
+    assert f"wrote {where}" in out
+    assert where.read_text().count("def test_rp_") == 3
+    drawn = sorted(pictures.glob("*.svg"))
+    assert len(drawn) == 3
+    for picture in (*drawn, tree):
+        assert ET.fromstring(picture.read_text()).tag.endswith("svg")
+    assert "cut: actors (O)" in tree.read_text()
+    dot = tmp_path / "tree.dot"
+    call(capsys, "actor", f"{FACTORIAL}:Fact.ft", "-k", "1", "--tree", str(dot))
+    assert dot.read_text().startswith("digraph")
+    assert "pruned" in dot.read_text()
+
+
+def test_absunit(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    where = tmp_path / "FactTest.abs"
+    code, _, _ = call(capsys, "actor", f"{FACTORIAL}:Fact.rp", "--format", "absunit", "--write", str(where))
+    assert code == 0
+    text = where.read_text()
+    assert "module FactorialTest;" in text
+    assert "[Suite]" in text
+    assert "await s0!rp(" in text
+    assert "adds Unit setRForTest(Int value)" in text
+
+
+def test_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    model = tmp_path / "m.abs"
+    model.write_text(
+        "module M; class C(Int n) {"
+        " Unit bad(Int x) { assert x != 3; } Unit ever() { while (True) skip; } Unit ok() {} }"
+    )
+    assert call(capsys, "actor", f"{model}:C.ok")[0] == 0
+    assert call(capsys, "actor", f"{model}:C.bad")[0] == 1
+    code, out, _ = call(capsys, "actor", f"{model}:C.ever")
+    assert code == 3
+    assert "nothing was covered" in out
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        (["actor", "nowhere.abs:C.m"], "there is no file 'nowhere.abs'"),
+        (["actor", "tests.test_x:C.m"], "is no ABS model"),
+        (["actor", f"{FACTORIAL}:Fact.tf"], "class Fact has no method 'tf'; did you mean 'ft'?"),
+        (["actor", f"{FACTORIAL}:Fcat.ft"], "has no class 'Fcat'; did you mean 'Fact'?"),
+        (["actor", f"{FACTORIAL}:Fact"], "names no method; write Class.method"),
+        (["actor", f"{FACTORIAL}:Fact.ft", "-k", "0"], "'0' is no limit"),
+        (["actor", f"{FACTORIAL}:Fact.ft", "--tasks", "many"], "'many' is no limit"),
+        (["actor", f"{FACTORIAL}:Fact.ft", "--domain", "5"], "--domain '5' is no range"),
+        (["actor", f"{FACTORIAL}:Fact.ft", "--reduce", "all"], "'all' is not one of"),
+        (["actor", f"{FACTORIAL}:Fact.ft", "--tree", "x.png"], "--tree writes .svg or .dot"),
+        (["actor", f"{FACTORIAL}:Fact.ft", "--values", "hybrid", "--write", "x.py"], "for reading"),
+        (["actor", FACTORIAL, "--write", "x.py"], "tests are written for a method"),
+        (["run", "nowhere.abs"], "nowhere.abs"),
+        (["run", "model.txt"], "is no ABS model"),
+        (["run", FACTORIAL, "--order", "main.main r9.ft"], "step 2 of the order, 'r9.ft', cannot run there"),
+    ],
+)
+def test_wrong_use_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argv: list[str], sentence: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = call(capsys, *argv)
+    assert code == 2
+    assert out == ""
+    assert sentence in err
+    assert "Traceback" not in err
+    assert not list(tmp_path.iterdir())  # nothing half-written
+
+
+def test_a_syntax_error_shows_the_place(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    model = tmp_path / "m.abs"
+    model.write_text("module M;\nclass C {\n  Unit m() { Int x = 1 + ; }\n}\n")
+    code, _, err = call(capsys, "actor", f"{model}:C.m")
+    assert code == 2
+    assert f"{model}:3:26: ';' is not expected here" in err
+    assert err.splitlines()[2].endswith("^")
+
+
+def test_parameters_that_cannot_be_unknown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    model = tmp_path / "m.abs"
+    model.write_text(
+        "module M; interface I { Unit x(); } class C { Unit f(Fut<Int> f) { await f?; } Unit i(I i) { i!x(); } }"
+    )
+    code, _, err = call(capsys, "actor", f"{model}:C.f")
+    assert code == 2
+    assert "parameter 'f' of C.f cannot be unknown: a future exists only together with the task that fills it" in err
+    assert "no class implements I" in call(capsys, "actor", f"{model}:C.i")[2]
+
+
+def test_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, _ = call(capsys, "run", FACTORIAL)
+    assert code == 0
+    assert "r1: Fact(b = null, mx = 2, r = 120)" in out
+    code, out, _ = call(capsys, "run", FACTORIAL, "--seed", "3", "--json")
+    assert json.loads(out)["outcome"] == "completed"
+    dead = json.loads(call(capsys, "explore", str(EXAMPLES / "philosophers.abs"), "--json")[1])
+    order = dead["findings"][0]
+    assert order["kind"] == "deadlock"
+
+
+def test_a_finding_of_explore_can_be_run_again(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = call(capsys, "explore", str(EXAMPLES / "philosophers.abs"))
+    assert code == 1
+    order = out.partition("--order '")[2].partition("'")[0]
+    code, out, _ = call(capsys, "run", str(EXAMPLES / "philosophers.abs"), "--order", order, "--picture", "dead.svg")
+    assert code == 1
+    assert "deadlock" in out
+    assert "deadlock" in Path("dead.svg").read_text()
