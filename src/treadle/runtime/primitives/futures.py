@@ -47,9 +47,10 @@ _NAME = "Future"
 class FutureGuard(Guard):
     """In the place of `_condition`. `waiters` are those of wait() and as_completed() that include this future."""
 
-    __slots__ = ("future", "key", "waiters")
+    __slots__ = ("future", "key", "made_here", "waiters")
     label = "Future"
     future: Any
+    made_here: bool  # in this execution, and not brought in from outside
     key: str
     waiters: list[Waiter]
 
@@ -74,6 +75,7 @@ def _equip(self: Any) -> FutureGuard:
     self._condition = guard = FutureGuard()
     guard.future = self
     guard.waiters = []
+    guard.made_here = False
     return guard
 
 
@@ -93,7 +95,7 @@ def init(self: Any) -> None:
     self._exception = None
     self._waiters = []
     self._done_callbacks = []
-    _named(_equip(self), strand.fresh("Future"))
+    _named(_equip(self), strand.fresh("Future")).made_here = True
 
 
 def guard_of(self: Any, strand: Strand) -> FutureGuard:
@@ -283,7 +285,7 @@ def repr_(self: Any) -> str:
 def hash_(self: Any) -> int:
     """The sets that wait() returns are looped over: in the same order in every execution, so not by address."""
     guard = self._condition
-    if type(guard) is FutureGuard:
+    if type(guard) is FutureGuard and guard.made_here:
         return zlib.crc32(guard.treadle_name.encode())
     return object.__hash__(self)
 

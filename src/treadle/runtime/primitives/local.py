@@ -25,30 +25,28 @@ _delete = object.__delattr__
 class _Place:
     """Whose attributes a local holds just now, and those of all others."""
 
-    __slots__ = ("arguments", "attributes", "local", "of")
+    __slots__ = ("arguments", "attributes", "of")
 
-    def __init__(
-        self, local: Any, arguments: tuple[tuple[Any, ...], dict[str, Any]], of: Any, first: dict[str, Any]
-    ) -> None:
-        self.local = weakref.ref(local)
+    def __init__(self, arguments: tuple[tuple[Any, ...], dict[str, Any]], of: Any, first: dict[str, Any]) -> None:
         self.arguments = arguments
         self.of = of
         self.attributes = {of: first}
 
 
 # strand -> the locals that hold attributes of it
-_HOLDING: dict[Any, list[_Place]] = {}
+_HOLDING: dict[Any, list[weakref.ref[Any]]] = {}
 AFTER_EXECUTION.append(_HOLDING.clear)
 
 
 def forget(strand: Strand) -> None:
     """A strand has ended: its attributes die with it, as those of a thread do."""
-    for place in _HOLDING.pop(strand, ()):
-        place.attributes.pop(strand, None)
-        if place.of is strand:
-            place.of = None
-            local = place.local()
-            if local is not None:
+    for reference in _HOLDING.pop(strand, ()):
+        local = reference()
+        if local is not None:
+            place: _Place = _get(local, "_treadle_place")
+            place.attributes.pop(strand, None)
+            if place.of is strand:
+                place.of = None
                 _set(local, "__dict__", {})
 
 
@@ -64,7 +62,7 @@ def _here(self: Any) -> None:
         _set(self, "__dict__", attributes)
         return
     place.attributes[strand] = attributes = {}
-    _HOLDING.setdefault(strand, []).append(place)
+    _HOLDING.setdefault(strand, []).append(weakref.ref(self))
     _set(self, "__dict__", attributes)
     kind = type(self)
     if kind.__init__ is not object.__init__:  # CPython calls it once in every thread
@@ -88,8 +86,8 @@ class Local(_WithPlace, metaclass=StandsFor):
             raise TypeError("Initialization arguments are not supported")
         self = object.__new__(cls)
         owner = STATE.strand or _thread.get_ident()
-        place = _Place(self, (args, kwargs), owner, _get(self, "__dict__"))
-        _HOLDING.setdefault(owner, []).append(place)
+        place = _Place((args, kwargs), owner, _get(self, "__dict__"))
+        _HOLDING.setdefault(owner, []).append(weakref.ref(self))
         _set(self, "_treadle_place", place)
         return self
 
@@ -117,7 +115,7 @@ def adopt_local(local: Any, strand: Strand) -> Any:
     """Make a local of CPython's own show the attributes of the running strand; the main strand has what was there."""
     known = ADOPTED.get(id(local))
     if known is None:
-        place = _Place(local, ((), {}), strand.execution.strands[0], dict(vars(local)))
+        place = _Place(((), {}), strand.execution.strands[0], dict(vars(local)))
         ADOPTED[id(local)] = (local, place)
         before = dict(vars(local))
 
