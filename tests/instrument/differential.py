@@ -8,6 +8,7 @@ import itertools
 import linecache
 import sys
 import traceback
+import warnings
 from dataclasses import dataclass
 from types import CodeType, ModuleType
 from typing import Any
@@ -36,7 +37,9 @@ def run_both(source: str) -> tuple[Seen, Seen]:
     filename = f"<program {next(_numbers)}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     chunk = compile_chunk(source.encode(), filename)
-    plain = compile(source, filename, "exec", dont_inherit=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plain = compile(source, filename, "exec", dont_inherit=True)
     return _run(plain, filename), _run(chunk.rewritten, filename)
 
 

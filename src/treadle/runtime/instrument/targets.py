@@ -31,23 +31,43 @@ INPLACE_OPERATORS: dict[type[ast.operator], str] = {
 
 class TargetRewriter(ExpressionRewriter):
     def _target(self, target: ast.expr, after: list[ast.stmt]) -> ast.expr:
-        """A target inside a larger one. From the first shared cell on, values go through temporaries and are
-        stored by the statements added to `after`, so that each announcement is followed by its write at once."""
-        match target:
-            case ast.Tuple() | ast.List():
-                target.elts = [self._target(element, after) for element in target.elts]
-                return target
-            case ast.Starred():
-                target.value = self._target(target.value, after)
-                return target
+        """A target inside a larger statement, or one of several.
+
+        From the first shared cell on, values go through temporaries and are stored by the statements added to
+        `after`, in order, so that each announcement is followed by its write at once.
+        """
         if after or self._cell(target) is not None:
-            temporary = self._temporary()
-            after.extend(self._store(target, self._name(temporary, target)))
-            after.append(self._at(ast.Delete([self._name(temporary, target, ast.Del())]), target))
-            return self._name(temporary, target, ast.Store())
+            return self._stored_after(target, after)
+        if isinstance(target, ast.Tuple | ast.List):
+            return self._unpacking(target, after)
         if isinstance(target, ast.Attribute | ast.Subscript) or self._is_global(target):
             return self._place(target)
         return target
+
+    def _stored_after(self, target: ast.expr, after: list[ast.stmt]) -> ast.expr:
+        temporary = self._temporary()
+        after.extend(self._store(target, self._name(temporary, target)))
+        after.append(self._at(ast.Delete([self._name(temporary, target, ast.Del())]), target))
+        return self._name(temporary, target, ast.Store())
+
+    def _unpacking(self, target: ast.Tuple | ast.List, after: list[ast.stmt]) -> ast.expr:
+        for number, element in enumerate(target.elts):
+            inner = element.value if isinstance(element, ast.Starred) else element
+            if self._has_cell(inner) and isinstance(inner, ast.Tuple | ast.List):
+                # As a whole: what it holds is taken apart only when its turn has come.
+                inner = self._stored_after(inner, after)
+            else:
+                inner = self._target(inner, after)
+            if isinstance(element, ast.Starred):
+                element.value = inner
+            else:
+                target.elts[number] = inner
+        return target
+
+    def _has_cell(self, target: ast.expr) -> bool:
+        if isinstance(target, ast.Tuple | ast.List):
+            return any(self._has_cell(element) for element in target.elts)
+        return self._cell(target.value if isinstance(target, ast.Starred) else target) is not None
 
     def _store(self, target: ast.expr, value: ast.expr, whole: ast.AST | None = None) -> list[ast.stmt]:
         """`target = value` with `value` rewritten already."""
@@ -68,7 +88,7 @@ class TargetRewriter(ExpressionRewriter):
             value = self._announced(value, label, target)
         after: list[ast.stmt] = []
         if isinstance(target, ast.Tuple | ast.List):
-            target = self._target(target, after)
+            target = self._unpacking(target, after)
         return [self._at(ast.Assign([target], value), place), *after]
 
     def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
