@@ -559,7 +559,7 @@ def optional(n: int | None) -> int:
     return n
 
 
-_cache: dict[int, int] = {}
+_cache: dict[int, int] = {7: 49}
 
 
 def memo(n: int) -> int:

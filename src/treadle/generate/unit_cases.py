@@ -89,6 +89,7 @@ class Concrete:
             self._touches(),
             self._lines(),
             self.has_floats,
+            self.path.fragile,
             self._symbolic(),
         )
 

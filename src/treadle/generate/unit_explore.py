@@ -163,6 +163,7 @@ class Session:
     def _cases(self) -> Iterator[TestCase]:
         options = self.options
         solver = Solver(options.domain)
+        solver.words = self.words
         found = explore(
             self._run,
             solver,
@@ -225,15 +226,13 @@ class Session:
         try:
             run.value = self._call(vm, positional, named)
             if isinstance(run.value, Generator | Iterator_):
-                run.value = vm.new_list(vm.spread(run.value))
                 run.drained = True
+                run.value = vm.new_list(vm.spread(run.value))
             elif isinstance(run.value, Expr) and run.value.sort is BOOL:
                 # a test of one truth value only would not notice the other
                 run.value = vm.decide(run.value)
         except Raised as raised:
             run.raised = raised.value
-            if self.target.is_generator:
-                run.drained = True
         return run
 
     def _call(self, vm: VM, positional: list[Any], named: dict[str, Any]) -> Any:

@@ -60,6 +60,8 @@ class TestCase:
     touches: list[tuple[str, str]] = field(default_factory=list)
     lines: tuple[int, ...] = ()
     has_floats: bool = False
+    # may depend on what changes from run to run, such as the order of a set
+    fragile: bool = False
     # symbolic side, for the table: argument -> text, outcome -> text
     symbolic: dict[str, str] = field(default_factory=dict)
 

@@ -99,9 +99,14 @@ class _Writer:
     def _call(self, arguments: dict[str, str], drained: bool) -> str:
         target = self.target
         args: list[str] = []
+        left_out = False
         for parameter in target.parameters():
+            if parameter.name not in arguments:
+                left_out = True
+                continue
             value = arguments[parameter.name]
-            args.append(f"{parameter.name}={value}" if parameter.kind is parameter.KEYWORD_ONLY else value)
+            by_name = left_out or parameter.kind is parameter.KEYWORD_ONLY
+            args.append(f"{parameter.name}={value}" if by_name else value)
         joined = ", ".join(args)
         name = target.name.rpartition(".")[2]
         if target.receiver == "new" and target.cls is not None:
@@ -143,7 +148,7 @@ class _Writer:
         raises = kind.startswith("raises")
         suffix = "_raises" if raises else ""
         name = self._unique(f"test_{_snake(self.target.name)}{suffix}")
-        parameters = [p.name for p in self.target.parameters()]
+        parameters = list(cases[0].arguments)
         renamed = {p: (p if p not in ("expected", "error", "message", "request") else f"{p}_") for p in parameters}
         outputs = ["expected"]
         if raises:
@@ -192,7 +197,12 @@ class _Writer:
         self.written.rendered.append(Rendered(case, name))
 
     def _body(self, case: TestCase) -> tuple[str, str]:
-        builder = Builder(self.imports, {self.target.name.rpartition(".")[2]})
+        target = self.target
+        if target.cls is not None:
+            self.imports.of(target.cls)
+        else:
+            self.imports.local_name(target.module.__name__, target.name)
+        builder = Builder(self.imports, set())
         lines = self._protect(case)
         arguments: dict[str, str] = {}
         for name, value in case.arguments.items():

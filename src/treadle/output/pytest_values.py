@@ -253,6 +253,7 @@ class Builder:
     def _instance(self, node: Node, wanted: str) -> str:
         cls = node.cls
         assert cls is not None
+        self.imports.of(cls)  # its name is taken before any object gets one
         self._making.add(node.number)
         ready: dict[str, Any] = {}
         for field, value in node.fields.items():

@@ -84,6 +84,8 @@ class Path:
     decisions: int = 0
     # values were picked here: the suite no longer claims every path
     sampled: list[Place] = field(default_factory=list)
+    # the outcome may depend on something that changes from run to run, such as the order of a set
+    fragile: bool = False
     # conditions the solver could not decide; that side was not explored
     gave_up: list[Place] = field(default_factory=list)
     # what was decided, in order, for a person: conditions and notes about references

@@ -22,16 +22,19 @@ found here, because a z3 model depends on the questions asked before.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from fractions import Fraction
+from math import prod
 from typing import Any
 
 import z3
 
 from treadle.symbolic import bounds
-from treadle.symbolic.expr import BOOL, INT, REF, Const, Expr, Model, Value, not_
+from treadle.symbolic.expr import BOOL, INT, REAL, REF, STR, Const, Expr, Model, Sort, Value, not_
 from treadle.symbolic.meaning import evaluate
 from treadle.symbolic.translate import Translator, value_of
 
@@ -44,6 +47,17 @@ RECENT = 8
 # core; the clock still ends what the steps do not, much later.
 _STEPS_PER_SECOND = 2_000_000
 _PATIENCE = 15
+
+
+# Values tried when z3 gives up, and how many combinations of them at most.
+_TEXTS = ("", "a", "b", "ab", "ba", "abc", " ", "0", "1", "A", "x", "aa", "a b", "a,b")
+_GUESSES: dict[Sort, tuple[Const, ...]] = {
+    INT: (0, 1, 2, 3, -1, -2, 10),
+    BOOL: (True, False),
+    REAL: (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(-1), Fraction(2), Fraction(1, 4)),
+    REF: (0, 1, 2),
+}
+_MOST_GUESSES = 5000
 
 
 class Answer(Enum):
@@ -97,6 +111,7 @@ class Solver:
     def __init__(self, domain: tuple[int, int] = (-10, 10), timeout: float = 2.0) -> None:
         self.domain = domain
         self.timeout = timeout
+        self.words: tuple[str, ...] = ()  # strings that the program mentions
         self.counts: Counter[str] = Counter()
         self._recent: deque[Model] = deque(maxlen=RECENT)
         self._translator = Translator()
@@ -164,7 +179,22 @@ class Solver:
             verdict = self._run(self._general, related, extra, within, self.timeout / 4)
             if verdict.possible:
                 return self._completed(verdict, conditions)
-        return self._completed(self._run(self._general, related, extra, (), self.timeout), conditions)
+        verdict = self._run(self._general, related, extra, (), self.timeout)
+        if verdict.answer is Answer.UNKNOWN:
+            verdict = self._guess(related, extra, unknowns)
+        return self._completed(verdict, conditions)
+
+    def _guess(self, related: Sequence[Expr], extra: Expr, unknowns: Sequence[Expr]) -> Verdict:
+        """Where z3 gives up (much of string replacement), a handful of plain values often does it."""
+        choices = [_GUESSES.get(v.sort, ()) if v.sort is not STR else (*self.words, *_TEXTS) for v in unknowns]
+        if not unknowns or prod(map(len, choices)) > _MOST_GUESSES:
+            return _UNKNOWN
+        for values in itertools.product(*choices):
+            model = dict(zip(unknowns, values, strict=True))
+            if evaluate(extra, model) and all(evaluate(c, model) for c in related):
+                self.counts["guess"] += 1
+                return Verdict(Answer.SAT, model)
+        return _UNKNOWN
 
     def _completed(self, verdict: Verdict, conditions: Sequence[Expr]) -> Verdict:
         """A model of the related conditions only: unrelated ones are solved apart and joined."""

@@ -121,7 +121,7 @@ def _guarded(vm: VM, function: Any, handler: Callable[..., Any], args: list[Any]
 
 def _unbound_method(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
     """list.append(xs, 1), object.__setattr__(o, 'x', 1), dict.__init__(...)"""
-    from treadle.frontends.python import attributes, concrete, sequences
+    from treadle.frontends.python import attributes, concrete
 
     name, owner = function.__name__, function.__objclass__
     if args:
@@ -130,9 +130,7 @@ def _unbound_method(vm: VM, function: Any, args: list[Any], named: dict[str, Any
             if owner is object or issubclass(owner, BaseException):
                 return _object_method(vm, owner, name, first, args[1:], named)
             if isinstance(first.payload, ListObj) and issubclass(owner, collections.deque):
-                if name in sequences.DEQUE_METHODS:
-                    return sequences.DEQUE_METHODS[name](vm, first.payload, *args[1:], **named)
-                raise Unsupported(f"deque.{name}")
+                return _deque_method(vm, first, name, args[1:], named)
             if first.payload is not None:
                 return method(vm, first.payload, name, args[1:], named)
         if isinstance(first, Expr | ListObj | DictObj | tuple | str | View | Range):
@@ -803,11 +801,34 @@ def _defaultdict(vm: VM, factory: Any = None, *args: Any, **named: Any) -> Any:
 
 
 def _deque(vm: VM, values: Any = (), maxlen: Any = None) -> Any:
-    if vm.force(maxlen) is not None:
-        raise Unsupported("a deque with a maximal length")
+    from treadle.frontends.python import operators
+
+    most = vm.force(maxlen)
+    if isinstance(most, Expr):
+        most = vm.path.pick([most], "a deque of unknown maximal length")[0]
+    if most is not None and (operators.number_kind(most) != "int" or most < 0):
+        raise vm.mimic(lambda: collections.deque(maxlen=most))
     made = InstanceObj(vm.heap.number(), (collections.deque,))
-    made.payload = _list(vm, values)
+    kept = vm.spread(values)
+    made.payload = vm.new_list(kept[len(kept) - most :] if most is not None and len(kept) > most else kept)
+    made.fields["maxlen"] = most
     return made
+
+
+def _deque_method(vm: VM, obj: InstanceObj, name: str, args: list[Any], named: dict[str, Any]) -> Any:
+    from treadle.frontends.python import sequences
+
+    if name not in sequences.DEQUE_METHODS:
+        if name in _SPECIAL_METHODS:
+            return method(vm, obj.payload, name, args, named)
+        raise Unsupported(f"deque.{name}")
+    result = sequences.DEQUE_METHODS[name](vm, obj.payload, *args, **named)
+    most = obj.fields.get("maxlen")
+    if most is not None:
+        values = sequences.close(vm, obj.payload)
+        if len(values) > most:
+            values[:] = values[:most] if name in ("appendleft", "extendleft") else values[len(values) - most :]
+    return result
 
 
 def _divmod(vm: VM, a: Any, b: Any) -> Any:

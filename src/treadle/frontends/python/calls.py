@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 import functools
+import inspect
+import sys
 import types
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -76,14 +78,27 @@ def _host_function(vm: VM, function: types.FunctionType, args: list[Any], named:
     if model is not None:
         return model(vm, *args, **named)
     concrete.check_effect(vm, function)
+    if _better_called(function, args, named):
+        return concrete.call_real(vm, function, args, named)
     try:
         value = function_value(vm, function)
     except source.NoSource:
         made = generated.call(vm, function, args, named)
-        if made is not NotImplemented:
+        if made is not generated.UNHANDLED:
             return made
         return concrete.call_real(vm, function, args, named)
     return run(vm, value, args, named)
+
+
+def _better_called(function: types.FunctionType, args: list[Any], named: dict[str, Any]) -> bool:
+    """A function of the standard library on plain known values: there is nothing to find out inside."""
+    from treadle.frontends.python import operators
+
+    library = (function.__module__ or "").partition(".")[0]
+    if library not in sys.stdlib_module_names or inspect.isgeneratorfunction(function) or function.__closure__:
+        return False
+    plain = (int, float, str, bytes, type(None), tuple)
+    return all(isinstance(a, plain) and operators.is_known(a) for a in (*args, *named.values())) and bool(args)
 
 
 def run(vm: VM, function: FunctionValue, args: Sequence[Any], named: dict[str, Any]) -> Any:
@@ -195,8 +210,6 @@ def instantiate(vm: VM, cls: type, args: list[Any], named: dict[str, Any]) -> An
         return _exception(vm, cls, args, named)
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return _named_tuple(vm, cls, args, named)
-    import inspect
-
     if inspect.isabstract(cls):
         raise vm.mimic(lambda: cls())
     new = attributes.lookup(cls, "__new__")

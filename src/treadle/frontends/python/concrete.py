@@ -313,8 +313,6 @@ _EFFECTS = {
     "os": "uses the operating system",
     "posix": "uses the operating system",
     "nt": "uses the operating system",
-    "io": "opens a file",
-    "_io": "opens a file",
     "socket": "uses the network",
     "_socket": "uses the network",
     "subprocess": "starts a process",

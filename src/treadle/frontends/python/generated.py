@@ -14,16 +14,20 @@ if TYPE_CHECKING:
     from treadle.frontends.python.vm import VM
 
 
+# not a method that is known here (NotImplemented is an answer that a method may give)
+UNHANDLED: Any = object()
+
+
 def call(vm: VM, function: types.FunctionType, args: list[Any], named: dict[str, Any]) -> Any:
-    """The meaning of a generated method, or NotImplemented."""
+    """The meaning of a generated method, or UNHANDLED."""
     from treadle.frontends.python import strings
 
     if not args or not isinstance(args[0], InstanceObj):
-        return NotImplemented
+        return UNHANDLED
     obj = args[0]
     owner = _owner(obj.cls, function)
     if owner is None or not dataclasses.is_dataclass(owner):
-        return NotImplemented
+        return UNHANDLED
     name = function.__name__
     if name == "__init__":
         return _init(vm, owner, obj, args[1:], named)
@@ -35,7 +39,7 @@ def call(vm: VM, function: types.FunctionType, args: list[Any], named: dict[str,
         return strings._dataclass_repr(vm, obj)
     if name == "__hash__":
         raise Unsupported("the hash of an object")
-    return NotImplemented
+    return UNHANDLED
 
 
 def _owner(cls: type, function: Any) -> Any:

@@ -17,6 +17,7 @@ from treadle.symbolic import expr as x
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import Expr, Value
 from treadle.symbolic.heap import DictObj, InstanceObj, ListObj, Obj, Ref
+from treadle.symbolic.machine import Raised
 from treadle.symbolic.path import Unsupported
 
 if TYPE_CHECKING:
@@ -545,7 +546,14 @@ def _in_place(vm: VM, op: str, a: Any, b: Any) -> Any:
             answer = vm.call(attributes.get(vm, a, method), b)
             if answer is not NotImplemented:
                 return answer
-    return binary(vm, op, a, b)
+    try:
+        return binary(vm, op, a, b)
+    except Raised as raised:
+        said = raised.value.fields.get("args", ())
+        plain, named = f"unsupported operand type(s) for {op}:", f"unsupported operand type(s) for {op}=:"
+        if said and isinstance(said[0], str) and said[0].startswith(plain) and raised.value.cls is TypeError:
+            raised.value.fields["args"] = (said[0].replace(plain, named), *said[1:])
+        raise
 
 
 def zero_check(vm: VM, op: str, divisor: Value, real: bool) -> None:

@@ -368,7 +368,8 @@ def method(vm: VM, s: Any, name: str, args: list[Any], named: dict[str, Any]) ->
     usable = function is not None and (name in ("join", "format") or text_args) and (name == "format" or not named)
     if function is not None and usable and not known:
         return function(vm, s, *args, **named)
-    return concrete.call_real(vm, getattr(str, name), [s, *args], named, f"str.{name}")
+    own = [] if name == "maketrans" else [s]
+    return concrete.call_real(vm, getattr(str, name), [*own, *args], named, f"str.{name}")
 
 
 def to_int(vm: VM, s: Expr) -> Any:

@@ -16,7 +16,17 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from treadle.frontends.python import attributes, builtin_calls, calls, concrete, mappings, operators, sequences, strings
+from treadle.frontends.python import (
+    attributes,
+    builtin_calls,
+    calls,
+    concrete,
+    mappings,
+    models,
+    operators,
+    sequences,
+    strings,
+)
 from treadle.frontends.python.iteration import iterate
 from treadle.frontends.python.values import FunctionValue, Iterator_, Slice, Super
 from treadle.symbolic import expr as x
@@ -71,6 +81,9 @@ class VM(Machine):
     # --- exceptions of the program -------------------------------------------------------------------------
 
     def error(self, cls: type[BaseException], *args: Any) -> Raised:
+        if self.frames and self.frames[-1].code.file == models.__file__ and cls is not StopIteration:
+            # the original would complain in words of its own
+            raise Unsupported(f"a wrong argument of '{self.frames[-1].code.name.rstrip('_')}'")
         made = InstanceObj(self.heap.number(), (cls,))
         made.fields["args"] = args
         return Raised(made)
@@ -239,7 +252,7 @@ class VM(Machine):
         args: list[Any] = []
         for a in step.args:
             if isinstance(a, tuple):
-                args.extend(self.spread(self.operand(frame, a[1])))
+                args.extend(self._starred(function, self.operand(frame, a[1])))
             else:
                 args.append(self.operand(frame, a))
         named: dict[str, Any] = {}
@@ -253,6 +266,17 @@ class VM(Machine):
             else:
                 named[key] = value
         frame.env[step.dst] = calls.call(self, function, args, named)
+
+    def _starred(self, function: Any, value: Any) -> list[Any]:
+        """f(*value)"""
+        value = self.force(value)
+        if value is None or operators.number_kind(value):
+            host = getattr(function, "host", function)
+            name, module = getattr(host, "__qualname__", "function"), getattr(host, "__module__", None)
+            shown = name if module in (None, "builtins") else f"{module}.{name}"
+            kind = attributes.python_type(self, value).__name__
+            raise self.error(TypeError, f"{shown}() argument after * must be an iterable, not {kind}")
+        return self.spread(value)
 
     def call(self, function: Any, *args: Any) -> Any:
         return calls.call(self, function, list(args), {})
