@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.instrument.differential import run_both
@@ -115,4 +115,5 @@ def test_random_program(bodies: list[list[str]]) -> None:
     ]
     tail = ["    return x, y, z, p", "result = main(4), o, l, d, g"]
     plain, rewritten = run_both(HEAD + "\n".join([*main, *tail]))
+    assume("RecursionError" not in plain.error)  # the depth reached counts the frames of the hooks
     assert rewritten == plain
