@@ -255,6 +255,54 @@ def test_a_loop_until_a_deadline_ends_in_virtual_time() -> None:
     assert time.perf_counter() - started < 60  # an hour of virtual time
 
 
+def test_a_loop_that_counts_while_it_waits_is_no_livelock() -> None:
+    def run() -> None:
+        flag = Flag()
+
+        def waiter() -> None:
+            rounds = 0
+            while not flag.up:
+                rounds += 1
+
+        def setter() -> None:
+            flag.up = True
+
+        treadle.parallel(waiter, setter)
+
+    result = treadle.check(run)
+    assert result.verdict is Verdict.PASSED_WITHIN_BOUNDS
+    assert result.bounds == {"reads of a waiting loop": 64}
+
+
+def test_taking_a_lock_by_trying_again_ends() -> None:
+    def run() -> None:
+        account = Account()
+
+        def patient() -> None:
+            while not account.lock.acquire(blocking=False):
+                pass
+            account.deposit(1)
+            account.lock.release()
+
+        treadle.parallel(patient, patient)
+        assert account.balance == 2
+
+    result = treadle.check(run)
+    assert (result.verdict, result.executions) == (Verdict.PASSED_EXHAUSTIVE, 4)
+
+
+def test_waiting_for_a_thread_by_looking_at_it_ends() -> None:
+    def run() -> None:
+        account = Account()
+        thread = threading.Thread(target=account.deposit, args=(1,))
+        thread.start()
+        while thread.is_alive():
+            pass
+        assert account.balance == 1
+
+    assert treadle.check(run).verdict is Verdict.PASSED_EXHAUSTIVE
+
+
 def test_counting_loops_are_not_taken_for_livelocks() -> None:
     def run() -> None:
         flag = Flag()
@@ -406,6 +454,28 @@ def test_a_test_that_is_not_deterministic_is_told_so_with_both_operations(monkey
 
     with pytest.raises(Unsupported, match=r"not deterministic: step \d+: T\d .*test_programs.py:\d+.* but now .*:\d+"):
         treadle.check(run)
+
+
+def test_code_that_really_blocks_is_named() -> None:
+    import os
+
+    from treadle.runtime.loom import Loom
+    from treadle.runtime.watchdog import ReallyBlocked
+    from treadle.search.random_walk import RandomWalk
+
+    def run() -> None:
+        reading, writing = os.pipe()
+        try:
+            os.read(reading, 1)  # nobody writes
+        finally:
+            os.close(reading)
+            os.close(writing)
+
+    with Loom(run, patience=2.0) as loom:
+        strategy = RandomWalk()
+        strategy.begin()
+        with pytest.raises(ReallyBlocked, match=r"test_programs.py:\d+ in .*run blocks outside"):
+            loom.run(strategy)
 
 
 def test_a_coroutine_is_refused() -> None:

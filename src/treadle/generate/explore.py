@@ -21,7 +21,7 @@ from treadle.model.trail import Segment, Stop, Trail
 from treadle.oracles import message_sequence
 from treadle.oracles.explanation import explain
 from treadle.oracles.outcome import judge, leftovers
-from treadle.runtime.execution import Diverged, Execution
+from treadle.runtime.execution import SAME_READS, Diverged, Execution
 from treadle.runtime.loom import Loom
 from treadle.runtime.names import announce
 from treadle.runtime.strands import STATE, StrandEnd, current
@@ -32,6 +32,9 @@ from treadle.search.shrink import shrink
 from treadle.search.strategy import Strategy
 
 Progress = Callable[[int, float | None, str], None]
+
+# Operations that shrinking may spend, over all its attempts.
+_MOST_SHRINKING = 200_000
 
 # Seconds between two calls of the progress function.
 _TELL_EVERY = 0.1
@@ -146,6 +149,7 @@ class _Campaign:
         self.executions = 0
         self.longest = 0
         self.over_limit = 0
+        self.looping = False
         self.warnings: dict[str, Finding] = {}
         self.started = time.perf_counter()
 
@@ -189,6 +193,7 @@ class _Campaign:
             self.executions += 1
             if len(run.trace) > self.longest:
                 self.longest = len(run.trace)
+                self.looping |= run.looping
             if not run.stop_reason and not run.unfinished and not run.troubled:
                 continue  # as almost always: everybody came to an end, and nobody raised
             self._note(run)
@@ -241,7 +246,7 @@ class _Campaign:
                 f"the test failed ({finding.message}) but the same schedule passed when it was run again: it depends "
                 "on something that the scheduler does not control (real time, addresses, files, other processes)"
             )
-        steps, _ = shrink(*first, attempt)
+        steps, _ = shrink(*first, attempt, most=max(10, min(400, _MOST_SHRINKING // len(steps))))
         shown = FollowSteps(steps)
         shown.begin()
         final = self.loom.run(shown, detail=True)
@@ -270,7 +275,8 @@ class _Campaign:
             conflicts = getattr(self.search, "conflicts", 1)
             if self.executions == 1 and not conflicts:
                 return Verdict.NOTHING_TO_EXPLORE, []
-            return (Verdict.PASSED_WITHIN_BOUNDS if self.search.bounded else Verdict.PASSED_EXHAUSTIVE), []
+            bounded = self.search.bounded or self.looping
+            return (Verdict.PASSED_WITHIN_BOUNDS if bounded else Verdict.PASSED_EXHAUSTIVE), []
         return Verdict.CUT, []
 
     def _estimate(self) -> float | None:
@@ -279,7 +285,7 @@ class _Campaign:
 
     def _result(self, verdict: Verdict, findings: list[Finding], reason: str) -> Result:
         seconds = time.perf_counter() - self.started
-        bounds = dict(getattr(self.search, "bounds", {})) if self.search.bounded else {}
+        bounds = self._bounds()
         return Result(
             target=self.target,
             verdict=verdict,
@@ -301,6 +307,12 @@ class _Campaign:
             },
         )
 
+    def _bounds(self) -> dict[str, int]:
+        bounds = dict(getattr(self.search, "bounds", {})) if self.search.bounded else {}
+        if self.looping:
+            bounds["reads of a waiting loop"] = SAME_READS
+        return bounds
+
     def _sentence(self, verdict: Verdict, reason: str) -> str:
         count = f"{self.executions} execution{'s' if self.executions != 1 else ''}"
         if verdict is Verdict.FAILED:
@@ -308,7 +320,7 @@ class _Campaign:
         if verdict is Verdict.PASSED_EXHAUSTIVE:
             return f"every schedule was run, up to equivalence: {count}"
         if verdict is Verdict.PASSED_WITHIN_BOUNDS:
-            bounds = ", ".join(f"{name} {value}" for name, value in self.search.bounds.items())  # type: ignore[attr-defined]
+            bounds = ", ".join(f"{name} {value}" for name, value in self._bounds().items())
             return f"every schedule within the bounds ({bounds}) was run: {count}"
         if verdict is Verdict.NOTHING_TO_EXPLORE:
             if len(self.loom.indexes) == 1:

@@ -18,10 +18,16 @@ from treadle.model.operation import FAILED, FINISH, TIMEOUT, Operation, location
 from treadle.model.result import Waiting
 from treadle.runtime.detail import describe, short, stack_of, waiting
 from treadle.runtime.names import Named
+from treadle.runtime.spin import Change
 from treadle.runtime.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd
+from treadle.search.dependency import READS
 
 # In the set of shared names: the ends of strands.
 ENDS = "the end of a strand"
+
+# So many reads in a row of at most so few different things by one strand are taken for a loop that waits.
+SAME_READS = 64
+_FEW = 4
 
 # A strand that is being ended may run its `finally` blocks, but only so far.
 _LAST_POINTS = 200
@@ -140,6 +146,8 @@ class Execution:
         "keep",
         "limit",
         "live",
+        "looked_at",
+        "looping",
         "names",
         "picker",
         "plan",
@@ -186,6 +194,8 @@ class Execution:
         self.by_index: dict[int, Strand] = {}
         self.spawned: dict[int, int] = {}  # strand -> the step of its creator during which it was made
         self.step = 0
+        self.looked_at = 0
+        self.looping = False  # was a strand held back because it seemed to wait in a loop?
         self.clock = Clock()
         self.names: dict[int, Named] = {}
         self.shared = shared  # names of objects that several strands touch; None: every access is a point
@@ -362,6 +372,8 @@ class Execution:
         if step >= self.limit:
             self.stop_reason = "limit"
             return None
+        if step - self.looked_at >= SAME_READS:
+            self._look_for_a_loop(step)
         chosen = self.picker.pick(self)
         if chosen is None:
             if self.stop_reason:
@@ -381,6 +393,30 @@ class Execution:
         self.trace.append((chosen.index, op))
         self.step = step + 1
         return chosen
+
+    def _look_for_a_loop(self, step: int) -> None:
+        """A strand that has read the same few things again and again, with nobody in between, is probably waiting for
+        them to change in a loop that the rewriter did not recognise: it goes on when they have, or nobody else can."""
+        self.looked_at = step
+        last = self.trace[-SAME_READS:]
+        index = last[-1][0]
+        strand = self.by_index[index]
+        if strand.loop is None and not strand.finished:
+            kinds = {op for one, op in last if one == index and READS[op[0]]}
+            if len(kinds) <= _FEW and all(one == index and READS[op[0]] for one, op in last):
+                strand.spin_from = step - SAME_READS
+                strand.loop = Change(strand)
+                self.looping = True
+
+    def _may_loop_on(self, strand: Strand) -> bool:
+        """May a strand that only reads the same again go on? When that changed, or when nobody else can go on."""
+        assert strand.loop is not None
+        if strand.loop.ready(0, strand) or not any(
+            other.loop is None and self._is_ready(other) for other in self.live if other is not strand
+        ):
+            strand.loop = None
+            return True
+        return False
 
     def _fire(self, strand: Strand) -> Operation:
         """The time of a waiting strand runs out."""
@@ -423,13 +459,16 @@ class Execution:
 
     def can_go(self, strand: Strand) -> bool:
         """Can this strand go on now?"""
+        return self._is_ready(strand) and (strand.loop is None or self._may_loop_on(strand))
+
+    def _is_ready(self, strand: Strand) -> bool:
         guard = strand.guard
         return guard is None or guard.ready(strand.waits, strand) or (self.any_timeout and strand.deadline is not None)
 
     @property
     def troubled(self) -> bool:
         """Did a strand end by an exception?"""
-        return any([strand.exception is not None for strand in self.strands])
+        return any(strand.exception is not None for strand in self.strands)
 
     def enabled(self) -> list[Strand]:
         """The strands that can go on now, oldest first."""

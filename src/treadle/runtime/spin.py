@@ -15,7 +15,7 @@ _FIRST_PAUSE = 0.001  # seconds of virtual time; doubles while the loop keeps sp
 _LONGEST_PAUSE = 3600.0
 
 
-class _Change(SyncObject):
+class Change(SyncObject):
     """Ready when something that a spinning strand read has been changed by another strand since."""
 
     __slots__ = ("cause", "reads", "seen", "strand")
@@ -58,7 +58,7 @@ def spin() -> None:
     strand = STATE.strand
     if strand is None:
         return
-    change = _Change(strand)
+    change = Change(strand)
     deadline = None
     if strand.read_clock:
         strand.spin_pause = min(max(strand.spin_pause * 2, _FIRST_PAUSE), _LONGEST_PAUSE)

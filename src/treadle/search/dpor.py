@@ -57,7 +57,8 @@ class Dpor(Strategy):
         self.nodes: list[Node] = []
         self.before: list[int] = []  # before[j]: mask of the events that happen before event j, and j itself
         self.by_strand: dict[int, list[int]] = {}
-        self.by_object: dict[Any, list[int]] = {}
+        self.by_object: dict[Any, list[int]] = {}  # the events on each object
+        self.changes: dict[Any, list[int]] = {}  # those of them that do not only read
         self.fence: list[int] = []  # events that everything else is ordered with: time-outs
         self.started = False
         self.conflicts = 0  # pairs of dependent operations of different strands that no start or join puts in order
@@ -164,10 +165,10 @@ class Dpor(Strategy):
             self.before.pop()
             self.by_strand[strand].pop()
             if kind == MULTI:
-                for _, part, _ in key:
-                    self.by_object[part].pop()
+                for part_kind, part, _ in key:
+                    self._unregister(part_kind, part)
             elif name is not None:
-                self.by_object[name].pop()
+                self._unregister(kind, name)
             if self.fence and self.fence[-1] == number:
                 self.fence.pop()
 
@@ -198,11 +199,11 @@ class Dpor(Strategy):
         if kind == TIMEOUT:
             self.fence.append(number)
             past = (1 << number) - 1
-            self.by_object.setdefault(name, []).append(number)
+            self._register(kind, name, number)
         elif kind == MULTI:
             for part in key:
                 past = self._conflicts(number, strand, part, past, races)
-                self.by_object.setdefault(part[1], []).append(number)
+                self._register(part[0], part[1], number)
         elif kind == SPIN:
             past |= self.before[self.guards[number]]
         elif name is not None:
@@ -211,14 +212,24 @@ class Dpor(Strategy):
                 if joined:
                     past |= self.before[joined[-1]]
             past = self._conflicts(number, strand, op, past, races)
-            self.by_object.setdefault(name, []).append(number)
+            self._register(kind, name, number)
         self.before.append(past | (1 << number))
         self.by_strand.setdefault(strand, []).append(number)
+
+    def _register(self, kind: int, name: Any, number: int) -> None:
+        self.by_object.setdefault(name, []).append(number)
+        if not READS[kind]:
+            self.changes.setdefault(name, []).append(number)
+
+    def _unregister(self, kind: int, name: Any) -> None:
+        self.by_object[name].pop()
+        if not READS[kind]:
+            self.changes[name].pop()
 
     def _conflicts(self, number: int, strand: int, op: Operation, past: int, races: list[tuple[int, int]]) -> int:
         """Go back over the events on the same object; return what now happens before this operation."""
         kind, name, key = op
-        events = self.by_object.get(name)
+        events = (self.changes if READS[kind] else self.by_object).get(name)
         if not events:
             return past
         trace, before, guards = self.trace, self.before, self.guards
