@@ -85,6 +85,16 @@ def conflict(one: Sequence[Operation], other: Sequence[Operation]) -> bool:
     return bool(_synchronised(one) & _synchronised(other))
 
 
+def races(one: Sequence[Operation], other: Sequence[Operation]) -> bool:
+    """Do two traces hold conflicting accesses that no common lock keeps apart?"""
+    mine, theirs = accesses(one), accesses(other)
+    for a in mine:
+        for b in theirs:
+            if (a.writes or b.writes) and a.meets(b) and not {n for n, _ in a.locks} & {n for n, _ in b.locks}:
+                return True
+    return False
+
+
 def _synchronised(operations: Sequence[Operation]) -> set[object]:
     return {name for kind, name, _ in operations if kind not in (READ, WRITE, MULTI) and name is not None}
 

@@ -36,12 +36,18 @@ _TOLD_BY_REPR = frozenset({"datetime", "decimal", "fractions", "uuid", "re", "pa
 # A graph deeper than this is told by type only from there on: the interpreter's own limit is not far.
 _DEEPEST = 150
 
+_CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 _LOCKS: tuple[type, ...] = (type(threading.Lock()), type(threading.RLock()))
 
 
-def fingerprint(obj: Any, without: Collection[str] = (), known: dict[int, str] | None = None) -> Hashable:
-    """The state of an object. `without` names attributes to leave out; `known` gives objects a name of their own."""
-    return _Graph(frozenset(without), known or {}).of(obj, 0)
+def fingerprint(
+    obj: Any, without: Collection[str] = (), known: dict[int, str] | None = None, outside: bool = False
+) -> Hashable:
+    """The state of an object. `without` names attributes to leave out; `known` gives objects a name of their own.
+
+    `outside` tells only what a user can compare: an object that does not define equality counts by its class.
+    """
+    return _Graph(frozenset(without), known or {}, outside).of(obj, 0)
 
 
 def is_iterator(value: Any) -> bool:
@@ -50,7 +56,8 @@ def is_iterator(value: Any) -> bool:
 
 
 class _Graph:
-    def __init__(self, without: frozenset[str], known: dict[int, str]) -> None:
+    def __init__(self, without: frozenset[str], known: dict[int, str], outside: bool = False) -> None:
+        self.outside = outside
         self.without = without
         self.known = known
         self.numbers: dict[int, int] = {}
@@ -83,6 +90,8 @@ class _Graph:
             return ("function", getattr(value, "__module__", None), value.__qualname__)
         if issubclass(kind, _LAZY) or hasattr(kind, "__next__"):
             return ("iterator", kind.__name__)
+        if self.outside and kind.__eq__ is object.__eq__:
+            return ("object", kind.__qualname__)
         attributes = self.attributes(value, depth)
         if not attributes and kind.__module__ in _TOLD_BY_REPR:
             return (kind.__qualname__, _ADDRESS.sub("", object.__repr__(value) if _python(kind) else repr(value)))
@@ -91,6 +100,8 @@ class _Graph:
     def attributes(self, value: Any, depth: int) -> tuple[Hashable, ...]:
         """What an object keeps in `__dict__` and slots, by name."""
         found: dict[str, Any] = {}
+        if self.outside and isinstance(value, _CONTAINERS):
+            return ()
         for cls in type(value).__mro__:
             for name, member in vars(cls).items():
                 if isinstance(member, types.MemberDescriptorType):

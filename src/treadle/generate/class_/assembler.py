@@ -2,18 +2,19 @@
 
 An assembled test (beta || gamma) stands for the pairs of its calls: the explorer runs two calls concurrently from the
 state that one of the two sequences had reached before its call, so that neither disturbs how the other got there
-(section 4.4, the two candidate states). A pair of method call traces that was tried from the same state is not tried
-again (theorem 2).
+(section 4.4, the two candidate states). A pair of method call traces that was tried before waits (theorem 2 would drop
+it): which values are written does matter in Python, where None has no methods.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
 from treadle.generate.class_.calls import Call
 from treadle.generate.class_.coverage import Trace
-from treadle.generate.class_.sequences import Automaton, Delta, Transition
+from treadle.generate.class_.sequences import LONGEST_CALL, Automaton, Delta, Transition
 from treadle.model.operation import MULTI, WRITE
 from treadle.oracles.serializability import accesses, conflict
 
@@ -45,6 +46,8 @@ class Assembler:
     repository: list[Delta] = field(default_factory=list)
     seen: set[tuple[Trace, Trace, int]] = field(default_factory=set)
     tried: set[tuple[Call, Call, Hashable]] = field(default_factory=set)
+    siblings: dict[str, list[Call]] = field(default_factory=dict)  # the candidate calls of each method
+    spare: deque[tuple[Call, Call, Hashable]] = field(default_factory=deque)  # traces tried before, other arguments
     assembled: int = 0
     without_conflict: int = 0
 
@@ -64,25 +67,36 @@ class Assembler:
                     continue
                 states = dict.fromkeys((test.beta.states[i], test.gamma.states[j]))
                 for number, state in enumerate(states):
-                    pair = self._pair(one, other, state, (test.beta.traces[i], test.gamma.traces[j], number))
+                    key = (test.beta.traces[i], test.gamma.traces[j], number)
+                    mirrored = (key[1], key[0], key[2])
+                    if key in self.seen or mirrored in self.seen:
+                        continue
+                    self.seen.add(key)
+                    pair = self.pair(one, other, state)
                     if pair is not None:
                         found.append(pair)
+                        self.spare += [(*variant, state) for variant in self._variants(one, other)]
         found.sort(key=lambda pair: pair.weight)
         return found
 
-    def _pair(self, one: Call, other: Call, state: Hashable, key: tuple[Trace, Trace, int]) -> Pair | None:
-        mirrored = (key[1], key[0], key[2])
-        if key in self.seen or mirrored in self.seen:
-            return None
+    def _variants(self, one: Call, other: Call) -> list[tuple[Call, Call]]:
+        """The same two methods with other arguments, one of them changed at a time."""
+        return [(one, variant) for variant in self.siblings.get(other.method, ()) if variant != other] + [
+            (variant, other) for variant in self.siblings.get(one.method, ()) if variant != one
+        ]
+
+    def pair(self, one: Call, other: Call, state: Hashable) -> Pair | None:
+        """Two calls from a state, unless they were tried or touch nothing in common."""
         if (one, other, state) in self.tried or (other, one, state) in self.tried:
             return None
         alpha = self.automaton.shortest.get(state)
         if alpha is None:
             return None
-        self.seen.add(key)
         self.tried.add((one, other, state))
         at = Delta(alpha, states=(state,))
         first, second = self.automaton.step(at, one), self.automaton.step(at, other)
+        if max(len(first.ran.operations), len(second.ran.operations)) > LONGEST_CALL:
+            return None
         if not conflict(first.ran.operations, second.ran.operations):
             self.without_conflict += 1
             return None

@@ -7,7 +7,12 @@ it gives the same answer. What observers say after a concurrent test is what cou
 
 from __future__ import annotations
 
-import sys
+import builtins
+import io
+import os
+import socket
+import sqlite3
+import subprocess
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,12 +21,15 @@ from typing import Any
 from treadle.generate.class_.calls import Call
 from treadle.generate.class_.coverage import trace_of
 from treadle.generate.class_.pools import Pools
+from treadle.generate.class_.sequences import LONGEST_CALL
 from treadle.generate.class_.stage import Ran, Sequence, Stage
 from treadle.generate.class_.subject import Method, Subject
 from treadle.model.errors import Unsupported, UsageError
 
 # A call that raises one of these was not meant to be made like this.
-ILLEGAL = frozenset({"TypeError", "AttributeError", "NotImplementedError", "AssertionError", "NameError", "Unreached"})
+ILLEGAL = frozenset(
+    {"TypeError", "AttributeError", "NotImplementedError", "AssertionError", "NameError", "RecursionError", "Unreached"}
+)
 
 _MOST_ROOTS = 4
 _MOST_CALLS = 4  # per method
@@ -121,45 +129,59 @@ def _refuse(subject: Subject, call: Call, made: Sequence, deeds: list[str]) -> N
         raise Unsupported(f"the constructor of {subject.target} does not come back: {call} ends in a {made.ending}")
 
 
-_WATCHED = {
-    "socket.connect": "connects to the network",
-    "socket.bind": "opens a port",
-    "socket.getaddrinfo": "looks up a host",
-    "subprocess.Popen": "starts a process",
-    "os.system": "starts a process",
-    "os.mkdir": "makes a folder",
-    "os.remove": "removes a file",
-    "os.rename": "renames a file",
-    "sqlite3.connect": "opens a database",
-    "shutil.rmtree": "removes a folder",
-}
-_deeds: list[str] | None = None
-_hooked = False
-
-
-def _audit(event: str, args: tuple[Any, ...]) -> None:
-    if _deeds is None:
-        return
-    said = _WATCHED.get(event)
-    if event == "open" and len(args) > 1 and isinstance(args[1], str) and set(args[1]) & set("wax+"):
-        said = f"opens {args[0]!r} for writing"
-    if said is not None:
-        _deeds.append(said)
+# What reaches outside the process, where it can be replaced, and how to say it. An audit hook would see more, but slows
+# down everything for the rest of the process.
+_WATCHED: tuple[tuple[Any, str, str], ...] = (
+    (socket.socket, "connect", "connects to the network"),
+    (socket.socket, "bind", "opens a port"),
+    (socket, "getaddrinfo", "looks up a host"),
+    (subprocess.Popen, "__init__", "starts a process"),
+    (os, "system", "starts a process"),
+    (os, "mkdir", "makes a folder"),
+    (os, "remove", "removes a file"),
+    (os, "unlink", "removes a file"),
+    (os, "rename", "renames a file"),
+    (os, "replace", "renames a file"),
+    (sqlite3, "connect", "opens a database"),
+)
 
 
 @contextmanager
 def _watching_io() -> Iterator[list[str]]:
-    """Notes what reaches outside the process. An audit hook cannot be taken out again, so there is one, switched."""
-    global _deeds, _hooked
-    if not _hooked:
-        sys.addaudithook(_audit)
-        _hooked = True
+    """Notes what reaches outside the process while it is open."""
     deeds: list[str] = []
-    _deeds = deeds
+    undo: list[tuple[Any, str, Any]] = []
+
+    def watch(place: Any, name: str, said: str) -> None:
+        own = vars(place).get(name)
+        original = getattr(place, name)
+
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            deeds.append(said)
+            return original(*args, **kwargs)
+
+        undo.append((place, name, own))
+        setattr(place, name, noted)
+
+    def opening(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+        if set(mode) & set("wax+"):
+            deeds.append(f"opens {file!r} for writing")
+        return real_open(file, mode, *args, **kwargs)
+
+    real_open = builtins.open
+    for place, name, said in _WATCHED:
+        watch(place, name, said)
+    builtins.open = opening
+    io.open = opening
     try:
         yield deeds
     finally:
-        _deeds = None
+        builtins.open = io.open = real_open
+        for place, name, own in undo:
+            if own is None:
+                delattr(place, name)
+            else:
+                setattr(place, name, own)
 
 
 def _small_first(calls: list[Call]) -> list[Call]:
@@ -206,7 +228,7 @@ def _accepted(stage: Stage, pools: Pools, root: Call, method: Method) -> list[Ca
             break
         made = stage.run_sequence(root, (call,))
         ran = made.last
-        if ran is None or made.strands > 1:
+        if ran is None or made.strands > 1 or len(ran.steps) > LONGEST_CALL:
             continue
         if ran.happened[0] == "raised" and ran.happened[1] in ILLEGAL:
             last_resort = last_resort or call
@@ -236,43 +258,70 @@ def observers(
     pool = [call for call in calls if call.expression and call.method not in ("repr", "str", "iter", "next", "hash")]
     if iterable:
         pool.append(Call("list", "list({sout})"))
-    found = []
+    pure: list[Call] = []
+    others: list[Call] = []
     for call in pool:
-        if _repeats(stage, root, call, ways):
-            found.append(call)
-    return tuple(found[:_MOST_OBSERVERS])
+        found = _repeats(stage, root, call, ways)
+        if found is not None:
+            (pure if found else others).append(call)
+    return tuple((pure + others)[:_MOST_OBSERVERS])  # those that change nothing must be asked first
 
 
-def _repeats(stage: Stage, root: Call, call: Call, ways: list[tuple[Call, ...]]) -> bool:
+def _repeats(stage: Stage, root: Call, call: Call, ways: list[tuple[Call, ...]]) -> bool | None:
+    """Does a call say the same twice in a row, in every state? True when it also changes nothing, None when not."""
     says_something = False
+    pure = True
     for way in ways:
-        made = stage.run_sequence(root, (*way, call, call))
-        if made.ending or len(made.calls) < len(way) + 2:
-            return False
-        one, two = made.calls[-2], made.calls[-1]
+        made = stage.run_sequence(root, (*way, _NOTHING, call, call))
+        if made.ending or len(made.calls) < len(way) + 3:
+            return None
+        before, one, two = made.calls[-3:]
         if one.happened != two.happened:
-            return False
-        if one.happened[0] == "returned":
+            return None
+        pure = pure and before.state == one.state == two.state
+        if one.happened[0] == "returned" and one.happened[1] is not None:
             value = one.happened[1]
-            if value is not None:
-                if isinstance(value, tuple) and value[:1] in (("iterator",), ("known",)):
-                    return False
-                if isinstance(value, tuple) and value and value[0] == stage.subject.name:
-                    return False  # a whole object of the class: its inner state is not what it says
-                says_something = True
-    return says_something
+            if isinstance(value, tuple) and value[:1] in (("iterator",), ("known",), ("object",)):
+                return None
+            says_something = True
+    return pure if says_something else None
 
 
-def public_fields(stage: Stage, root: Call, ways: list[tuple[Call, ...]], observed: bool) -> tuple[str, ...]:
-    """Public attributes that hold plain values; containers only in a class that has no other way to be looked at."""
+def has_query(stage: Stage, root: Call, omega: tuple[Call, ...], ways: list[tuple[Call, ...]]) -> bool:
+    """Is there an observer that tells states apart and changes no public attribute? Then plain attributes are the
+    class's own business."""
+    for call in omega:
+        answers = set()
+        changes = False
+        for way in ways:
+            stage.run_sequence(root, (*way, _NOTHING))
+            before = _plain_attributes(stage)
+            made = stage.run_sequence(root, (*way, call))
+            changes = changes or _plain_attributes(stage) != before
+            answers.add(made.calls[-1].happened)
+        if not changes and len(answers) > 1:
+            return True
+    return False
+
+
+def _plain_attributes(stage: Stage) -> dict[str, Any]:
+    attributes = getattr(stage.last_sout, "__dict__", {})
+    return {
+        name: value
+        for name, value in attributes.items()
+        if not name.startswith("_") and name not in stage.without and isinstance(value, _SCALARS)
+    }
+
+
+def public_fields(stage: Stage, root: Call, ways: list[tuple[Call, ...]]) -> tuple[str, ...]:
+    """Public attributes that hold plain values or containers, for a class that has no other way to be looked at."""
     if stage.subject.is_module:
         return ()
     names: dict[str, bool] = {}
     for way in ways:
         stage.run_sequence(root, (*way, _NOTHING))
         for name, value in getattr(stage.last_sout, "__dict__", {}).items():
-            if name.startswith("_") or name in stage.without:
-                continue
-            plain = isinstance(value, _SCALARS) or (not observed and isinstance(value, (list, dict, set, tuple)))
-            names[name] = names.get(name, True) and plain
+            if not name.startswith("_") and name not in stage.without:
+                plain = isinstance(value, (*_SCALARS, list, dict, set, tuple))
+                names[name] = names.get(name, True) and plain
     return tuple(sorted(name for name, plain in names.items() if plain))

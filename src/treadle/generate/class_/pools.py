@@ -16,13 +16,22 @@ import inspect
 import itertools
 import pathlib
 import re
+import sys
 import types
 import typing
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from treadle.generate.class_.calls import SOUT, Argument, Call, Namespace, Value
-from treadle.generate.class_.subject import MISSING, Method, Parameter, Subject, _parameters_of_class, import_of
+from treadle.generate.class_.subject import (
+    MISSING,
+    Method,
+    Parameter,
+    Subject,
+    _parameters_of_class,
+    import_of,
+    load_mentioning,
+)
 from treadle.model.errors import Unsupported
 
 _NOTHING = "def do_nothing(*args, **kwargs):\n    return None"
@@ -233,15 +242,27 @@ class Pools:
             return []
         self._making.append(cls)
         try:
-            found = self._construct(cls)
+            protocol = getattr(cls, "_is_protocol", False)
+            found = [] if protocol else self._construct(cls)
             if not found:
-                for heir in _heirs(cls):
+                load_mentioning(cls.__name__, self.subject.packages)
+                for heir in self._implementers(cls) if protocol else _heirs(cls):
                     found = self._construct(heir)
                     if found:
                         break
             return found
         finally:
             self._making.pop()
+
+    def _implementers(self, protocol: type) -> Iterator[type]:
+        """Classes of the subject's packages that have every member of a protocol."""
+        members = {name for name in vars(protocol) if not name.startswith("_") and callable(vars(protocol)[name])}
+        for name, module in list(sys.modules.items()):
+            if any(name == package or name.startswith(package + ".") for package in self.subject.packages):
+                for value in list(vars(module).values()):
+                    own = isinstance(value, type) and value.__module__ == name
+                    if own and members and members <= set(dir(value)) and not getattr(value, "_is_protocol", False):
+                        yield value
 
     def _abstract(self, cls: type) -> list[Value]:
         for base, pool in (
@@ -258,7 +279,7 @@ class Pools:
             needs, name = import_of(cls)
         except Unsupported:
             return []
-        if inspect.isabstract(cls) or getattr(cls, "_is_protocol", False):
+        if inspect.isabstract(cls):
             return []
         if dataclasses.is_dataclass(cls):
             parameters = _dataclass_parameters(cls)
@@ -304,30 +325,25 @@ class Pools:
     def calls(self, method: Method) -> Iterator[Call]:
         """Calls of a method with pooled values, the plainest first; which of them make sense is for others to say."""
         required = [parameter for parameter in method.parameters if parameter.required]
-        optional = [parameter for parameter in method.parameters if not parameter.required]
-        pools = {parameter.name: self.of(parameter)[:_MOST] for parameter in method.parameters}
+        optional = [p for p in method.parameters if not p.required and not p.name.startswith("_")]
+        pools = {parameter.name: self.of(parameter)[:_MOST] for parameter in (*required, *optional)}
         if any(not pools[parameter.name] for parameter in required):
             return
         seen: set[Call] = set()
-        for choice in _choices([len(pools[parameter.name]) for parameter in required]):
+        for number, choice in enumerate(_choices([len(pools[parameter.name]) for parameter in required])):
             base = [
-                Argument(pools[p.name][number], p.name if p.by_name else "")
-                for p, number in zip(required, choice, strict=True)
+                Argument(pools[p.name][place], p.name if p.by_name else "")
+                for p, place in zip(required, choice, strict=True)
             ]
-            call = Call(method.name, method.form, tuple(base), method.expression, method.needs)
-            if call not in seen:
-                seen.add(call)
-                yield call
-            if not any(choice) or sum(choice) == 1:
-                for parameter in optional:
-                    for value in pools[parameter.name][:2] if not any(choice) else pools[parameter.name][:1]:
-                        extra = Argument(value, parameter.name)
-                        if "{args}" not in method.form:
-                            continue
-                        call = Call(method.name, method.form, (*base, extra), method.expression, method.needs)
-                        if call not in seen:
-                            seen.add(call)
-                            yield call
+            made = [base]
+            if number == (1 if required else 0) and "{args}" in method.form:  # keys that differ come before options
+                made += [[*base, Argument(v, p.name)] for p in optional for v in pools[p.name][:1]]
+                made += [[*base, Argument(v, p.name)] for p in optional for v in pools[p.name][1:2]]
+            for arguments in made:
+                call = Call(method.name, method.form, tuple(arguments), method.expression, method.needs)
+                if call not in seen:
+                    seen.add(call)
+                    yield call
 
     def unmakeable(self, method: Method) -> Parameter | None:
         """The first required parameter that no pool has a value for."""

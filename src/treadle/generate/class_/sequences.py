@@ -20,6 +20,8 @@ PRUNINGS = ("D1", "D2", "D3", "B1", "B2")
 
 # The paper's first saturation level.
 FIRST_LEVEL = 3
+# A call of more operations has more schedules than anybody can run.
+LONGEST_CALL = 400
 # Longest sequence: beyond that a test is not for people, and Python's own stack is not far.
 _LONGEST = 60
 
@@ -91,6 +93,14 @@ class Automaton:
                 self.shortest[state] = (*way, call)
         return found
 
+    def unfit(self) -> set[Call]:
+        """Calls that block, or go on for very long, in some state: no use for looking at an object."""
+        return {
+            call
+            for (_, call), found in self.transitions.items()
+            if found.ran.happened[0] == "pending" or len(found.ran.operations) > LONGEST_CALL
+        }
+
 
 # A call that does nothing, to see the state that the constructor leaves.
 _LOOK = Call("nothing", "None and {sout}")
@@ -106,6 +116,7 @@ class Generator:
     level: int = FIRST_LEVEL
     longest: int = _LONGEST
     extensions: int = 0
+    dropped: set[Call] = field(default_factory=set)  # calls that go on for too long in some state
     pruned: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PRUNINGS, 0))
 
     def generate(self, covered: set[Trace], deadline: float) -> Delta | None:
@@ -125,6 +136,8 @@ class Generator:
         for call in self.calls:
             if time.perf_counter() > self.deadline:
                 break
+            if call in self.dropped:
+                continue
             extended = self._extend(delta, call)
             self.extensions += 1
             gained = len(extended.improvement) > len(delta.improvement)
@@ -144,6 +157,8 @@ class Generator:
 
     def _extend(self, delta: Delta, call: Call) -> Delta:
         transition = self.automaton.step(delta, call)
+        if len(transition.ran.operations) > LONGEST_CALL:
+            self.dropped.add(call)
         improvement = delta.improvement
         if transition.trace not in self.covered and transition.trace not in improvement:
             improvement = improvement | {transition.trace}

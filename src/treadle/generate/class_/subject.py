@@ -19,7 +19,7 @@ import traceback
 import types
 import typing
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -246,7 +246,8 @@ def packages_of(cls: Any) -> tuple[str, ...]:
         package = _package(name)
         if package.partition(".")[0] in sys.stdlib_module_names and package != name:
             package = name  # the module alone: not all of a standard package
-        if isinstance(getattr(sys.modules.get(package), "__file__", None), str):
+        module = sys.modules.get(package)
+        if isinstance(getattr(module, "__file__", None), str) or hasattr(module, "__path__"):
             found[package] = None
     return tuple(found)
 
@@ -263,7 +264,9 @@ def _package(name: str) -> str:
         package = ".".join(parts[:length])
         module = sys.modules.get(package)
         if module is not None and getattr(module, "__file__", None):
-            return package
+            # a module right inside a namespace package: the modules around it belong to the same project
+            alone = not hasattr(module, "__path__") and length > 1
+            return ".".join(parts[: length - 1]) if alone else package
     return name
 
 
@@ -435,11 +438,79 @@ def _parameters_of_class(cls: type) -> tuple[Parameter, ...]:
 
 
 def _hints(function: Any) -> dict[str, Any]:
+    """The types of parameters, as far as they can be found: one that cannot be evaluated costs only itself."""
     function = inspect.unwrap(function)
     try:
         return typing.get_type_hints(function)
     except Exception:
-        return {n: h for n, h in getattr(function, "__annotations__", {}).items() if not isinstance(h, str)}
+        pass
+    names = {**_imported_for_types(getattr(function, "__module__", "")), **getattr(function, "__globals__", {})}
+    found: dict[str, Any] = {}
+    for name, hint in getattr(function, "__annotations__", {}).items():
+        try:
+            found[name] = eval(hint, names) if isinstance(hint, str) else hint
+        except Exception:
+            continue
+    return found
+
+
+@cache
+def _imported_for_types(module: str) -> dict[str, Any]:
+    """What a module imports only `if TYPE_CHECKING:`."""
+    names: dict[str, Any] = {}
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (KeyError, OSError, TypeError, SyntaxError):
+        return names
+    for node in tree.body:
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            for line in node.body:
+                if isinstance(line, ast.Import | ast.ImportFrom):
+                    _import_quietly(ast.unparse(line), module, names)
+    return names
+
+
+def _import_quietly(line: str, module: str, names: dict[str, Any]) -> None:
+    """Modules that import each other come in whole when another one of the ring is imported first: try that."""
+    for _ in range(2):
+        try:
+            exec(line, {"__package__": module.rpartition(".")[0], "__name__": module}, names)
+            return
+        except ImportError as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            other = _module_at(frames[-1].filename, module) if frames else None
+            if other is None:
+                return
+            try:
+                importlib.import_module(other)
+            except Exception:
+                return
+        except Exception:
+            return
+
+
+def _module_at(file: str, near: str) -> str | None:
+    """The name of the module in a file of the same package."""
+    package = sys.modules.get(near.partition(".")[0])
+    for folder in getattr(package, "__path__", ()):
+        if Path(file).is_relative_to(folder):
+            inner = Path(file).relative_to(folder).with_suffix("").parts
+            return ".".join([near.partition(".")[0], *(part for part in inner if part != "__init__")])
+    return None
+
+
+def load_mentioning(word: str, packages: tuple[str, ...], most: int = 20) -> None:
+    """Import the modules of the packages whose source mentions a name: that is where its heirs are."""
+    for package in packages:
+        for folder in getattr(sys.modules.get(package), "__path__", ()):
+            for path in sorted(Path(folder).rglob("*.py")):
+                inner = path.relative_to(folder).with_suffix("").parts
+                name = ".".join([package, *(part for part in inner if part != "__init__")])
+                if name in sys.modules or {"tests", "test", "__main__"} & set(inner) or most <= 0:
+                    continue
+                if word in path.read_text(encoding="utf-8", errors="replace"):
+                    most -= 1
+                    _import_quietly(f"import {name}", name, {})
 
 
 def _parameters(function: Any, skip_first: bool) -> tuple[Parameter, ...] | None:

@@ -1,0 +1,1 @@
+"""Classes with known faults and their corrected twins, for `treadle class`."""
