@@ -65,12 +65,13 @@ def execute(main: Callable[[], Any], picker: Any = None, any_timeout: bool = Fal
 def outcomes(main: Callable[[], Any], executions: int = 200) -> set[Any]:
     """What main returned under many random schedules; 'stuck' where nobody could go on."""
     seen: set[Any] = set()
-    for seed in range(executions):
-        result: list[Any] = []
+    with patched():
+        for seed in range(executions):
+            result: list[Any] = []
 
-        def body(result: list[Any] = result) -> None:
-            result.append(main())
+            def body(result: list[Any] = result) -> None:
+                result.append(main())
 
-        run = execute(body, AtRandom(seed))
-        seen.add(run.stop_reason or result[0])
+            run = execute(body, AtRandom(seed))
+            seen.add(run.stop_reason or result[0])
     return seen

@@ -25,6 +25,7 @@ from typing import Any
 from treadle.runtime.adopt import REPLACED
 from treadle.runtime.primitives import (
     barrier,
+    cached,
     chance,
     clock,
     condition,
@@ -40,7 +41,19 @@ from treadle.runtime.primitives import (
 
 Place = Any  # a class or a module
 
-_FAMILIES: tuple[Any, ...] = (condition, event, semaphore, barrier, thread, queues, futures, pool, clock, chance)
+_FAMILIES: tuple[Any, ...] = (
+    condition,
+    event,
+    semaphore,
+    barrier,
+    thread,
+    queues,
+    futures,
+    pool,
+    clock,
+    chance,
+    cached,
+)
 
 _C_TYPES: list[tuple[Place, dict[str, Any]]] = [
     (threading, {"Lock": locks.Lock, "RLock": locks.RLock, "local": local.Local}),
@@ -107,7 +120,10 @@ def _rebind_imported_names(undo: list[tuple[Place, str, Any]]) -> None:
     for module_name, module in list(sys.modules.items()):
         if not isinstance(module, types.ModuleType) or module_name.partition(".")[0] in _UNTOUCHED:
             continue
-        found = [(name, replaced[id(value)]) for name, value in vars(module).items() if id(value) in replaced]
+        variables = vars(module)
+        if replaced.keys().isdisjoint(map(id, variables.values())):
+            continue  # nearly all of them
+        found = [(name, replaced[id(value)]) for name, value in variables.items() if id(value) in replaced]
         for name, model in found:
             _bind(undo, module, name, model)
 

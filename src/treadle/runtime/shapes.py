@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import enum
+import functools
 import queue
 import threading
 import types
@@ -134,6 +135,8 @@ def _class_level(kind: type, cls: type, value: Any) -> int:
         if isinstance(value, types.FunctionType):
             return CODE if value.__globals__.get("__name__") in REWRITTEN or rewritten(kind) else ATOMIC
         return NONE if cls.__module__ in _IMMUTABLE_MODULES else ATOMIC
+    if isinstance(value, functools.cached_property):
+        return FIELD  # kept in the object once it is made
     if hasattr(type(value), "__get__"):
         return CODE
     return CLASS

@@ -69,6 +69,7 @@ class Lock(SyncObject, metaclass=StandsFor):
         self._locked = False
         self.owner = None
         self.treadle_name = strand.fresh("Lock")
+        strand.execution.locks.append(self)
         return self
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
@@ -186,6 +187,7 @@ class RLock(SyncObject, metaclass=StandsFor):
         self._count = 0
         self.owner = None
         self.treadle_name = strand.fresh("RLock")
+        strand.execution.locks.append(self)
         return self
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
@@ -400,4 +402,5 @@ def adopt_lock(lock: Any, strand: Strand) -> Any:
         model.owner = strand.execution.strands[0] if lock._is_owned() else None
     model.treadle_name = name_made_outside(lock, strand, model.label)
     ADOPTED[id(lock)] = (lock, model)
+    strand.execution.locks.append(model)
     return model

@@ -193,9 +193,12 @@ def put(self: Any, item: Any, block: bool = True, timeout: float | None = None) 
     items = guard.items = getattr(self, "queue", ())
     maxsize = guard.maxsize = self.maxsize
     if maxsize <= 0:
-        strand.point(SIGNAL, guard)
-        if guard._locked:
-            guard.enter(strand)
+        if guard.order:
+            strand.point(SIGNAL, guard)
+            if guard._locked:
+                guard.enter(strand)
+        else:
+            strand.point(PUT, guard)  # others may be inside for several steps: wait outside
     elif not block or timeout == 0:
         strand.point(TRY, guard)
         if guard._locked:
