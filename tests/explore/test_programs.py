@@ -412,6 +412,20 @@ def test_an_exception_in_a_thread_that_nobody_joins_is_a_finding() -> None:
     assert (finding.kind, finding.message) == ("exception", "KeyError: 'missing' in T1")
 
 
+def test_what_is_left_behind_is_a_warning() -> None:
+    def run() -> None:
+        account = Account()
+        stop = threading.Event()
+        threading.Thread(target=stop.wait, daemon=True).start()
+        treadle.parallel(lambda: account.deposit_safely(1), account.lock.acquire)
+
+    result = treadle.check(lambda: run(), source=run)
+    assert {warning.message for warning in result.warnings} >= {
+        "T1 was still running at the end",
+        "Lock#1 was still held by T3 at the end",
+    }
+
+
 def test_random_is_the_same_in_every_execution() -> None:
     def run() -> None:
         account = Account()

@@ -194,7 +194,7 @@ class _Campaign:
             if len(run.trace) > self.longest:
                 self.longest = len(run.trace)
                 self.looping |= run.looping
-            if not run.stop_reason and not run.unfinished and not run.troubled:
+            if not run.stop_reason and not run.unfinished and not run.held and not run.troubled:
                 continue  # as almost always: everybody came to an end, and nobody raised
             self._note(run)
             findings = judge(run)

@@ -43,11 +43,13 @@ def leftovers(run: Any) -> list[Finding]:
         return actors.warnings(run)
     if run.stop_reason:
         return []
-    return [
+    running = [
         Finding("strand left running", f"{strand.treadle_name} was still running at the end")
         for strand, _ in run.unfinished
         if strand.daemon
     ]
+    held = [Finding("lock left held", f"{lock} was still held by {owner} at the end") for lock, owner in run.held]
+    return running + held
 
 
 def _exception(strand: Any) -> Finding:

@@ -19,7 +19,7 @@ from treadle.model.result import Waiting
 from treadle.runtime.detail import describe, short, stack_of, waiting
 from treadle.runtime.names import Named
 from treadle.runtime.spin import Change
-from treadle.runtime.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd
+from treadle.runtime.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd, SyncObject
 from treadle.search.dependency import READS
 
 # In the set of shared names: the ends of strands.
@@ -142,10 +142,12 @@ class Execution:
         "ends_are_points",
         "failure",
         "guards",
+        "held",
         "indexes",
         "keep",
         "limit",
         "live",
+        "locks",
         "looked_at",
         "looping",
         "names",
@@ -197,6 +199,8 @@ class Execution:
         self.looked_at = 0
         self.looping = False  # was a strand held back because it seemed to wait in a loop?
         self.clock = Clock()
+        self.locks: list[SyncObject] = []  # every lock that the strands made or met
+        self.held: list[tuple[str, str]] = []  # locks that are held at the end, and by whom
         self.names: dict[int, Named] = {}
         self.shared = shared  # names of objects that several strands touch; None: every access is a point
         self.ends_are_points = shared is None or ENDS in shared
@@ -224,6 +228,7 @@ class Execution:
                 asking, worker = request
                 worker.greenlet.switch()
                 request = asking.switch()
+            self.held = [(lock.treadle_name, lock.owner.treadle_name) for lock in self.locks if lock.owner is not None]
             if self.live:
                 self.unfinished = [(strand, strand.pending) for strand in self.live]
             if self.stop_reason == "stuck":
