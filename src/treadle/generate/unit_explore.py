@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from treadle.frontends.python import calls, fields, hints, infer, source
+from treadle.frontends.python.concrete import is_plain_object
 from treadle.frontends.python.heirs import known_subclasses
 from treadle.frontends.python.values import FunctionValue, Generator, Iterator_
 from treadle.frontends.python.vm import VM
@@ -79,6 +80,11 @@ def parameter_types(target: Target, options: Options) -> dict[str, t.Type]:
     A parameter of unknown type without a default is the user's to name.
     """
     function = target.function
+    if target.receiver == "self" and not any(map(is_plain_object, known_subclasses(target.cls or object))):
+        raise UsageError(
+            f"{target.file}:{target.line}: no unknown object can be made for '{target.name}', because its class is "
+            f"abstract or derives from a compiled one; test a function that makes the objects itself"
+        )
     resolved = hints.resolved_hints(function)
     found: dict[str, t.Type] = {}
     for parameter in target.parameters():

@@ -161,14 +161,16 @@ def container(node: Node, imports: Imports, names: dict[int, str]) -> str:
     raise NotWritable(f"an object of type {node.cls.__name__ if node.cls else node.kind} inside a value")
 
 
-def flat(value: Any) -> bool:
-    """A value that == compares completely: no objects of the program inside."""
+def flat(value: Any, around: tuple[int, ...] = ()) -> bool:
+    """A value that == compares completely: no objects of the program inside, and not itself."""
     if isinstance(value, Node):
-        if value.kind in ("instance", "held"):
+        if value.kind in ("instance", "held") or value.number in around:
             return False
-        return all(flat(v) for v in value.items) and all(flat(k) and flat(v) for k, v in value.entries)
+        inside = (*around, value.number)
+        parts = [*value.items, *(part for pair in value.entries for part in pair)]
+        return all(flat(v, inside) for v in parts)
     if isinstance(value, tuple):
-        return all(flat(v) for v in value)
+        return all(flat(v, around) for v in value)
     return not isinstance(value, Opaque)
 
 
@@ -298,7 +300,10 @@ class Builder:
         return True
 
     def _bare(self, node: Node, name: str, cls: type, ready: dict[str, Any]) -> None:
-        made: Any = object.__new__(cls)
+        try:
+            made: Any = object.__new__(cls)
+        except TypeError as error:
+            raise NotWritable(str(error)) from None
         self.real[node.number] = made
         shown = self.imports.of(cls)
         self.lines.append(f"{name} = object.__new__({shown})")

@@ -19,6 +19,7 @@ from treadle.frontends.python.values import (
     Iterator_,
     Partial,
     Range,
+    Slice,
     Super,
     View,
 )
@@ -118,6 +119,10 @@ def get(vm: VM, obj: Any, name: str) -> Any:
         return {"func": obj.function, "args": obj.args}.get(name) or vm.new_dict([[k, v] for k, v in obj.named.items()])
     if isinstance(obj, Range) and name in ("start", "stop", "step"):
         return getattr(obj, name)
+    if isinstance(obj, Slice):
+        if name in ("start", "stop", "step"):
+            return getattr(obj, name)
+        return BuiltinMethod(obj, name) if hasattr(slice, name) else _builtin(vm, obj, slice, name)
     if name == "__class__":
         return python_type(vm, obj)
     kind = python_type(vm, obj)
@@ -125,6 +130,8 @@ def get(vm: VM, obj: Any, name: str) -> Any:
         return _builtin(vm, obj, kind, name)
     if isinstance(obj, int | float | str | bytes | type(None)) and not isinstance(obj, enum.Enum):
         return _builtin(vm, obj, kind, name)
+    if type(obj).__module__ == Slice.__module__:
+        raise Unsupported(f"the attribute '{name}' of a {type(obj).__name__.lower()}")
     return _host(vm, obj, name)
 
 

@@ -227,6 +227,8 @@ def method(vm: VM, obj: Any, name: str, args: list[Any], named: dict[str, Any]) 
         return _next(vm, obj)
     if isinstance(obj, Expr):
         return _number_method(vm, obj, name, args, named)
+    if isinstance(obj, Slice):
+        return concrete.call_real(vm, getattr(slice, name), [obj, *args], named, f"slice.{name}")
     if isinstance(obj, Range) and name == "index":
         raise Unsupported("range.index")
     if isinstance(obj, View) and name == "isdisjoint":

@@ -343,6 +343,8 @@ _PURE = {
     "pathlib": {"PurePath", "PurePosixPath", "PureWindowsPath"},
     "time": {"gmtime", "strftime", "struct_time", "mktime", "asctime", "strptime"},
 }
+# Of these modules only the named functions count.
+_ONLY = {"uuid": {"uuid1", "uuid4", "getnode"}, "threading": {"Thread", "start", "Timer", "join"}}
 _EFFECT_NAMES = {
     "open",
     "input",
@@ -372,6 +374,9 @@ def check_effect(vm: VM, function: Any) -> None:
         elif owner is not None:
             module = type(owner).__module__
     reason = _EFFECTS.get(str(module))
+    limited = _ONLY.get(str(module))
+    if limited is not None and name not in limited:
+        return
     if reason is not None and name not in _PURE.get(str(module), ()):
         raise Unsupported(f"'{module}.{name}' {reason}; pass --allow-effects to run it")
     if name in _EFFECT_NAMES and module in ("builtins", "_io", "io", "datetime", "_sitebuiltins", None):
