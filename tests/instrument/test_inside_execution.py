@@ -55,3 +55,30 @@ def test_program_does_the_same_inside_an_execution(name: str, tmp_path: Path, mo
     plain, _ = run_both(PROGRAMS[name])
     expected = [plain.error] if plain.error else [plain.result, plain.log]
     assert [part.replace(program, "program") for part in sink.seen] == expected
+
+
+def test_module_imported_by_the_test_starts_fresh_in_every_execution(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "imported_late.py").write_text(
+        "count = 0\nseen = []\ndef bump():\n    global count\n    count += 1\n    seen.append(count)\n"
+    )
+    (tmp_path / "test_importing.py").write_text(
+        "import threading\n"
+        "def test():\n"
+        "    import imported_late\n"
+        "    threads = [threading.Thread(target=imported_late.bump) for _ in range(2)]\n"
+        "    for thread in threads:\n"
+        "        thread.start()\n"
+        "        thread.join()\n"
+        "    assert imported_late.seen == [1, 2]\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.invalidate_caches()
+    try:
+        result = treadle.check(importlib.import_module("test_importing").test, strategy="random", executions=5)
+    finally:
+        for module in ("test_importing", "imported_late"):
+            sys.modules.pop(module, None)
+    assert result.findings == []

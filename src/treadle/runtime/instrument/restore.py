@@ -58,9 +58,12 @@ class Snapshot:
         self.add(modules)
 
     def add(self, modules: Iterable[ModuleType]) -> None:
-        """Remember more modules, as they are now: they were imported since."""
+        """Remember more modules: as they were right after their import, if that was seen, or else as they are now."""
         new = [module for module in modules if id(vars(module)) not in self._globals]
         for module in new:
+            fresh = _fresh.pop(id(vars(module)), None)
+            if fresh is not None:
+                fresh.restore()
             self._names.add(module.__name__)
             self._globals.add(id(vars(module)))
         pending: list[object] = []
@@ -152,6 +155,19 @@ class Snapshot:
         if issubclass(kind, threading.Thread) and threading.Thread.is_alive(thing):  # type: ignore[arg-type]
             return False
         return kind.__module__ in _STANDARD_STATE or any(base.__module__ in self._names for base in kind.__mro__)
+
+
+# The state of modules that were imported in the midst of an execution, which then went on to change it.
+_fresh: dict[int, Snapshot] = {}
+
+
+def remember_fresh(module: ModuleType) -> None:
+    """`module` was imported just now; a snapshot that learns of it later goes back to this moment."""
+    _fresh[id(vars(module))] = Snapshot([module])
+
+
+def forget_fresh(module: ModuleType) -> None:
+    _fresh.pop(id(vars(module)), None)
 
 
 class _Count:

@@ -25,6 +25,7 @@ from treadle.runtime.instrument.generated import rewritten_dataclass_method
 from treadle.runtime.instrument.importer import AroundImport, RewritingFinder
 from treadle.runtime.instrument.places import derived_hooks
 from treadle.runtime.instrument.relevance import related
+from treadle.runtime.instrument.restore import forget_fresh, remember_fresh
 from treadle.runtime.instrument.selection import Selection, file_of, module_of, never, unwrapped
 
 Subject = Callable[..., Any] | ModuleType | Iterable[ModuleType] | None
@@ -132,6 +133,7 @@ class _Instrumentation:
         # Decorators may have made functions meanwhile that are not in the source.
         made = [(function, module) for function in _reachable_functions([module]) if _belongs(function, module)]
         _swap_in(made, self.modules, self.cache)
+        remember_fresh(module)
 
     def leave(self) -> None:
         if self.finder in sys.meta_path:
@@ -142,6 +144,7 @@ class _Instrumentation:
             if not REWRITTEN[name]:
                 del REWRITTEN[name]
                 done.append(self.modules[name])
+                forget_fresh(self.modules[name])
         _swap_out(done)
 
 
