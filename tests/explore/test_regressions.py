@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import weakref
 from typing import Any
 
 import treadle
@@ -120,5 +121,39 @@ def test_a_factory_imported_by_name_makes_models() -> None:
 
         treadle.parallel(count, count)
         assert shared == [2]
+
+    assert executions(program) == 2
+
+
+def test_addresses_as_keys_mean_the_object() -> None:
+    def program() -> None:
+        keys = [Talkative() for _ in range(3)]
+        by_address: dict[Any, int] = {}
+        junk = []
+
+        def count(key: Talkative) -> None:
+            junk.append(object())  # moves the addresses of the next execution
+            by_address[id(key)] = by_address.get(id(key), 0) + 1
+            by_address[id(count), id(key)] = 0
+
+        treadle.parallel(lambda: count(keys[0]), lambda: count(keys[1]))
+        assert by_address[id(keys[0])] == 1
+
+    assert executions(program) > 1
+
+
+def test_a_test_that_fails_before_its_first_operation() -> None:
+    def program() -> None:
+        raise ValueError("at once")
+
+    (finding,) = treadle.check(program).findings
+    assert finding.message == "ValueError: at once"
+
+
+def test_special_methods_of_atomic_objects_are_points() -> None:
+    def program() -> None:
+        shared = weakref.WeakValueDictionary[int, Talkative]()
+        one, two = Talkative(), Talkative()
+        treadle.parallel(lambda: shared.__setitem__(1, one), lambda: shared.__setitem__(1, two))
 
     assert executions(program) == 2

@@ -68,13 +68,17 @@ def container_base(kind: type) -> type | None:
         return base
 
 
+# The addresses that `id` gave out in this execution, and the names of the objects they belong to.
+ADDRESSES: dict[int, str] = {}
+
+
 def simple_key(key: Any) -> Any:
     """The key itself when it means the same in every execution, else None: the whole container."""
     kind = type(key)
     if kind in _SIMPLE:
-        return key
+        return ADDRESSES.get(key, key) if ADDRESSES else key
     if kind is tuple and all(type(part) in _SIMPLE for part in key):
-        return key
+        return tuple(ADDRESSES.get(part, part) for part in key) if ADDRESSES else key
     return None
 
 

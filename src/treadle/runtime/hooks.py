@@ -27,7 +27,7 @@ from treadle.runtime.instrument.swap import REWRITTEN
 from treadle.runtime.names import PLAIN, Named, class_name, meet, name_by_path, publish
 from treadle.runtime.shapes import ADOPT, ATOMIC, CLASS, CODE, CONTAINER, FIELD, META, MODULE, SHAPES, WHOLE, classify
 from treadle.runtime.spin import spin
-from treadle.runtime.strands import STATE, Strand, SyncObject
+from treadle.runtime.strands import AFTER_EXECUTION, STATE, Strand, SyncObject
 
 _FunctionType = types.FunctionType
 _MISSING = object()
@@ -236,7 +236,7 @@ def item(obj: Any, key: Any) -> Any:
         return obj[key]
     mode, place = containers.item_access(obj, key) if base is dict else (READ, containers.index_key(key))
     owner = _touch(strand, mode, obj, place)
-    return _found(strand, obj[key], f"{owner.name}[{key!r}]" if place is not None else f"{owner.name}[]")
+    return _found(strand, obj[key], f"{owner.name}[{place!r}]" if place is not None else f"{owner.name}[]")
 
 
 def set_item(value: Any, obj: Any, key: Any) -> None:
@@ -499,7 +499,8 @@ def _container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwa
 
 def _place(owner: Named, method: str, args: tuple[Any, ...]) -> str:
     """How what a container method returned is reached: `dict#1['k']`, `list#1.pop()`."""
-    return f"{owner.name}[{args[0]!r}]" if args and type(args[0]) in PLAIN else f"{owner.name}.{method}()"
+    key = containers.simple_key(args[0]) if args else None
+    return f"{owner.name}[{key!r}]" if key is not None else f"{owner.name}.{method}()"
 
 
 _TAKES_CONTENT = frozenset(
@@ -574,7 +575,7 @@ _READ_ONLY: set[Any] = {len, sum, sorted, min, max, any, all, repr, str, list, t
 _READ_ONLY |= {bytearray, reversed, iter, print, format, bool, ascii, *containers.COMBINING}
 _BUILDING: set[Any] = {list, tuple, set, dict, frozenset, bytes, bytearray, bool, str}
 _BUILDING |= {reversed, *containers.COMBINING}
-_HARMLESS: set[Any] = {isinstance, issubclass, id, callable, hash, abs, divmod, pow, round, ord, chr, hex, bin, oct}
+_HARMLESS: set[Any] = {isinstance, issubclass, callable, hash, abs, divmod, pow, round, ord, chr, hex, bin, oct}
 _HARMLESS |= {input, open, globals, locals, sys.exc_info, compile, exec, eval, __import__, builtins.__build_class__}
 
 
@@ -603,8 +604,25 @@ def _vars(*args: Any) -> Any:
     return load(args[0], "__dict__") if args else vars()
 
 
+def _id(obj: Any) -> int:
+    """An address may become the key of a dictionary, and there means the object, in every execution."""
+    strand = STATE.strand
+    if strand is not None:
+        kind = type(obj)
+        if kind not in PLAIN:
+            name = getattr(obj, "treadle_name", "") if isinstance(obj, SyncObject) else meet(strand, obj).name
+        else:
+            name = getattr(obj, "__qualname__", "") or repr(obj)[:60] if kind is not tuple else ""
+        containers.ADDRESSES[id(obj)] = f"id of {name or strand.fresh(kind.__name__)}"
+    return id(obj)
+
+
+AFTER_EXECUTION.append(containers.ADDRESSES.clear)
+
+
 _SPECIAL: dict[Any, Any] = {getattr: _getattr, hasattr: _hasattr, setattr: _setattr, delattr: delete, vars: _vars}
 _SPECIAL[next] = _next
+_SPECIAL[id] = _id
 
 
 # ---------------------------------------------------------------------- variables

@@ -151,9 +151,11 @@ class Loom:
             self.snapshot.restore()
             if self.executions % _COLLECT_EVERY == 0:
                 gc.collect()
+            elif run.atomic:  # modules that are not put back may know objects of this execution by weak references
+                gc.collect(0)
         if run.failure is not None:
             raise run.failure
         for strand in run.strands:
-            if isinstance(strand.exception, (ReallyBlocked, KeyboardInterrupt)):
+            if isinstance(strand.exception, (ReallyBlocked, KeyboardInterrupt, Unsupported)):
                 raise strand.exception
         return run

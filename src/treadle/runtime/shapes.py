@@ -99,7 +99,9 @@ def _classify(kind: type, name: str) -> int:
     if name == "__dict__":
         return WHOLE
     if name.startswith("__") and name.endswith("__"):
-        return CONTAINER if container_base(kind) is not None and name not in vars(object) else CODE
+        if name in vars(object):
+            return CODE
+        return CONTAINER if container_base(kind) is not None else _special_method(kind, name)
     if issubclass(kind, _MODELLED) and (not rewritten(kind) or _of_the_model(kind, name)):
         return CODE
     if isinstance(getattr(kind, "__getattribute__", None), types.FunctionType):  # built-in types have one of their own
@@ -110,6 +112,13 @@ def _classify(kind: type, name: str) -> int:
     if kind.__module__ in _IMMUTABLE_MODULES:
         return NONE
     return FIELD
+
+
+def _special_method(kind: type, name: str) -> int:
+    """A method such as `__setitem__` that is called by its name."""
+    method = getattr(kind, name, None)
+    outside = isinstance(method, types.FunctionType) and method.__globals__.get("__name__") not in REWRITTEN
+    return ATOMIC if outside and not rewritten(kind) and not issubclass(kind, _MODELLED) else CODE
 
 
 def _of_the_model(kind: type, name: str) -> bool:
