@@ -10,7 +10,7 @@ Decides the findings beyond those of every execution (`treadle.oracles.outcome`)
     deadlock                anything else that cannot go on
 
 and the warnings: messages that were never processed because the actor stopped first, actors of daemon threads left
-running, failures that an actor's own `on_failure` took care of.
+running, failures that the program has code for (`on_failure`, a PoisonMessage that is received).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from treadle.oracles import outcome
 
 def judge(run: Any) -> list[Finding]:
     """The findings of one execution at message granularity, most important first."""
-    findings = [_failure(failure) for failure in run.journal.failures if not failure.handled]
+    findings = [_failure(failure) for failure in run.journal.failures if not failure.known]
     usual = outcome.judge_strands(run)
     raised = [finding for finding in usual if finding.exception is not None]
     findings += raised
@@ -33,7 +33,8 @@ def judge(run: Any) -> list[Finding]:
         if stuck.kind != "leaked actors" or not findings:
             findings.append(stuck)
     else:
-        findings += [finding for finding in usual if finding.exception is None]
+        endless = [finding for finding in usual if finding.exception is None]
+        findings += [_in_a_circle(run)] if endless and _cycle(_waits(run)) else endless
     return findings
 
 
@@ -46,7 +47,9 @@ def warnings(run: Any) -> list[Finding]:
         for message in run.journal.messages
         if message.dropped and not message.stops
     ]
-    found += [_failure(failure, ", taken care of by on_failure") for failure in run.journal.failures if failure.handled]
+    found += [
+        _failure(failure, ", which the program takes care of") for failure in run.journal.failures if failure.known
+    ]
     if not run.stop_reason:
         left = [
             _actor_of(run, strand) or strand.treadle_name for strand, _ in run.unfinished if _is_person(run, strand)
@@ -61,7 +64,7 @@ def _were(names: Sequence[str]) -> str:
 
 
 def _is_person(run: Any, strand: Any) -> bool:
-    return any(strand is person for person in run.people)
+    return not getattr(strand, "retired", False) and any(strand is person for person in run.people)
 
 
 def _failure(failure: Any, more: str = "") -> Finding:
@@ -78,9 +81,9 @@ def _failure(failure: Any, more: str = "") -> Finding:
 
 def _actor_of(run: Any, strand: Any) -> str:
     """The label of the actor that a strand is, '' for other threads."""
-    for handling_of in (getattr(strand, "handling", None),):
-        if handling_of is not None and handling_of.actor in run.journal.actors:
-            return str(handling_of.actor.label)
+    handling = getattr(strand, "handling", None)
+    if handling is not None and handling.actor in run.journal.actors:
+        return str(handling.actor.label)
     return ""
 
 
@@ -90,25 +93,37 @@ def _name(run: Any, strand: Any) -> str:
 
 def _stuck(run: Any) -> Finding:
     """No strand can go on: why?"""
-    waits = {strand: guard for strand, guard in run.at_end if not strand.daemon}
-    cycle = _cycle(waits)
-    if cycle:
-        names = [_name(run, strand) for strand in cycle]
-        if len(names) == 1:
-            return Finding("cycle of blocking gets", f"{names[0]} asks itself and waits for the reply")
-        pairs = zip(names, [*names[1:], names[0]], strict=True)
-        return Finding("cycle of blocking gets", "; ".join(f"{one} waits for a reply of {two}" for one, two in pairs))
+    waits = _waits(run)
+    if _cycle(waits):
+        return _in_a_circle(run)
     for strand, guard in waits.items():
         asked = getattr(guard, "asked", None)
         if asked is not None and asked.actor is not None:
             return Finding("ask never answered", f"{_name(run, strand)} waits for a reply of {asked.actor.label}")
         if hasattr(guard, "asked"):
             return Finding("ask never answered", f"{_name(run, strand)} waits for a future that nobody sets")
+    for strand, guard in waits.items():
+        if _waits_for_mail(guard) and guard.actor is not None and guard.actor.outside:
+            return Finding(
+                "ask never answered", f"{_name(run, strand)} waits for a reply and nobody is left to send one"
+            )
     idle = [strand for strand, guard in waits.items() if _waits_for_mail(guard) and guard.reader is strand]
     if len(idle) == len(waits):
         names = [_name(run, strand) for strand in idle]
         return Finding("leaked actors", f"the test is over and {', '.join(names)} {_were(names)} not stopped")
     return outcome.judge_strands(run)[-1]
+
+
+def _waits(run: Any) -> dict[Any, Any]:
+    return {strand: guard for strand, guard in run.at_end if not strand.daemon}
+
+
+def _in_a_circle(run: Any) -> Finding:
+    names = [_name(run, strand) for strand in _cycle(_waits(run))]
+    if len(names) == 1:
+        return Finding("cycle of blocking gets", f"{names[0]} asks itself and waits for the reply")
+    pairs = zip(names, [*names[1:], names[0]], strict=True)
+    return Finding("cycle of blocking gets", "; ".join(f"{one} waits for a reply of {two}" for one, two in pairs))
 
 
 def _waits_for_mail(guard: Any) -> bool:

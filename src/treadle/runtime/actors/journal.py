@@ -26,6 +26,7 @@ class Actor:
     label: str
     instance: Any = None
     daemon: bool = False
+    outside: bool = False  # no actor: the test, a thread, the world outside
 
 
 @dataclass(slots=True, eq=False)
@@ -86,14 +87,20 @@ class Failure:
     actor: Actor
     error: BaseException
     message: Message | None
-    handled: bool  # the actor's class has an on_failure of its own
+    handled: bool  # the actor, or the one that sent the message, has code for it
+    told: Message | None = None  # the message that tells the sender
+
+    @property
+    def known(self) -> bool:
+        """Has the program taken notice of it?"""
+        return self.handled or (self.told is not None and self.told.to.outside and self.told.handling is not None)
 
 
 class Journal:
     """The messages of one execution."""
 
     def __init__(self) -> None:
-        self.entry = Handling(Actor(ENTRY, "main", "main"), ENTRY)
+        self.entry = Handling(Actor(ENTRY, "main", "main", outside=True), ENTRY)
         self.actors: list[Actor] = []
         self.messages: list[Message] = []
         self.handlings: list[Handling] = []  # receives, in the order in which they happened

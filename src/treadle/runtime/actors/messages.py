@@ -10,8 +10,11 @@ one mailbox conflict. Decides what is a point at this granularity:
 Everything else a strand does is part of its step: memory, locks that are free, signals. What waits is put in order
 after what it waited for (`enablers`), which is how the reduction learns of signals that are no points.
 
-Delivery: messages of one sender to one receiver keep their order. A message that stops an actor does not overtake any
-that was sent before it in the causal order; with `causal`, no message does.
+Delivery: messages of one sender to one receiver keep their order, and nothing else is promised between actors. A
+message does not overtake any that was sent before it, in the causal order, if it stops an actor, or is sent by code
+that is no actor (a test that joins threads and then asks sees what they sent); with `causal`, none does.
+
+An execution goes on after the test is over until every message is delivered, so that none is left out by chance.
 """
 
 from __future__ import annotations
@@ -34,6 +37,10 @@ from treadle.runtime.strands import Strand, SyncObject
 _POINTS = frozenset({WAIT, GET})
 _BLOCKS_IF_TAKEN = frozenset({ACQUIRE, PUT})
 _SIGNALS = frozenset({SIGNAL, PUT, RELEASE, TRY})
+# Steps without a message after which a program is taken to go round in circles (somebody sleeps again and again).
+_MOST_IDLE = 5_000
+# Steps after the end of the test, while actors of daemon threads empty their mailboxes.
+_MOST_AFTER = 2_000
 
 
 class Mailbox(SyncObject):
@@ -57,13 +64,16 @@ class Mailbox(SyncObject):
         if not self._waits_for_a_message():
             return False
         message: Message = strand.message  # type: ignore[attr-defined]
-        if self.channels[message.sender.hash][0] is not message or self._held_back(message):
+        channel = self.channels[message.sender.hash]
+        if not channel or channel[0] is not message or self._held_back(message):
             return False
         orders = strand.execution.orders  # type: ignore[attr-defined]
         return not orders or not any(order.holds(message) for order in orders)
 
     def _waits_for_a_message(self) -> bool:
-        return self.reader is not None and self.reader.guard is self and not self.delivered
+        if self.reader is None or self.reader.guard is not self or self.delivered:
+            return False
+        return self.closed is None or not self.closed()
 
     def _held_back(self, message: Message) -> bool:
         return bool(message.behind) and bool(message.known & self.undelivered)
@@ -134,6 +144,7 @@ class MessageStrand(Strand):
     execution: MessageExecution
     known = 0  # mask of the messages whose sending happened before now
     handling: Handling
+    retired = False  # its actor system was shut down: it may be left running
     before: tuple[object, ...] = ()  # the behaviour of the actor when the handling began
 
     def point(self, kind: int, obj: SyncObject, timeout: float | None = None) -> bool:
@@ -210,6 +221,9 @@ class MessageExecution(Execution):
         self.people: list[Strand] = []  # the strands that are not couriers
         self.couriers: list[Courier] = []  # in the order of sending
         self.last_step: dict[int, int] = {}
+        self.last_message = 0  # the step of the last delivery
+        self.running_foreground = 1  # one more than there are, so that the end of the test alone does not end it
+        self.over_at = -1  # the step at which the last strand ended that is no daemon
         self.sent: dict[str, int] = {}  # receiver and sender -> messages so far
         self.orders: list[Order] = []  # what `treadle.order` asked for
         self.at_end: list[tuple[MessageStrand, SyncObject | None]] = []  # the strands that were stuck, and on what
@@ -232,7 +246,7 @@ class MessageExecution(Execution):
     def _own_handling(self, name: str, thread: Any, maker: Handling) -> Handling:
         """Until it receives its first message, a new strand acts as a sender of its own, made by another."""
         label = getattr(thread, "name", "") or name
-        actor = Actor(stable_thread(name), "thread", str(label))
+        actor = Actor(stable_thread(name), "thread", str(label), outside=True)
         handling = Handling(actor, stable_thread(name), credit=maker.credit or maker)
         handling.awaits.update(maker.awaits)
         handling.frontier.update(maker.frontier)
@@ -241,16 +255,33 @@ class MessageExecution(Execution):
     def _choose(self) -> Strand | None:
         while True:
             chosen = super()._choose()
+            if chosen is not None and self.step - self.last_message > _MOST_IDLE:
+                chosen, self.stop_reason = None, "limit"
+            if self._is_over() and (chosen is None or self.step - self.over_at > _MOST_AFTER):
+                self.stop_reason = "" if self.stop_reason == "stuck" else self.stop_reason
+                return None
             if chosen is None:
-                if self.stop_reason == "stuck":
-                    if self._give_up_orders():
-                        continue
+                if self.stop_reason == "stuck" and self._give_up_orders():
+                    continue
+                if self.stop_reason in ("stuck", "limit"):
                     self.at_end = [(s, s.guard) for s in self.people if not s.finished and isinstance(s, MessageStrand)]
                 return None
             self.last_step[chosen.index] = self.step - 1
             if not isinstance(chosen, Courier):
                 return chosen
             self._deliver(chosen)
+
+    def _is_over(self) -> bool:
+        """Has every strand ended that is no daemon?"""
+        if self.running_foreground > 1:
+            return False
+        if self.over_at < 0:
+            self.over_at = self.step
+        return True
+
+    def _earliest(self) -> Strand | None:
+        """After the end of the test, time stands still."""
+        return None if self._is_over() else super()._earliest()
 
     @property
     def troubled(self) -> bool:
@@ -285,7 +316,7 @@ class MessageExecution(Execution):
         channel = mailbox.channels.setdefault(message.sender.hash, deque())
         sent = mailbox.sent.setdefault(message.sender.hash, [])
         first = sent[-1:]
-        if stops or self.causal:
+        if stops or self.causal or message.sender.outside:
             # of each sender the last one whose sending happened before: those before that keep their order anyway
             known = (
                 next((m for m in reversed(all_) if strand.known >> m.number & 1), None) for all_ in mailbox.senders()
@@ -320,6 +351,7 @@ class MessageExecution(Execution):
     def _deliver(self, courier: Courier) -> None:
         mailbox, message = courier.mailbox, courier.message
         self.live.remove(courier)
+        self.last_message = self.step
         courier.finished = True
         mailbox.taken(message)
         mailbox.delivered.append(message)
@@ -353,8 +385,10 @@ class MessageExecution(Execution):
         if handling.message is not None and not handling.cmh:
             handling.cmh = behaviour(handling.actor.instance, self.behaviours) != strand.before
 
-    def fail(self, strand: MessageStrand, actor: Actor, error: BaseException, handled: bool) -> None:
-        self.journal.failures.append(Failure(actor, error, strand.handling.message, handled))
+    def fail(self, strand: MessageStrand, actor: Actor, error: BaseException, handled: bool) -> Failure:
+        failure = Failure(actor, error, strand.handling.message, handled)
+        self.journal.failures.append(failure)
+        return failure
 
     # ------------------------------------------------------------------ signals that are no points
 
