@@ -54,6 +54,7 @@ class Generated:
     bounds: Bounds
     selection: Selection
     tests: int = 0
+    processor_seconds: float = 0.0
     stopped: str = ""  # why the exploration ended early, "" when it did not
     unproved: int = 0  # branches the solver could not decide, kept as possible
     rejected: int = 0  # cases that did not do again what they say
@@ -156,7 +157,7 @@ def generate(
     bounds = bounds or Bounds()
     machine = Machine(model.image, bounds, selection, domain if name else None)
     roots, chosen = _roots(machine, model, name, bounds)
-    start = time.perf_counter()
+    start, busy = time.perf_counter(), time.process_time()
     made = Generated(target, [], 0, Cuts(), 0, 0.0, bounds, selection, related=chosen)
     writer = CaseWriter(machine, style)
     with _deep_recursion():
@@ -169,6 +170,7 @@ def generate(
                 made.cases.append(case)
             made.tree = explorer.tree
     made.seconds = time.perf_counter() - start
+    made.processor_seconds = time.process_time() - busy
     made.unproved = machine.paths.counts["unknown"]
     return made
 

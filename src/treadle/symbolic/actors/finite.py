@@ -68,10 +68,12 @@ def _propagate(forms: list[_Form], low: list[int], high: list[int]) -> bool:
         changed = False
         for kind, constant, pairs in forms:
             if kind == "not eq0":
-                if len(pairs) == 1:
-                    changed |= _exclude(constant, pairs[0], low, high)
-                    if low[pairs[0][0]] > high[pairs[0][0]]:
-                        return False
+                free = [pair for pair in pairs if low[pair[0]] < high[pair[0]]]
+                fixed = constant + sum(c * low[v] for v, c in pairs if low[v] == high[v])
+                if not free and fixed == 0:
+                    return False
+                if len(free) == 1:
+                    changed |= _exclude(fixed, free[0], low, high)
                 continue
             for sign in (1,) if kind == "ge0" else (1, -1):
                 most = constant * sign
@@ -130,8 +132,8 @@ class _Search:
         if not open_ones:
             return False
         chosen = min(open_ones, key=lambda v: high[v] - low[v])
-        middle = (low[chosen] + high[chosen]) // 2
-        for lower, upper in ((low[chosen], middle), (middle + 1, high[chosen])):
+        least = low[chosen]  # the least value or a greater one: equal and different unknowns fall into place
+        for lower, upper in ((least, least), (least + 1, high[chosen])):
             new_low, new_high = low.copy(), high.copy()
             new_low[chosen], new_high[chosen] = lower, upper
             if _propagate(self._forms, new_low, new_high):

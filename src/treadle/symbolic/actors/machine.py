@@ -20,7 +20,7 @@ from treadle.symbolic.actors.path import Paths
 from treadle.symbolic.actors.state import State, Step, Task
 from treadle.symbolic.actors.unknowns import Unknowns
 from treadle.symbolic.actors.values import Failure, Fut, Interned, Ref, Value
-from treadle.symbolic.expr import Expr, not_
+from treadle.symbolic.expr import Expr
 
 Observer = Callable[[str, Any], None]
 
@@ -172,11 +172,9 @@ class Run:
         """Decide a condition: known, forced by the path, or a choice that joins the path."""
         if condition is True or condition is False:
             return condition
-        path = self.state.path
-        yes = path.assume(condition)
+        yes, no = self.state.path.split(condition)
         if yes is None:
             return False
-        no = path.assume(not_(condition))
         if no is None:
             return True
         if self.choose(2) == 0:

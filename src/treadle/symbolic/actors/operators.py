@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,24 @@ def is_real(value: Value) -> bool:
     return isinstance(value, Fraction) or (isinstance(value, Expr) and value.sort is E.REAL)
 
 
+# Interleavings compute the same expressions again and again: each is built once. Forgotten when it grows too large.
+_MOST_REMEMBERED = 200_000
+_remembered: dict[tuple[Value, ...], Value] = {}
+
+
+def _once(build: Callable[[Value, Value], Value]) -> Callable[[Value, Value], Value]:
+    def operate(left: Value, right: Value) -> Value:
+        key = (build, type(left), left, type(right), right)  # 1 and Fraction(1) are equal, and not the same here
+        found = _remembered.get(key)
+        if found is None:
+            if len(_remembered) > _MOST_REMEMBERED:
+                _remembered.clear()
+            found = _remembered[key] = build(left, right)
+        return found
+
+    return operate
+
+
 def _aligned(left: Value, right: Value) -> tuple[Value, Value, bool]:
     """Both as rationals if one is."""
     if is_real(left) or is_real(right):
@@ -28,25 +47,34 @@ def real(value: Value) -> Value:
     return value if is_real(value) else E.to_real(value)
 
 
-def add(left: Value, right: Value) -> Value:
-    if type(left) is int and type(right) is int:
-        return left + right
+@_once
+def _add(left: Value, right: Value) -> Value:
     left, right, rational = _aligned(left, right)
     return E.radd(left, right) if rational else E.add(left, right)
 
 
-def subtract(left: Value, right: Value) -> Value:
-    if type(left) is int and type(right) is int:
-        return left - right
+def add(left: Value, right: Value) -> Value:
+    return left + right if type(left) is int and type(right) is int else _add(left, right)
+
+
+@_once
+def _subtract(left: Value, right: Value) -> Value:
     left, right, rational = _aligned(left, right)
     return E.rsub(left, right) if rational else E.sub(left, right)
 
 
-def multiply(left: Value, right: Value) -> Value:
-    if type(left) is int and type(right) is int:
-        return left * right
+def subtract(left: Value, right: Value) -> Value:
+    return left - right if type(left) is int and type(right) is int else _subtract(left, right)
+
+
+@_once
+def _multiply(left: Value, right: Value) -> Value:
     left, right, rational = _aligned(left, right)
     return E.rmul(left, right) if rational else E.mul(left, right)
+
+
+def multiply(left: Value, right: Value) -> Value:
+    return left * right if type(left) is int and type(right) is int else _multiply(left, right)
 
 
 def negate(value: Value) -> Value:
@@ -88,18 +116,24 @@ def _magnitude(run: Run, value: Value) -> Value:
     return value if run.truth(E.ge(value, 0)) else E.neg(value)
 
 
-def less(left: Value, right: Value) -> Value:
-    if type(left) is int and type(right) is int:
-        return left < right
+@_once
+def _less(left: Value, right: Value) -> Value:
     left, right, _ = _aligned(left, right)
     return E.lt(left, right)
 
 
-def less_or_equal(left: Value, right: Value) -> Value:
-    if type(left) is int and type(right) is int:
-        return left <= right
+def less(left: Value, right: Value) -> Value:
+    return left < right if type(left) is int and type(right) is int else _less(left, right)
+
+
+@_once
+def _less_or_equal(left: Value, right: Value) -> Value:
     left, right, _ = _aligned(left, right)
     return E.le(left, right)
+
+
+def less_or_equal(left: Value, right: Value) -> Value:
+    return left <= right if type(left) is int and type(right) is int else _less_or_equal(left, right)
 
 
 _OBJECTS = (Ref, type(None))
@@ -123,9 +157,14 @@ def equal(run: Run, left: Value, right: Value) -> Value:
     if isinstance(left, _OBJECTS) or isinstance(right, _OBJECTS):
         return left is right
     if isinstance(left, Expr) or isinstance(right, Expr):
-        left, right, _ = _aligned(left, right)
-        return E.eq(left, right)
+        return _same(left, right)
     return bool(left == right)
+
+
+@_once
+def _same(left: Value, right: Value) -> Value:
+    left, right, _ = _aligned(left, right)
+    return E.eq(left, right)
 
 
 def _equal_data(run: Run, left: tuple[Value, ...], right: tuple[Value, ...]) -> Value:

@@ -90,7 +90,7 @@ class Paths:
 class Path:
     """One conjunction of conditions that can hold together; `proved` is False where the solver did not know."""
 
-    __slots__ = ("_answers", "conditions", "known", "model", "owner", "proved")
+    __slots__ = ("_answers", "_splits", "conditions", "known", "model", "owner", "proved")
 
     def __init__(
         self, owner: Paths, conditions: tuple[Expr, ...], known: frozenset[Expr], model: dict[Expr, Const] | Model
@@ -101,6 +101,7 @@ class Path:
         self.model = model
         self.proved = True
         self._answers: dict[Expr, Path | None] = {}
+        self._splits: dict[Expr, tuple[Path | None, Path | None]] = {}
 
     def assume(self, condition: Value) -> Path | None:
         """The path with one more condition; None when they cannot hold together."""
@@ -113,3 +114,10 @@ class Path:
             return answers[condition]
         answer = answers[condition] = self.owner.extend(self, condition)
         return answer
+
+    def split(self, condition: Expr) -> tuple[Path | None, Path | None]:
+        """The path on which the condition holds and the one on which it does not."""
+        found = self._splits.get(condition)
+        if found is None:
+            found = self._splits[condition] = (self.assume(condition), self.assume(not_(condition)))
+        return found
