@@ -135,6 +135,7 @@ def test_addresses_as_keys_mean_the_object() -> None:
             junk.append(object())  # moves the addresses of the next execution
             by_address[id(key)] = by_address.get(id(key), 0) + 1
             by_address[id(count), id(key)] = 0
+            by_address[f"key@{id(key)}"] = 0
 
         treadle.parallel(lambda: count(keys[0]), lambda: count(keys[1]))
         assert by_address[id(keys[0])] == 1

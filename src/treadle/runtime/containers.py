@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import re
 from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any
 
@@ -76,10 +77,20 @@ def simple_key(key: Any) -> Any:
     """The key itself when it means the same in every execution, else None: the whole container."""
     kind = type(key)
     if kind in _SIMPLE:
-        return ADDRESSES.get(key, key) if ADDRESSES else key
+        return _without_address(key) if ADDRESSES else key
     if kind is tuple and all(type(part) in _SIMPLE for part in key):
-        return tuple(ADDRESSES.get(part, part) for part in key) if ADDRESSES else key
+        return tuple(map(_without_address, key)) if ADDRESSES else key
     return None
+
+
+def _without_address(key: Any) -> Any:
+    """A key that is an address, or a text with one in it, names the object instead."""
+    if type(key) is str:
+        return _LONG_NUMBER.sub(lambda found: ADDRESSES.get(int(found[0]), found[0]), key)
+    return ADDRESSES.get(key, key)
+
+
+_LONG_NUMBER = re.compile(r"\d{9,30}")
 
 
 def index_key(index: Any) -> Any:
