@@ -34,6 +34,8 @@ __all__ = ["__version__", *_PUBLIC]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "actors":  # treadle.actors.mailbox, after `import treadle` alone
+        return import_module("treadle.actors")
     if name in _PUBLIC:
         return getattr(import_module(_PUBLIC[name]), name)
     raise AttributeError(f"module 'treadle' has no attribute {name!r}")

@@ -1,4 +1,5 @@
-"""Tests of actors: `replay` runs an ABS model's tasks in a given order from a given state.
+"""Tests of actors: `mailbox` names the queue of an actor that is a thread or a task of your own, and
+`replay` runs an ABS model's tasks in a given order from a given state.
 
 The tests that `treadle actor` writes call it; it may be called by hand just as well:
 
@@ -19,7 +20,18 @@ from treadle.model.errors import UsageError
 if TYPE_CHECKING:
     from treadle.symbolic.actors.replaying import Replayed
 
-__all__ = ["replay"]
+__all__ = ["mailbox", "replay"]
+
+
+def mailbox(queue: Any, owner: Any) -> Any:
+    """Say that a `queue.Queue` or `asyncio.Queue` is the mailbox of `owner`: a name, or the object that reads it.
+
+    Then `treadle explore` and `treadle schedule` see what is put into it as messages. Returns the queue; in a program
+    that Treadle does not run it does nothing else.
+    """
+    from treadle.runtime.actors.queues import mailbox as name_mailbox
+
+    return name_mailbox(queue, owner)
 
 
 def replay(

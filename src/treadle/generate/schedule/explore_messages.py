@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 from treadle.generate import explore
@@ -48,21 +49,17 @@ def granularity_of(test: Callable[[], Any], source: Any, wanted: str | None, pac
 
 def uses_actors(source: Any) -> bool:
     """Does the module of a test lead to an actor library that is imported, or to mailboxes?"""
-    libraries = {name for name in LIBRARIES if name in sys.modules}
-    if "treadle.actors" in sys.modules:
-        libraries.add("treadle.actors")
-    if not libraries:
-        return False
-    test = module_of(source)
-    for module in own_modules(test, Selection.for_test(source)):
+    libraries = {name for name in (*LIBRARIES, "treadle.actors") if name in sys.modules}
+    for module in own_modules(module_of(source), Selection.for_test(source)):
         for value in list(vars(module).values()):
-            names = (getattr(value, "__name__", ""), getattr(value, "__module__", ""), type(value).__module__)
-            bases = [base.__module__ for base in getattr(value, "__mro__", ())] if isinstance(value, type) else []
-            for name in (*names, *bases):
+            if isinstance(value, FunctionType) and "mailbox" in value.__code__.co_names:
+                return True
+            names = [getattr(value, "__name__", ""), getattr(value, "__module__", ""), type(value).__module__]
+            if isinstance(value, type):
+                names += [base.__module__ for base in value.__mro__]
+            for name in names:
                 if isinstance(name, str) and any(name == one or name.startswith(f"{one}.") for one in libraries):
                     return True
-        if getattr(module, "treadle", None) is sys.modules.get("treadle") and "treadle.actors" in libraries:
-            return True
     return False
 
 

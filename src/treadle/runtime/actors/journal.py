@@ -70,6 +70,8 @@ class Message:
     needs: tuple[int, ...]
     known: int  # mask of the numbers of the messages whose sending happened before
     behind: tuple[int, ...] = ()
+    channel: str = ""  # the strand that sent it: its messages to one receiver keep their order
+    in_turn: bool = False  # does not overtake any message whose sending it knows of
     stops: bool = False
     handling: Handling | None = None
     dropped: bool = False

@@ -49,6 +49,8 @@ class MessageLoom(Loom):
         self.orders: list[Any] = []  # what the next executions have to keep
 
     def _instrument(self, stack: ExitStack) -> list[ModuleType]:
+        if "asyncio" in sys.modules:
+            stack.enter_context(importlib.import_module("treadle.runtime.actors.queues").controlled())
         for name, module in LIBRARIES.items():
             if name in sys.modules:
                 stack.enter_context(importlib.import_module(module).controlled())

@@ -53,8 +53,8 @@ class Mailbox(SyncObject):
         self.actor = actor
         self.reader: Strand | None = None  # the strand that takes messages out
         self.delivered: deque[Message] = deque()
-        self.channels: dict[int, deque[Message]] = {}  # sender -> its messages on their way
-        self.sent: dict[int, list[Message]] = {}  # sender -> all its messages
+        self.channels: dict[str, deque[Message]] = {}  # sending strand -> its messages on their way
+        self.sent: dict[str, list[Message]] = {}  # sending strand -> all its messages
         self.undelivered = 0  # mask of the numbers of messages on their way
         self.closed: Callable[[], bool] | None = None  # has the actor stopped?
 
@@ -64,7 +64,7 @@ class Mailbox(SyncObject):
         if not self._waits_for_a_message():
             return False
         message: Message = strand.message  # type: ignore[attr-defined]
-        channel = self.channels[message.sender.hash]
+        channel = self.channels[message.channel]
         if not channel or channel[0] is not message or self._held_back(message):
             return False
         orders = strand.execution.orders  # type: ignore[attr-defined]
@@ -76,7 +76,7 @@ class Mailbox(SyncObject):
         return self.closed is None or not self.closed()
 
     def _held_back(self, message: Message) -> bool:
-        return bool(message.behind) and bool(message.known & self.undelivered)
+        return message.in_turn and bool(message.known & self.undelivered)
 
     def guards(self) -> int:
         return (1 << GET if self.delivered else 0) | (1 << PUT if self._waits_for_a_message() else 0)
@@ -111,13 +111,16 @@ class Mailbox(SyncObject):
     def qsize(self) -> int:
         return self.undelivered.bit_count() + len(self.delivered)
 
+    def arrived(self, run: MessageExecution) -> None:
+        """A message was delivered. A thread that waits for one notices by itself."""
+
     def senders(self) -> list[list[Message]]:
         """All messages so far, by sender."""
         return list(self.sent.values())
 
     def taken(self, message: Message) -> None:
         self.undelivered &= ~(1 << message.number)
-        self.channels[message.sender.hash].remove(message)
+        self.channels[message.channel].remove(message)
 
 
 class Courier(Strand):
@@ -144,6 +147,7 @@ class MessageStrand(Strand):
     execution: MessageExecution
     known = 0  # mask of the messages whose sending happened before now
     handling: Handling
+    voice = ""  # who sends, where several do in one strand: the tasks of an event loop
     retired = False  # its actor system was shut down: it may be left running
     before: tuple[object, ...] = ()  # the behaviour of the actor when the handling began
 
@@ -313,17 +317,19 @@ class MessageExecution(Execution):
         assert mailbox.actor is not None
         message = self.journal.send(body, mailbox.actor, strand.handling, strand.known, label)
         message.stops = stops
-        channel = mailbox.channels.setdefault(message.sender.hash, deque())
-        sent = mailbox.sent.setdefault(message.sender.hash, [])
+        message.channel = strand.voice or strand.treadle_name
+        message.in_turn = stops or self.causal or message.sender.outside
+        channel = mailbox.channels.setdefault(message.channel, deque())
+        sent = mailbox.sent.setdefault(message.channel, [])
         first = sent[-1:]
-        if stops or self.causal or message.sender.outside:
+        if message.in_turn:
             # of each sender the last one whose sending happened before: those before that keep their order anyway
             known = (
                 next((m for m in reversed(all_) if strand.known >> m.number & 1), None) for all_ in mailbox.senders()
             )
             ahead = [other for other in known if other is not None and other not in first]
-            message.behind = tuple(other.hash for other in (*first, *ahead))
             first = [*first, *ahead]
+        message.behind = tuple(other.hash for other in first)
         sent.append(message)
         channel.append(message)
         mailbox.undelivered |= 1 << message.number
@@ -358,6 +364,7 @@ class MessageExecution(Execution):
         reader = mailbox.reader
         if reader is not None and reader.index in self.last_step:
             self.enablers.setdefault(self.step - 1, []).append(self.last_step[reader.index])
+        mailbox.arrived(self)
         if self.detail is not None and courier.step is not None:
             self.detail.append(courier.step)
 
@@ -400,6 +407,13 @@ class MessageExecution(Execution):
         signals.known |= strand.known
         signals.steps.append(self.step - 1)
         signals.handlings[strand.handling.hash] = strand.handling
+
+    def signal_step(self, obj: SyncObject) -> None:
+        """The step that is being taken makes it possible to go on for whoever waits for this object."""
+        signals = self.signals.get(obj)
+        if signals is None:
+            signals = self.signals[obj] = Signals()
+        signals.steps.append(self.step - 1)
 
     def learn(self, strand: MessageStrand, obj: SyncObject) -> None:
         """A strand goes on because of what others did to this object."""
