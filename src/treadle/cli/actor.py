@@ -11,6 +11,8 @@ import click
 
 from treadle.generate import actor as door
 from treadle.model.errors import UsageError
+from treadle.output import abs_table
+from treadle.output.abs_table import MOST_ROWS
 from treadle.output.progress import Progress
 from treadle.symbolic.actors.criteria import REDUCTIONS, Bounds, Selection
 from treadle.symbolic.actors.criteria import Progress as Explored
@@ -121,14 +123,13 @@ def command(
             seconds=seconds,
             states=states,
             record=tree is not None,
+            keep=None if as_json or writing or pictures is not None else MOST_ROWS,
             on_progress=told,
         )
     written = _write(made, Path(path), where, form, pictures, tree)
     if as_json:
         print(json.dumps(made.to_json()))
     else:
-        from treadle.output import abs_table
-
         abs_table.show(made)
         for file in written:
             print(f"wrote {file}")

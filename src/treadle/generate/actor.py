@@ -54,6 +54,7 @@ class Generated:
     bounds: Bounds
     selection: Selection
     tests: int = 0
+    assertions: int = 0  # tests in which an ABS assertion fails
     processor_seconds: float = 0.0
     stopped: str = ""  # why the exploration ended early, "" when it did not
     unproved: int = 0  # branches the solver could not decide, kept as possible
@@ -64,7 +65,7 @@ class Generated:
     @property
     def exit_code(self) -> int:
         """0 tests were found, 1 one shows a failed assertion or a deadlock, 3 nothing was found or time ran out."""
-        if self.deadlocks or any("AssertionFailException" in f for case in self.cases for f in case.failures):
+        if self.deadlocks or self.assertions:
             return 1
         return 3 if self.stopped or not self.tests else 0
 
@@ -162,6 +163,7 @@ def generate(
     writer = CaseWriter(machine, style)
     with _deep_recursion():
         for explorer, root, leaf in _walk(machine, roots, start, seconds, states, record, on_progress, made):
+            made.assertions += any(exception[0].name == "AssertionFailException" for exception in leaf.state.failures())
             if keep is None or len(made.cases) < keep:
                 case = writer.case(root, leaf)
                 if style == "values" and not _verified(machine, root, case, bool(name)):

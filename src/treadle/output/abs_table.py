@@ -24,8 +24,9 @@ def show(made: Generated, *, file: IO[str] | None = None, width: int | None = No
         for number, case in enumerate(made.cases[:rows], 1):
             table.add_row(str(number), _inputs(case), " ".join(case.order), _afterwards(case))
         console.print(table)
-    if len(made.cases) > rows:
-        console.print(f"... and {len(made.cases) - rows} more: --json lists all, --write FILE makes tests of all")
+    if made.tests - made.rejected > rows:
+        more = made.tests - made.rejected - rows
+        console.print(f"... and {more} more: --json lists all, --write FILE makes tests of all")
     for line in summary(made):
         console.print(line, soft_wrap=True)
 

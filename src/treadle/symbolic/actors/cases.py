@@ -6,6 +6,7 @@ or both mixed: values where the path says something, names where anything will d
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -89,6 +90,7 @@ class CaseWriter:
     def __init__(self, machine: Machine, style: Style) -> None:
         self._machine = machine
         self._style = style
+        self._objects: dict[tuple[Any, ...], Object] = {}  # equal objects of different cases are one
 
     def case(self, root: Root, leaf: Leaf) -> Case:
         state = leaf.state
@@ -159,10 +161,12 @@ class CaseWriter:
             field: encoded(telling(value), names) for field, value in zip(ref.cls.field_names(), values, strict=True)
         }
         home = state.groups.get(ref)
-        return Object(ref.cls.name, told, names[home] if home is not None else "")
+        group = names[home] if home is not None else ""
+        key = (ref.cls, group, *((type(value), value) for value in told.values()))
+        return self._objects.setdefault(key, Object(ref.cls.name, told, group))
 
     def _shown(self, state: State, names: dict[Ref, str], condition: Expr) -> str:
-        return show_expression(renamed(condition, state, names))
+        return sys.intern(show_expression(renamed(condition, state, names)))
 
     def _references(self, state: State, names: dict[Ref, str], stand_ins: dict[Unknown, Ref]) -> list[str]:
         """What is decided about unknown references and data, in words."""
@@ -170,7 +174,7 @@ class CaseWriter:
         for unknown, value in state.bindings.items():
             if unknown.name.startswith("="):
                 continue
-            told.append(f"{_renamed_name(unknown.name, state, names)} == {show(value, names)}")
+            told.append(sys.intern(f"{_renamed_name(unknown.name, state, names)} == {show(value, names)}"))
         told += [f"{_renamed_name(u.name, state, names)} != null" for u in state.not_null if u not in state.bindings]
         return sorted(told)
 
@@ -231,7 +235,7 @@ def order_labels(machine: Machine, state: State, names: dict[Ref, str]) -> list[
 
 def step_label(name: str, method: str, number: int, picks: tuple[int, ...]) -> str:
     results = f"[{','.join(map(str, picks))}]" if picks else ""
-    return f"{name}.{method}{f'#{number}' if number > 1 else ''}{results}"
+    return sys.intern(f"{name}.{method}{f'#{number}' if number > 1 else ''}{results}")
 
 
 def _born(machine: Machine, key: int, steps: list[Step]) -> tuple[int, ...]:
