@@ -122,15 +122,27 @@ def test_private_names_are_those_of_the_class() -> None:
 def test_global_is_hooked_only_where_a_function_rebinds_it() -> None:
     source = """
     count = 0
-    constant = 1
+    CONSTANT = 1
     def bump():
         global count
-        count += constant
+        count += CONSTANT
     def f():
         bump()
         return count
     """
     assert calls(source) == ["function", "global count", "use", "set_global count", "global count"]
+
+
+def test_module_state_is_hooked_where_it_is_read_because_other_modules_may_rebind_it() -> None:
+    source = """
+    stop = False
+    LIMIT = 3
+    table = {}
+    _level: int = 0
+    def f():
+        return stop, LIMIT, table, _level, len
+    """
+    assert calls(source) == ["global stop", "global _level"]
 
 
 def test_local_of_the_same_name_is_not_the_global() -> None:

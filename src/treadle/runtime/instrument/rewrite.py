@@ -36,7 +36,7 @@ from treadle.runtime.instrument.spin_loops import is_spin_loop
 from treadle.runtime.instrument.targets import TargetRewriter
 
 # Part of the key of the on-disk cache: change it whenever the rewritten form changes.
-REWRITER_VERSION = 5
+REWRITER_VERSION = 6
 
 # Frames for the deepest tree; the parser itself gives up far earlier.
 _DEEPEST = 100_000

@@ -2,7 +2,8 @@
 
 A local variable belongs to one call and needs no hook. Two kinds of names do:
 
-- a module global that some function rebinds (`global x`);
+- a module global that some function rebinds (`global x`), or that looks like state other modules may rebind
+  (`stop = False` at module level, read by a function here and set as `module.stop = True` elsewhere);
 - a variable of a function that an inner function can see while it is rebound: either the inner function rebinds
   it (`nonlocal x`), or its owner does so after (or in the same loop as) the inner function was made.
 
@@ -92,7 +93,7 @@ def mangle(name: str, class_name: str | None) -> str:
 def analyse(tree: ast.Module) -> Names:
     collector = _Collector()
     collector.run(tree)
-    rebound_globals: set[str] = set()
+    rebound_globals: set[str] = set(collector.module_state)
     for scope in collector.scopes.values():
         rebound_globals |= scope.declared_global & scope.bound.keys()
         for name in scope.declared_nonlocal & scope.bound.keys() - {"__class__"}:
@@ -135,6 +136,7 @@ class _Collector(ast.NodeVisitor):
     def __init__(self) -> None:
         self.scopes: dict[ast.AST, Scope] = {}
         self.moment = 0
+        self.module_state: set[str] = set()
 
     def run(self, tree: ast.Module) -> None:
         self.scope = self.scopes[tree] = Scope("module", "", None, None, 0)
@@ -304,6 +306,15 @@ class _Collector(ast.NodeVisitor):
     def visit_Assign(self, node: ast.Assign) -> None:
         self.visit(node.value)
         self._visit_all(node.targets)
+        for target in node.targets:
+            self._note_state(target, node.value)
+
+    def _note_state(self, target: ast.expr, value: ast.expr) -> None:
+        """A module-level `flag = False` or `count = 0`. CONSTANTS and __dunders__ are taken at their word."""
+        if self.scope.kind == "module" and isinstance(target, ast.Name) and isinstance(value, ast.Constant):
+            name = target.id
+            if name != name.upper() and not name.startswith(("__", "@")):
+                self.module_state.add(name)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self.visit(node.value)
@@ -315,6 +326,7 @@ class _Collector(ast.NodeVisitor):
         if node.value is not None:
             self.visit(node.value)
             self.visit(node.target)
+            self._note_state(node.target, node.value)
         elif isinstance(node.target, ast.Name):
             self.scope.bound.setdefault(mangle(node.target.id, self.scope.class_name), [])
 
