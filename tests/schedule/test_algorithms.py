@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.schedule.paper import TWO_ACTIONS, ad1, ad2, ex1, ex2, flush, names, w1, w2
 from tests.schedule.simulation import Program, events_of, run
-from treadle.generate.schedule.algorithms import _Generation, arrange, generate_schedules, generate_triples, schedule
+from treadle.generate.schedule.algorithms import Generation, arrange, generate_schedules, generate_triples, schedule
 from treadle.generate.schedule.criteria import PCR, PETR, PMR, PR, Criterion, Goals, triples
 from treadle.generate.schedule.must_hb import MustHB, bits
 from treadle.model.receive import Receive, satisfies, stable_hash
@@ -27,7 +27,7 @@ def test_the_tail_of_the_worked_example() -> None:
     """<w1, ad1, ad2, fl>: without fd, which may not come any more; with w1, because PR lets it move on."""
     tails: list[list[str]] = []
 
-    class Spy(_Generation):
+    class Spy(Generation):
         def schedule_tail(self, tail: int) -> tuple[int, int, bool] | None:
             tails.append([self.s[place].label for place in bits(tail)])
             return super().schedule_tail(tail)

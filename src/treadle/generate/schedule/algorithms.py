@@ -28,25 +28,27 @@ def generate_schedules(
     known: Goals | None = None,
     must_hb: MustHB | None = None,
     sender_receiver: bool = True,
-) -> Iterator[list[Receive]]:
+) -> Generation:
     """Algorithm 1. The goals of the schedules `reached`, and those `known` to be reached, are not tried again."""
-    must_hb = must_hb or MustHB(s, sender_receiver=sender_receiver)
-    generation = _Generation(list(s), cr, must_hb)
+    generation = Generation(list(s), cr, must_hb or MustHB(s, sender_receiver=sender_receiver))
     for schedule in reached:
-        generation.O.add(schedule)
+        generation.learn(schedule)
     if known is not None:
         generation.O.take_over(known, s)
-    return generation.run()
+    return generation
 
 
 def schedule(s: Schedule, i: int, j: int, swap: bool, cr: Criterion, *, must_hb: MustHB | None = None) -> list[Receive]:
     """Algorithm 2 on its own: r_i and r_j (positions from 0) in the wanted order, and goals of s taken as reached."""
-    generation = _Generation(list(s), cr, must_hb or MustHB(s))
+    generation = Generation(list(s), cr, must_hb or MustHB(s))
     return generation.schedule(i, j, swap)
 
 
-class _Generation:
-    """One run of Algorithm 1: the initial schedule s, its mustHB, and the goals O reached so far."""
+class Generation:
+    """One run of Algorithm 1: the initial schedule s, its mustHB, and the goals O reached so far.
+
+    Iterating generates; whoever runs the schedules may `learn` what the executions really reached.
+    """
 
     def __init__(self, s: list[Receive], cr: Criterion, must_hb: MustHB) -> None:
         self.s = s
@@ -68,7 +70,7 @@ class _Generation:
 
     # ------------------------------------------------------------------ Algorithm 1
 
-    def run(self) -> Iterator[list[Receive]]:
+    def __iter__(self) -> Iterator[list[Receive]]:
         s, after = self.s, self.must_hb.after
         for i in range(len(s)):
             later = self.related(i) & ~after[i] & ~((2 << i) - 1)
@@ -83,6 +85,10 @@ class _Generation:
     def _new(self, schedule: list[Receive]) -> list[Receive]:
         self.O.add(schedule)
         return schedule
+
+    def learn(self, reached: Schedule) -> None:
+        """The goals of this schedule need not be tried any more."""
+        self.O.add(reached)
 
     # ------------------------------------------------------------------ Algorithms 2 and 3
 

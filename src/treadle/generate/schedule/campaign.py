@@ -9,12 +9,12 @@ reported after it was replayed, with the fewest orders of messages that bring it
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 from treadle.generate.explore import same_failure, target_of
-from treadle.generate.schedule.algorithms import generate_schedules, generate_triples
+from treadle.generate.schedule.algorithms import Generation, generate_schedules, generate_triples
 from treadle.generate.schedule.confirm import Confirmation, settings_of
 from treadle.generate.schedule.criteria import CRITERIA, PCR, PETR, PMR, PR, Criterion, Goals
 from treadle.generate.schedule.follow import FollowSchedule
@@ -110,6 +110,7 @@ class Campaign:
         self.passing: list[list[Receive]] = []
         self.ran: set[tuple[int, ...]] = set()
         self.now = ""  # the criterion at work
+        self.last: list[Receive] = []  # the receives of the last execution
 
     # ------------------------------------------------------------------ the work
 
@@ -137,18 +138,23 @@ class Campaign:
         for name in self.criteria:
             self.now = name
             for base in _growing(self.bases):
-                for schedule in self._promising(self._generated(name, base)):
+                generation = self._generated(name, base)
+                for schedule in self._promising(iter(generation)):
+                    if name != TRIPLE and not self.goals[name].new_goals(schedule):
+                        continue  # executions since it was generated have reached its goals by chance
                     if self._execute(schedule):
                         return False
+                    if isinstance(generation, Generation):
+                        generation.learn(self.last)
         return True
 
-    def _generated(self, name: str, base: list[Receive]) -> Iterator[list[Receive]]:
+    def _generated(self, name: str, base: list[Receive]) -> Iterable[list[Receive]]:
         must_hb = MustHB(base)
         if name == TRIPLE:
             return generate_triples(base, must_hb=must_hb)
         criterion = CRITERIA[name]
         if criterion is PMR and not any(event.cmh for event in base):
-            return iter(())
+            return ()
         return generate_schedules(base, criterion, known=self.goals[name], must_hb=must_hb)
 
     def _promising(self, generated: Iterator[list[Receive]]) -> Iterator[list[Receive]]:
@@ -159,17 +165,9 @@ class Campaign:
                 return
             self.result.schedules += len(batch)
             while batch:
-                best = max(batch, key=self._new_types)
+                best = max(batch, key=self.goals["PETR"].new_goals)
                 batch.remove(best)
                 yield best
-
-    def _new_types(self, schedule: list[Receive]) -> int:
-        goals = self.goals["PETR"]
-        return sum(
-            (mask & ~goals.forth[number]).bit_count()
-            for number, mask in _rows(goals, schedule)
-            if number < len(goals.forth)
-        )
 
     def _execute(self, schedule: list[Receive]) -> bool:
         """One execution; True when it fails and that ends the campaign."""
@@ -186,7 +184,7 @@ class Campaign:
         if follow.missing is not None:
             self.result.infeasible += 1
             self.result.unfit.append(_did_not_come(follow))
-        receives = run.journal.receives()
+        self.last = receives = run.journal.receives()
         self._learn(run, receives)
         found = judge(run)
         if not found:
@@ -261,14 +259,6 @@ def _growing(bases: list[list[Receive]]) -> Iterator[list[Receive]]:
     while place < len(bases):
         yield bases[place]
         place += 1
-
-
-def _rows(goals: Goals, schedule: list[Receive]) -> Iterator[tuple[int, int]]:
-    by_actor: dict[int, list[tuple[int, bool]]] = {}
-    for event in schedule:
-        by_actor.setdefault(event.rec, []).append((goals.number_of(event), event.cmh))
-    for receives in by_actor.values():
-        yield from goals.criterion.rows(receives)
 
 
 def _did_not_come(follow: FollowSchedule) -> str:

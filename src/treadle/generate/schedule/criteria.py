@@ -96,10 +96,7 @@ class Goals:
     def add(self, schedule: Schedule) -> int:
         """Add what a schedule reaches; how many goals are new."""
         new = 0
-        by_actor: dict[int, list[tuple[int, bool]]] = {}
-        for event in schedule:
-            by_actor.setdefault(event.rec, []).append((self.number_of(event), event.cmh))
-        for receives in by_actor.values():
+        for receives in self._by_actor(schedule):
             for number, mask in self.criterion.rows(receives):
                 fresh = mask & ~self.forth[number]
                 if fresh:
@@ -108,6 +105,20 @@ class Goals:
             for number, mask in self._columns(receives):
                 self.back[number] |= mask
         return new
+
+    def new_goals(self, schedule: Schedule) -> int:
+        """How many goals a schedule reaches that are not reached yet."""
+        return sum(
+            (mask & ~self.forth[number]).bit_count()
+            for receives in self._by_actor(schedule)
+            for number, mask in self.criterion.rows(receives)
+        )
+
+    def _by_actor(self, schedule: Schedule) -> list[list[tuple[int, bool]]]:
+        by_actor: dict[int, list[tuple[int, bool]]] = {}
+        for event in schedule:
+            by_actor.setdefault(event.rec, []).append((self.number_of(event), event.cmh))
+        return list(by_actor.values())
 
     def take_over(self, other: Goals, schedule: Schedule) -> None:
         """Count as reached here what is reached there, between receives of this schedule."""

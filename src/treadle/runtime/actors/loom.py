@@ -48,6 +48,10 @@ class MessageLoom(Loom):
         self.behaviours = behaviours
         self.orders: list[Any] = []  # what the next executions have to keep
 
+    def __enter__(self) -> MessageLoom:
+        super().__enter__()
+        return self
+
     def _instrument(self, stack: ExitStack) -> list[ModuleType]:
         if "asyncio" in sys.modules:
             stack.enter_context(importlib.import_module("treadle.runtime.actors.queues").controlled())

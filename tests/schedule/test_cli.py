@@ -1,0 +1,119 @@
+"""`treadle schedule` as a person and as a machine sees it: exit codes, JSON, pictures, written tests, wrong use."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from treadle.cli.main import main
+
+PROGRAM = Path(__file__).parent.parent / "programs" / "actors" / "gatling.py"
+KEYS = {"target", "events", "schedules", "executions", "goals", "infeasible", "findings"}
+Cli = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Cli]:
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    shutil.copy(PROGRAM, tmp_path / "test_app.py")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+    def run(*words: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main(list(words))
+        out, err = capsys.readouterr()
+        return int(ended.value.code or 0), out, err
+
+    yield run
+    sys.modules.pop("test_app", None)
+
+
+def test_a_failure_is_exit_1_with_order_and_replay_command(cli: Cli) -> None:
+    code, out, _ = cli("schedule", "test_app.py::test_two_actions")
+    assert code == 1
+    assert out.startswith("FAILED  test_app.py::test_two_actions")
+    assert "it takes only: Flush before Write" in out
+    assert "> Terminator -> Writer: Flush" in out
+    assert "replay: treadle replay 'tr1:test_app.py::test_two_actions:" in out
+
+
+def test_json_has_the_facts(cli: Cli) -> None:
+    code, out, _ = cli("schedule", "test_app.py::test_two_actions", "--json")
+    facts = json.loads(out)
+    assert code == 1
+    assert facts.keys() >= KEYS
+    assert set(facts["goals"]) == {"PR", "PCR", "PMR"}
+    assert set(facts["goals"]["PR"]) == {"covered", "known"}
+    assert facts["findings"][0]["order"] == ["Flush before Write"]
+    assert facts["executions"] == 2
+
+
+def test_the_failure_is_replayed(cli: Cli) -> None:
+    _, out, _ = cli("schedule", "test_app.py::test_two_actions", "--json")
+    code, out, _ = cli("replay", json.loads(out)["findings"][0]["replay"])
+    assert code == 1
+    assert "the schedule fails again" in out
+
+
+def test_explore_of_an_actor_test_looks_at_messages(cli: Cli) -> None:
+    code, out, _ = cli("explore", "test_app.py::test_one_action", "--json")
+    assert code == 1
+    assert json.loads(out)["statistics"]["granularity"] == "messages"
+
+
+def test_only_one_order_is_exit_3(cli: Cli) -> None:
+    code, out, _ = cli("schedule", "test_app.py::test_one_action", "--delivery", "causal")
+    assert code == 3
+    assert out.startswith("NOTHING-TO-EXPLORE")
+
+
+def test_pictures(cli: Cli) -> None:
+    cli("schedule", "test_app.py::test_two_actions", "--diagram", "d.svg", "--curve", "c.svg")
+    for name in ("d.svg", "c.svg"):
+        ElementTree.parse(name)
+    assert "otherreceive" in Path("d.svg").read_text()
+    cli("schedule", "test_app.py::test_two_actions", "--curve", "c.png")
+    assert Path("c.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+@pytest.mark.slow
+def test_a_written_test_fails_alone(cli: Cli) -> None:
+    code, out, _ = cli("schedule", "test_app.py::test_two_actions", "--write", "test_order.py")
+    assert code == 1
+    assert "wrote test_order.py" in out
+    assert "@treadle.order('Flush before Write')" in Path("test_order.py").read_text()
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "test_order.py"], capture_output=True, text=True, check=False
+    )
+    assert "1 failed" in ran.stdout
+    assert "AttributeError" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["test_app.py"], "name the test"),
+        (["no.py::test_x"], "there is no file"),
+        (["test_app.py::test_twoactions"], "did you mean"),
+        (["test_app.py::test_two_actions", "--criteria", "PQ"], "there is no criterion 'PQ'"),
+        (["test_app.py::test_two_actions", "--executions", "0"], "leaves nothing to run"),
+        (["test_app.py::test_two_actions", "--delivery", "maybe"], "'promised' or 'causal'"),
+        (["test_app.py::test_two_actions", "--diagram", "d.txt"], "must end in .svg"),
+        (["test_app.py::test_two_actions", "--curve", "d.txt"], "must end in .svg or .png"),
+    ],
+)
+def test_wrong_use_is_one_sentence_and_exit_2(cli: Cli, words: list[str], said: str) -> None:
+    code, out, err = cli("schedule", *words)
+    assert code == 2
+    assert not out
+    assert said in err
+    assert err.count("\n") == 1
