@@ -55,6 +55,9 @@ class Outcome:
         return self.results(), tuple(map(_type, self.observed)), self.fields
 
 
+_GRAVITY = {"deadlock": 0, "livelock": 0, "exception": 0, "invariant": 0, "broken state": 0, "serializability": 3}
+
+
 @dataclass(frozen=True)
 class Violation:
     """Why no order of the calls explains an outcome."""
@@ -66,6 +69,13 @@ class Violation:
     @property
     def is_fault(self) -> bool:
         return self.kind != "serializability"
+
+    @property
+    def gravity(self) -> int:
+        """Small is grave: what cannot be argued about comes first."""
+        if self.kind == "linearizability" and self.where[0] == "result":
+            return 2
+        return _GRAVITY.get(self.kind, 1)
 
 
 def judge(outcome: Outcome, orders: Sequence[Outcome], *, values: bool = True) -> Violation | None:

@@ -22,6 +22,7 @@ from typing import Any
 
 from treadle.generate.class_.campaign import ClassResult, Fault, Options
 from treadle.generate.class_.stage import Test
+from treadle.generate.class_.subject import IMPORT_FIRST
 from treadle.model.errors import UsageError
 from treadle.oracles.linearizability import Outcome
 
@@ -275,6 +276,7 @@ def _prelude(tests: list[Written]) -> tuple[list[str], list[str]]:
     imports = sorted(
         {"import threading", "import pytest", "import treadle", *(line for line in lines if not line.startswith("def"))}
     )
+    imports = [f"import {name}" for name in IMPORT_FIRST] + sorted(imports, key=lambda line: line.split()[0] == "from")
     return imports, [line + "\n" for line in lines if line.startswith("def")]
 
 

@@ -172,7 +172,7 @@ def _partial(graph: _Graph, value: Any, depth: int) -> Hashable:
 
 
 def _lock(graph: _Graph, value: Any, depth: int) -> Hashable:
-    return ("lock", "held" if " locked " in repr(value) else "free")
+    return ("lock", "free" if repr(value).startswith("<unlocked") else "held")
 
 
 def _model(graph: _Graph, value: Any, depth: int) -> Hashable:

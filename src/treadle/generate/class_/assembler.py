@@ -36,6 +36,7 @@ class Pair:
     state: Hashable
     alpha: tuple[Call, ...]
     weight: float  # small is promising
+    test: int = 1  # the assembled test it belongs to
 
 
 @dataclass

@@ -185,15 +185,15 @@ def _watching_io() -> Iterator[list[str]]:
 
 
 def _small_first(calls: list[Call]) -> list[Call]:
-    """A small capacity shows more in fewer calls: variants with a 2, then a 1, then the plain one, then the others."""
+    """A small capacity shows more in fewer calls: variants with a 1 or a 2, then the plain one, then the others."""
 
     def rank(call: Call) -> int:
         values = [str(argument.value) for argument in call.arguments]
-        if "2" in values:
-            return 0
         if "1" in values:
+            return 0
+        if "2" in values:
             return 1
-        return 0 if not values else 2
+        return 2 if not values else 3
 
     return sorted(calls, key=rank)
 
@@ -223,6 +223,7 @@ def _accepted(stage: Stage, pools: Pools, root: Call, method: Method) -> list[Ca
     spare: list[Call] = []
     traces: set[Any] = set()
     last_resort: Call | None = None
+    enough = 3 if sum(parameter.required for parameter in method.parameters) > 1 else 2
     for number, call in enumerate(pools.calls(method)):
         if number >= _MOST_TRIALS or len(chosen) >= _MOST_CALLS:
             break
@@ -234,7 +235,7 @@ def _accepted(stage: Stage, pools: Pools, root: Call, method: Method) -> list[Ca
             last_resort = last_resort or call
             continue
         trace = trace_of(method.name, ran.steps, _ending(ran))
-        if trace not in traces or len(chosen) < 2:
+        if trace not in traces or len(chosen) < enough:
             traces.add(trace)
             chosen.append(call)
         else:
@@ -285,6 +286,31 @@ def _repeats(stage: Stage, root: Call, call: Call, ways: list[tuple[Call, ...]])
                 return None
             says_something = True
     return pure if says_something else None
+
+
+def absent(happened: tuple[Any, ...]) -> bool:
+    """Does an answer say that there is nothing?"""
+    if happened[0] == "raised":
+        return happened[1] in ("KeyError", "LookupError", "IndexError")
+    return happened[1] in (None, ("bool", "False"))
+
+
+def evicts(stage: Stage, candidates: Candidates) -> bool:
+    """Does a call about one key make the entry of another disappear, with no threads at all?"""
+    for look in candidates.omega:
+        asked = {str(argument.value) for argument in look.arguments}
+        if not asked:
+            continue
+        for put in candidates.calls:
+            if not put.arguments or str(put.arguments[0].value) not in asked or len(put.arguments) < 2:
+                continue
+            for other in candidates.calls:
+                if other.method != put.method or str(other.arguments[0].value) in asked:
+                    continue
+                made = stage.run_sequence(candidates.root, (put, look, other, look))
+                if len(made.calls) == 4 and absent(made.calls[3].happened) and not absent(made.calls[1].happened):
+                    return True
+    return False
 
 
 def has_query(stage: Stage, root: Call, omega: tuple[Call, ...], ways: list[tuple[Call, ...]]) -> bool:

@@ -38,7 +38,30 @@ def trace_of(method: str, steps: Sequence[Step], ending: str = "") -> Trace:
         events.append((step.operation, _IDENTITY.sub("", step.object), step.file, step.line))
     events += [("exit", name, "", 0) for name in reversed(inside)]
     events.append(("exit", method, ending, 0))
-    return tuple(events)
+    return tuple(folded(events))
+
+
+def folded(events: list[Event], longest: int = 12, most: int = 2) -> list[Event]:
+    """A loop counts as once, twice, or many times: otherwise a growing list would bring new traces for ever.
+
+    The paper has no such rule; its subjects are cut off by the time budget instead.
+    """
+    for size in range(1, longest + 1):
+        kept: list[Event] = []
+        place = 0
+        while place < len(events):
+            block = events[place : place + size]
+            repeats = 1
+            while events[place + repeats * size : place + (repeats + 1) * size] == block and len(block) == size:
+                repeats += 1
+            if repeats > most:
+                kept += block * most
+                place += repeats * size
+            else:
+                kept.append(events[place])
+                place += 1
+        events = kept
+    return events
 
 
 def improvement(covered: Iterable[Trace], repository: frozenset[Trace] | set[Trace]) -> frozenset[Trace]:

@@ -176,6 +176,11 @@ class Explored:
     unstable: str = ""  # why the test cannot be judged
 
 
+def _maybe_composite(violation: Violation) -> bool:
+    """Only results that do not fit: perhaps a call made of several locked steps, so a graver fault is looked for."""
+    return violation.kind == "linearizability" and violation.where[0] == "result"
+
+
 def _alike(orders: list[Outcome], again: list[Outcome]) -> bool:
     return len(orders) == len(again) and all(
         one.visible() == other.visible() and one.state == other.state for one, other in zip(orders, again, strict=True)
@@ -258,7 +263,7 @@ class Explorer:
             names = {index: name for name, index in self.stage.loom.indexes.items()}
             schedule = [names[index] for index, _ in run.trace]
             result.witnesses.append(Witness(test, violation, outcome, orders, schedule))
-            if violation.is_fault and first_only:
+            if violation.is_fault and first_only and not _maybe_composite(violation):
                 break
         return result
 

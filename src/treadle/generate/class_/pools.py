@@ -81,7 +81,7 @@ _BY_TYPE: dict[Any, tuple[Value, ...]] = {
 # What a parameter without a type is, by its name; the first pattern that is found decides.
 _BY_NAME: tuple[tuple[str, tuple[Value, ...]], ...] = (
     (
-        r"(^|_)(func|fn|function|callable|callback|handler|hook|listener|factory|target|cb|f|predicate|observer)$",
+        r"^on_|(^|_)(func|fn|function|callable|callback|handler|hook|listener|factory|target|cb|f|predicate|observer)$",
         CALLABLES,
     ),
     (r"(size|max|min|limit|count|capacity|num|length|len|amount|delta|index|idx|pos|position|level|weight|cost)", INTS),
@@ -128,12 +128,12 @@ class Pools:
             values = [*self._by_name(parameter), *values]
         elif parameter.type in (int, float, str):
             values = [*(v for v in self._by_name(parameter) if self._fits(v, parameter.type)), *values]
-        if parameter.type in (int, MISSING) and self.constants[int]:
-            values += self.constants[int]
-        if parameter.type in (str, MISSING) and self.constants[str]:
-            values += self.constants[str]
         if parameter.type is MISSING:
             values += _ANYTHING
+        if parameter.type in (int, MISSING):
+            values += self.constants[int]
+        if parameter.type in (str, MISSING):
+            values += self.constants[str]
         values += self._drawn(parameter)
         return list(dict.fromkeys(values))
 

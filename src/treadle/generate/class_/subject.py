@@ -289,7 +289,8 @@ def examine(target: str, cls: Any) -> Subject:
         raw = inspect.getattr_static(cls, attribute)
         own = _is_own(raw, cls, attribute, subject.packages)
         if isinstance(raw, classmethod | staticmethod):
-            _factory_or_static(subject, attribute, raw, name, needs)
+            if own:
+                _factory_or_static(subject, attribute, raw, name, needs)
         elif attribute in SYNTAX:
             _operator(subject, attribute, raw, own)
         elif attribute.startswith("_"):
@@ -470,6 +471,10 @@ def _imported_for_types(module: str) -> dict[str, Any]:
     return names
 
 
+# Modules that had to come in first because others import each other in a ring: a written test needs them, too.
+IMPORT_FIRST: list[str] = []
+
+
 def _import_quietly(line: str, module: str, names: dict[str, Any]) -> None:
     """Modules that import each other come in whole when another one of the ring is imported first: try that."""
     for _ in range(2):
@@ -485,6 +490,8 @@ def _import_quietly(line: str, module: str, names: dict[str, Any]) -> None:
                 importlib.import_module(other)
             except Exception:
                 return
+            if other not in IMPORT_FIRST:
+                IMPORT_FIRST.append(other)
         except Exception:
             return
 
