@@ -1,7 +1,7 @@
 """Every trail of the bundled examples, a hundred times in fresh processes, on every interpreter there is.
 
-The trails come from the first interpreter; each process replays all of them, with its own seed for hashing. Anything but 100 out of 100 is a
-bug of ours.
+The trails come from the first interpreter; each process replays all of them, with its own seed for hashing. Anything
+but 100 out of 100 is a bug of ours.
 """
 
 from __future__ import annotations
