@@ -30,6 +30,9 @@ _WORST_FIRST = (
     Verdict.PASSED_EXHAUSTIVE,
 )
 
+# The options that also mean something for an ABS model, which runs no Python.
+_FOR_MODELS = {"executions", "seconds"}
+
 
 @click.command()
 @click.argument("target", metavar="PATH[::TEST]")
@@ -40,6 +43,8 @@ _WORST_FIRST = (
 @click.option("--delays", type=int, metavar="N", help="Only schedules with at most N delays.")
 @click.option("--timeouts", metavar="idle|any", help="When a timeout may fire: when nothing else can run, or any time.")
 @click.option("--seed", type=int, metavar="N", help="Seed of sampling and of the program's random module.")
+@click.option("--granularity", metavar="messages|accesses", help="What is a step; messages is the default for actors.")
+@click.option("--delivery", metavar="promised|causal", help="What messages may overtake each other: see the docs.")
 @click.option("--instrument", multiple=True, metavar="PKG", help="Also look inside this installed package. Repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(target: str, as_json: bool, **given: Any) -> int:
@@ -51,6 +56,8 @@ def command(target: str, as_json: bool, **given: Any) -> int:
     options = {name: value for name, value in given.items() if value is not None and value != ()}
     check_options(**options)
     if target.partition("::")[0].endswith(".abs"):
+        for name in options.keys() - _FOR_MODELS:
+            raise UsageError(f"--{name} means nothing for an ABS model; leave it out")
         models = importlib.import_module("treadle.generate.actor")  # needs an extra that may not be installed
         return report([models.explore_model(target, **options)], Path.cwd(), as_json)
     campaign = Campaign(options=options)
@@ -67,6 +74,8 @@ def check_options(
     preemptions: int | None = None,
     delays: int | None = None,
     timeouts: str = "idle",
+    granularity: str = "accesses",
+    delivery: str = "promised",
     **others: Any,
 ) -> None:
     """Refuse options that make no sense before any test is imported."""
@@ -76,6 +85,10 @@ def check_options(
             raise UsageError(f"a budget of {budget:g} {name} leaves nothing to run; give more than 0")
     if timeouts not in ("idle", "any"):
         raise UsageError(f"--timeouts must be 'idle' or 'any', not '{timeouts}'")
+    if granularity not in ("messages", "accesses"):
+        raise UsageError(f"--granularity must be 'messages' or 'accesses', not '{granularity}'")
+    if delivery not in ("promised", "causal"):
+        raise UsageError(f"--delivery must be 'promised' or 'causal', not '{delivery}'")
 
 
 @contextmanager

@@ -26,6 +26,8 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "delays": ((int,), "a whole number"),
     "timeouts": ((str,), '"idle" or "any"'),
     "seed": ((int,), "a whole number"),
+    "granularity": ((str,), '"messages" or "accesses"'),
+    "delivery": ((str,), '"promised" or "causal"'),
     "instrument": ((list,), "a list of package names"),
 }
 
