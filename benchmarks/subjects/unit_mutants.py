@@ -1,0 +1,150 @@
+"""Runs one suite against the module and its mutants; prints one JSON line. Run in the environment of the peers.
+
+    python unit_mutants.py test_file.py EVERY
+
+The module under test is `subject` in the current folder. A mutant is one change by one operator of cosmic-ray. Each
+run of the suite is a forked child of a process that has pytest loaded, so a mutant costs milliseconds, not a start.
+"""
+
+import contextlib
+import io
+import json
+import os
+import random
+import signal
+import sys
+
+import coverage
+import pytest
+
+FILE, EVERY = sys.argv[1], int(sys.argv[2])
+SECONDS = 10
+
+
+class Names:
+    """Which tests there are and which fail."""
+
+    def __init__(self, shuffle):
+        self.shuffle, self.ran, self.failed = shuffle, [], []
+
+    def pytest_collection_modifyitems(self, items):
+        if self.shuffle:
+            random.Random(7).shuffle(items)
+
+    def pytest_runtest_logreport(self, report):
+        if report.when == "call" or report.failed:
+            self.ran.append(report.nodeid)
+        if report.failed:
+            self.failed.append(report.nodeid)
+
+
+def in_child(action):
+    """The JSON value of action(), computed in a child; None if it died or did not finish."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        signal.alarm(SECONDS * 6)
+        try:
+            os.write(write, json.dumps(action()).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as stream:
+        data = stream.read()
+    os.waitpid(child, 0)
+    return json.loads(data) if data else None
+
+
+def suite(extra, shuffle=False):
+    names = Names(shuffle)
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header", "-c", os.devnull, "--rootdir", "."]
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        pytest.main([*options, *extra], plugins=[names])
+    return names
+
+
+def holding():
+    """Tests of the file, and those that pass on the original in a shuffled order."""
+    names = suite([FILE], shuffle=True)
+    ran = list(dict.fromkeys(names.ran))
+    return ran, [n for n in ran if n not in names.failed]
+
+
+def branches(good):
+    tracer = coverage.Coverage(data_file=None, branch=True, include=["subject.py"], config_file=False)
+    tracer.start()
+    suite(good)
+    tracer.stop()
+    with contextlib.redirect_stdout(io.StringIO()):
+        tracer.json_report(outfile="coverage.json")
+    with open("coverage.json") as stream:
+        totals = json.load(stream)["totals"]
+    return round(100 * totals["covered_branches"] / max(1, totals["num_branches"]), 1)
+
+
+COMPARISONS = "Lt_LtE LtE_Lt Gt_GtE GtE_Gt Eq_NotEq NotEq_Eq Lt_GtE Gt_LtE LtE_Gt GtE_Lt Is_IsNot IsNot_Is"
+ARITHMETIC = "Add_Sub Sub_Add Mul_Add Mul_FloorDiv FloorDiv_Mul Mod_Mul Mod_FloorDiv Div_Mul"
+
+
+def usual(name):
+    """cosmic-ray replaces each operator by each other one; of those, the neighbours, as other tools choose them."""
+    kind = name.rpartition("/")[2]
+    start, _, pair = kind.partition("_")
+    if start == "ReplaceComparisonOperator":
+        return pair in COMPARISONS.split()
+    if start == "ReplaceBinaryOperator":
+        return pair in ARITHMETIC.split()
+    return not kind.startswith("Variable")
+
+
+def mutants():
+    """Every (operator, occurrence) of cosmic-ray on the module, as source."""
+    from cosmic_ray.ast import ast_nodes, get_ast
+    from cosmic_ray.mutating import mutate_code
+    from cosmic_ray.plugins import get_operator, operator_names
+
+    with open("subject.py") as stream:
+        source = stream.read()
+    found = []
+    for name in sorted(operator_names()):
+        if not usual(name):
+            continue
+        operator = get_operator(name)()
+        count = sum(1 for node in ast_nodes(get_ast(source)) for _ in operator.mutation_positions(node))
+        for occurrence in range(count):
+            mutated = mutate_code(source, operator, occurrence)
+            if mutated and mutated != source:
+                found.append(mutated)
+    return list(dict.fromkeys(found))
+
+
+def killed(mutated, good):
+    def run():
+        sys.modules.pop("subject", None)
+        signal.alarm(SECONDS)
+        import types
+
+        module = types.ModuleType("subject")
+        module.__file__ = os.path.abspath("subject.py")
+        sys.modules["subject"] = module
+        exec(compile(mutated, module.__file__, "exec"), module.__dict__)
+        names = suite(["-x", *good])
+        return bool(names.failed) or len(set(names.ran)) < len(good)
+
+    return in_child(run) is not False
+
+
+def main():
+    sys.path.insert(0, os.getcwd())
+    ran, good = in_child(holding) or ([], [])
+    result = {"tests": len(ran), "passing": len(good), "branches": 0.0, "killed": 0, "mutants": 0}
+    if good:
+        result["branches"] = in_child(lambda: branches(good)) or 0.0
+        chosen = mutants()[::EVERY]
+        result["mutants"] = len(chosen)
+        result["killed"] = sum(killed(m, good) for m in chosen)
+    print(json.dumps(result))
+
+
+main()
