@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _queue
 import _thread
+import os
 import queue
 import sys
 import threading
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.primitives.running import AtRandom, execute, outcomes
+from treadle.model.errors import Unsupported
 from treadle.runtime.adopt import adopt
 from treadle.runtime.patches import patched
 from treadle.runtime.primitives import local, locks, queues
@@ -315,6 +317,29 @@ def test_functions_kept_elsewhere_are_replaced_where_rewritten_code_calls_them()
 
     execute(main)
     assert adopt(kept.lock) is kept.lock
+
+
+def test_methods_taken_off_before_are_adopted() -> None:
+    set_it, start = EVENT.set, threading.Thread(target=int).start
+
+    def main() -> None:
+        adopt(start)()
+        adopt(set_it)()
+        assert EVENT.is_set()
+
+    assert len(execute(main).strands) == 2
+    assert not EVENT.is_set()
+
+
+def test_starting_a_process_is_told_to_be_unsupported() -> None:
+    import multiprocessing
+
+    def starts_a_process() -> None:
+        multiprocessing.Process(target=int).start()
+
+    for call in (lambda: os.fork(), starts_a_process):
+        with pytest.raises(Unsupported, match="Treadle runs the threads of one process"):
+            execute(call)
 
 
 def test_adopting_anything_else_gives_it_back() -> None:

@@ -52,9 +52,28 @@ def test_a_thread_made_outside_may_be_started_inside() -> None:
         thread.start()
         thread.join()
 
-    run = execute(main)
-    assert thread.result == 8
-    assert len(run.strands) == 2
+    kept = {thread}
+    for _ in range(2):  # in each execution anew
+        thread.result = None
+        run = execute(main)
+        assert thread.result == 8
+        assert len(run.strands) == 2
+    assert thread in kept
+    assert not thread.is_alive()
+    target = threading.Thread(target=list.append, args=([], 1))
+    for _ in range(2):
+        execute(lambda: target.start())
+    target.start()
+    target.join()
+
+
+def test_sets_of_threads_are_looped_over_in_the_same_order_in_every_execution() -> None:
+    orders: set[tuple[str, ...]] = set()
+    keep = []
+    for _ in range(10):
+        execute(lambda: orders.add(tuple(thread.name for thread in {threading.Thread() for _ in range(6)})))
+        keep.append([object() for _ in range(7)])  # so that addresses change
+    assert len(orders) == 1
 
 
 def test_names_and_identifiers_count_from_one_in_each_execution() -> None:

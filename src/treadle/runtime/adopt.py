@@ -48,6 +48,12 @@ def _adopt_builtin(obj: Any, strand: Strand) -> Any:
     return getattr(adopter(of, strand), obj.__name__)
 
 
+def _adopt_method(obj: Any, strand: Strand) -> Any:
+    """A method of a thread, event, queue, ... that was taken off it before the patches came (`done = event.set`)."""
+    model = REPLACED.get(obj.__func__)
+    return obj if model is None else types.MethodType(model, obj.__self__)
+
+
 ADOPTERS: dict[type, Callable[[Any, Strand], Any]] = {
     RealLock: adopt_lock,
     RealRLock: adopt_lock,
@@ -56,6 +62,7 @@ ADOPTERS: dict[type, Callable[[Any, Strand], Any]] = {
     threading.Condition: _adopt_condition,
     types.BuiltinFunctionType: _adopt_builtin,
     types.FunctionType: _adopt_callable,
+    types.MethodType: _adopt_method,
     type: _adopt_callable,
 }
 

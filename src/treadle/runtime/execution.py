@@ -11,6 +11,7 @@ import contextvars
 import sys
 from collections.abc import Callable
 from typing import Any, Protocol
+from weakref import ref
 
 from greenlet import getcurrent, greenlet
 
@@ -199,7 +200,7 @@ class Execution:
         self.looked_at = 0
         self.looping = False  # was a strand held back because it seemed to wait in a loop?
         self.clock = Clock()
-        self.locks: list[SyncObject] = []  # every lock that the strands made or met
+        self.locks: list[ref[SyncObject]] = []  # every lock that the strands made or met
         self.held: list[tuple[str, str]] = []  # locks that are held at the end, and by whom
         self.names: dict[int, Named] = {}
         self.shared = shared  # names of objects that several strands touch; None: every access is a point
@@ -228,7 +229,11 @@ class Execution:
                 asking, worker = request
                 worker.greenlet.switch()
                 request = asking.switch()
-            self.held = [(lock.treadle_name, lock.owner.treadle_name) for lock in self.locks if lock.owner is not None]
+            self.held = [
+                (lock.treadle_name, lock.owner.treadle_name)
+                for lock in [reference() for reference in self.locks]
+                if lock is not None and lock.owner is not None
+            ]
             if self.live:
                 self.unfinished = [(strand, strand.pending) for strand in self.live]
             if self.stop_reason == "stuck":

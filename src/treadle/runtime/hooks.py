@@ -24,7 +24,7 @@ from treadle.runtime import containers, shapes
 from treadle.runtime.adopt import REPLACED, adopt
 from treadle.runtime.containers import container_base
 from treadle.runtime.instrument.swap import REWRITTEN
-from treadle.runtime.names import PLAIN, Named, class_name, meet, name_by_path, publish
+from treadle.runtime.names import INERT, PLAIN, Named, class_name, meet, name_by_path, publish
 from treadle.runtime.shapes import ADOPT, ATOMIC, CLASS, CODE, CONTAINER, FIELD, META, MODULE, SHAPES, WHOLE, classify
 from treadle.runtime.spin import spin
 from treadle.runtime.strands import AFTER_EXECUTION, STATE, Strand, SyncObject
@@ -149,7 +149,7 @@ def store(value: Any, obj: Any, name: str) -> None:
         execution = strand.execution
         names = execution.names
         owner = names.get(id(obj)) or meet(strand, obj)
-        if type(value) not in PLAIN and id(value) not in names:
+        if type(value) not in INERT and id(value) not in names:
             publish(strand, value)
         if owner.shared or _public(strand, owner):
             strand.pending = (WRITE, owner.name, name)
@@ -424,6 +424,9 @@ def function(called: Any) -> Any:
         inner = called.__func__
         if type(inner) is not _FunctionType:
             return called
+        model = REPLACED.get(inner)
+        if model is not None:  # `done = event.set`, taken before the models came
+            return types.MethodType(model, called.__self__)
         module = inner.__globals__.get("__name__") or ""
         if module in REWRITTEN or module.partition(".")[0] in _CONTROLLED:
             return called
@@ -482,11 +485,16 @@ def _container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwa
     owner = meet(strand, obj)
     operations: list[Operation] = []
     _include(strand, operations, obj, access[0], access[1])
-    for argument in args:
+    for argument in (*args, *kwargs.values()) if kwargs else args:
         kind = type(argument)
-        if kind not in PLAIN:
+        if kind not in INERT:
             publish(strand, argument)
-            if argument is not obj and container_base(kind) is not None and method in _TAKES_CONTENT:
+            if (
+                kind not in PLAIN
+                and argument is not obj
+                and container_base(kind) is not None
+                and method in _TAKES_CONTENT
+            ):
                 _include(strand, operations, argument, READ)
     _perform(strand, operations)
     result = via(*args, **kwargs)
@@ -543,7 +551,10 @@ def _add_arguments(
 ) -> None:
     for argument in (*args, *kwargs.values()) if kwargs else args:
         kind = type(argument)
-        if kind in PLAIN or isinstance(argument, (SyncObject, BaseException, type, threading.Thread)):
+        if kind not in INERT and kind in PLAIN:
+            publish(strand, argument)
+            continue
+        if kind in INERT or isinstance(argument, (SyncObject, BaseException, type, threading.Thread)):
             continue
         if kind in containers.VIEWS:
             argument = containers.view_source(argument)

@@ -34,6 +34,7 @@ from treadle.runtime.primitives import (
     local,
     locks,
     pool,
+    processes,
     queues,
     semaphore,
     thread,
@@ -74,7 +75,11 @@ _UNTOUCHED = (
 _ABSENT = object()
 
 # What objects made inside and kept for later still need: it stays in the class, and hides nothing there.
-_KEPT = {*((queues.Real, name) for name in queues.CONDITIONS), (futures.Real, "__hash__")}
+_KEPT = {
+    *((queues.Real, name) for name in queues.CONDITIONS),
+    (futures.Real, "__hash__"),
+    (thread.Real, "__hash__"),
+}
 
 
 def _all_patches() -> list[tuple[Place, dict[str, Any]]]:
@@ -96,7 +101,10 @@ def _fill_replaced() -> None:
                     REPLACED[original] = model
         else:
             for name, model in names.items():
-                _dress(vars(place).get(name), model)
+                original = vars(place).get(name)
+                _dress(original, model)
+                if isinstance(original, types.FunctionType) and original is not model:
+                    REPLACED[original] = model
 
 
 _fill_replaced()
@@ -139,7 +147,7 @@ def patched() -> Iterator[None]:
     _depth += 1
     try:
         if _depth == 1:
-            for place, names in _all_patches():
+            for place, names in [*_all_patches(), *processes.patches()]:
                 for name, model in names.items():
                     _bind(undo, place, name, model)
             _rebind_imported_names(undo)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import _thread
 import sys
 from typing import Any
+from weakref import ref
 
 from treadle.model.operation import ACQUIRE, LOOK, RELEASE, TRY
 from treadle.runtime.primitives.inside import ADOPTED, here, name_made_outside
@@ -69,7 +70,7 @@ class Lock(SyncObject, metaclass=StandsFor):
         self._locked = False
         self.owner = None
         self.treadle_name = strand.fresh("Lock")
-        strand.execution.locks.append(self)
+        strand.execution.locks.append(ref(self))
         return self
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
@@ -187,7 +188,7 @@ class RLock(SyncObject, metaclass=StandsFor):
         self._count = 0
         self.owner = None
         self.treadle_name = strand.fresh("RLock")
-        strand.execution.locks.append(self)
+        strand.execution.locks.append(ref(self))
         return self
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
@@ -402,5 +403,5 @@ def adopt_lock(lock: Any, strand: Strand) -> Any:
         model.owner = strand.execution.strands[0] if lock._is_owned() else None
     model.treadle_name = name_made_outside(lock, strand, model.label)
     ADOPTED[id(lock)] = (lock, model)
-    strand.execution.locks.append(model)
+    strand.execution.locks.append(ref(model))
     return model

@@ -11,14 +11,15 @@ from __future__ import annotations
 import _thread
 import sys
 import threading
+import zlib
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from treadle.model.operation import LOOK, MULTI, WAIT
 from treadle.runtime.names import announce, publish
-from treadle.runtime.primitives.event import EventGuard, make_guard
-from treadle.runtime.primitives.inside import count_made, here
+from treadle.runtime.primitives.event import make_guard
+from treadle.runtime.primitives.inside import count_made, here, put_back
 from treadle.runtime.primitives.local import forget
 from treadle.runtime.strands import STATE, Strand, StrandEnd
 
@@ -86,12 +87,26 @@ def init(
     else:
         self._tstate_lock = None
         self._is_stopped = False
-    self._started = started = RealEvent.__new__(RealEvent)
-    started._flag = False
-    started._cond = make_guard(False)
+    self._started = _not_started()
     self._initialized = True
     self._stderr = sys.stderr
     self._treadle = None
+
+
+def _not_started() -> Any:
+    """The Event in a Thread object that tells whether it was started."""
+    started = RealEvent.__new__(RealEvent)
+    started._flag = False
+    started._cond = make_guard(False)
+    return started
+
+
+def _bring_in(self: Any) -> None:
+    """A thread that was made outside is started inside: it can be started again in the next execution."""
+    put_back(self, "_treadle", "_treadle_hash", "_started", "_ident", "_native_id", "_target", "_args", "_kwargs")
+    self._started = _not_started()
+    self._treadle = None
+    self._treadle_hash = object.__hash__(self)  # it may be in a set already
 
 
 def start(self: Any) -> None:
@@ -101,13 +116,13 @@ def start(self: Any) -> None:
         return
     if not self._initialized:
         raise RuntimeError("thread.__init__() not called")
-    started = self._started
-    if started._flag:
+    if self._started._flag:
         raise RuntimeError("threads can only be started once")
+    if "_treadle" not in vars(self):
+        _bring_in(self)
+    started = self._started
     started._flag = True
-    guard = started._cond
-    if type(guard) is EventGuard:
-        guard.flag = True
+    started._cond.flag = True
     publish(strand, self)
     target = getattr(self, "_target", None)
     if target is not None:
@@ -120,7 +135,7 @@ def _live(thread: Any) -> None:
     """The life of a strand that is a thread."""
     strand = STATE.strand
     assert strand is not None
-    vars(thread)["_treadle"] = strand
+    thread._treadle = strand
     thread._ident = thread._native_id = strand.ident
     try:
         thread.run()
@@ -240,6 +255,17 @@ def repr_(self: Any) -> str:
     if strand is not None:
         status += f" {strand.ident}"
     return f"<{self.__class__.__name__}({self._name}, {status})>"
+
+
+def hash_(self: Any) -> int:
+    """A set of threads is looped over in the same order in every execution, so not by address."""
+    state = vars(self)
+    if "_treadle" not in state or not self._initialized:
+        return object.__hash__(self)
+    number: int | None = state.get("_treadle_hash")
+    if number is None:
+        state["_treadle_hash"] = number = zlib.crc32(self._name.encode())
+    return number
 
 
 def get_daemon(self: Any) -> bool:
@@ -379,6 +405,7 @@ PATCHES = [
             "native_id": property(native_id, doc=Real.native_id.__doc__),
             "daemon": property(get_daemon, set_daemon, doc=Real.daemon.__doc__),
             "__repr__": repr_,
+            "__hash__": hash_,
         },
     ),
     (RealTimer, {"run": timer_run}),

@@ -1,0 +1,49 @@
+"""Processes: a program that starts one of its own (os.fork, multiprocessing) inside an execution is not supported.
+
+The child would go on as a copy of the scheduler. `subprocess` runs another program, which is one step, and is fine.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, NoReturn
+
+from treadle.model.errors import Unsupported
+from treadle.runtime.primitives.inside import here
+
+_real_fork: Any = getattr(os, "fork", None)
+
+
+def _refuse(what: str) -> NoReturn:
+    raise Unsupported(
+        f"the program calls {what}: Treadle runs the threads of one process, and no other processes; "
+        "use threads in this test, or put the call that starts the process behind something it can replace"
+    )
+
+
+def fork() -> int:
+    if here() is not None:
+        _refuse("os.fork()")
+    return int(_real_fork())
+
+
+def _start(real: Any) -> Any:
+    def start(self: Any) -> None:
+        if here() is not None:
+            _refuse(f"{type(self).__name__}.start() of multiprocessing")
+        real(self)
+
+    return start
+
+
+def patches() -> list[tuple[Any, dict[str, Any]]]:
+    """As it stands now: multiprocessing is not imported for this."""
+    found: list[tuple[Any, dict[str, Any]]] = []
+    if _real_fork is not None:
+        found.append((os, {"fork": fork}))
+    multiprocessing = sys.modules.get("multiprocessing.process")
+    if multiprocessing is not None:
+        process: Any = vars(multiprocessing)["BaseProcess"]
+        found.append((process, {"start": _start(vars(process)["start"])}))
+    return found
