@@ -1,6 +1,7 @@
 """Processes: a program that starts one of its own (os.fork, multiprocessing) inside an execution is not supported.
 
 The child would go on as a copy of the scheduler. `subprocess` runs another program, which is one step, and is fine.
+multiprocessing.pool.ThreadPool is refused as well: it has threads, but waits for them on a pipe.
 """
 
 from __future__ import annotations
@@ -37,6 +38,21 @@ def _start(real: Any) -> Any:
     return start
 
 
+def _make_pool(real: Any) -> Any:
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        if here() is not None:
+            self._state = None  # its finaliser asks
+            if type(self).__name__ == "ThreadPool":
+                raise Unsupported(
+                    "the program makes a multiprocessing.pool.ThreadPool, which waits for its workers on a pipe of the "
+                    "operating system; use concurrent.futures.ThreadPoolExecutor, which Treadle controls"
+                )
+            _refuse(f"{type(self).__name__}() of multiprocessing.pool")
+        real(self, *args, **kwargs)
+
+    return __init__
+
+
 def patches() -> list[tuple[Any, dict[str, Any]]]:
     """As it stands now: multiprocessing is not imported for this."""
     found: list[tuple[Any, dict[str, Any]]] = []
@@ -46,4 +62,8 @@ def patches() -> list[tuple[Any, dict[str, Any]]]:
     if multiprocessing is not None:
         process: Any = vars(multiprocessing)["BaseProcess"]
         found.append((process, {"start": _start(vars(process)["start"])}))
+    pools = sys.modules.get("multiprocessing.pool")
+    if pools is not None:
+        pool: Any = vars(pools)["Pool"]
+        found.append((pool, {"__init__": _make_pool(vars(pool)["__init__"])}))
     return found
