@@ -79,7 +79,7 @@ def table(suite: Suite) -> str:
     for explored in suite.explored:
         rows = [["#", "input", "output", "path condition"]]
         for n, case in enumerate(explored.cases, 1):
-            inputs = ", ".join(f"{name}={shown(value)}" for name, value in case.arguments.items())
+            inputs = _inputs(case.arguments)
             outcome = case.outcome
             if outcome.raises is not None:
                 output = f"raises {outcome.raises.__name__}"
@@ -92,6 +92,20 @@ def table(suite: Suite) -> str:
             rows.append([str(n), inputs, f"{output}{changed}", case.condition])
         blocks.append(f"{explored.target.text}\n{_aligned(rows)}")
     return "\n\n".join(blocks)
+
+
+def _inputs(arguments: dict[str, Any]) -> str:
+    """Arguments by name; one that is the same object as an earlier one is shown as that one."""
+    seen: dict[int, str] = {}
+    parts = []
+    for name, value in arguments.items():
+        if isinstance(value, Node) and value.number in seen:
+            parts.append(f"{name}={seen[value.number]}")
+            continue
+        if isinstance(value, Node):
+            seen[value.number] = name
+        parts.append(f"{name}={shown(value)}")
+    return ", ".join(parts)
 
 
 def _changes(arguments: dict[str, Any], after: dict[int, Node]) -> str:

@@ -319,11 +319,11 @@ def _path_line(path: Path, targets: list[Target]) -> str:
 
 def seal(source: str) -> str:
     digest = hashlib.sha256(source.encode()).hexdigest()[:16]
-    return f"{source}\n{_SEAL}{digest}\n"
+    return f"{source}\n\n{_SEAL}{digest}\n"
 
 
 def is_unedited(content: str) -> bool:
-    body, mark, digest = content.rpartition(f"\n{_SEAL}")
+    body, mark, digest = content.rpartition(f"\n\n{_SEAL}")
     return bool(mark) and seal(body).endswith(f"{_SEAL}{digest}")
 
 
@@ -351,7 +351,7 @@ def _save(path: Path, source: str, append: bool) -> None:
 
 def _appended(existing: str, source: str) -> str:
     """The existing file, with the imports and the tests that it does not have yet."""
-    body, mark, _ = existing.rpartition(f"\n{_SEAL}")
+    body, mark, _ = existing.rpartition(f"\n\n{_SEAL}")
     old = body if mark else existing
     old_tree, new_tree = ast.parse(old), ast.parse(source)
     old_lines, new_lines = old.splitlines(), source.splitlines()
