@@ -85,7 +85,7 @@ def judge(outcome: Outcome, orders: Sequence[Outcome], *, values: bool = True) -
     """
     if outcome.ending == LIMIT or not orders:
         return None
-    for check in (_stuck, _exceptions, _crashes, _invariant) + ((_results, _observed, _fields) if values else ()):
+    for check in (_stuck, _exceptions, _crashes, _invariant) + ((_results, _fields, _observed) if values else ()):
         found = check(outcome, orders)
         if found is not None:
             return found
@@ -153,7 +153,7 @@ def _observed(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
     if outcome.ending or not alike:
         return None
     seen = tuple(map(_type, outcome.observed))
-    if any(tuple(map(_type, other.observed)) == seen for other in alike):
+    if any(other.visible() == outcome.visible() for other in alike):
         return None
     others = [tuple(map(_type, other.observed)) for other in alike]
     number = next((n for n, one in enumerate(seen) if all(one != other[n] for other in others)), 0)
@@ -162,7 +162,7 @@ def _observed(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
 
 def _fields(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
     alike = [other for other in orders if other.results() == outcome.results() and not other.ending]
-    if outcome.ending or not alike or any(other.visible() == outcome.visible() for other in alike):
+    if outcome.ending or not alike or any(other.fields == outcome.fields for other in alike):
         return None
     number = next((n for n, field in enumerate(outcome.fields) if all(field != other.fields[n] for other in alike)), 0)
     return Violation("linearizability", "no order of the calls leaves the object like this", ("field", number, 0))

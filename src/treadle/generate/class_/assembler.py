@@ -2,8 +2,9 @@
 
 An assembled test (beta || gamma) stands for the pairs of its calls: the explorer runs two calls concurrently from the
 state that one of the two sequences had reached before its call, so that neither disturbs how the other got there
-(section 4.4, the two candidate states). A pair of method call traces that was tried before waits (theorem 2 would drop
-it): which values are written does matter in Python, where None has no methods.
+(section 4.4, the two candidate states). The paper drops a pair of method call traces that was tried before (theorem 2).
+Here the kind of the results and whether the state changes count as well, and other arguments are tried later: which
+values are written does matter in Python, where None has no methods.
 """
 
 from __future__ import annotations
@@ -11,12 +12,25 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from treadle.generate.class_.calls import Call
 from treadle.generate.class_.coverage import Trace
 from treadle.generate.class_.sequences import LONGEST_CALL, Automaton, Delta, Transition
 from treadle.model.operation import MULTI, WRITE
 from treadle.oracles.serializability import accesses, conflict
+
+Effect: TypeAlias = tuple[Trace, str, bool]
+
+# States that pairs are also tried from when everything else is done, the nearest first.
+_MOST_STATES = 12
+
+
+def _kind(value: object) -> str:
+    """What sort of result it is: None, true, false, or its type."""
+    if value is None or isinstance(value, tuple):
+        return repr(value[:2] if isinstance(value, tuple) and value[:1] == ("bool",) else value and value[0])
+    return type(value).__name__
 
 
 @dataclass(frozen=True)
@@ -45,7 +59,7 @@ class Assembler:
 
     automaton: Automaton
     repository: list[Delta] = field(default_factory=list)
-    seen: set[tuple[Trace, Trace, int]] = field(default_factory=set)
+    seen: set[tuple[Effect, Effect]] = field(default_factory=set)
     tried: set[tuple[Call, Call, Hashable]] = field(default_factory=set)
     siblings: dict[str, list[Call]] = field(default_factory=dict)  # the candidate calls of each method
     spare: deque[tuple[Call, Call, Hashable]] = field(default_factory=deque)  # traces tried before, other arguments
@@ -66,19 +80,41 @@ class Assembler:
             for j, other in enumerate(test.gamma.calls):
                 if one.method not in judged or other.method not in judged:
                     continue
-                states = dict.fromkeys((test.beta.states[i], test.gamma.states[j]))
-                for number, state in enumerate(states):
-                    key = (test.beta.traces[i], test.gamma.traces[j], number)
-                    mirrored = (key[1], key[0], key[2])
-                    if key in self.seen or mirrored in self.seen:
-                        continue
-                    self.seen.add(key)
-                    pair = self.pair(one, other, state)
+                for state in dict.fromkeys((test.beta.states[i], test.gamma.states[j])):
+                    pair = self._new_pair(one, other, state)
                     if pair is not None:
                         found.append(pair)
                         self.spare += [(*variant, state) for variant in self._variants(one, other)]
         found.sort(key=lambda pair: pair.weight)
         return found
+
+    def elsewhere(self, judged: frozenset[str]) -> Iterator[Pair]:
+        """Pairs that do something new in a state that no sequence of the repository runs them from."""
+        calls = [call for name in sorted(judged) for call in self.siblings.get(name, ())]
+        ways = sorted(self.automaton.shortest.items(), key=lambda item: len(item[1]))
+        for state, _ in ways[:_MOST_STATES]:
+            for number, one in enumerate(calls):
+                for other in calls[number:]:
+                    pair = self._new_pair(one, other, state)
+                    if pair is not None:
+                        yield pair
+
+    def _new_pair(self, one: Call, other: Call, state: Hashable) -> Pair | None:
+        """A pair whose effects together were not tried before."""
+        if state not in self.automaton.shortest:
+            return None
+        mine, theirs = self._effect(one, state), self._effect(other, state)
+        if (mine, theirs) in self.seen or (theirs, mine) in self.seen:
+            return None
+        self.seen.add((mine, theirs))
+        return self.pair(one, other, state)
+
+    def _effect(self, call: Call, state: Hashable) -> Effect:
+        """What a call does in a state: its trace, the kind of its result, and whether it changes anything."""
+        found = self.automaton.step(Delta(self.automaton.shortest[state], states=(state,)), call)
+        how, *value = found.ran.happened
+        kind = value[0] if how == "raised" else _kind(value[0]) if value else ""
+        return found.trace, str(kind), found.state != state
 
     def _variants(self, one: Call, other: Call) -> list[tuple[Call, Call]]:
         """The same two methods with other arguments, one of them changed at a time."""

@@ -161,9 +161,10 @@ class _Root:
     queue: list[tuple[float, int, Pair]] = field(default_factory=list)  # pairs that wait, the most promising first
     level: int = 0
     saturated: bool = False
+    elsewhere: bool = False  # have pairs been looked for in the states beside the sequences?
 
     def has_work(self) -> bool:
-        return bool(not self.saturated or self.queue or self.assembler.spare)
+        return bool(not self.saturated or self.queue or self.assembler.spare or not self.elsewhere)
 
 
 class Campaign:
@@ -244,13 +245,17 @@ class Campaign:
         until = min(time.perf_counter() + _TURN, self.deadline)
         if not root.queue and not root.saturated:
             self._iteration(root)
+        elif not root.queue and not root.assembler.spare:
+            root.elsewhere = True
+            for pair in root.assembler.elsewhere(root.candidates.judged):
+                heapq.heappush(root.queue, (pair.weight, next(self.count), pair))
         while time.perf_counter() < until and (root.queue or root.assembler.spare):
             if root.queue:
-                pair: Pair | None = heapq.heappop(root.queue)[-1]
+                waiting: Pair | None = heapq.heappop(root.queue)[-1]
             else:
-                pair = root.assembler.pair(*root.assembler.spare.popleft())
-            if pair is not None:
-                self._explore(root, pair, 0)
+                waiting = root.assembler.pair(*root.assembler.spare.popleft())
+            if waiting is not None:
+                self._explore(root, waiting, 0)
             elif not root.saturated and not root.queue and time.perf_counter() > until - _TURN / 2:
                 return
 

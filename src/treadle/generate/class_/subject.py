@@ -227,8 +227,8 @@ def check_class(cls: Any, target: str) -> None:
 
 
 def _has_python(cls: type) -> bool:
-    """Does any method of the class have Python code?"""
-    return any(
+    """Is the class made by a class statement, or does any of its methods have Python code?"""
+    return bool({"__dict__", "__slots__"} & set(vars(cls))) or any(
         isinstance(value, types.FunctionType | classmethod | staticmethod | property)
         or isinstance(getattr(value, "__wrapped__", None), types.FunctionType)
         for base in cls.__mro__[:-1]
