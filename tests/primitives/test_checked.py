@@ -32,6 +32,7 @@ VERDICTS: dict[str, tuple[str, int | None]] = {
     "timed": (PASSED, 1),
     "drained": (FAILED, None),
     "timer_cancelled": (PASSED, 1),
+    "dated": ("NOTHING_TO_EXPLORE", 1),
 }
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import threading
 import time
 
 import pytest
 
 from tests.primitives.running import AtRandom, execute
+from treadle.runtime.adopt import adopt
 
 
 def test_a_year_passes_at_once() -> None:
@@ -102,3 +104,22 @@ def test_a_timeout_waits_for_whoever_can_still_run() -> None:
 
     for seed in range(20):
         execute(main, AtRandom(seed))
+
+
+def test_dates_follow_virtual_time() -> None:
+    def main() -> None:
+        early = adopt(datetime.datetime.now)(), time.gmtime().tm_yday, time.process_time(), time.strftime("%j")
+        time.sleep(2 * 86_400)
+        late = adopt(datetime.datetime.now)(), time.gmtime().tm_yday, time.process_time(), time.strftime("%j")
+        assert late[0] - early[0] == datetime.timedelta(days=2)
+        assert late[1] - early[1] == 2
+        assert late[2] - early[2] == 2 * 86_400
+        assert int(late[3]) - int(early[3]) == 2
+        utc = datetime.UTC
+        assert adopt(datetime.datetime.now)(utc).timestamp() == time.time()
+        assert adopt(datetime.date.today)() == late[0].date() == adopt(datetime.datetime.today)().date()
+        assert time.localtime(0) == time.localtime(0.0)
+
+    execute(main)
+    assert abs(adopt(datetime.datetime.now)().timestamp() - time.time()) < 86_400
+    assert time.gmtime().tm_year >= 2025

@@ -4,6 +4,7 @@ import queue
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from functools import cached_property
 from queue import Queue
 from threading import Condition, Event, Lock, RLock, Thread, local
@@ -243,3 +244,16 @@ def timer_cancelled():
     timer.cancel()
     timer.join()
     assert not fired
+
+
+def dated():
+    deadline = datetime.now() + timedelta(seconds=5)
+    seen = []
+
+    def watch():
+        while datetime.now() < deadline:
+            sleep(1)
+        seen.append(datetime.now() - deadline)
+
+    both(watch)
+    assert timedelta(0) <= seen[0] < timedelta(seconds=2)

@@ -40,7 +40,7 @@ def _adopt_callable(obj: Any, strand: Strand) -> Any:
 def _adopt_builtin(obj: Any, strand: Strand) -> Any:
     """A function of the time or _thread module, or a method of a real lock that was taken off it (`lock.acquire`)."""
     of = obj.__self__
-    if of is None or type(of) is types.ModuleType:
+    if of is None or type(of) is types.ModuleType or type(of) is type:
         return REPLACED.get(obj, obj)
     adopter = ADOPTERS.get(type(of))
     if adopter is None or adopter is _adopt_builtin or adopter is _adopt_callable:

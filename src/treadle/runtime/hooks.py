@@ -443,7 +443,7 @@ def function(called: Any) -> Any:
         if isinstance(owner, shapes.ADOPTABLE):
             return getattr(adopt(owner), called.__name__)
         if type(owner) in PLAIN:
-            return functools.partial(_atomic_call, called)
+            return REPLACED.get(called) or functools.partial(_atomic_call, called)  # `datetime.now` is one of them
         return functools.partial(_atomic_method, owner, called.__name__, via=called)
     if kind is type or isinstance(called, type):
         if called in _BUILDING:

@@ -108,6 +108,7 @@ def _fill_replaced() -> None:
 
 
 _fill_replaced()
+REPLACED.update(clock.METHODS)
 
 
 class _RealThreadModule(types.SimpleNamespace):
