@@ -13,7 +13,7 @@ import click
 
 from treadle.cli import collect
 from treadle.cli.explore import terminal_line
-from treadle.generate.schedule.campaign import MOST_EXECUTIONS, NAMES, check_options, check_schedules
+from treadle.generate.schedule.campaign import DEFAULT, MOST_EXECUTIONS, NAMES, check_options, check_schedules
 from treadle.generate.schedule.result import OrderFinding, ScheduleResult
 from treadle.model.errors import UsageError
 from treadle.model.result import Verdict
@@ -25,7 +25,10 @@ from treadle.pytest_plugin import Campaign
 @click.command()
 @click.argument("target", metavar="PATH::TEST")
 @click.option(
-    "--criteria", metavar="LIST", default="PR,PMR,PCR", help=f"In which order: {', '.join(NAMES)}. Default: PR,PMR,PCR."
+    "--criteria",
+    metavar="LIST",
+    default=",".join(DEFAULT),
+    help=f"Some of {', '.join(NAMES)}, in order. Default: {','.join(DEFAULT)}.",
 )
 @click.option("--executions", type=int, metavar="N", help=f"Stop after N executions. Default: {MOST_EXECUTIONS}.")
 @click.option("--seconds", type=float, metavar="N", help="Stop after N seconds.")

@@ -10,7 +10,7 @@ program is a receive of hash zero, so every other hash follows. The hashes are t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TypeAlias
 
@@ -44,6 +44,7 @@ class Receive:
     sent: tuple[int, ...] = ()  # hashes of the messages that handling it sent
     created: tuple[int, ...] = ()  # hashes of the actors that handling it created
     cmh: bool = False  # handling it changed the actor's message handlers
+    stops: bool = False  # it stops the actor, which receives nothing afterwards
     awaits: tuple[int, ...] = ()  # hashes of the receives whose replies its handler waited for
     needs: tuple[int, ...] = ()  # hashes of the receives that its sender had waited for before sending
     behind: tuple[int, ...] = ()  # hashes of messages to the same actor that this one does not overtake
@@ -51,10 +52,11 @@ class Receive:
     actor: str = ""  # for people: "Writer"
     origin: str = ""  # for people: who sent it, "Terminator"
     type: str = ""  # what PETR tells apart: "Writer.Flush"
-    hash: int = field(init=False, default=0)
+    hash: int = 0  # of sender, receiver and message; found out when it is not given
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hash", stable_hash("receive", self.sender, self.rec, self.msg))
+        if not self.hash:
+            object.__setattr__(self, "hash", stable_hash("receive", self.sender, self.rec, self.msg))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Receive) and self.hash == other.hash

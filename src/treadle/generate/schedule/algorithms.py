@@ -6,7 +6,7 @@ Names and order of steps are the paper's; positions count from 0 here. Three thi
 - Algorithms 2 and 3 call each other once per reordered pair, which may be thousands of times: the calls are a loop,
   and the tail is a bit set over the positions of the schedule, in whose order it stays;
 - what a receive waits for (a blocking ask) is scheduled before the next receive of the same actor, which could not
-  begin otherwise;
+  begin otherwise, and an actor that was stopped receives nothing more;
 - Algorithm 1 is a generator: a caller that has seen enough stops it.
 """
 
@@ -58,11 +58,14 @@ class Generation:
         self.same: dict[int, int] = {}  # receiver -> its receives
         self.of_type: dict[int, dict[int, int]] = {}  # receiver -> number of a key -> its receives
         self.changes = 0  # the receives that change handlers
+        self.stops = 0  # the receives that stop their actor
         for place, event in enumerate(s):
             bit = 1 << place
             self.same[event.rec] = self.same.get(event.rec, 0) | bit
             if event.cmh:
                 self.changes |= bit
+            if event.stops:
+                self.stops |= bit
             if cr.by_type:
                 types = self.of_type.setdefault(event.rec, {})
                 number = self.O.number_of(event)
@@ -105,10 +108,13 @@ class Generation:
             first, second = (j, i) if swap else (i, j)
             prefix.append_one(first)
             tail &= ~(after[i] | after[j]) & ~((1 << i) - 1)
+            if self.s[first].stops:  # what it has not received now is dropped
+                tail &= ~self.same[self.s[first].rec]
+                second = first
             if self.cr.consecutive:
                 prefix.append_one(second)
                 tail &= ~prefix.done
-            else:
+            elif second != first:
                 tail = tail & ~prefix.done | 1 << second  # the second of the pair may move on within the tail
             # Algorithm 3: the next pair in the tail that reaches a goal
             pair = self.schedule_tail(tail)
@@ -149,8 +155,9 @@ class Generation:
         return self._open(i, self.O.forth)
 
     def back_open(self, i: int) -> int:
-        """The r_j with r_j -> r_i not in O."""
-        return self._open(i, self.O.back)
+        """The r_j with r_j -> r_i not in O. After a stop nothing can come right away."""
+        found = self._open(i, self.O.back)
+        return found & ~self.stops if self.cr.consecutive else found
 
     def _open(self, i: int, goals: list[int]) -> int:
         event = self.s[i]

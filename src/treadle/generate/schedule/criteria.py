@@ -9,7 +9,8 @@ Decides the criteria of Bita, section III-A, and two more:
     PETR   pair of event types: PR with all receives of one message type at one type of actor taken together
     TRIPLE three receives that come one right after the other at one actor
 
-Goals are bit sets: the goals r_i -> r_j that start at one receive are one integer.
+Goals are bit sets: the goals r_i -> r_j that start at one receive are one integer. An actor that stops drops what it
+has not received: that counts as the order "stop before it" (PR and PETR), which no receive could show.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from treadle.generate.schedule.must_hb import bits
-from treadle.model.receive import Receive, Schedule, stable_hash
+from treadle.model.receive import Receive, Schedule
 
 # the receives of one actor in order, as (number, does it change handlers) -> (number, mask of the numbers after it)
 Rows = Callable[[list[tuple[int, bool]]], Iterator[tuple[int, int]]]
@@ -56,8 +57,8 @@ class Criterion:
     by_type: bool = False
     consecutive: bool = True  # must r_i and r_j stay next to each other? (Algorithm 2, the tail)
 
-    def key(self, event: Receive) -> int:
-        return stable_hash("type", event.type) if self.by_type else event.hash
+    def key(self, event: Receive) -> int | str:
+        return event.type if self.by_type else event.hash
 
     def is_related(self, first: Receive, second: Receive) -> bool:
         """isCrRelated(r_i, r_j, cr), section IV-B."""
@@ -74,13 +75,14 @@ CRITERIA = {criterion.name: criterion for criterion in (PR, PCR, PMR, PETR)}
 class Goals:
     """The ordering goals that schedules have reached: the set O of Algorithm 1, and the measure of Definition 4."""
 
-    __slots__ = ("back", "criterion", "forth", "number")
+    __slots__ = ("back", "criterion", "forth", "number", "of_actor")
 
     def __init__(self, criterion: Criterion, schedules: Iterable[Schedule] = ()) -> None:
         self.criterion = criterion
-        self.number: dict[int, int] = {}  # key of a receive -> its number here
+        self.number: dict[int | str, int] = {}  # key of a receive -> its number here
         self.forth: list[int] = []  # forth[i]: mask of the j with r_i -> r_j reached
         self.back: list[int] = []  # back[i]: mask of the j with r_j -> r_i reached
+        self.of_actor: dict[int, int] = {}  # actor -> mask of its receives
         for schedule in schedules:
             self.add(schedule)
 
@@ -91,34 +93,39 @@ class Goals:
             number = self.number[key] = len(self.forth)
             self.forth.append(0)
             self.back.append(0)
+        self.of_actor[event.rec] = self.of_actor.get(event.rec, 0) | 1 << number
         return number
 
     def add(self, schedule: Schedule) -> int:
         """Add what a schedule reaches; how many goals are new."""
         new = 0
-        for receives in self._by_actor(schedule):
-            for number, mask in self.criterion.rows(receives):
-                fresh = mask & ~self.forth[number]
-                if fresh:
-                    new += fresh.bit_count()
-                    self.forth[number] |= fresh
-            for number, mask in self._columns(receives):
-                self.back[number] |= mask
+        for number, mask in list(self._rows(schedule)):
+            fresh = mask & ~self.forth[number]
+            if fresh:
+                new += fresh.bit_count()
+                self.forth[number] |= fresh
+                for other in bits(fresh):
+                    self.back[other] |= 1 << number
         return new
 
     def new_goals(self, schedule: Schedule) -> int:
         """How many goals a schedule reaches that are not reached yet."""
-        return sum(
-            (mask & ~self.forth[number]).bit_count()
-            for receives in self._by_actor(schedule)
-            for number, mask in self.criterion.rows(receives)
-        )
+        return sum((mask & ~self.forth[number]).bit_count() for number, mask in self._rows(schedule))
 
-    def _by_actor(self, schedule: Schedule) -> list[list[tuple[int, bool]]]:
+    def _rows(self, schedule: Schedule) -> Iterator[tuple[int, int]]:
+        """For each receive of a schedule the mask of those that it comes before, in the way of the criterion."""
         by_actor: dict[int, list[tuple[int, bool]]] = {}
+        stops: dict[int, int] = {}
         for event in schedule:
-            by_actor.setdefault(event.rec, []).append((self.number_of(event), event.cmh))
-        return list(by_actor.values())
+            number = self.number_of(event)
+            by_actor.setdefault(event.rec, []).append((number, event.cmh))
+            if event.stops:
+                stops[event.rec] = number
+        for rec, receives in by_actor.items():
+            yield from self.criterion.rows(receives)
+            if rec in stops and not self.criterion.consecutive:
+                received = sum({1 << number for number, _ in receives})
+                yield stops[rec], self.of_actor[rec] & ~received
 
     def take_over(self, other: Goals, schedule: Schedule) -> None:
         """Count as reached here what is reached there, between receives of this schedule."""
@@ -134,10 +141,6 @@ class Goals:
                     if row >> target_there & 1:
                         self.forth[here] |= 1 << target_here
                         self.back[target_here] |= 1 << here
-
-    def _columns(self, receives: list[tuple[int, bool]]) -> Iterator[tuple[int, int]]:
-        """The same goals by where they end: all criteria are symmetric in time."""
-        return self.criterion.rows(receives[::-1])
 
     def __contains__(self, goal: tuple[Receive, Receive]) -> bool:
         """Is r_i -> r_j reached?"""

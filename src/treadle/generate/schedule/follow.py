@@ -67,10 +67,15 @@ class FollowSchedule(Strategy):
         last = self._last
         if last is not None and not last.finished and run.can_go(last):
             return last
+        gone = 0
         for strand in run.people:
-            if not strand.finished and run.can_go(strand):
+            if strand.finished:
+                gone += 1
+            elif run.can_go(strand):
                 self._last = strand
                 return strand
+        if gone > len(run.people) // 2:
+            run.people = [strand for strand in run.people if not strand.finished]
         return None
 
     @staticmethod

@@ -75,11 +75,10 @@ class Message:
     stops: bool = False
     handling: Handling | None = None
     dropped: bool = False
+    event: int = field(init=False)  # the hash of the receive of this message
 
-    @property
-    def event(self) -> int:
-        """The hash of the receive of this message."""
-        return stable_hash("receive", self.sender.hash, self.to.hash, self.hash)
+    def __post_init__(self) -> None:
+        self.event = stable_hash("receive", self.sender.hash, self.to.hash, self.hash)
 
 
 @dataclass(slots=True)
@@ -173,12 +172,14 @@ def _receive(handling: Handling) -> Receive:
     message = handling.message
     assert message is not None
     return Receive(
+        hash=message.event,
         sender=message.sender.hash,
         rec=message.to.hash,
         msg=message.hash,
         sent=tuple(handling.sent),
         created=tuple(handling.created),
         cmh=handling.cmh,
+        stops=message.stops,
         awaits=tuple(handling.awaits),
         needs=message.needs,
         behind=message.behind,
