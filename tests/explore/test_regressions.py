@@ -158,3 +158,23 @@ def test_special_methods_of_atomic_objects_are_points() -> None:
         treadle.parallel(lambda: shared.__setitem__(1, one), lambda: shared.__setitem__(1, two))
 
     assert executions(program) == 2
+
+
+def test_what_a_stored_function_carries_has_one_name() -> None:
+    """Whoever calls a handler first must not decide what the list behind it is called."""
+
+    def program() -> None:
+        seen: list[int] = []
+        box = {"handler": lambda: seen.append(len(seen)), "pair": (1, Talkative())}
+
+        def call() -> None:
+            box["handler"]()  # type: ignore[operator]
+            box["pair"][1].value += 1  # type: ignore[index]
+
+        treadle.parallel(call, call)
+        assert len(seen) == 2
+        assert box["pair"][1].value == 2  # type: ignore[index]
+
+    (finding,) = treadle.check(program).findings
+    names = {step.object for step in finding.steps}
+    assert not [name for name in names if name.startswith(("list#T", "Talkative#T"))]

@@ -54,7 +54,7 @@ def load(obj: Any, name: str) -> Any:
             strand.pending = (READ, owner.name, name)
             execution.advance(strand)
         value = getattr(obj, name)
-        if type(value) not in PLAIN and id(value) not in names:
+        if type(value) not in INERT and id(value) not in names:
             name_by_path(strand, value, f"{owner.name}.{name}")
         if strand.detail:
             execution.saw(value, owner)
@@ -119,7 +119,7 @@ def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
 
 
 def _found(strand: Strand, value: Any, path: str) -> Any:
-    if type(value) not in PLAIN and id(value) not in strand.execution.names:
+    if type(value) not in INERT and id(value) not in strand.execution.names:
         name_by_path(strand, value, path)
     if strand.detail:
         strand.execution.saw(value)
@@ -498,7 +498,7 @@ def _container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwa
                 _include(strand, operations, argument, READ)
     _perform(strand, operations)
     result = via(*args, **kwargs)
-    if type(result) not in PLAIN:
+    if type(result) not in INERT:
         _found(strand, result, _place(owner, method, args))
     elif strand.detail:
         strand.execution.saw(args[0] if args and access[0] == WRITE else result)

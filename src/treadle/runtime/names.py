@@ -72,6 +72,12 @@ PLAIN: set[type] = {
 }
 
 
+# Through these, others reach what they carry: the variables of a closure, the object of a method, arguments, items.
+_CARRIERS = {types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial, tuple}
+# What nobody can reach anything through.
+INERT = PLAIN - _CARRIERS
+
+
 class Named:
     """An object's name, who met it first, and whether other strands are known to touch it."""
 
@@ -92,47 +98,62 @@ def meet(strand: Strand, obj: Any) -> Named:
 
 
 def publish(strand: Strand, value: Any) -> None:
-    """A strand makes a value reachable for others: from now on it has a name."""
-    if type(value) not in PLAIN and id(value) not in strand.execution.names:
+    """A strand makes a value reachable for others: from now on it, and what it carries with it, has a name."""
+    kind = type(value)
+    if kind in PLAIN:
+        if kind in _CARRIERS:
+            announce(strand, value)
+    elif id(value) not in strand.execution.names:
         if isinstance(value, (SyncObject, BaseException)):
             return
-        _remember(strand, value, strand.fresh(type(value).__name__))
+        _remember(strand, value, strand.fresh(kind.__name__))
 
 
-def name_by_path(strand: Strand, value: Any, path: str) -> None:
-    """A value was found at a named place: it is named after that place."""
-    if not isinstance(value, (SyncObject, BaseException)):
+def name_by_path(strand: Strand, value: Any, path: str, depth: int = 2) -> None:
+    """A value was found at a named place: it, or what it carries, is named after that place."""
+    kind = type(value)
+    if kind in _CARRIERS:
+        if depth:
+            for number, part in enumerate(_carried(value)):
+                if type(part) not in INERT and id(part) not in strand.execution.names:
+                    name_by_path(strand, part, f"{path}.{number}", depth - 1)
+    elif not isinstance(value, (SyncObject, BaseException)):
         _remember(strand, value, path)
 
 
+def _carried(value: Any) -> tuple[Any, ...]:
+    """What others reach through a function or a tuple that they get, in a fixed order."""
+    kind = type(value)
+    if kind is tuple:
+        return value  # type: ignore[no-any-return]
+    if kind is types.FunctionType:
+        return (*_variables(value), *(value.__defaults__ or ()))
+    if kind is types.MethodType:
+        return value.__self__, value.__func__
+    if kind is functools.partial:
+        return (value.func, *value.args, *value.keywords.values())
+    return () if isinstance(value.__self__, types.ModuleType) else (value.__self__,)
+
+
+def _variables(function: types.FunctionType) -> list[Any]:
+    """The variables of a closure that have a value."""
+    found = []
+    for cell in function.__closure__ or ():
+        try:
+            found.append(cell.cell_contents)
+        except ValueError:
+            continue
+    return found
+
+
 def announce(strand: Strand, value: Any, depth: int = 4) -> None:
-    """Name what a function that another strand is about to run can reach: closure, arguments, bound object."""
+    """Name what others can reach through a function that they get: closure, arguments, bound object."""
     kind = type(value)
     if kind not in PLAIN:
         publish(strand, value)
-    elif kind is types.FunctionType:
-        if depth:
-            for cell in value.__closure__ or ():
-                try:
-                    content = cell.cell_contents
-                except ValueError:
-                    continue  # not yet assigned
-                announce(strand, content, depth - 1)
-            for default in value.__defaults__ or ():
-                announce(strand, default, depth - 1)
-    elif kind is types.MethodType:
-        announce(strand, value.__self__, depth)
-        announce(strand, value.__func__, depth)
-    elif kind is functools.partial:
-        announce(strand, value.func, depth)
-        for argument in (*value.args, *value.keywords.values()):
-            announce(strand, argument, depth)
-    elif kind is types.BuiltinFunctionType:
-        if not isinstance(value.__self__, types.ModuleType):
-            announce(strand, value.__self__, depth)
-    elif kind is tuple:
-        for item in value:
-            announce(strand, item, depth)
+    elif kind in _CARRIERS and depth:
+        for part in _carried(value):
+            announce(strand, part, depth - 1)
 
 
 def names_of_globals(modules: Iterable[types.ModuleType]) -> tuple[dict[int, Named], list[Any]]:
