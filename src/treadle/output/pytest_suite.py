@@ -7,13 +7,14 @@ field, each element, and which object is which. The docstring (or the parameter'
 from __future__ import annotations
 
 import re
+import sys
 import types
 from dataclasses import dataclass, field
 from typing import Any
 
 from treadle.generate.unit_target import Target
 from treadle.model.testcase import Node, Opaque, TestCase
-from treadle.output.pytest_values import Builder, Imports, NotWritable, container, flat, leaf, quoted, text
+from treadle.output.pytest_values import Builder, Imports, NotWritable, comparable, container, flat, leaf, quoted, text
 
 _WIDTH = 100
 _ID_WIDTH = 90
@@ -41,10 +42,8 @@ class Written:
 
     def source(self) -> str:
         lines = [f'"""{self.title}"""', ""]
-        standard = ["import sys"] if self.path_line else []
-        if standard:
-            lines += [*standard, "", ""]
-            lines.pop()
+        if self.path_line:
+            lines += ["import sys", ""]
         third = ["import pytest"] if self.uses_pytest else []
         own = self.imports.lines()
         if third:
@@ -218,8 +217,9 @@ class _Writer:
         builder.finish()
         lines += builder.lines
         call = self._call(arguments, case.outcome.drained)
-        lines += self._outcome(case, call, builder)
-        lines += self._state(case, builder)
+        checks = _Assertions(self, case, builder)
+        lines += self._outcome(case, call, builder, checks)
+        lines += self._state(case, builder, checks)
         name = self._unique(self._test_name(case))
         fixture = "monkeypatch" if case.touches else ""
         condition = case.condition.replace("\\", "\\\\").replace('"""', "'''")
@@ -237,11 +237,20 @@ class _Writer:
             owner = self.imports.module(module)
             owner = f"{owner}.{cls}" if cls else owner
             self.imports.module("copy")
-            copied = f'copy.deepcopy(getattr({owner}, "{name}", None))'
-            lines.append(f'monkeypatch.setattr({owner}, "{name}", {copied}, raising=False)')
+            if self._exists(module, cls, name):
+                lines.append(f'monkeypatch.setattr({owner}, "{name}", copy.deepcopy({owner}.{name}))')
+            else:
+                lines.append(f'monkeypatch.setattr({owner}, "{name}", None, raising=False)')
+                lines.append(f'monkeypatch.delattr({owner}, "{name}")')
         return lines
 
-    def _outcome(self, case: TestCase, call: str, builder: Builder) -> list[str]:
+    def _exists(self, module: str, cls: str, name: str) -> bool:
+        found: Any = sys.modules.get(module)
+        for part in filter(None, cls.split(".")):
+            found = getattr(found, part, None)
+        return hasattr(found, name)
+
+    def _outcome(self, case: TestCase, call: str, builder: Builder, checks: _Assertions) -> list[str]:
         outcome = case.outcome
         if outcome.raises is not None:
             self.written.uses_pytest = True
@@ -255,7 +264,7 @@ class _Writer:
             return [f"assert {call} is {builder.names[value.number]}"]
         if value is None or isinstance(value, bool):
             return [f"assert {call} is {value}"]
-        if flat(value):
+        if comparable(value, builder.names):
             return [self._equality(case, call, text(value, self.imports, builder.names), value)]
         if isinstance(value, Node) and value.kind == "held":
             try:
@@ -263,7 +272,7 @@ class _Writer:
                 return [f"assert {call} == {shown}"]
             except NotWritable:
                 pass
-        return [f"result = {call}", *_Assertions(self, case, builder).of("result", value)]
+        return [f"result = {call}", *checks.of("result", value)]
 
     def _equality(self, case: TestCase, left: str, right: str, value: Any) -> str:
         if id(case) in self.approximate and _has_float(value):
@@ -273,10 +282,9 @@ class _Writer:
             return f"assert {left} is {right}"
         return f"assert {left} == {right}"
 
-    def _state(self, case: TestCase, builder: Builder) -> list[str]:
+    def _state(self, case: TestCase, builder: Builder, checks: _Assertions) -> list[str]:
         """Every object that was there before the call, as it must be now."""
         lines: list[str] = []
-        checks = _Assertions(self, case, builder)
         for number, name in builder.names.items():
             node = case.after.get(number)
             if node is not None:
@@ -321,11 +329,11 @@ class _Assertions:
         if isinstance(value, Node):
             if value.number in self.names:
                 return [f"assert {path} is {self.names[value.number]}"]
-            if flat(value):
+            if comparable(value, self.names):
                 return [self.writer._equality(self.case, path, text(value, self.imports, self.names), value)]
             self.names[value.number] = path
             return [*self._kind(path, value), *self.contents(path, value)]
-        if isinstance(value, tuple) and not flat(value):
+        if isinstance(value, tuple) and not comparable(value, self.names):
             lines = [f"assert len({path}) == {len(value)}"]
             for i, part in enumerate(value):
                 lines += self.of(f"{path}[{i}]", part)
@@ -356,8 +364,8 @@ class _Assertions:
             if node.kind == "held":
                 lines += self._held(path, node)
             return lines
-        if flat(node):
-            own = {n: p for n, p in self.names.items() if n != node.number}
+        own = {n: p for n, p in self.names.items() if n != node.number}
+        if comparable(node, own):
             return [self.writer._equality(self.case, path, container(node, self.imports, own), node)]
         size = len(node.items) + len(node.entries)
         lines.append(f"assert len({path}) == {size}")

@@ -16,6 +16,7 @@ import keyword
 import math
 import re
 import types
+from collections.abc import Container
 from typing import Any
 
 from treadle.frontends.python import hints, infer
@@ -172,6 +173,23 @@ def flat(value: Any, around: tuple[int, ...] = ()) -> bool:
     if isinstance(value, tuple):
         return all(flat(v, around) for v in value)
     return not isinstance(value, Opaque)
+
+
+def comparable(value: Any, named: Container[int]) -> bool:
+    """Flat, and without objects whose identity a test must check: inputs, and new ones that occur twice."""
+    seen: set[int] = set()
+
+    def visit(part: Any) -> bool:
+        if isinstance(part, tuple):
+            return all(visit(p) for p in part)
+        if not isinstance(part, Node):
+            return True
+        if part.number in named or part.number in seen:
+            return False
+        seen.add(part.number)
+        return all(visit(p) for p in (*part.items, *(x for pair in part.entries for x in pair)))
+
+    return flat(value) and visit(value)
 
 
 class Builder:

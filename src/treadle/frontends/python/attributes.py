@@ -83,6 +83,12 @@ def python_type(vm: VM, value: Any) -> type:
         return value.cls
     if isinstance(value, Range):
         return range
+    if isinstance(value, Slice):
+        return slice
+    if isinstance(value, View):
+        return type(getattr({}, value.kind)())
+    if isinstance(value, Super):
+        return super
     if isinstance(value, FunctionValue):
         return types.FunctionType
     if isinstance(value, Bound):

@@ -28,7 +28,7 @@ from treadle.frontends.python import (
     strings,
 )
 from treadle.frontends.python.iteration import iterate
-from treadle.frontends.python.values import FunctionValue, Iterator_, Slice, Super
+from treadle.frontends.python.values import Bound, FunctionValue, Iterator_, Slice, Super
 from treadle.symbolic import expr as x
 from treadle.symbolic import ir
 from treadle.symbolic.expr import Expr, Value
@@ -252,7 +252,7 @@ class VM(Machine):
         args: list[Any] = []
         for a in step.args:
             if isinstance(a, tuple):
-                args.extend(self._starred(function, self.operand(frame, a[1])))
+                args.extend(self._starred(function if len(step.args) == 1 else None, self.operand(frame, a[1])))
             else:
                 args.append(self.operand(frame, a))
         named: dict[str, Any] = {}
@@ -271,10 +271,16 @@ class VM(Machine):
         """f(*value)"""
         value = self.force(value)
         if value is None or operators.number_kind(value):
-            host = getattr(function, "host", function)
-            name, module = getattr(host, "__qualname__", "function"), getattr(host, "__module__", None)
-            shown = name if module in (None, "builtins") else f"{module}.{name}"
             kind = attributes.python_type(self, value).__name__
+            if function is None:
+                raise self.error(TypeError, f"Value after * must be an iterable, not {kind}")
+            while isinstance(function, Bound):
+                function = function.function
+            host = function.host if isinstance(function, FunctionValue) else function
+            if not hasattr(host, "__qualname__"):
+                raise Unsupported("an argument after * that is not iterable")
+            module = getattr(host, "__module__", None)
+            shown = host.__qualname__ if module in (None, "builtins") else f"{module}.{host.__qualname__}"
             raise self.error(TypeError, f"{shown}() argument after * must be an iterable, not {kind}")
         return self.spread(value)
 
@@ -296,7 +302,7 @@ class VM(Machine):
             items: list[Any] = []
             for a in step.args:
                 if isinstance(a, tuple):
-                    items.extend(self.spread(self.operand(frame, a[1])))
+                    items.extend(self._starred(None, self.operand(frame, a[1])))
                 else:
                     items.append(self.operand(frame, a))
             if kind == "tuple":
