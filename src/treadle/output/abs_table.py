@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from treadle.generate.actor import Generated
+from treadle.output.progress import count
 from treadle.symbolic.actors.cases import Case, Object
 
 # More rows than this are a file's business, not a screen's.
@@ -34,7 +35,7 @@ def show(made: Generated, *, file: IO[str] | None = None, width: int | None = No
 def summary(made: Generated) -> list[str]:
     """What was explored, what was cut and what that means."""
     cuts = made.cuts
-    rate = f", {made.states / made.seconds:,.0f} a second".replace(",", " ") if made.seconds > 0.05 else ""
+    rate = f", {count(made.states / made.seconds)} a second" if made.seconds > 0.05 else ""
     lines = [
         f"{made.target}: {made.tests} tests, {made.states} states in {made.seconds:.2f} s{rate}",
         f"bounds: {_bounds(made)}; cut: {cuts.loop} by loop, {cuts.task} by tasks, {cuts.actor} by actors",
