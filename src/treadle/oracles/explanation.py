@@ -52,7 +52,7 @@ def explain(
     fought_over = {name for one in waiting for name in (one.object, *one.holds)}
     shown = _what_matters(steps, fought_over)
     lines = _table(shown, names, width)
-    pair = None if waiting else clash(steps)
+    pair = None if waiting else clash(steps[_first_of_others(steps) :])
     if pair is not None:
         lines += ["", *_wrap(pair.sentence(names), width)]
     if waiting:
@@ -121,7 +121,7 @@ class _Row:
 
 def _what_matters(steps: Sequence[Step], fought_over: set[str]) -> list[_Row]:
     """The steps on shared things around the switches, and the last step of all; the others only counted."""
-    first = next((number for number, step in enumerate(steps) if step.strand != "main"), 0)
+    first = _first_of_others(steps)
     strands = {step.strand for step in steps}
     shared = _shared(steps[first:]) | fought_over
     matters = [
@@ -152,6 +152,11 @@ def _what_matters(steps: Sequence[Step], fought_over: set[str]) -> list[_Row]:
         for number, row in enumerate(rows)
         if row.strand in shown and start <= number <= end and (row.step is not None or row.skipped >= _WORTH_COUNTING)
     ]
+
+
+def _first_of_others(steps: Sequence[Step]) -> int:
+    """Where somebody besides main does something for the first time: what comes before is setting up."""
+    return next((number for number, step in enumerate(steps) if step.strand != "main"), 0)
 
 
 def _near_switches(steps: Sequence[Step], matters: list[bool]) -> set[int]:
@@ -192,7 +197,9 @@ class Clash:
         if at(self.first) == at(self.between) == at(self.last):
             both = f"two {one}s" if one == two else f"{one} and {two}"
             return f"{other} {self.between.operation} {thing} between {strand}'s {both} of it (all at {at(self.first)})"
-        if one == two:
+        if one == two and at(self.first) == at(self.last):
+            what = f"{strand}'s two {one}s of it (both at {at(self.first)})"
+        elif one == two:
             what = f"{strand}'s two {one}s of it ({at(self.first)} and {at(self.last)})"
         else:
             what = f"{strand}'s {one} ({at(self.first)}) and {two} ({at(self.last)}) of it"
@@ -341,10 +348,30 @@ def _cells(rows: list[_Row], place: dict[str, int], column: int, names: dict[str
             continue
         step = row.step
         if (step.strand, step.file, step.line) != before:
-            lines.append(margin + _cut(f"{names[step.file]}:{step.line}  {_source(step)}".rstrip(), column))
+            lines += [margin + line for line in _place(step, names, column)]
             before = (step.strand, step.file, step.line)
-        lines.append(margin + _cut(f"  {_deed(step)}", column))
+        lines += [margin + line for line in _deeds(step, column)]
     return lines
+
+
+def _place(step: Step, names: dict[str, str], column: int) -> list[str]:
+    """Where a step stands: file, line and source, below each other when they do not fit beside each other."""
+    if not step.file:
+        return ["(no source line)"]
+    place, source = f"{names[step.file]}:{step.line}", _source(step)
+    if not source or len(place) + 2 + len(source) <= column:
+        return [_cut(f"{place}  {source}".rstrip(), column)]
+    return [_cut(place, column), _cut(f"  {source}", column)]
+
+
+def _deeds(step: Step, column: int) -> list[str]:
+    """What a step did; the value goes to a line of its own when it does not fit."""
+    text = f"  {_deed(step)}"
+    for arrow in (" <- ", " -> "):
+        head, mark, value = text.partition(arrow)
+        if len(text) > column and mark:
+            return [_cut(head, column), _cut(f"    {arrow.strip()} {value}", column)]
+    return [_cut(text, column)]
 
 
 def _list(rows: list[_Row], names: dict[str, str], width: int) -> list[str]:
