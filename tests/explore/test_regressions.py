@@ -178,3 +178,17 @@ def test_what_a_stored_function_carries_has_one_name() -> None:
     (finding,) = treadle.check(program).findings
     names = {step.object for step in finding.steps}
     assert not [name for name in names if name.startswith(("list#T", "Talkative#T"))]
+
+
+def count_calls() -> None:
+    count_calls.times = getattr(count_calls, "times", 0) + 1  # type: ignore[attr-defined]
+
+
+def test_attributes_of_functions_are_points() -> None:
+    def program() -> None:
+        treadle.parallel(count_calls, count_calls)
+        assert count_calls.times == 2  # type: ignore[attr-defined]
+
+    (finding,) = treadle.check(program).findings
+    assert finding.kind == "assertion"
+    assert "count_calls.times" in finding.explanation

@@ -104,7 +104,10 @@ def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
     if how == MODULE:
         variables = vars(obj)
         if variables.get("__name__") not in REWRITTEN or _constant(variables.get(name)):
-            return getattr(obj, name)
+            value = getattr(obj, name)
+            if container_base(type(value)) is not None:  # sys.modules, os.environ: not seen, but what is in it may be
+                _found(strand, value, f"{variables.get('__name__')}.{name}")
+            return value
         strand.access(READ, obj.__name__, name)
         return _found(strand, getattr(obj, name), f"{obj.__name__}.{name}")
     if how == WHOLE:

@@ -93,8 +93,17 @@ def meet(strand: Strand, obj: Any) -> Named:
     """The record of an object, made now if it has none."""
     named = strand.execution.names.get(id(obj))
     if named is None:
-        named = _remember(strand, obj, strand.fresh(type(obj).__name__))
+        named = _remember(strand, obj, _lasting_name(obj) or strand.fresh(type(obj).__name__))
     return named
+
+
+def _lasting_name(obj: Any) -> str:
+    """The name of what is known by a name of its own, whoever meets it first: a function, the variables of a module."""
+    if type(obj) is types.FunctionType:
+        return obj.__qualname__
+    if type(obj) is dict and type(obj.get("__name__")) is str and "__builtins__" in obj:
+        return f"{obj['__name__']}.__dict__"
+    return ""
 
 
 def publish(strand: Strand, value: Any) -> None:

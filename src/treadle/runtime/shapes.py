@@ -94,6 +94,8 @@ def _classify(kind: type, name: str) -> int:
         return NONE if issubclass(kind, enum.EnumMeta) or name.startswith("__") else META
     if issubclass(kind, ADOPTABLE):
         return ADOPT
+    if kind is types.FunctionType and not name.startswith("__"):
+        return FIELD  # a variable that a function keeps for itself
     if kind in PLAIN or issubclass(kind, (SyncObject, BaseException, Local, enum.Enum)):
         return NONE
     if name == "__dict__":
