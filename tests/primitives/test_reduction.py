@@ -141,6 +141,21 @@ def two_waiters_one_notify() -> Any:
     return tuple(woken)
 
 
+def timed_condition() -> Any:
+    condition, seen = threading.Condition(threading.Lock()), []
+
+    def waiter() -> None:
+        with condition:
+            seen.append(condition.wait(1))
+
+    def notifier() -> None:
+        with condition:
+            condition.notify()
+
+    together(waiter, notifier)
+    return seen[0]
+
+
 def pulse() -> Any:
     event, seen = threading.Event(), []
 
@@ -448,6 +463,7 @@ PROGRAMS: list[Any] = [
     nested_rlock,
     missed_notify,
     two_waiters_one_notify,
+    timed_condition,
     pulse,
     timed_event,
     counting_semaphore,
@@ -480,11 +496,18 @@ PROGRAMS: list[Any] = [
 # Whether one of several futures is enough cannot be said of each of them alone: some executions are tried in vain.
 ONE_OF_SEVERAL = (first_of_two, first_of_two_later, as_they_complete)
 
+# Too many schedules to run all of them twice.
+LARGE = (two_waiters_one_notify, small_pool)
+
 CASES = [
-    pytest.param(program, any_timeout, id=f"{program.__name__}-{'any' if any_timeout else 'idle'}", marks=marks)
+    pytest.param(
+        program,
+        any_timeout,
+        id=f"{program.__name__}-{'any' if any_timeout else 'idle'}",
+        marks=pytest.mark.slow if program in LARGE else (),
+    )
     for program in PROGRAMS
-    for any_timeout in (False, True)
-    for marks in [pytest.mark.slow if program in (two_waiters_one_notify, small_pool) else ()]
+    for any_timeout in ((False,) if program in LARGE else (False, True))
 ]
 
 
