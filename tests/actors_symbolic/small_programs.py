@@ -85,9 +85,15 @@ def programs(draw: st.DrawFn) -> str:
         for level, method in enumerate(methods):
             bodies[cls, method] = _body(draw, cls, level)
     out = ["module T;"]
+    grouped = draw(st.sampled_from(["", "local "]))
     for cls, other in (("P", "Q"), ("Q", "P")):
         out.append(f"class {cls}({other} peer) {{")
         out.append("  Int a = 1; Int b = 2;")
+        if cls == "P":  # a helper that is a neighbour or shares the group
+            out.append(f"  Q help = null; {{ this.help = new {grouped}Q(this); }}")
+        else:
+            out.append("  P help = this.peer;")
+        out.append(f"  {other} friend() {{ return this.peer; }}")
         out.append(f"  Unit meet({other} p) {{ this.peer = p; }}")
         for method in methods:
             out.append(f"  Int {method}(Int x) {{ {bodies[cls, method]} return this.a + x; }}")
@@ -114,7 +120,12 @@ def _body(draw: st.DrawFn, cls: str, level: int) -> str:
             statements.append(f"await this.{field} > {draw(st.integers(0, 2))};")
         elif level < 2 and sends < _MOST_SENDS:
             sends += 1
-            target = draw(st.sampled_from(["this", "this.peer"]))
+            target = draw(st.sampled_from(["this", "this.peer", "this.help", "friend"]))
+            if target == "friend":  # a reference that comes out of a future
+                other = "Q" if cls == "P" else "P"
+                statements.append(f"Fut<{other}> r{number} = this!friend(); await r{number}?;")
+                statements.append(f"{other} o{number} = r{number}.get;")
+                target = f"o{number}"
             method = f"m{draw(st.integers(level + 1, 2))}"
             if kind == "send":
                 statements.append(f"{target}!{method}(x);")
