@@ -6,8 +6,10 @@ import importlib.util
 import json
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -54,13 +56,65 @@ def command(target: str, as_json: bool, output: str, keep_green: bool, workers: 
     options = make_options(**given)
     if workers < 1:
         raise UsageError(f"--workers must be 1 or more, not {workers}")
+    found = classes(target)
+    if workers > 1 and len(found) > 1:
+        return report_facts(_in_processes([name for name, _ in found], workers, given, output, keep_green), as_json)
     results = []
     with terminal_line() as stderr:
-        for name, cls in classes(target):
-            with Progress(f"treadle class {name}", stderr) as progress:
+        for number, (name, cls) in enumerate(found):
+            place = f" ({number + 1} of {len(found)})" if len(found) > 1 else ""
+            with Progress(f"treadle class {name}{place}", stderr) as progress:
                 results.append(_one(name, cls, options, progress, output, keep_green, alone=":" in target))
-    results = [result for result in results if result is not None]
-    return report([result for result in results if result is not None], as_json)
+            if results[-1].interrupted:
+                break
+    return report(results, as_json)
+
+
+def _in_processes(
+    names: list[str], workers: int, given: dict[str, Any], output: str, keep_green: bool
+) -> list[dict[str, Any]]:
+    """The classes of a package, each in a process of its own, so many at a time; Ctrl-C keeps what is done."""
+    words: list[str] = []
+    for option, value in given.items():
+        for one in value if isinstance(value, tuple) else [value]:
+            words += [f"--{option.replace('_', '-')}", str(one)] if one != "" else []
+    words += ["--output", output] if output else []
+    words += ["--keep-green"] if keep_green else []
+    facts: list[dict[str, Any]] = []
+    pool = ThreadPoolExecutor(workers)
+    jobs = [pool.submit(_process, name, words) for name in names]
+    try:
+        facts += [job.result() for job in jobs]
+    except KeyboardInterrupt:
+        pool.shutdown(wait=False, cancel_futures=True)
+        facts = [job.result() for job in jobs if job.done() and not job.cancelled()]
+        print("treadle: stopped; what was done so far:", file=sys.stderr)
+    pool.shutdown()
+    return facts
+
+
+def _process(name: str, words: list[str]) -> dict[str, Any]:
+    command = [sys.executable, "-m", "treadle", "class", name, *words, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        facts: dict[str, Any] = json.loads(done.stdout)
+    except ValueError:
+        said = done.stderr.strip().splitlines()
+        why = said[-1].removeprefix("treadle: ") if said else f"its process ended with {done.returncode}"
+        facts = {**ClassResult(name, Verdict.NOTHING_TO_EXPLORE).to_json(), "reason": why, "skipped": True}
+    return facts
+
+
+def report_facts(facts: list[dict[str, Any]], as_json: bool) -> int:
+    """What processes reported, those with the most findings first."""
+    ranked = sorted(facts, key=lambda one: (-len(one["faults"]), -len(one["warnings"]), one["target"]))
+    verdict = next((v for v in _WORST_FIRST if any(one["verdict"] == v.value for one in ranked)), Verdict.CUT)
+    if as_json:
+        print(json.dumps(_as_one(ranked, verdict)))
+    else:
+        for one in ranked:
+            class_console.show_facts(one)
+    return verdict.exit_code
 
 
 def make_options(
@@ -182,7 +236,7 @@ def _modules(module: ModuleType) -> list[ModuleType]:
 
 def _one(
     name: str, cls: Any, options: Options, progress: Any, output: str, keep_green: bool, alone: bool
-) -> ClassResult | None:
+) -> ClassResult:
     """One class; among several, those that cannot be tested are noted and left out."""
     try:
         check_class(cls, name)
@@ -191,6 +245,8 @@ def _one(
         if alone:
             raise
         return ClassResult(name, Verdict.NOTHING_TO_EXPLORE, reason=str(error))
+    if result.interrupted:
+        print("treadle: stopped; what was found so far:", file=sys.stderr)
     written = class_pytest.save(result, options, output, keep_green)
     if result.verdict is Verdict.FAILED and not result.faults:
         result.verdict = Verdict.CUT
@@ -204,7 +260,8 @@ def report(results: list[ClassResult], as_json: bool) -> int:
     ranked = sorted(results, key=lambda r: (-len(r.faults), -len(r.warnings), r.target))
     verdict = next(v for v in _WORST_FIRST if any(r.verdict is v for r in ranked))
     if as_json:
-        facts = ranked[0].to_json() if len(ranked) == 1 else _as_one(ranked, verdict)
+        every = [result.to_json() for result in ranked]
+        facts = every[0] if len(every) == 1 else _as_one(every, verdict)
         print(json.dumps(facts))
         return verdict.exit_code
     for number, result in enumerate(ranked):
@@ -217,12 +274,15 @@ def report(results: list[ClassResult], as_json: bool) -> int:
     return verdict.exit_code
 
 
-def _as_one(results: list[ClassResult], verdict: Verdict) -> dict[str, Any]:
-    classes = [result.to_json() for result in results]
+def _as_one(classes: list[dict[str, Any]], verdict: Verdict) -> dict[str, Any]:
+    """The sum of several classes, with each of them under `classes`."""
+    added = ("sequences", "tests_assembled", "interleavings_tried", "exhausted_pairs")
     return {
-        "target": results[0].target.partition(":")[0],
+        "target": classes[0]["target"].partition(":")[0] if classes else "",
         "verdict": verdict.value,
-        "seconds": round(sum(result.seconds for result in results), 3),
+        "seconds": round(sum(facts["seconds"] for facts in classes), 3),
+        **{name: sum(facts[name] for facts in classes) for name in added},
         "faults": [{"target": facts["target"], **fault} for facts in classes for fault in facts["faults"]],
+        "warnings": [{"target": facts["target"], **one} for facts in classes for one in facts["warnings"]],
         "classes": classes,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from rich.console import Console
 from rich.text import Text
@@ -83,3 +83,21 @@ def _next(result: ClassResult) -> str:
     if result.verdict is Verdict.FAILED:
         return "fix the class, or use it from one thread at a time; the written tests pass when it is fixed"
     return ""
+
+
+def show_facts(facts: dict[str, Any], file: IO[str] | None = None) -> None:
+    """Print the result of a class that another process worked on."""
+    console = Console(file=file, highlight=False, soft_wrap=True)
+    if facts.get("skipped"):
+        console.print(f"skipped  {facts['target']}: {facts['reason']}", markup=False)
+        return
+    verdict = Verdict(facts["verdict"])
+    head = Text.assemble(
+        (verdict.value, _COLOUR.get(verdict, "bold yellow")), f"  {facts['target']}: {facts['reason']}"
+    )
+    console.print(head)
+    for fault in facts["faults"]:
+        console.print(Text.assemble((f"  {fault['kind']}: ", "bold"), fault["message"]))
+        console.print(f"    at {', '.join(fault['locations'])}", markup=False)
+        console.print(f"    test: {fault['test']}", markup=False)
+        console.print(f"    replay: treadle replay '{fault['replay']}'", markup=False)

@@ -135,25 +135,32 @@ class _Scenario:
             return [f"{_statement(call.source(self.sout))}  # works after every order of the calls" for call in calls]
         if self.fault.kind != "linearizability":
             return []
-        seen = [f"result_{number + 1}" for number in range(len(self.test.threads))]
-        seen += [call.source(self.sout) for call in self.test.omega]
-        seen += [f"{self.sout}.{name}" for name in self.test.fields]
-        allowed = self._allowed()
-        return ["", f"seen = ({', '.join(seen)})", "assert seen in [", *[f"    {row}," for row in allowed], "]"]
-
-    def _allowed(self) -> list[str]:
-        """What the orders of the calls give, as source."""
+        parts = [part for part in self._parts() if self._needed(part)]
+        seen = [part.source for part in parts]
         rows: dict[str, None] = {}
         for order in self.orders:
-            parts = [self._thread_value(order, thread, calls) for thread, calls in enumerate(self.test.threads)]
-            parts += [_value(order, ("observed", number, 0)) for number in range(len(self.test.omega))]
-            parts += [_value(order, ("field", number, 0)) for number in range(len(self.test.fields))]
-            rows["(" + ", ".join(parts) + ")"] = None
-        return list(rows)
+            rows["(" + "".join(f"{part.value(order)}, " for part in parts).rstrip(" ") + ")"] = None
+        allowed = [row.replace(",)", ")") if len(parts) > 1 else row for row in rows]
+        source = f"({', '.join(seen)},)" if len(seen) == 1 else f"({', '.join(seen)})"
+        return ["", f"seen = {source}", "assert seen in [", *[f"    {row}," for row in allowed], "]"]
 
-    def _thread_value(self, order: Outcome, thread: int, calls: Sequence[Any]) -> str:
-        values = [_value(order, ("result", thread, place)) for place in range(len(calls))]
-        return values[0] if len(values) == 1 else f"[{', '.join(values)}]"
+    def _parts(self) -> list[_Part]:
+        """What can be looked at: the results of the threads, the object's own answers, its attributes."""
+        found = [
+            _Part(f"result_{thread + 1}", [("result", thread, place) for place in range(len(calls))])
+            for thread, calls in enumerate(self.test.threads)
+        ]
+        found += [_Part(call.source(self.sout), [("observed", n, 0)]) for n, call in enumerate(self.test.omega)]
+        found += [_Part(f"{self.sout}.{name}", [("field", n, 0)]) for n, name in enumerate(self.test.fields)]
+        return found
+
+    def _needed(self, part: _Part) -> bool:
+        """A part that cannot be written down is left out, unless it is the very thing that is wrong."""
+        if all(part.literal(order) for order in self.orders):
+            return True
+        if part.places[0][0] == self.where[0]:
+            raise NotLiteral
+        return False
 
     def plain(self) -> list[str]:
         lines = self.threads()[:-1]
@@ -163,6 +170,21 @@ class _Scenario:
         looks = [call.source(self.sout) for call in (*self.test.omega, *self.test.later)]
         looks += [f"{self.sout}.{name}" for name in self.test.fields]
         return lines + ([f"return {', '.join(looks)}"] if looks and all(_is_expression(look) for look in looks) else [])
+
+
+@dataclass
+class _Part:
+    """One thing that a test looks at: its source, and where its values are in an outcome."""
+
+    source: str
+    places: list[tuple[str, int, int]]
+
+    def literal(self, order: Outcome) -> bool:
+        return all(order.values[place][1] is not None for place in self.places)
+
+    def value(self, order: Outcome) -> str:
+        values = [_value(order, place) for place in self.places]
+        return values[0] if len(values) == 1 else f"[{', '.join(values)}]"
 
 
 class NotLiteral(Exception):

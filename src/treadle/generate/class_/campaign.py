@@ -124,6 +124,7 @@ class ClassResult:
     first_fault: float | None = None
     subject: Subject | None = None
     written: str = ""  # the file with the tests
+    interrupted: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -508,6 +509,7 @@ class Campaign:
     def _conclude(self, finished: bool, interrupted: bool) -> None:
         result = self.result
         result.seconds = time.perf_counter() - self.started
+        result.interrupted = interrupted
         roots = getattr(self, "roots", [])
         result.traces = sum(len(root.covered) for root in roots)
         if result.faults:

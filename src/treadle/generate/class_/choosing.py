@@ -273,11 +273,13 @@ def _repeats(stage: Stage, root: Call, call: Call, ways: list[tuple[Call, ...]])
     says_something = False
     pure = True
     for way in ways:
+        stage.tell = True
         made = stage.run_sequence(root, (*way, _NOTHING, call, call))
+        stage.tell = False
         if made.ending or len(made.calls) < len(way) + 3:
             return None
         before, one, two = made.calls[-3:]
-        if one.happened != two.happened:
+        if one.happened != two.happened or not one.literal:
             return None
         pure = pure and before.state == one.state == two.state
         if one.happened[0] == "returned" and one.happened[1] is not None:

@@ -48,6 +48,15 @@ def _only_what_shows(explorer: Explorer, witness: Witness, deadline: float) -> W
         found = _fails_alike(explorer, candidate, witness, deadline)
         if found is not None:
             return found
+    return _fewer_looks(explorer, witness, deadline)
+
+
+def _fewer_looks(explorer: Explorer, witness: Witness, deadline: float) -> Witness:
+    """Several looks together show it: leave out one after the other."""
+    for kind in ("later", "omega", "fields"):
+        for look in reversed(getattr(witness.test, kind)):
+            fewer = tuple(one for one in getattr(witness.test, kind) if one != look)
+            witness = _fails_alike(explorer, witness.test.but(**{kind: fewer}), witness, deadline) or witness
     return witness
 
 

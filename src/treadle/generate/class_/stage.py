@@ -72,6 +72,7 @@ class Ran:
     steps: list[Step] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
     state: Hashable = None
+    literal: bool = True  # can its result be written into a test? Found out when values are told
 
 
 class First(Strategy):
@@ -197,6 +198,8 @@ class Stage:
             named = dict(STATE.strand.encounters)  # type: ignore[union-attr]
             happened = self._invoke(ready, sout, arguments)
             ran = Ran(self._settle(happened, sout))
+            if self.tell:
+                ran.literal = happened[0] == "raised" or _literal(happened[1]) is not None
             ran.steps = list(detail or ())[start:]
             ran.operations = [op for _, op in trace[start:] if not _on_new_object(op, named)]
             ran.state = self._state(sout)

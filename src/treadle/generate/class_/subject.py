@@ -53,6 +53,8 @@ SYNTAX: dict[str, tuple[str, str, int, bool]] = {
 
 MISSING = inspect.Parameter.empty
 
+_FUNCTION_NAME = re.compile(r"^(f|fn|func|function|wrapped|callable|callback|fun|method|target)$")
+
 # Methods that hand an object's life over to somebody else, or start what never ends: not called unless asked for.
 _DANGEROUS = re.compile(r"^(serve_forever|run_forever|mainloop|fork|exec|exit|quit|abort|system|popen)$")
 
@@ -336,9 +338,11 @@ def _operator(subject: Subject, attribute: str, raw: Any, own: bool) -> None:
     parameters = found if count < 0 else found[:count]
     if len(parameters) < count:
         return
-    subject.methods.append(
-        Method(name, form, parameters, expression, own=own, where=_where(inspect.unwrap(raw))),
-    )
+    where = _where(inspect.unwrap(raw))
+    subject.methods.append(Method(name, form, parameters, expression, own=own, where=where))
+    if attribute == "__call__" and len(parameters) == 1 and re.search(_FUNCTION_NAME, parameters[0].name):
+        # a decorator: what it returns is called, too
+        subject.methods.append(Method("decorated", "{sout}({0})()", parameters, own=own, where=where))
 
 
 def _property(subject: Subject, name: str, raw: property, own: bool) -> None:
