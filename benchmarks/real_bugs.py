@@ -55,6 +55,16 @@ def test_program():
         raise errors[0]
 """
 
+# A program of actors leaves them running, and says so only in its own way.
+STOP_ACTORS = """
+
+def test_program(program=test_program):
+    try:
+        program()
+    finally:
+        pykka.ActorRegistry.stop_all()
+"""
+
 # Runs in the environment of a release; the last line of its output is the result.
 SUBJECT = """
 import json, sys
@@ -85,7 +95,8 @@ def run_release(entry: dict[str, Any], fixed: bool) -> dict[str, Any]:
     python = interpreter(release if of_python else entry["fixed_python" if fixed else "python"])
     inner = environment(python, *([] if of_python else [f"{entry['package']}=={release}"]))
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "program.py").write_text(entry["program"] + HARNESS)
+        ending = STOP_ACTORS if entry["kind"] == "actor" else ""
+        Path(folder, "program.py").write_text(entry["program"] + HARNESS + ending)
         options = {"instrument": [package_of(entry)], **BUDGET}
         done = subprocess.run(
             [inner, "-c", SUBJECT, folder, json.dumps(options)],

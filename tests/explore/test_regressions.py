@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import queue
+import sys
 import threading
 import weakref
 from typing import Any
+
+import pytest
 
 import treadle
 from tests.explore.keeping_rlock import make_lock
@@ -192,3 +196,33 @@ def test_attributes_of_functions_are_points() -> None:
     (finding,) = treadle.check(program).findings
     assert finding.kind == "assertion"
     assert "count_calls.times" in finding.explanation
+
+
+class Chained:
+    """On Python 3.11 the lock of a cached property is one for all instances."""
+
+    other: Chained | None = None
+
+    @functools.cached_property
+    def one(self) -> int:
+        return 1 if self.other is None else self.other.two + 1
+
+    @functools.cached_property
+    def two(self) -> int:
+        return 1 if self.other is None else self.other.one + 1
+
+
+@pytest.mark.parametrize("instrument", [(), ("functools",)])
+def test_what_a_class_keeps_is_named_after_the_class(instrument: tuple[str, ...]) -> None:
+    def program() -> None:
+        first, second = Chained(), Chained()
+        first.other, second.other = Chained(), Chained()
+        treadle.parallel(lambda: first.one, lambda: second.two)
+
+    result = treadle.check(program, instrument=instrument)
+    if sys.version_info >= (3, 12):
+        assert not result.findings
+        return
+    (finding,) = result.findings
+    assert finding.kind == "deadlock"
+    assert treadle.replay(finding.replay, program).failed

@@ -179,6 +179,10 @@ def names_of_globals(modules: Iterable[types.ModuleType]) -> tuple[dict[int, Nam
         for variable, value in list(vars(module).items()):
             if variable.startswith(("__", "_treadle")):
                 continue
+            if isinstance(value, type) and value.__module__ == module.__name__:
+                for attribute, kept in list(vars(value).items()):
+                    add(kept, f"{class_name(value)}.{attribute}")
+                continue
             if isinstance(value, types.FunctionType) and value.__module__ == module.__name__:
                 for default in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
                     add(default, f"{value.__qualname__}.default")

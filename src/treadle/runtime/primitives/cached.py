@@ -24,6 +24,8 @@ def get(self: Any, instance: Any, owner: Any = None) -> Any:
     strand = here()
     if strand is None or instance is None or self.attrname is None or not hasattr(instance, "__dict__"):
         return _real_get(self, instance, owner)
+    if "functools" in REWRITTEN:  # its own code is seen
+        return _real_get(self, instance, owner)
     cache = instance.__dict__
     name = self.attrname
     if name in cache:
