@@ -29,13 +29,7 @@ def test():
 """
 
 
-# A loop such as `while not done(): pass` gets somewhere by itself when `done()` writes.
-_KNOWN = {"spin loops": pytest.mark.xfail(reason="a spin loop that writes is taken for one that waits for ever")}
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=_KNOWN.get(name, ())) for name in PROGRAMS if name not in _NOT_HERE]
-)
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in _NOT_HERE])
 def test_program_does_the_same_inside_an_execution(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = "program_inside"
     (tmp_path / "pyproject.toml").write_text("")

@@ -19,7 +19,7 @@ from treadle.model.operation import FAILED, FINISH, TIMEOUT, Operation, location
 from treadle.model.result import Waiting
 from treadle.runtime.detail import describe, short, stack_of, waiting
 from treadle.runtime.names import Named
-from treadle.runtime.spin import Change
+from treadle.runtime.spin import Change, operations_since
 from treadle.runtime.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd, SyncObject
 from treadle.search.dependency import READS
 
@@ -414,8 +414,7 @@ class Execution:
         if strand.loop is None and not strand.finished:
             kinds = {op for one, op in last if one == index and READS[op[0]]}
             if len(kinds) <= _FEW and all(one == index and READS[op[0]] for one, op in last):
-                strand.spin_from = step - SAME_READS
-                strand.loop = Change(strand)
+                strand.loop = Change(strand, operations_since(strand, step - SAME_READS))
                 self.looping = True
 
     def _may_loop_on(self, strand: Strand) -> bool:

@@ -218,7 +218,8 @@ def callee(obj: Any, name: str) -> Any:
         if type(method) is not types.MethodType and container_base(type(owner)) is not None:
             return functools.partial(_container_call, owner, name, via=method)
         return method
-    return _load(strand, obj, name, how)
+    found = _load(strand, obj, name, how)
+    return function(found) if isinstance(obj, type) else found
 
 
 # ---------------------------------------------------------------------- items
@@ -448,6 +449,8 @@ def function(called: Any) -> Any:
         if type(owner) in PLAIN:
             return REPLACED.get(called) or functools.partial(_atomic_call, called)  # `datetime.now` is one of them
         return functools.partial(_atomic_method, owner, called.__name__, via=called)
+    if kind is types.WrapperDescriptorType or kind is types.MethodDescriptorType:
+        return functools.partial(_unbound_call, called)
     if kind is type or isinstance(called, type):
         if called in _BUILDING:
             return functools.partial(_atomic_call, called)
@@ -471,6 +474,25 @@ def _outside(strand: Strand, called: Any, module: str) -> Any:
         return called
     strand.execution.atomic.add(module)
     return functools.partial(_atomic_call, called)
+
+
+def _unbound_call(method: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """`dict.__getitem__(self, key)`, `object.__setattr__(self, name, value)`: a method of a C type, taken off it."""
+    strand = STATE.strand
+    if strand is not None and args:
+        if container_base(type(args[0])) is not None:
+            bound = method.__get__(args[0])
+            return _container_call(args[0], method.__name__, *args[1:], via=bound, **kwargs)
+        if method in _ATTRIBUTE_ACCESS and len(args) > 1 and classify(type(args[0]), args[1]) in (FIELD, CLASS):
+            _touch(strand, _ATTRIBUTE_ACCESS[method], args[0], args[1])
+    return method(*args, **kwargs)
+
+
+_ATTRIBUTE_ACCESS: dict[Any, int] = {
+    object.__getattribute__: READ,
+    object.__setattr__: WRITE,
+    object.__delattr__: WRITE,
+}
 
 
 def _container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwargs: Any) -> Any:
@@ -590,7 +612,19 @@ _READ_ONLY |= {bytearray, reversed, iter, print, format, bool, ascii, *container
 _BUILDING: set[Any] = {list, tuple, set, dict, frozenset, bytes, bytearray, bool, str}
 _BUILDING |= {reversed, *containers.COMBINING}
 _HARMLESS: set[Any] = {isinstance, issubclass, callable, hash, abs, divmod, pow, round, ord, chr, hex, bin, oct}
-_HARMLESS |= {input, open, globals, locals, sys.exc_info, compile, exec, eval, __import__, builtins.__build_class__}
+_HARMLESS |= {
+    sys._getframe,
+    input,
+    open,
+    globals,
+    locals,
+    sys.exc_info,
+    compile,
+    exec,
+    eval,
+    __import__,
+    builtins.__build_class__,
+}
 
 
 def _getattr(obj: Any, name: str, *default: Any) -> Any:

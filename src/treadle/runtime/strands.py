@@ -90,6 +90,7 @@ class Strand(SyncObject):
     read_clock = False
     spin_from = 0
     spin_pause = 0.0
+    spin_place: tuple[int, int] | None = None  # frame and line of the loop
     loop: SyncObject | None = None  # what a strand waits for that seems to go round in a loop that only reads
     step: Step | None = None  # the pending operation with its place, in an execution that is shown
 

@@ -199,7 +199,8 @@ class Dpor(Strategy):
         if kind == TIMEOUT:
             self.fence.append(number)
             past = (1 << number) - 1
-            self._register(kind, name, number)
+            if name is not None:
+                self._register(kind, name, number)
         elif kind == MULTI:
             for part in key:
                 past = self._conflicts(number, strand, part, past, races)
