@@ -59,7 +59,7 @@ class Generated:
     stopped: str = ""  # why the exploration ended early, "" when it did not
     unproved: int = 0  # branches the solver could not decide, kept as possible
     rejected: int = 0  # cases that did not do again what they say
-    related: list[str] = field(default_factory=list)
+    related: list[str] = field(default_factory=list)  # methods worth having in the queue
     tree: Node | None = None
 
     @property
@@ -70,7 +70,7 @@ class Generated:
         return 3 if self.stopped or not self.tests else 0
 
     def to_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        return {
             "target": self.target,
             "tests": self.tests,
             "states": self.states,
@@ -88,11 +88,9 @@ class Generated:
             "stopped": self.stopped or None,
             "unproved": self.unproved,
             "rejected": self.rejected,
+            "related": self.related,
             "cases": [case.as_json() for case in self.cases],
         }
-        if self.related:
-            told["related"] = self.related
-        return told
 
 
 @dataclass(slots=True)
@@ -183,8 +181,6 @@ def _roots(machine: Machine, model: Model, name: str, bounds: Bounds) -> tuple[l
         return [main_root(machine, model.program)], []
     cls, method = find_method(model.program, name)
     check_can_be_unknown(machine, cls, method)
-    if not bounds.queue:
-        return [unknown_root(machine, cls, method.name)], []
     chosen = related(model.image, cls, method.name)
     roots = []
     for size in range(bounds.queue + 1):

@@ -42,8 +42,8 @@ def summary(made: Generated) -> list[str]:
     ]
     if made.deadlocks:
         lines.append(f"{made.deadlocks} tests end in a deadlock")
-    if made.related:
-        lines.append(f"methods tried in the queue: {', '.join(made.related)}")
+    if made.bounds.queue:
+        lines.append(f"methods tried in the queue: {', '.join(made.related) or 'none'}")
     if not made.selection.alias:
         lines.append("unknown references were taken to be different objects (--alias tries equal ones too)")
     if made.unproved:

@@ -142,7 +142,9 @@ class CaseWriter:
             if type(value) is Unknown:
                 if value in stand_ins:
                     return stand_ins[value]
-                return value if self._style == "constraints" else smallest(value.type)
+                if self._style == "constraints":
+                    return Unknown(_renamed_name(value.name, state, names), value.type)
+                return smallest(value.type)
             if isinstance(value, Expr):
                 if model is None:
                     return renamed(value, state, names)
