@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 
 import pykka
 
+from benchmarks.subjects.actors.shutdown import post
+
 REQUESTERS = 12
 SHARDS = 4
 
@@ -119,7 +121,7 @@ class Shard(pykka.ThreadingActor):
                 value = "OK"
             else:
                 value = self.content.get(wire.key)
-            message.socket.tell((wire, value))
+            post(message.socket, (wire, value))
 
 
 class Socket(pykka.ThreadingActor):
@@ -136,14 +138,14 @@ class Socket(pykka.ThreadingActor):
         if isinstance(message, Drop):
             if not self.dropped:
                 self.dropped = True
-                self.connection.tell(Lost(self.epoch))
+                post(self.connection, Lost(self.epoch))
         elif isinstance(message, Wire):
             if not self.dropped:
                 shard = self.shards[sum(map(ord, message.key)) % len(self.shards)]
-                shard.tell(ShardRequest(message, self.actor_ref))
+                post(shard, ShardRequest(message, self.actor_ref))
         else:
             wire, value = message
-            self.connection.tell(Reply(self.epoch, wire, value))
+            post(self.connection, Reply(self.epoch, wire, value))
 
 
 # ---------------------------------------------------------------------- the client's side
@@ -159,7 +161,7 @@ class Reconnector(pykka.ThreadingActor):
     def on_receive(self, message):
         if isinstance(message, Reconnect):
             socket = Socket.start(message.epoch, self.connection, self.shards)
-            self.connection.tell(Connected(message.epoch, socket))
+            post(self.connection, Connected(message.epoch, socket))
 
 
 class Connection(pykka.ThreadingActor):
@@ -209,22 +211,22 @@ class Connection(pykka.ThreadingActor):
             self.waiting.remove(command)
         if command.key != reply.wire.key and self.bug == "stale":
             raise RuntimeError(f"{command.verb} {command.key} gets the answer to {reply.wire.verb} {reply.wire.key}")
-        command.reply_to.tell(Answer(command.verb, command.key, reply.value))
+        post(command.reply_to, Answer(command.verb, command.key, reply.value))
 
     def _lost(self, lost):
         if lost.epoch != self.epoch:
             return
-        self.monitor.tell(Event("lost"))
+        post(self.monitor, Event("lost"))
         self.socket = None
         if self.bug != "resend":
             self.queued.extend(self.waiting)
         self.waiting.clear()
         self.open.clear()
         self.epoch += 1
-        self.reconnector.tell(Reconnect(self.epoch))
+        post(self.reconnector, Reconnect(self.epoch))
 
     def _connected(self, connected):
-        self.monitor.tell(Event("connected"))
+        post(self.monitor, Event("connected"))
         self.socket = connected.socket
         queued, self.queued = self.queued, deque()
         for command in queued:
@@ -240,7 +242,7 @@ class Client(pykka.ThreadingActor):
 
     def on_receive(self, message):
         if isinstance(message, Command):
-            self.connection.tell(message)
+            post(self.connection, message)
 
 
 class Requester(pykka.ThreadingActor):
@@ -254,13 +256,13 @@ class Requester(pykka.ThreadingActor):
 
     def on_receive(self, message):
         if isinstance(message, Go):
-            self.client.tell(Command("set", self.name, len(self.name), self.actor_ref))
+            post(self.client, Command("set", self.name, len(self.name), self.actor_ref))
         elif message.verb == "set":
             assert message.value == "OK", message
-            self.client.tell(Command("get", self.name, None, self.actor_ref))
+            post(self.client, Command("get", self.name, None, self.actor_ref))
         else:
             assert message.value == len(self.name), message
-            self.monitor.tell(Finished(self.name))
+            post(self.monitor, Finished(self.name))
 
 
 class Monitor(pykka.ThreadingActor):
@@ -328,6 +330,6 @@ class Relay(pykka.ThreadingActor):
     def on_receive(self, message):
         if self.hops:
             self.hops -= 1
-            self.actor_ref.tell(message)
+            post(self.actor_ref, message)
         else:
-            self.to.tell(message)
+            post(self.to, message)

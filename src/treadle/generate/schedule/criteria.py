@@ -7,6 +7,7 @@ Decides the criteria of Bita, section III-A, and two more:
     PMR    pair of handler change and receive: one of the two changes the actor's message handlers, and no change of
            handlers comes between them (Definition 3)
     PETR   pair of event types: PR with all receives of one message type at one type of actor taken together
+    PCETR  pair of consecutive event types: PCR by type
     TRIPLE three receives that come one right after the other at one actor
 
 Goals are bit sets: the goals r_i -> r_j that start at one receive are one integer. An actor that stops drops what it
@@ -69,7 +70,8 @@ PR = Criterion("PR", _pr, consecutive=False)
 PCR = Criterion("PCR", _pcr)
 PMR = Criterion("PMR", _pmr)
 PETR = Criterion("PETR", _pr, by_type=True, consecutive=False)
-CRITERIA = {criterion.name: criterion for criterion in (PR, PCR, PMR, PETR)}
+PCETR = Criterion("PCETR", _pcr, by_type=True)
+CRITERIA = {criterion.name: criterion for criterion in (PR, PCR, PMR, PETR, PCETR)}
 
 
 class Goals:
