@@ -246,7 +246,7 @@ class _Campaign:
                 f"the test failed ({finding.message}) but the same schedule passed when it was run again: it depends "
                 "on something that the scheduler does not control (real time, addresses, files, other processes)"
             )
-        steps, _ = shrink(*first, attempt, most=max(10, min(400, _MOST_SHRINKING // max(1, len(steps)))))
+        steps, _ = shrink(*first, attempt, most=max(2, min(400, _MOST_SHRINKING // max(1, len(steps)))))
         shown = FollowSteps(steps)
         shown.begin()
         final = self.loom.run(shown, detail=True)
