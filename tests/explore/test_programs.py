@@ -7,6 +7,7 @@ import random
 import sys
 import threading
 import time
+import traceback
 import types
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -424,6 +425,23 @@ def test_what_is_left_behind_is_a_warning() -> None:
         "T1 was still running at the end",
         "Lock#1 was still held by T3 at the end",
     }
+
+
+def test_the_traceback_shows_the_program_and_not_the_tool() -> None:
+    def run() -> None:
+        table = {"k": 1}
+
+        def drop() -> None:
+            if "k" in table:
+                table.pop("k")
+
+        treadle.parallel(drop, drop)
+
+    error = treadle.check(run).findings[0].exception
+    assert error is not None
+    frames = traceback.extract_tb(error.__traceback__)
+    assert [frame.name for frame in frames] == ["run", "drop"]
+    assert {frame.filename for frame in frames} == {__file__}
 
 
 def test_random_is_the_same_in_every_execution() -> None:

@@ -21,6 +21,7 @@ from treadle.model.trail import Segment, Stop, Trail
 from treadle.oracles import message_sequence
 from treadle.oracles.explanation import explain
 from treadle.oracles.outcome import judge, leftovers
+from treadle.runtime.detail import hide_own_frames
 from treadle.runtime.execution import SAME_READS, Diverged, Execution
 from treadle.runtime.loom import Loom
 from treadle.runtime.names import announce
@@ -349,6 +350,8 @@ def same_failure(one: Finding, other: Finding) -> bool:
 def complete(finding: Finding, run: Execution) -> Finding:
     """Add the steps and the explanation of the execution that shows a finding."""
     finding.steps = list(run.detail or [])
+    if finding.exception is not None:
+        hide_own_frames(finding.exception)
     journal = getattr(run, "journal", None)
     if journal is not None:  # an actor program: its messages tell more than its operations
         finding.explanation = message_sequence.text(journal.receives())

@@ -7,7 +7,7 @@ import re
 import reprlib
 import sys
 import threading
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any
 
 from treadle.model.operation import location, word
@@ -69,13 +69,32 @@ def stack_of(frame: FrameType | None) -> tuple[tuple[str, int, str], ...]:
     while frame is not None:
         code = frame.f_code
         name = code.co_filename
-        if not (name.startswith(_OWN) and not name.startswith(_EXAMPLES)) and name != _THREADING:
+        if not _is_own(name):
             function = _INLINED.sub("", code.co_qualname)
             if not inlined:
                 found.append((name, frame.f_lineno, function))
             inlined = function != code.co_qualname
         frame = frame.f_back
     return tuple(found)
+
+
+def hide_own_frames(error: BaseException) -> None:
+    """Take the frames of Treadle out of a traceback: what is left is the program's own way to the error."""
+    kept: list[TracebackType] = []
+    trace = error.__traceback__
+    while trace is not None:
+        if not _is_own(trace.tb_frame.f_code.co_filename):
+            kept.append(trace)
+        trace = trace.tb_next
+    rest: TracebackType | None = None
+    for one in reversed(kept):
+        rest = TracebackType(rest, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    if rest is not None:
+        error.__traceback__ = rest
+
+
+def _is_own(file: str) -> bool:
+    return (file.startswith(_OWN) and not file.startswith(_EXAMPLES)) or file == _THREADING
 
 
 def waiting(strand: Strand, live: list[Strand]) -> Waiting:
