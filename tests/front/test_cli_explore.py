@@ -248,6 +248,25 @@ def test_the_worst_verdict_is_that_of_several() -> None:
     assert command.worst([passed, result(Verdict.NOTHING_TO_EXPLORE)]) is Verdict.NOTHING_TO_EXPLORE
 
 
+def test_ctrl_c_keeps_what_was_found_out(cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TREADLE_RUNS", "")
+    (project / "test_stop.py").write_text(
+        "import os, treadle\n"
+        "def test_stop():\n"
+        "    box = [0]\n"
+        "    def add():\n"
+        "        box[0] += 1\n"
+        "    treadle.parallel(add, add)\n"
+        "    os.environ['TREADLE_RUNS'] = os.environ.get('TREADLE_RUNS', '') + 'x'\n"
+        "    if len(os.environ['TREADLE_RUNS']) == 3:\n"
+        "        raise KeyboardInterrupt\n"
+    )
+    answer = cli("explore", "test_stop.py::test_stop", "--strategy", "dfs")
+    assert answer.code == 3
+    assert answer.out.startswith("CUT  test_stop.py::test_stop")
+    assert "interrupted after" in answer.out
+
+
 @pytest.mark.slow
 def test_the_demo_goes_as_announced(cli: Cli) -> None:
     answer = cli("demo")

@@ -156,6 +156,31 @@ def test_a_strand_that_nobody_wakes_has_no_cycle() -> None:
     assert "no cycle" in text
 
 
+def test_what_does_not_fit_beside_goes_below(tmp_path: Path) -> None:
+    file = tmp_path / "bank.py"
+    file.write_text("self.balance_of_the_account = the_new_balance_of_the_account\n")
+    steps = [
+        Step(strand, "writes", "Account#1.balance_of_the_account", str(file), 1, "f", "'a value'")
+        for strand in ("T1", "T2")
+    ]
+    assert explain(steps, "assertion", "", width=82).splitlines()[2:6] == [
+        "bank.py:1",
+        "  self.balance_of_the_account = the_new…",
+        "  writes Account#1.balance_of_the_accou…",
+        "    <- 'a value'",
+    ]
+
+
+def test_what_main_sets_up_is_not_called_a_clash() -> None:
+    steps = [step("main", "writes", "A#1.x"), step("T1", "reads", "A#1.x"), step("T2", "reads", "A#1.x")]
+    assert "main" not in explain(steps, "assertion", "")
+
+
+def test_a_step_without_source_says_so() -> None:
+    steps = [Step(strand, "signals", "Future#1", "", 0, "") for strand in ("T1", "T2")]
+    assert "(no source line)" in explain(steps, "assertion", "")
+
+
 def test_many_strands_are_a_list_in_the_order_of_time() -> None:
     steps = [step(f"T{number}", "writes", value=str(number)) for number in range(1, 9)]
     lines = explain(steps, "assertion", "", width=80).splitlines()

@@ -64,6 +64,7 @@ pytestmark = pytest.mark.slow
         ("test_fixture_is_new_in_every_execution", "PASSED (every schedule, 4 executions)"),
         ("test_fixture_fails", "FAILED"),
         ("test_builtin_fixtures", "PASSED (every schedule, 4 executions)"),
+        ("test_one_folder_for_all_executions", "PASSED (every schedule, 4 executions)"),
         ("test_asks_for_a_fixture", "PASSED (every schedule, 4 executions)"),
         ("test_parameter_is_as_given[items0]", "PASSED (every schedule, 2 executions)"),
         ("test_parameter_is_as_given[items1]", "PASSED (every schedule, 2 executions)"),
@@ -91,7 +92,7 @@ def test_a_failure_shows_the_assertion_the_table_and_the_command(plain: Session)
     assert "assert 1 == 2" in text
     assert "T2 writes Account#1.balance between T1's read and write of it" in text
     assert "replay: treadle replay 'tr1:" in text
-    assert "generate/explore.py" not in text
+    assert "generate/suite.py" not in text
 
 
 def test_only_the_failing_execution_is_heard(plain: Session) -> None:

@@ -125,6 +125,12 @@ def test_builtin_fixtures(tmp_path, monkeypatch, capsys, caplog):
 
 
 @treadle.explore()
+def test_one_folder_for_all_executions(tmp_path):
+    two_deposits(Account())
+    assert sorted(folder.name for folder in tmp_path.parent.glob("test_one_folder*[0-9]")) == [tmp_path.name]
+
+
+@treadle.explore()
 def test_asks_for_a_fixture(request):
     assert two_deposits(request.getfixturevalue("account")) in (1, 2)
 

@@ -12,10 +12,12 @@ from __future__ import annotations
 import copy
 import io
 import logging
+import shutil
 import sys
 import unittest
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,6 +39,7 @@ class Body:
         self.stdout = io.StringIO()
         self.stderr = io.StringIO()
         self.anew = _has_fixtures_to_renew(item)
+        self.folder: Path | None = None  # the tmp_path of the last execution
         self.copied = {
             name: value for name, value in _parameters(item).items() if isinstance(value, _CONTAINERS)
         }  # changed by one execution, they would be different for the next
@@ -84,9 +87,13 @@ class Body:
             for name in ("_instance", "_obj"):
                 item.__dict__.pop(name, None)
             _ = item.obj  # makes the new instance, and pytest cuts tracebacks by it
+        if self.folder is not None:  # pytest keeps these folders; a thousand executions would leave a thousand
+            shutil.rmtree(self.folder, ignore_errors=True)
         item._initrequest()
         item.stash.setdefault(tmppath_result_key, {})
         item._request._fillfixtures()
+        folder = item.funcargs.get("tmp_path")
+        self.folder = folder if isinstance(folder, Path) else None
 
     def _call(self) -> None:
         __tracebackhide__ = True
@@ -120,7 +127,7 @@ def plain(function: Any) -> Any:
 
 def _marks(function: Any) -> bool:
     """Is this what `@treadle.explore()` made?"""
-    return getattr(function, "__globals__", {}).get("__name__") == "treadle.generate.explore"
+    return getattr(function, "__globals__", {}).get("__name__") == "treadle.generate.suite"
 
 
 def _run_test_case(case: unittest.TestCase, name: str) -> None:
