@@ -21,8 +21,9 @@ def show(result: ClassResult, written: Path | None = None, file: IO[str] | None 
     console = Console(file=file, highlight=False, soft_wrap=True)
     name = result.subject.name if result.subject is not None else result.target
     console.print(
-        f"{name}: {result.methods} methods, {result.sequences} sequences, {result.traces} method traces covered, "
-        f"{result.pairs} pairs of calls, {count(result.interleavings_tried)} executions  {result.seconds:.1f} s",
+        f"{name}: {_many(result.methods, 'method')}, {_many(result.sequences, 'sequence')}, "
+        f"{_many(result.traces, 'method trace')} covered, {_many(result.pairs, 'pair')} of calls, "
+        f"{_many(result.interleavings_tried, 'execution')}  {result.seconds:.1f} s",
         markup=False,
     )
     console.print(
@@ -47,6 +48,10 @@ def show(result: ClassResult, written: Path | None = None, file: IO[str] | None 
     hint = _next(result)
     if hint:
         console.print(f"next: {hint}", markup=False)
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{count(number)} {noun}{'s' * (number != 1)}"
 
 
 def _said(result: ClassResult) -> str:
