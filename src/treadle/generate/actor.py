@@ -53,6 +53,7 @@ class Generated:
     seconds: float
     bounds: Bounds
     selection: Selection
+    style: Style = "values"
     tests: int = 0
     assertions: int = 0  # tests in which an ABS assertion fails
     processor_seconds: float = 0.0
@@ -157,7 +158,7 @@ def generate(
     machine = Machine(model.image, bounds, selection, domain if name else None)
     roots, chosen = _roots(machine, model, name, bounds)
     start, busy = time.perf_counter(), time.process_time()
-    made = Generated(target, [], 0, Cuts(), 0, 0.0, bounds, selection, related=chosen)
+    made = Generated(target, [], 0, Cuts(), 0, 0.0, bounds, selection, style, related=chosen)
     writer = CaseWriter(machine, style)
     with _deep_recursion():
         for explorer, root, leaf in _walk(machine, roots, start, seconds, states, record, on_progress, made):

@@ -23,7 +23,10 @@ def show(made: Generated, *, file: IO[str] | None = None, width: int | None = No
         for heading in ("#", "inputs", "order of tasks", "afterwards"):
             table.add_column(heading, overflow="fold")
         for number, case in enumerate(made.cases[:rows], 1):
-            table.add_row(str(number), _inputs(case), " ".join(case.order), _afterwards(case))
+            inputs = _inputs(case)
+            if made.style != "values":
+                inputs += f"\nwhen {' and '.join(case.condition) or 'any'}"
+            table.add_row(str(number), inputs, " ".join(case.order), _afterwards(case))
         console.print(table)
     if made.tests - made.rejected > rows:
         more = made.tests - made.rejected - rows
