@@ -2,8 +2,8 @@
 
     python unit_mutants.py test_file.py EVERY
 
-The module under test is `subject` in the current folder. A mutant is one change by one operator of cosmic-ray. Each
-run of the suite is a forked child of a process that has pytest loaded, so a mutant costs milliseconds, not a start.
+The module under test is `subject` in the current folder. A mutant is one change by one operator of cosmic-ray. For
+a mutant the test functions are called directly in a forked child, so a mutant costs milliseconds, not a start of pytest.
 """
 
 import contextlib
@@ -119,18 +119,56 @@ def mutants():
     return list(dict.fromkeys(found))
 
 
-def killed(mutated, good):
+def calls(function, name, good):
+    """The calls that one test function stands for: one per parameter set, xfail turned round."""
+    marks = getattr(function, "pytestmark", [])
+    expected = any(m.name == "xfail" for m in marks)
+    sets = next((m.args for m in marks if m.name == "parametrize"), None)
+    if sets is None:
+        if f"{FILE}::{name}" in good:
+            yield {}, expected
+        return
+    names = [n.strip() for n in sets[0].split(",")] if isinstance(sets[0], str) else list(sets[0])
+    for parameters in sets[1]:
+        if f"{FILE}::{name}[{parameters.id}]" in good:
+            yield dict(zip(names, parameters.values, strict=True)), expected
+
+
+def fails(space, good):
+    """Whether any good test fails, run without pytest's own machinery: the test functions are called directly."""
+    for name, function in list(space.items()):
+        if not name.startswith("test_") or not callable(function):
+            continue
+        for arguments, expected in calls(function, name, good):
+            with pytest.MonkeyPatch.context() as patch:
+                if "monkeypatch" in function.__code__.co_varnames[: function.__code__.co_argcount]:
+                    arguments = {**arguments, "monkeypatch": patch}
+                try:
+                    function(**arguments)
+                    raised = False
+                except BaseException:
+                    raised = True
+            if raised != expected:
+                return True
+    return False
+
+
+def killed(mutated, good, test_code):
     def run():
-        sys.modules.pop("subject", None)
         signal.alarm(SECONDS)
         import types
 
         module = types.ModuleType("subject")
         module.__file__ = os.path.abspath("subject.py")
         sys.modules["subject"] = module
-        exec(compile(mutated, module.__file__, "exec"), module.__dict__)
-        names = suite(["-x", *good])
-        return bool(names.failed) or len(set(names.ran)) < len(good)
+        try:
+            exec(compile(mutated, module.__file__, "exec"), module.__dict__)
+            space = {"__name__": "suite", "__file__": FILE}
+            exec(test_code, space)
+        except BaseException:
+            return True
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            return fails(space, good)
 
     return in_child(run) is not False
 
@@ -143,7 +181,14 @@ def main():
         result["branches"] = in_child(lambda: branches(good)) or 0.0
         chosen = mutants()[::EVERY]
         result["mutants"] = len(chosen)
-        result["killed"] = sum(killed(m, good) for m in chosen)
+        with open(FILE) as stream:
+            test_code = compile(stream.read(), FILE, "exec")
+        with open("subject.py") as stream:
+            original = stream.read()
+        names = set(good)
+        if killed(original, names, test_code):
+            raise SystemExit("the tests do not hold on the original when called directly")
+        result["killed"] = sum(killed(m, names, test_code) for m in chosen)
     print(json.dumps(result))
 
 

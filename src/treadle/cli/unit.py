@@ -23,6 +23,7 @@ from treadle.output.unit_suite import Suite, unit
 @click.option("--none/--no-none", default=True, help="Whether references may be None whatever their hint says.")
 @click.option("--domain", default="-10..10", show_default=True, metavar="LO..HI", help="Integers tried first.")
 @click.option("--seconds", type=float, default=20.0, show_default=True, metavar="N", help="Budget of each function.")
+@click.option("--paths", type=int, default=500, show_default=True, metavar="N", help="Most paths of each function.")
 @click.option("--types", "kinds", multiple=True, metavar="NAME=TYPE", help="Type of a parameter. Repeatable.")
 @click.option("--show", type=click.Choice(["ir", "cases", "tree"]), help="Print this as well.")
 @click.option("--output", metavar="FILE", help="The test file. Default: tests/test_<module>_<name>_unit.py.")

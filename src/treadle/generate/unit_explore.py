@@ -66,6 +66,8 @@ class Explored:
     cases: list[TestCase] = field(default_factory=list)
     seen: Exploration = field(default_factory=Exploration)
     paths: int = 0
+    # Ctrl-C ended the exploration
+    stopped: bool = False
     # cases that could not be given values
     unlabelled: list[Place] = field(default_factory=list)
 
@@ -161,9 +163,14 @@ class Session:
 
     def explore(self) -> Explored:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), _HOST_RECURSION))
-        for case in self._cases():
-            self.result.cases.append(case)
-            self.progress(len(self.result.cases))
+        try:
+            for case in self._cases():
+                self.result.cases.append(case)
+                self.progress(len(self.result.cases))
+        except KeyboardInterrupt:
+            # what was found is kept, and counted as cut
+            self.result.stopped = True
+            self.result.seen.cut["time"] += 1
         return self.result
 
     def _cases(self) -> Iterator[TestCase]:

@@ -40,7 +40,7 @@ class Target:
 
     @property
     def file(self) -> str:
-        return str(self.function.__code__.co_filename)
+        return source.file_of(self.function.__code__)
 
     @property
     def line(self) -> int:
@@ -95,6 +95,8 @@ def load_module(name: str) -> types.ModuleType:
 
 def _load_file(path: str) -> types.ModuleType:
     full = os.path.abspath(path)
+    if os.path.isfile(os.path.join(full, "__init__.py")):
+        full = os.path.join(full, "__init__.py")
     if not os.path.isfile(full):
         raise UsageError(f"no file '{path}'")
     folder, base = os.path.split(full)

@@ -30,8 +30,11 @@ class Coverage:
     branches: tuple[int, int] = (0, 0)
 
     def percent(self, what: str) -> float:
+        """A function without branches has all of them covered; one without measured lines has none."""
         covered, all_ = self.lines if what == "lines" else self.branches
-        return round(100 * covered / all_, 1) if all_ else 100.0
+        if not all_:
+            return 100.0 if self.lines[1] else 0.0
+        return round(100 * covered / all_, 1)
 
 
 @dataclass(slots=True)

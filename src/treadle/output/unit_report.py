@@ -53,7 +53,7 @@ _WHY = {
     "loop": "by the loop bound (-k)",
     "depth": "as too deep",
     "time": "by the time limit (--seconds)",
-    "paths": "by the limit on paths",
+    "paths": "by the limit on paths (--paths)",
 }
 
 

@@ -73,7 +73,10 @@ class Suite:
             "file": self.file,
             "tests": self.tests,
             "paths": self.paths,
-            "cut": {kind: self.cut[kind] for kind in ("loop", "depth", "time")},
+            "cut": {
+                **{kind: self.cut[kind] for kind in ("loop", "depth", "time")},
+                **({"paths": self.cut["paths"]} if self.cut["paths"] else {}),
+            },
             "unsupported": [{"file": p.file, "line": p.line, "what": p.what} for p in self.unsupported],
             "sampled": [{"file": p.file, "line": p.line, "what": p.what} for p in self.sampled],
             "complete": self.complete,
@@ -155,6 +158,7 @@ def unit(
     none: bool = True,
     domain: tuple[int, int] = (-10, 10),
     seconds: float = 20.0,
+    paths: int = 500,
     types: dict[str, str] | None = None,
     output: str | os.PathLike[str] | None = None,
     append: bool = False,
@@ -168,7 +172,7 @@ def unit(
     A target is 'pkg.mod:func', 'pkg.mod:Class.method', 'pkg.mod:Class', 'pkg.mod', or the object itself. `seconds`
     is the budget of each function. With `write_file=False` nothing is written; the source is in `Suite.source`.
     """
-    options = Options(k, alias, none, domain, seconds, types=types or {}, allow_effects=allow_effects)
+    options = Options(k, alias, none, domain, seconds, paths, types or {}, allow_effects)
     _check_options(options)
     texts = [target_text(target) for target in targets]
     if not texts:
@@ -182,6 +186,9 @@ def unit(
     for number, target in enumerate(found):
         tell = functools.partial(progress, target.text, number, len(found)) if progress else _silent
         _explore(suite, target, options, single, tell)
+        if suite.explored and suite.explored[-1].stopped:
+            suite.left_out += [f"{later.text}: stopped before it" for later in found[number + 1 :]]
+            break
     _run_and_keep(suite, path, allow_effects)
     if write_file and suite.cases:
         suite.file = str(path)
@@ -198,6 +205,8 @@ def _check_options(options: Options) -> None:
         raise UsageError(f"-k {options.k}: a loop cannot run fewer than 0 times")
     if options.domain[0] > options.domain[1]:
         raise UsageError(f"--domain {options.domain[0]}..{options.domain[1]} is empty")
+    if options.most_paths < 1:
+        raise UsageError("--paths must be at least 1")
     if options.seconds <= 0:
         raise UsageError("--seconds must be positive")
 

@@ -73,7 +73,8 @@ def label(
 
     for wish in wishes:
         keep(wish)
-    for condition in conditions:
+    # the last decision first: it is the one that tells this path from its neighbour
+    for condition in reversed(conditions):
         for edge in _edges(condition):
             if keep(edge):
                 break
@@ -128,6 +129,9 @@ def _candidates(unknown: Expr, number: int, words: Sequence[str]) -> Iterable[Co
         yield False
     elif unknown.sort is STR:
         yield _WORDS[number % len(_WORDS)]
+        # a word of the program inside other text shows more than the word alone
+        for pattern in ("ab{}cd", "{}ab", "ab{}"):
+            yield from (pattern.format(word) for word in words if word and "{" not in word)
         yield from words
         yield from _SHORT
     elif unknown.sort is REF:

@@ -10,6 +10,8 @@ import ast
 import functools
 import importlib
 import inspect
+import os
+import re
 import sys
 import types
 from typing import Any
@@ -46,6 +48,15 @@ def tree_of(file: str) -> tuple[ast.Module, dict[ast.AST, ast.AST]]:
     return tree, parents
 
 
+def file_of(code: types.CodeType) -> str:
+    """The source file of a code object; modules frozen into the interpreter have theirs in the library."""
+    frozen = re.fullmatch(r"<frozen ([\w.]+)>", code.co_filename)
+    if frozen is None:
+        return code.co_filename
+    found = os.path.join(os.path.dirname(os.__file__), *frozen[1].split(".")) + ".py"
+    return found if os.path.exists(found) else code.co_filename
+
+
 def _first_line(node: FunctionNode) -> int:
     if isinstance(node, ast.Lambda) or not node.decorator_list:
         return node.lineno
@@ -54,7 +65,7 @@ def _first_line(node: FunctionNode) -> int:
 
 def node_of(code: types.CodeType) -> FunctionNode:
     """The definition that a code object was compiled from."""
-    tree, _ = tree_of(code.co_filename)
+    tree, _ = tree_of(file_of(code))
     found = [
         node
         for node in ast.walk(tree)
@@ -94,11 +105,12 @@ def _enclosing(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> tuple[str | No
 @functools.cache
 def code_of(code: types.CodeType) -> ir.Function:
     """The IR of a code object."""
-    if code.co_filename.startswith("<"):
+    file = file_of(code)
+    if file.startswith("<"):
         raise NoSource(f"'{code.co_name}' was generated and has no source file")
     node = node_of(code)
-    owner, outer = _enclosing(node, tree_of(code.co_filename)[1])
-    return compile_function(node, code.co_filename, owner, outer)
+    owner, outer = _enclosing(node, tree_of(file)[1])
+    return compile_function(node, file, owner, outer)
 
 
 # C modules and the module that holds the same functions in Python.

@@ -10,7 +10,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from treadle.generate.explore import check, raise_for, replay
+from treadle.generate.explore import check, replay
+from treadle.generate.suite import raise_for
 from treadle.model.errors import UsageError
 from treadle.model.result import Verdict
 from treadle.model.trail import Trail

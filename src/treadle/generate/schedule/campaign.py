@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from treadle.generate.explore import same_failure, target_of
+from treadle.generate.campaign import same_failure
+from treadle.generate.explore import target_of
 from treadle.generate.schedule.algorithms import Generation, generate_schedules, generate_triples
 from treadle.generate.schedule.confirm import Confirmation, settings_of
 from treadle.generate.schedule.criteria import CRITERIA, PCETR, PCR, PETR, PMR, PR, Criterion, Goals
@@ -27,6 +28,7 @@ from treadle.oracles.actors import judge, warnings
 from treadle.runtime.actors.loom import MessageLoom
 from treadle.runtime.actors.messages import MessageExecution
 from treadle.runtime.watchdog import ReallyBlocked
+from treadle.search.strategy import Strategy
 
 Progress = Callable[[int, float | None, str], None]
 
@@ -54,13 +56,20 @@ def check_schedules(
     target: str | None = None,
     source: Any = None,
     first: bool = True,
+    initial: Strategy | None = None,
+    observe: Callable[[list[Receive]], None] | None = None,
 ) -> ScheduleResult:
-    """Run `test` under schedules that raise ordering coverage. With `first`, stop at the first failure."""
+    """Run `test` under schedules that raise ordering coverage. With `first`, stop at the first failure.
+
+    `initial` chooses the order of the first execution, which is the library's own otherwise; `observe` is told the
+    receives of every execution.
+    """
     check_options(criteria, executions, seconds, delivery)
     name = target if target is not None else target_of(source if source is not None else test)
     loom = MessageLoom(test, source=source, seed=seed, causal=delivery == "causal", behaviours=tuple(behaviours))
     with loom:
         campaign = Campaign(loom, name, criteria, executions or MOST_EXECUTIONS, seconds, delivery, progress, first)
+        campaign.initial, campaign.observe = initial, observe
         return campaign.run()
 
 
@@ -102,6 +111,8 @@ class Campaign:
         self.seconds = seconds
         self.progress = progress
         self.first = first
+        self.initial: Strategy | None = None
+        self.observe: Callable[[list[Receive]], None] | None = None
         self.result = ScheduleResult(target, Verdict.CUT, delivery=delivery)
         self.started = time.perf_counter()
         self.goals = {criterion.name: Goals(criterion) for criterion in CRITERIA.values()}
@@ -217,11 +228,14 @@ class Campaign:
         self.ran.add(key)
         self._check_budget()
         follow = FollowSchedule(schedule)
-        follow.begin()
-        run = self.loom.run(follow)
+        strategy = follow if self.initial is None or self.result.executions else self.initial
+        strategy.begin()
+        run = self.loom.run(strategy)
         assert isinstance(run, MessageExecution)
         self.result.executions += 1
         self.last = receives = run.journal.receives()
+        if self.observe is not None:
+            self.observe(receives)
         self._learn(run, receives)
         found = judge(run)
         if not found:

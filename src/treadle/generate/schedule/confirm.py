@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from treadle.generate.explore import same_failure, segments
+from treadle.generate.campaign import same_failure, segments
 from treadle.generate.schedule.follow import FollowSchedule
 from treadle.generate.schedule.minimise import Constraint, fewest_orders, in_words
 from treadle.generate.schedule.result import OrderFinding

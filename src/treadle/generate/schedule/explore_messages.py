@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
-from treadle.generate import explore
+from treadle.generate.campaign import Campaign
 from treadle.generate.schedule.confirm import Confirmation
 from treadle.generate.schedule.follow import FollowSchedule
 from treadle.model.errors import UsageError
@@ -128,7 +128,7 @@ def loom_for(settings: dict[str, Any], test: Callable[[], Any], source: Any) -> 
     )
 
 
-class _Messages(explore._Campaign):
+class _Messages(Campaign):
     """A search over orders of messages."""
 
     def _confirm(self, finding: Finding, run: Any) -> Finding:
