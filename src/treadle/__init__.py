@@ -12,8 +12,8 @@ __version__ = "0.1.0"
 # name -> the module that defines it; each door adds its own row
 _PUBLIC: dict[str, str] = {
     "check": "treadle.generate.explore",
-    "explore": "treadle.generate.explore",
-    "parallel": "treadle.generate.explore",
+    "explore": "treadle.generate.suite",
+    "parallel": "treadle.generate.suite",
     "replay": "treadle.generate.explore",
     "follow": "treadle.generate.class_.follow",
     "order": "treadle.generate.schedule.order",
