@@ -5,6 +5,7 @@ of its own, in one environment that holds the peers and a wheel of this checkout
 search (no bound on preemptions, which is 2 by default), interleave-test has none and keeps its bound of 2.
 
 A machine with other work on it disturbs the rate per second; the rate per second of processor time is given beside it.
+`ratio` and `cpu_ratio` compare these rates, `time_ratio` the processor time of a whole search, where both complete it.
 """
 
 from __future__ import annotations
@@ -71,11 +72,13 @@ def against_peers(version: str, quick: bool, rows: Rows) -> None:
         rates: dict[str, float] = {}
         for tool in tools:
             answer = run(tool, inner, program, seconds)
-            ratio = cpu_ratio = None
+            ratio = cpu_ratio = time_ratio = None
             if tool == "treadle":
                 rates = answer
             elif "rate" in answer and "rate" in rates:
                 ratio, cpu_ratio = rates["rate"] / answer["rate"], rates["cpu_rate"] / answer["cpu_rate"]
+                if answer["complete"]:
+                    time_ratio = answer["executions"] / answer["cpu_rate"] / (rates["executions"] / rates["cpu_rate"])
             rows.add(
                 interpreter=version,
                 program=program,
@@ -83,6 +86,7 @@ def against_peers(version: str, quick: bool, rows: Rows) -> None:
                 optimal=optimal,
                 ratio=ratio,
                 cpu_ratio=cpu_ratio,
+                time_ratio=time_ratio,
                 **answer,
             )
 
@@ -177,6 +181,7 @@ def main(quick: bool) -> None:
         "cpu_rate",
         "ratio",
         "cpu_ratio",
+        "time_ratio",
         "note",
     ]
     rows = Rows("explore", columns)
