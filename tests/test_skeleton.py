@@ -1,7 +1,9 @@
 """The package imports, knows its version, and its command line answers."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -16,3 +18,12 @@ def test_version_is_printed() -> None:
 def test_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         treadle.nothing  # noqa: B018
+
+
+def test_every_public_name_is_there_and_known_to_type_checkers() -> None:
+    source = ast.parse(Path(treadle.__file__).read_text(encoding="utf-8"))
+    block = next(node for node in source.body if isinstance(node, ast.If))
+    typed = {alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert typed - {"actors"} == set(treadle.__all__) - {"__version__"}
+    for name in treadle.__all__:
+        assert getattr(treadle, name) is not None

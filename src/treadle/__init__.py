@@ -5,7 +5,27 @@ program that is not being tested.
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the same names for editors and type checkers
+    from treadle import actors as actors
+    from treadle.generate.class_.follow import follow as follow
+    from treadle.generate.explore import check as check
+    from treadle.generate.explore import replay as replay
+    from treadle.generate.schedule.order import OrderNotKept as OrderNotKept
+    from treadle.generate.schedule.order import order as order
+    from treadle.generate.suite import explore as explore
+    from treadle.generate.suite import parallel as parallel
+    from treadle.model.errors import DeadlockError as DeadlockError
+    from treadle.model.errors import LivelockError as LivelockError
+    from treadle.model.errors import NothingToExplore as NothingToExplore
+    from treadle.model.errors import UsageError as UsageError
+    from treadle.model.result import Finding as Finding
+    from treadle.model.result import Result as Result
+    from treadle.model.result import Verdict as Verdict
+    from treadle.output.unit_suite import Suite as Suite
+    from treadle.output.unit_suite import unit as unit
+    from treadle.runtime.actors.messages import handlers_changed as handlers_changed
 
 __version__ = "0.1.0"
 
