@@ -95,6 +95,19 @@ def races(one: Sequence[Operation], other: Sequence[Operation]) -> bool:
     return False
 
 
+def walks(operations: Sequence[Operation], strand: str) -> bool:
+    """Does a call only read, and read a container as a whole and then again? What it made itself may be written."""
+    whole: set[object] = set()
+    again = False
+    for access in accesses(operations):
+        if access.writes and f"#{strand}." not in str(access.name):
+            return False
+        again = again or access.name in whole
+        if access.key is None:
+            whole.add(access.name)
+    return again
+
+
 def _synchronised(operations: Sequence[Operation]) -> set[object]:
     return {name for kind, name, _ in operations if kind not in (READ, WRITE, MULTI) and name is not None}
 

@@ -32,7 +32,7 @@ from treadle.model.result import Step, Verdict
 from treadle.model.settings import did_you_mean
 from treadle.oracles.explanation import clash, explain
 from treadle.oracles.linearizability import Outcome
-from treadle.oracles.serializability import races
+from treadle.oracles.serializability import races, walks
 from treadle.runtime.execution import Diverged
 from treadle.search.replay import FollowSteps
 from treadle.search.shrink import shrink
@@ -84,6 +84,7 @@ class Fault:
     witness: Witness
     explanation: str = ""
     steps: list[Step] = field(default_factory=list)
+    weak: bool = False  # is one of the calls only a walk through a container that the other changes?
     racy: bool = True  # does the execution hold two conflicting accesses without a common lock?
     found_after: float = 0.0
     found_in_test: int = 0
@@ -359,7 +360,8 @@ class Campaign:
             if fault is None:
                 self._note(f"{witness.test}: {witness.violation.kind}, but the same schedule did not show it again")
             elif self._only_composite(fault):
-                self._warn(fault.witness, fault.message + "; every step is locked, the whole is not")
+                why = "one call walks through what the other changes" if fault.weak else "every step is locked"
+                self._warn(fault.witness, f"{fault.message}; {why}, the whole is not atomic")
             elif self._only_forgets(fault):
                 self._warn(fault.witness, fault.message + "; it is a class that forgets entries by design")
             else:
@@ -383,11 +385,11 @@ class Campaign:
             self.deadline = 0.0
 
     def _only_composite(self, fault: Fault) -> bool:
-        """Results that no order gives, where every shared access is under a lock and the state is as it should be: a
-        call that takes its lock several times on purpose, as one that runs callbacks does. Not called a fault."""
+        """Results that no order gives, while the object is as it should be, of a call that takes its lock several times
+        on purpose (as one that runs callbacks does) or that only walks through a container (as `items` does)."""
         if fault.kind != "linearizability" or fault.witness.violation.where[0] != "result":
             return False
-        return not fault.racy
+        return not fault.racy or fault.weak
 
     def _only_forgets(self, fault: Fault) -> bool:
         """An entry that neither call is about is gone, in a class that drops entries to make room: which one it drops
@@ -451,6 +453,7 @@ class Campaign:
         )
         traces = [[op for i, op in run.trace if i == run.indexes[name]] for name in names]
         fault.racy = races(traces[0], traces[1])
+        fault.weak = any(walks(trace, name) for trace, name in zip(traces, names, strict=True))
         stuck = [one for one in run.stuck if one.strand in names]
         fault.explanation = explain(shown, fault.kind, fault.message, waiting=stuck)
         return fault
