@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.actors_symbolic.small_programs import Compiled, final_states, programs
+from treadle.generate.actor import generate
 from treadle.symbolic.actors.criteria import REDUCTIONS, Bounds, Selection
 from treadle.symbolic.actors.machine import Machine
 from treadle.symbolic.actors.replaying import known_root
@@ -54,6 +56,35 @@ def test_examples(name: str) -> None:
     assert truth
     for reduce in REDUCTIONS[1:]:
         assert final_states(compiled, reduce) == truth, reduce
+
+
+@pytest.mark.parametrize("alias", [False, True])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "producer_consumer.abs:Consumer.consumeN",
+        "producer_consumer.abs:Producer.produceList",
+        "registration.abs:Simulator.simulate",
+        "mail_server.abs:Client.send",
+        "sum_facts.abs:A.sumFacts",
+        "philosophers.abs:Philosopher.eat",
+        "sleeping_barber.abs:Barber.work",
+    ],
+)
+def test_examples_with_unknown_inputs(target: str, alias: bool) -> None:
+    """The same initial states, arguments and final states."""
+
+    def triples(reduce: Any) -> set[str]:
+        made = generate(str(EXAMPLES / target), bounds=Bounds(2, 6, 2), selection=Selection(reduce=reduce, alias=alias))
+        assert not made.rejected
+        told = [case.as_json() for case in made.cases]
+        keys = ("initial", "arguments", "final", "outcome", "result")
+        return {json.dumps({key: case[key] for key in keys}, sort_keys=True) for case in told}
+
+    truth = triples("none")
+    assert truth
+    for reduce in REDUCTIONS[1:]:
+        assert triples(reduce) == truth, reduce
 
 
 # ---- unknown data: what the symbolic leaves say about every concrete input, against running that input

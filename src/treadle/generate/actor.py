@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -160,16 +160,22 @@ def generate(
     start, busy = time.perf_counter(), time.process_time()
     made = Generated(target, [], 0, Cuts(), 0, 0.0, bounds, selection, style, related=chosen)
     writer = CaseWriter(machine, style)
-    with _deep_recursion():
-        for explorer, root, leaf in _walk(machine, roots, start, seconds, states, record, on_progress, made):
-            made.assertions += any(exception[0].name == "AssertionFailException" for exception in leaf.state.failures())
-            if keep is None or len(made.cases) < keep:
-                case = writer.case(root, leaf)
-                if style == "values" and not _verified(machine, root, case, bool(name)):
-                    made.rejected += 1
-                    continue
-                made.cases.append(case)
-            made.tree = explorer.tree
+    walk = _walk(machine, roots, start, seconds, states, record, on_progress, made)
+    try:
+        with _deep_recursion():
+            for root, leaf in walk:
+                failed = leaf.state.failures()
+                made.assertions += any(exception[0].name == "AssertionFailException" for exception in failed)
+                if keep is None or len(made.cases) < keep:
+                    case = writer.case(root, leaf)
+                    if style == "values" and not _verified(machine, root, case, bool(name)):
+                        made.rejected += 1
+                    else:
+                        made.cases.append(case)
+    except KeyboardInterrupt:
+        made.stopped = "stopped by the user"
+    finally:
+        walk.close()
     made.seconds = time.perf_counter() - start
     made.processor_seconds = time.process_time() - busy
     made.unproved = machine.paths.counts["unknown"]
@@ -199,7 +205,8 @@ def _walk(
     record: bool,
     on_progress: Callable[[Progress], None] | None,
     made: Generated,
-) -> Iterator[tuple[Explorer, Root, Leaf]]:
+) -> Generator[tuple[Root, Leaf], None, None]:
+    """The leaves below all roots; what was counted is added up even when the caller stops early."""
     for root in roots:
         explorer = Explorer(machine, root.entry.key)
         if record:
@@ -221,15 +228,14 @@ def _walk(
         explorer.on_state = carry_on
         try:
             for leaf in explorer.leaves([root.state]):
-                yield explorer, root, leaf
-        except KeyboardInterrupt:
-            made.stopped = "stopped by the user"
-        progress = explorer.progress
-        made.states += progress.states
-        made.tests += progress.tests
-        made.deadlocks += progress.deadlocks
-        for kind in ("loop", "task", "actor"):
-            setattr(made.cuts, kind, getattr(made.cuts, kind) + getattr(progress.cuts, kind))
+                yield root, leaf
+        finally:
+            progress = explorer.progress
+            made.states += progress.states
+            made.tests += progress.tests
+            made.deadlocks += progress.deadlocks
+            for kind in ("loop", "task", "actor"):
+                setattr(made.cuts, kind, getattr(made.cuts, kind) + getattr(progress.cuts, kind))
         if made.stopped:
             return
 
