@@ -157,6 +157,7 @@ def file_of(module: ModuleType) -> str | None:
     return file if isinstance(file, str) else None
 
 
+@functools.cache
 def never(name: str) -> str | None:
     """Why a module is never rewritten; None if it may be."""
     if name == _EXAMPLES or name.startswith(_EXAMPLES + "."):

@@ -215,7 +215,7 @@ def _functions(modules: list[ModuleType]) -> Iterator[tuple[FunctionType, Module
         live += _reachable_functions(modules)  # what is frozen is not listed
     for function in live:
         module = by_globals.get(id(function.__globals__))
-        if module is None and function.__code__.co_filename.startswith("<"):
+        if module is None and function.__code__.co_filename[:1] == "<":
             # Generated for a class of the module, in a namespace of its own (attrs does so).
             module = by_name.get(str(function.__module__))
         if module is not None:
