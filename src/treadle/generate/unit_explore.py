@@ -110,6 +110,11 @@ def parameter_types(target: Target, options: Options) -> dict[str, t.Type]:
                 f"give it a hint, or pass --types {name}=int"
             )
         found[name] = hints.parameter_type(kind, options.none and name not in options.types)
+    rest = target.rest()
+    if rest is not None and len(found) == len(target.parameters()):
+        hint = resolved.get(rest.name)
+        kind = hints.from_hint(hint) if hint is not None else None
+        found[rest.name] = t.TupleOf((), kind or t.INT)
     return found
 
 
@@ -235,6 +240,11 @@ class Session:
                 named[parameter.name] = value
             else:
                 positional.append(value)
+        rest = self.target.rest()
+        if rest is not None and rest.name in self.types:
+            given = vm.force(heap.value_of_type(self.types[rest.name], rest.name))
+            arguments[rest.name] = given
+            positional.extend(given)
         run = Run(vm, arguments)
         try:
             run.value = self._call(vm, positional, named)

@@ -57,6 +57,11 @@ class Target:
             found = found[1:]
         return [p for p in found if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
 
+    def rest(self) -> inspect.Parameter | None:
+        """The parameter *args, if there is one."""
+        found = inspect.signature(self.function).parameters.values()
+        return next((p for p in found if p.kind is p.VAR_POSITIONAL), None)
+
     def body(self) -> tuple[int, int]:
         """First and last line of the statements, the docstring left out."""
         node = source.node_of(self.function.__code__)

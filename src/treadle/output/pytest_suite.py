@@ -113,6 +113,10 @@ class _Writer:
             value = arguments[parameter.name]
             by_name = left_out or parameter.kind is parameter.KEYWORD_ONLY
             args.append(f"{parameter.name}={value}" if by_name else value)
+        rest = target.rest()
+        if rest is not None and arguments.get(rest.name, "()") != "()":
+            place = next((i for i, a in enumerate(args) if re.match(r"\w+=", a)), len(args))
+            args.insert(place, _spread(arguments[rest.name]))
         joined = ", ".join(args)
         name = target.name.rpartition(".")[2]
         if target.receiver == "new" and target.cls is not None:
@@ -497,6 +501,13 @@ def _split(inner: str) -> list[str] | None:
     if current.strip():
         parts.append(current.strip())
     return parts if depth == 0 and not quote else None
+
+
+def _spread(source: str) -> str:
+    """*args in a call: the elements themselves when the tuple is written out."""
+    if source.startswith("(") and source.endswith(")"):
+        return source[1:-1].removesuffix(",")
+    return f"*{source}"
 
 
 def _has_float(value: Any) -> bool:

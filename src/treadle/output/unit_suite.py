@@ -245,7 +245,7 @@ def _run_and_keep(suite: Suite, path: Path, allow_effects: bool) -> None:
             return
         written.path_line = _path_line(path, [t for t, _ in groups])
         source = written.source()
-        checked = check(source, [t for t, _ in groups], allow_effects=allow_effects)
+        checked = check(source, [e.target for e in suite.explored], allow_effects=allow_effects)
         if not checked.failed and len(checked.passed) == len(written.rendered):
             suite.source = source
             suite.coverage = checked.coverage

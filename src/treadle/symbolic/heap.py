@@ -176,9 +176,13 @@ class Heap:
             if kind.rest is None:
                 return self._tuple(kind, name)
             size = self.path.choose(4)
+            self.path.note(f"len({name}) == {size}")
             return tuple(self.value_of_type(kind.rest, f"{name}[{i}]") for i in range(size))
         elif isinstance(kind, t.OneOf):
-            return kind.values[self.path.choose(len(kind.values))]
+            value = kind.values[self.path.choose(len(kind.values))]
+            if len(kind.values) > 1:
+                self.path.note(f"{name} is {value}" if kind.name else f"{name} == {value!r}")
+            return value
         elif isinstance(kind, t.Samples):
             self.path.sampled.append(self.path.place)
             return kind.values[self.path.choose(len(kind.values))]

@@ -12,6 +12,7 @@ import functools
 import logging
 import math
 import operator
+import os
 import types
 import warnings
 from collections.abc import Callable
@@ -1097,11 +1098,23 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     operator.index: _index,
     operator.not_: _not,
     warnings.warn: _nothing,
+    os.fspath: lambda vm, path: _fspath(vm, path),
     **{getattr(operator, name): _operator(op) for name, op in _OPERATORS.items()},
     operator.contains: lambda vm, a, b: _contains_method(vm, a, b),
     operator.getitem: lambda vm, a, b: _item_method(vm, a, b),
     operator.neg: lambda vm, a: _negated(vm, a),
 }
+
+
+def _fspath(vm: VM, path: Any) -> Any:
+    from treadle.frontends.python import attributes, operators
+
+    path = vm.force(path)
+    if operators.is_string(path):
+        return path
+    if isinstance(path, InstanceObj) and attributes.lookup(path.cls, "__fspath__") is not None:
+        return vm.call(attributes.get(vm, path, "__fspath__"))
+    return _on_known(vm, os.fspath, operators.exemplar(vm, path) if isinstance(path, Expr) else path)
 
 
 def _negated(vm: VM, value: Any) -> Any:
