@@ -11,9 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from treadle.frontends.abs import types as T
-from treadle.frontends.abs.model import Data
-from treadle.frontends.abs.types import Type, substituted
+from treadle.symbolic.actors.defaults import smallest
 from treadle.symbolic.actors.labels import labelled
 from treadle.symbolic.actors.machine import Machine
 from treadle.symbolic.actors.state import State, Step
@@ -280,24 +278,3 @@ def _renamed_name(name: str, state: State, names: dict[Ref, str]) -> str:
             if ref.name == owner:
                 return f"{names[ref]}.{field}"
     return name
-
-
-def smallest(type_: Type) -> Value:
-    """Some small value of a data type about which nothing is known; null for references."""
-    if type_.kind != "data" or not isinstance(type_.decl, Data):
-        return None
-    return _smallest_of(type_, 0)
-
-
-def _smallest_of(type_: object, depth: int) -> Value:
-    known = T.settled(type_) if isinstance(type_, Type) else type_
-    if not isinstance(known, Type) or known.kind == "object":
-        return None
-    simple: dict[str, Value] = {T.INT.name: 1, T.RAT.name: 1, T.FLOAT.name: 1, T.BOOL.name: False, T.STRING.name: ""}
-    if known.name in simple:
-        return simple[known.name]
-    if not isinstance(known.decl, Data) or not known.decl.constructors or depth > 20:
-        return None
-    meaning = dict(zip(known.decl.type_params, known.args, strict=True))
-    con = min(known.decl.constructors, key=lambda c: (len(c.params), c.index))
-    return (con, *[_smallest_of(substituted(p, meaning), depth + 1) for p in con.params])

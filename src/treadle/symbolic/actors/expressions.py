@@ -63,7 +63,7 @@ class ExpCompiler:
         cls: Class | None,
         given: dict[str, tuple[Function, tuple[Any, ...]]] | None = None,
     ) -> Exp:
-        return _Compilation(self, slots, cls, given or {}).exp(exp)
+        return Compilation(self, slots, cls, given or {}).exp(exp)
 
     def function(self, function: Function, given: tuple[Any, ...] = ()) -> FunctionCode:
         """The code of a function, with its function parameters filled in."""
@@ -79,7 +79,9 @@ class ExpCompiler:
         return self._functions[key]
 
 
-class _Compilation:
+class Compilation:
+    """Compiles the expressions and patterns of one body; `given` are the functions a partial function was given."""
+
     def __init__(
         self, owner: ExpCompiler, slots: Slots, cls: Class | None, given: dict[str, tuple[Function, tuple[Any, ...]]]
     ) -> None:

@@ -13,17 +13,18 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from treadle.frontends.abs import syntax as S
-from treadle.frontends.abs import types as T
 from treadle.frontends.abs.check import children
 from treadle.frontends.abs.errors import Place
-from treadle.frontends.abs.model import Class, Data, Program
-from treadle.frontends.abs.types import AnyType, Type, pruned
+from treadle.frontends.abs.model import Class, Program
+from treadle.frontends.abs.types import Type, pruned
 from treadle.symbolic.actors.code import BLOCKED, ENDED, SUSPENDED, Code, Env, Exp, Instruction, Waiting
 from treadle.symbolic.actors.criteria import Cut
+from treadle.symbolic.actors.defaults import default_value
 from treadle.symbolic.actors.effects import Effect, effect_of, fields_read
-from treadle.symbolic.actors.expressions import ExpCompiler, Slots, _Compilation
+from treadle.symbolic.actors.expressions import ExpCompiler, Slots, Compilation
+from treadle.symbolic.actors.guards import holds
 from treadle.symbolic.actors.machine import Image, Thrown
-from treadle.symbolic.actors.values import Failure, Fut, Value
+from treadle.symbolic.actors.values import Failure, Value
 
 if TYPE_CHECKING:
     from treadle.symbolic.actors.machine import Run
@@ -69,7 +70,7 @@ class _BodyCompiler:
         self.code = code
         self.points = points
         self.slots = Slots(["this", *(name for name, _ in code.params)])
-        self.exps = _Compilation(exps, self.slots, code.cls, {})
+        self.exps = Compilation(exps, self.slots, code.cls, {})
         self.field_index = {name: i for i, name in enumerate(code.cls.field_names())} if code.cls else {}
         self._finals: list[S.Statement] = []  # finally blocks around the current statement
         self._unhandled: set[int] = set()  # copies of finally blocks: not covered by their own try
@@ -569,33 +570,3 @@ def _constant(value: Value) -> Exp:
 
 def _has_effect(exp: S.Exp) -> bool:
     return isinstance(exp, _EFFECTS) or any(_has_effect(child) for child in children(exp))
-
-
-def holds(waiting: Waiting, run: Run, env: Env) -> bool:
-    """Whether a guard lets its task go on."""
-    for claim in waiting.claims:
-        future = claim(run, env)
-        if future is None:
-            raise run.throw("NullPointerException")
-        assert isinstance(future, Fut)
-        if future not in run.state.futures:
-            return False
-    return all(run.truth(condition(run, env)) for condition in waiting.conditions)
-
-
-def default_value(type_: AnyType) -> Value:
-    """What a variable holds before it is assigned: zero, false, the empty string, the first constant, or null."""
-    known = T.settled(type_)
-    if not isinstance(known, Type):
-        return None
-    if known.name in (T.INT.name, T.RAT.name, T.FLOAT.name):
-        return 0
-    if known == T.BOOL:
-        return False
-    if known == T.STRING:
-        return ""
-    if known.kind == "data" and isinstance(known.decl, Data):
-        for con in known.decl.constructors:
-            if not con.params:
-                return (con,)
-    return None

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from treadle.symbolic.actors.criteria import Cut, Progress
+from treadle.symbolic.actors.guards import holds
 from treadle.symbolic.actors.machine import Machine, Run, Thrown
 from treadle.symbolic.actors.reduction import Reduction
 from treadle.symbolic.actors.state import State, Task
-from treadle.symbolic.actors.statements import holds
 from treadle.symbolic.actors.values import Ref
 
 Sleep = dict[int, Task]
