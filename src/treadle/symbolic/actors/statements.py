@@ -21,7 +21,7 @@ from treadle.symbolic.actors.code import BLOCKED, ENDED, SUSPENDED, Code, Env, E
 from treadle.symbolic.actors.criteria import Cut
 from treadle.symbolic.actors.defaults import default_value
 from treadle.symbolic.actors.effects import Effect, effect_of, fields_read
-from treadle.symbolic.actors.expressions import ExpCompiler, Slots, Compilation
+from treadle.symbolic.actors.expressions import Compilation, ExpCompiler, Slots
 from treadle.symbolic.actors.guards import holds
 from treadle.symbolic.actors.machine import Image, Thrown
 from treadle.symbolic.actors.values import Failure, Value
