@@ -52,7 +52,8 @@ def main(quick: bool = False) -> None:
 
 
 def campaign(target: str, generator: str, budget: float) -> Any:
-    from treadle.generate.class_.campaign import Options, run_class
+    from treadle.generate.class_.campaign import run_class
+    from treadle.generate.class_.report import Options
     from treadle.generate.class_.subject import examine, find_class
 
     return run_class(examine(target, find_class(target)), Options(budget=budget, generator=generator))

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from treadle.generate.class_.campaign import Campaign, ClassResult, Options
+from treadle.generate.class_.campaign import Campaign
+from treadle.generate.class_.report import ClassResult, Options
 from treadle.generate.class_.subject import Subject, examine, find_class
 
 PROGRAMS = Path(__file__).parents[1] / "programs"

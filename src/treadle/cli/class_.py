@@ -17,7 +17,8 @@ from typing import Any
 import click
 
 from treadle.cli.explore import terminal_line
-from treadle.generate.class_.campaign import ClassResult, Options, run_class
+from treadle.generate.class_.campaign import run_class
+from treadle.generate.class_.report import ClassResult, Options
 from treadle.generate.class_.sequences import prunings
 from treadle.generate.class_.subject import check_class, examine, find_class, import_module, public_classes
 from treadle.model.errors import UsageError

@@ -8,7 +8,7 @@ from typing import IO, Any
 from rich.console import Console
 from rich.text import Text
 
-from treadle.generate.class_.campaign import ClassResult, Fault
+from treadle.generate.class_.report import ClassResult, Fault
 from treadle.model.result import Verdict
 from treadle.output.progress import count
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from treadle.generate.class_.campaign import ClassResult, Fault, Options
+from treadle.generate.class_.report import ClassResult, Fault, Options
 from treadle.generate.class_.stage import Test
 from treadle.generate.class_.subject import IMPORT_FIRST
 from treadle.model.errors import UsageError

@@ -12,5 +12,6 @@ the repository L, a concurrent test alpha . (beta || gamma). One file per compon
     assembler.py      the concurrent test assembler                  (4.3)
     interleavings.py  the interleaving explorer                      (4.4)
     minimise.py       from a failing test to one that a person reads
-    campaign.py       the iterations of figure 3, and what came out
+    campaign.py       the iterations of figure 3
+    report.py         what a campaign is asked, and what it tells
 """

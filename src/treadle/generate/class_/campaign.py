@@ -14,9 +14,9 @@ import random
 import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any
 
 from treadle.generate.class_ import choosing
+from treadle.generate.class_ import pools as pools_module
 from treadle.generate.class_.assembler import Assembler, Pair
 from treadle.generate.class_.calls import Call
 from treadle.generate.class_.choosing import Candidates
@@ -24,11 +24,12 @@ from treadle.generate.class_.coverage import Trace
 from treadle.generate.class_.interleavings import Explored, Explorer, Witness
 from treadle.generate.class_.minimise import minimise
 from treadle.generate.class_.pools import Pools
-from treadle.generate.class_.sequences import PRUNINGS, Automaton, Delta, Generator
+from treadle.generate.class_.report import ClassResult, Fault, Options, message
+from treadle.generate.class_.sequences import Automaton, Delta, Generator
 from treadle.generate.class_.stage import Stage, Test
 from treadle.generate.class_.subject import Method, Subject
 from treadle.model.errors import UsageError
-from treadle.model.result import Step, Verdict
+from treadle.model.result import Verdict
 from treadle.model.settings import did_you_mean
 from treadle.oracles.explanation import clash, explain
 from treadle.oracles.linearizability import Outcome
@@ -44,6 +45,8 @@ _ROUNDS = (120, 600, 3_000)
 # Saturation levels. The paper starts at 3 and raises k until the time is up; here the first tests come sooner, and the
 # campaign ends when these bring nothing.
 _LEVELS = (1, 3, 5)
+# The values of the first pools: a call with only these is not one with new values.
+_PLAIN = frozenset((*pools_module.INTS, *pools_module.STRINGS, *pools_module.KEYS, *pools_module.BOOLS))
 # Seconds for one way to make the object before the next has its turn.
 _TURN = 1.5
 # Seconds that one iteration may look for a sequence.
@@ -53,102 +56,6 @@ _AFTER_FAULT = 3.0
 # Faults in one report: more are mostly the same mistake again.
 _MOST_FAULTS = 8
 _MINIMISE = 4.0  # seconds for one fault
-
-
-@dataclass
-class Options:
-    """What a campaign is asked to do."""
-
-    methods: tuple[str, ...] = ()
-    skip: tuple[str, ...] = ()
-    values: dict[str, list[str]] = field(default_factory=dict)
-    setup: Callable[[], Any] | None = None
-    setup_lines: tuple[str, ...] = ()
-    setup_call: str = ""
-    budget: float = 60.0
-    seed: int = 0
-    generator: str = "coverage"
-    prune: frozenset[str] = frozenset(PRUNINGS)
-    atomic_sets: tuple[frozenset[str], ...] = ()
-    instrument: tuple[str, ...] = ()
-
-
-@dataclass
-class Fault:
-    """A fault, minimised: what happened, why no order of the calls explains it, and the execution that shows it."""
-
-    kind: str
-    message: str
-    methods: list[str]
-    locations: list[str]
-    witness: Witness
-    explanation: str = ""
-    steps: list[Step] = field(default_factory=list)
-    weak: bool = False  # is one of the calls only a walk through a container that the other changes?
-    racy: bool = True  # does the execution hold two conflicting accesses without a common lock?
-    found_after: float = 0.0
-    found_in_test: int = 0
-    replay: str = ""
-    test: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "message": self.message,
-            "methods": self.methods,
-            "locations": self.locations,
-            "replay": self.replay,
-            "test": self.test,
-        }
-
-
-@dataclass
-class ClassResult:
-    """What `treadle class` found out about one class."""
-
-    target: str
-    verdict: Verdict
-    seconds: float = 0.0
-    methods: int = 0
-    sequences: int = 0
-    tests_assembled: int = 0
-    pairs: int = 0
-    interleavings_tried: int = 0
-    traces: int = 0
-    requirements: int = 0
-    requirements_covered: int = 0
-    exhausted_pairs: int = 0
-    faults: list[Fault] = field(default_factory=list)
-    warnings: list[Fault] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)  # what was not called or not judged, and why
-    reason: str = ""
-    first_fault: float | None = None
-    subject: Subject | None = None
-    written: str = ""  # the file with the tests
-    interrupted: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "target": self.target,
-            "verdict": self.verdict.value,
-            "seconds": round(self.seconds, 3),
-            "sequences": self.sequences,
-            "tests_assembled": self.tests_assembled,
-            "interleavings_tried": self.interleavings_tried,
-            "coverage": {
-                "method_traces": self.traces,
-                "pairs": self.pairs,
-                "problematic_interleavings": self.requirements,
-                "problematic_interleavings_run": self.requirements_covered,
-            },
-            "faults": [fault.to_json() for fault in self.faults],
-            "warnings": [warning.to_json() for warning in self.warnings],
-            "exhausted_pairs": self.exhausted_pairs,
-            "methods": self.methods,
-            "notes": self.notes,
-            "reason": self.reason,
-            "first_fault_seconds": None if self.first_fault is None else round(self.first_fault, 3),
-        }
 
 
 @dataclass
@@ -164,9 +71,10 @@ class _Root:
     level: int = 0
     saturated: bool = False
     elsewhere: bool = False  # have pairs been looked for in the states beside the sequences?
+    widened: bool = False  # have values of another seed been tried?
 
     def has_work(self) -> bool:
-        return bool(not self.saturated or self.queue or self.assembler.spare or not self.elsewhere)
+        return bool(not self.saturated or self.queue or self.assembler.spare or not (self.elsewhere and self.widened))
 
 
 class Campaign:
@@ -248,9 +156,7 @@ class Campaign:
         if not root.queue and not root.saturated:
             self._iteration(root)
         elif not root.queue and not root.assembler.spare:
-            root.elsewhere = True
-            for pair in root.assembler.elsewhere(root.candidates.judged):
-                heapq.heappush(root.queue, (pair.weight, next(self.count), pair))
+            self._go_further(root)
         while time.perf_counter() < until and (root.queue or root.assembler.spare):
             if root.queue:
                 waiting: Pair | None = heapq.heappop(root.queue)[-1]
@@ -260,6 +166,25 @@ class Campaign:
                 self._explore(root, waiting, 0)
             elif not root.saturated and not root.queue and time.perf_counter() > until - _TURN / 2:
                 return
+
+    def _go_further(self, root: _Root) -> None:
+        """The sequences are used up: look at other states, then at other values, then that is all."""
+        if not root.elsewhere:
+            root.elsewhere = True
+            for pair in root.assembler.elsewhere(root.candidates.judged):
+                heapq.heappush(root.queue, (pair.weight, next(self.count), pair))
+            return
+        root.widened = True
+        pools = Pools(self.subject, self.options.values, self.options.seed + 1)
+        drawn, _ = choosing.candidate_calls(self.stage, pools, root.candidates.root, self.methods)
+        known = set(root.candidates.calls)
+        new = [call for call in drawn if call not in known and any(a.value not in _PLAIN for a in call.arguments)]
+        if new:
+            root.candidates.calls += new
+            root.generator.calls += new
+            for call in new:
+                root.assembler.siblings.setdefault(call.method, []).append(call)
+            root.saturated, root.level, root.elsewhere = False, 0, False
 
     def _iteration(self, root: _Root) -> None:
         """Generate a sequence, assemble it with the repository, and queue the new pairs."""
@@ -274,6 +199,8 @@ class Campaign:
         self.result.sequences += 1
         if not root.candidates.later:
             self._choose_observers(root, beta)
+        if not self.options.atomic_sets:
+            self.explorer.sets = root.automaton.written_together(self.subject.name)
         for assembled in root.assembler.assemble(beta):
             self.result.tests_assembled += 1
             for pair in root.assembler.pairs(assembled, root.candidates.judged):
@@ -534,36 +461,6 @@ class Campaign:
             result.reason = (
                 f"every schedule of every pair of calls was run from the states that {result.sequences} sequences reach"
             )
-
-
-def message(witness: Witness) -> str:
-    """What happened, in one sentence: `deposit || deposit: no order of the two calls gives balance == 1`."""
-    test, violation, outcome = witness.test, witness.violation, witness.outcome
-    head = " || ".join("; ".join(call.method for call in calls) for calls in test.threads)
-    kind, number, extra = violation.where
-    texts = outcome.texts
-    if violation.kind == "exception" and kind == "result":
-        return f"{head}: {test.threads[number][extra].source()} raises {violation.message}, as in no order of the calls"
-    if kind == "field":
-        return f"{head}: no order of the calls gives {test.fields[number]} == {texts.get(violation.where, '?')}"
-    if kind == "observed":
-        call = test.omega[number].source()
-        if violation.kind == "broken state":
-            return f"{head}: afterwards {call} raises {violation.message}, as after no order of the calls"
-        return f"{head}: no order of the calls gives {call} == {texts.get(violation.where, '?')}"
-    if kind == "later":
-        return (
-            f"{head}: afterwards {test.later[number].source()} raises {violation.message}, "
-            "as after no order of the calls"
-        )
-    if kind == "result":
-        given = [
-            f"{call.source()} -> {texts.get(('result', thread, place), '?')}"
-            for thread, calls in enumerate(test.threads)
-            for place, call in enumerate(calls)
-        ]
-        return f"{head}: no order of the calls gives {' and '.join(given)}"
-    return f"{head}: {violation.message}"
 
 
 def _unstable(methods: list[Method], explored: Explored) -> str:

@@ -134,8 +134,7 @@ class Pools:
             values += self.constants[int]
         if parameter.type in (str, MISSING):
             values += self.constants[str]
-        values += self._drawn(parameter)
-        return list(dict.fromkeys(values))
+        return list(dict.fromkeys([*self._drawn(parameter), *values]))
 
     def _home_of(self, source: str) -> tuple[str, ...]:
         return () if re.fullmatch(r"[-+\d.'\"\w]*", source) and not source.isidentifier() else self.home

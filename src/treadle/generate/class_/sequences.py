@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from treadle.generate.class_.calls import Call
 from treadle.generate.class_.coverage import Trace, trace_of
 from treadle.generate.class_.stage import Ran, Stage
+from treadle.model.operation import WRITE
 
 PRUNINGS = ("D1", "D2", "D3", "B1", "B2")
 
@@ -92,6 +93,19 @@ class Automaton:
             if before is None or len(before) > len(way) + 1:
                 self.shortest[state] = (*way, call)
         return found
+
+    def written_together(self, name: str) -> tuple[frozenset[str], ...]:
+        """Atomic sets as far as the class itself tells: fields of the object that one call writes together."""
+        found: dict[frozenset[str], None] = {}
+        for transition in self.transitions.values():
+            fields = {
+                key
+                for kind, owner, key in transition.ran.operations
+                if kind == WRITE and isinstance(key, str) and str(owner).startswith(f"{name}#")
+            }
+            if len(fields) > 1:
+                found[frozenset(fields)] = None
+        return tuple(found)
 
     def unfit(self) -> set[Call]:
         """Calls that block, or go on for very long, in some state: no use for looking at an object."""
