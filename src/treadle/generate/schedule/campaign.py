@@ -2,8 +2,9 @@
 
 Decides the order of work (section VI of the Bita paper, and beyond): PETR, PR, PMR where handlers change, PCR, TRIPLE.
 Executions that bring events nobody had seen become initial schedules themselves, until nothing new comes or the budget
-is used up. Of several schedules at hand those go first that bring the most new pairs of event types. A failure is
-reported after it was replayed, with the fewest orders of messages that bring it about.
+is used up. Of several schedules at hand those go first that bring the most new pairs of event types; between them go
+executions that choose their order as they run (`greedy`), while those reach anything new. A failure is reported after
+it was replayed, with the fewest orders of messages that bring it about.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from treadle.generate.schedule.algorithms import Generation, generate_schedules,
 from treadle.generate.schedule.confirm import Confirmation, settings_of
 from treadle.generate.schedule.criteria import CRITERIA, PCETR, PCR, PETR, PMR, PR, Criterion, Goals
 from treadle.generate.schedule.follow import FollowSchedule
+from treadle.generate.schedule.greedy import Greedy, Possible
 from treadle.generate.schedule.must_hb import MustHB, bits
 from treadle.generate.schedule.result import Coverage, OrderFinding, ScheduleResult
 from treadle.model.errors import Unsupported, UsageError
@@ -111,12 +113,14 @@ class Campaign:
         self.seconds = seconds
         self.progress = progress
         self.first = first
+        self.greedy_pays = True
         self.initial: Strategy | None = None
         self.observe: Callable[[list[Receive]], None] | None = None
         self.result = ScheduleResult(target, Verdict.CUT, delivery=delivery)
         self.started = time.perf_counter()
         self.goals = {criterion.name: Goals(criterion) for criterion in CRITERIA.values()}
         self.possible = {criterion.name: Goals(criterion) for criterion in (PR, PCR, PMR)}
+        self.orders = Possible(self.goals["PR"])
         self.events: set[int] = set()
         self.actors: set[int] = set()
         self.bases: list[list[Receive]] = []
@@ -162,6 +166,8 @@ class Campaign:
         """Run what one criterion generates from one initial schedule; True when that ends the campaign."""
         generation = self._generated(name, base)
         for schedule in self._promising(iter(generation)):
+            if self._execute_greedily():
+                return True
             if name != TRIPLE and not self.goals[name].new_goals(schedule):
                 continue  # executions since it was generated have reached its goals by chance
             if self._execute(schedule):
@@ -180,6 +186,10 @@ class Campaign:
         sources = [iter(generation) for generation in generations]
         pool: list[list[Receive]] = []
         while True:
+            if self._execute_greedily():
+                return True
+            for generation in generations:
+                generation.learn(self.last)
             for source in sources:
                 more = list(islice(source, _AHEAD - len(pool) // len(sources)))
                 self.result.schedules += len(more)
@@ -221,14 +231,27 @@ class Campaign:
         return types, self.goals["PR"].new_goals(schedule)
 
     def _execute(self, schedule: list[Receive]) -> bool:
-        """One execution; True when it fails and that ends the campaign."""
+        """One execution along a schedule; True when it fails and that ends the campaign."""
         key = tuple(event.hash for event in schedule)
         if key in self.ran:
             return False
         self.ran.add(key)
-        self._check_budget()
         follow = FollowSchedule(schedule)
-        strategy = follow if self.initial is None or self.result.executions else self.initial
+        return self._run(follow, follow if self.initial is None or self.result.executions else self.initial)
+
+    def _execute_greedily(self) -> bool:
+        """One execution that reaches what open goals it can, for as long as that pays."""
+        if not self.greedy_pays or not self.orders.are_open():
+            return False
+        before = len(self.goals["PR"])
+        follow = Greedy(self.goals["PR"], self.goals["PETR"], self.goals["PCETR"], self.orders)
+        self.result.schedules += 1
+        failed = self._run(follow, follow)
+        self.greedy_pays = len(self.goals["PR"]) > before
+        return failed
+
+    def _run(self, follow: FollowSchedule, strategy: Strategy) -> bool:
+        self._check_budget()
         strategy.begin()
         run = self.loom.run(strategy)
         assert isinstance(run, MessageExecution)
@@ -244,6 +267,8 @@ class Campaign:
                 self.result.unfit.append(_did_not_come(follow))
             self.passing.append(receives)
             return False
+        if not self.result.findings:
+            self.result.seconds_to_failure = time.perf_counter() - self.started
         finding = self._confirm(found[0], run)
         if not any(same_failure(finding, other) and finding.message == other.message for other in self.result.findings):
             self.result.findings.append(finding)
@@ -266,8 +291,10 @@ class Campaign:
         self.actors |= {actor.hash for actor in run.journal.actors}
         if new and len(self.bases) < _MOST_BASES:
             self.bases.append(receives)
+            must_hb = MustHB(receives)
+            self.orders.add(receives, must_hb)
             for possible in self.possible.values():
-                add_possible(possible, receives, MustHB(receives))
+                add_possible(possible, receives, must_hb)
         self.result.curve.append({name: len(goals) for name, goals in self.goals.items()})
         known = {warning.message for warning in self.result.warnings}
         self.result.warnings += [warning for warning in warnings(run) if warning.message not in known]

@@ -7,7 +7,7 @@ from typing import Any
 
 from treadle.generate.campaign import same_failure, segments
 from treadle.generate.schedule.follow import FollowSchedule
-from treadle.generate.schedule.minimise import Constraint, fewest_orders, in_words
+from treadle.generate.schedule.minimise import Attempt, Constraint, fewest_orders, in_words, one_order
 from treadle.generate.schedule.result import OrderFinding
 from treadle.model.errors import InternalError, Unsupported
 from treadle.model.receive import Receive
@@ -54,14 +54,24 @@ class Confirmation:
             return run if kept and found and same_failure(found[0], finding) else None
 
         order: list[str] = []
-        shown = failing
+        shown = attempt([])
+        simple = shown is not None
+        if shown is None:
+            single = one_order(failing, attempt)
+            if single is not None:
+                order, shown = single
+        if shown is None:
+            order, shown = self._fewest(failing, attempt)
+        return self._replayed(finding, shown, order, passing, simple)
+
+    def _fewest(self, failing: MessageExecution, attempt: Attempt) -> tuple[list[str], MessageExecution]:
+        """No single order will do: as few as possible, by name if names tell the messages apart."""
         smaller = fewest_orders(failing, attempt)
-        if smaller is not None:
-            pairs, shown = smaller
-            worded = in_words(pairs, shown, attempt)
-            if worded is not None:
-                order, shown = worded
-        return self._replayed(finding, shown, order, passing, simple=smaller is not None and not smaller[0])
+        if smaller is None:
+            return [], failing
+        pairs, shown = smaller
+        worded = in_words(pairs, shown, attempt)
+        return worded if worded is not None else ([], shown)
 
     def _run(self, strategy: Any, constraints: Iterable[Constraint] = (), detail: bool = False) -> MessageExecution:
         self.loom.orders = list(constraints)

@@ -41,6 +41,21 @@ def fewest_orders(failing: Any, attempt: Attempt, most: int = 300) -> tuple[list
     return None
 
 
+def one_order(failing: Any, attempt: Attempt, most: int = 40) -> tuple[list[str], Any] | None:
+    """A single `X before Y` between kinds of messages that brings the failure about: most often there is one."""
+    messages = {message.event: message for message in failing.journal.messages}
+    tried: dict[tuple[EventName, EventName], None] = {}
+    for first, then in reversed(_against_sending(failing)):
+        pair = name_of(messages[first], failing, numbered=False), name_of(messages[then], failing, numbered=False)
+        if pair[0] != pair[1]:
+            tried[pair] = None
+    for pair in list(tried)[:most]:
+        shown = attempt([Before(*pair)])
+        if shown is not None:
+            return [f"{pair[0]} before {pair[1]}"], shown
+    return None
+
+
 def _against_sending(run: Any) -> list[Pair]:
     """Pairs of which the one that was sent later came first."""
     pairs = []

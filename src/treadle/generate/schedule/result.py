@@ -54,6 +54,7 @@ class ScheduleResult:
     findings: list[Finding] = field(default_factory=list)
     warnings: list[Finding] = field(default_factory=list)
     seconds: float = 0.0
+    seconds_to_failure: float = 0.0  # until the first execution that fails; the rest is making it small
     reason: str = ""
     curve: list[dict[str, int]] = field(default_factory=list)  # goals covered after each execution, by criterion
     delivery: str = "promised"

@@ -1,0 +1,199 @@
+"""Bugs of actor programs: how many schedules and how long `treadle schedule` needs for each, and what others need.
+
+Every program of subjects/actors has known bugs and a corrected twin. For each bug, 20 repetitions: Treadle starts from
+a random execution each time; the others run until they find it or the budget is used up. A repetition that finds
+nothing counts with the whole budget, as in the Bita paper.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.rows import Rows
+from benchmarks.schedule_baselines import RandomDelays, run_really, strategy
+from treadle.generate.schedule.campaign import check_schedules
+from treadle.generate.schedule.criteria import PCR, PR, Goals
+from treadle.generate.schedule.follow import FollowSchedule
+from treadle.oracles.actors import judge
+from treadle.runtime.actors.loom import MessageLoom
+
+PYKKA = ("load_generator", "redis_client", "graph_engine", "barber", "messenger", "process_registry")
+THESPIAN = ("bank", "cache", "two_phase_commit")
+REPETITIONS = 20
+BUDGET = 100  # executions of a baseline
+DELAYS = (0.1, 0.2, 0.3)
+# Real executions of real programs take seconds each: these are enough to compare a clock with a clock.
+REAL_BUDGET = 12
+REAL_PATIENCE = 20.0
+
+
+def main(quick: bool = False) -> None:
+    logging.disable(logging.CRITICAL)
+    repetitions = 3 if quick else REPETITIONS
+    _bugs(repetitions, 30 if quick else BUDGET)
+    _twins(40 if quick else 200)
+    _coverage(15 if quick else 30)
+    if not quick:
+        _real()
+
+
+def subjects() -> list[tuple[str, str, Any]]:
+    """(program, bug, module) for every known bug."""
+    found = []
+    for name in (*PYKKA, *THESPIAN):
+        module = importlib.import_module(f"benchmarks.subjects.actors.{name}")
+        found += [(name, bug, module) for bug in module.BUGS]
+    return found
+
+
+def _test(module: Any, bug: str) -> Callable[[], None]:
+    return lambda: module.run(bug)
+
+
+def _bugs(repetitions: int, budget: int) -> None:
+    rows = Rows(
+        "schedule_bugs",
+        ["program", "bug", "schedules", "most", "seconds", "delays_runs", "delays_found", "d300_seconds"]
+        + ["random_runs", "pct_runs", "library"],
+    )
+    for name, bug, module in subjects():
+        row: dict[str, Any] = {"program": name, "bug": bug, "repetitions": repetitions}
+        row |= _treadle(module, bug, repetitions)
+        for baseline in ("delays", "random", "pct"):
+            row |= _baseline(module, bug, baseline, repetitions, budget)
+        row["library"] = "found" if _library(module, bug) else "-"
+        rows.add(**row)
+    rows.table()
+
+
+def _treadle(module: Any, bug: str, repetitions: int) -> dict[str, Any]:
+    schedules, seconds, found, order = [], [], 0, []
+    for seed in range(repetitions):
+        started = time.perf_counter()
+        result = check_schedules(_test(module, bug), source=module.run, executions=300, initial=RandomDelays(seed, 0.1))
+        seconds.append(time.perf_counter() - started)
+        schedules.append(result.executions - 1)
+        found += result.failed
+        if result.findings:
+            order = result.findings[0].order  # type: ignore[attr-defined]
+    return {
+        "schedules": statistics.mean(schedules),
+        "most": max(schedules),
+        "found": found,
+        "seconds": statistics.mean(seconds),
+        "order": order,
+    }
+
+
+def _baseline(module: Any, bug: str, name: str, repetitions: int, budget: int) -> dict[str, Any]:
+    runs, cpu, virtual, found = [], [], [], 0
+    with MessageLoom(_test(module, bug), source=module.run) as loom:
+        for repetition in range(repetitions):
+            started, elapsed, hit = time.perf_counter(), 0.0, False
+            for number in range(budget):
+                chooser = strategy(name, 1000 * repetition + number)
+                chooser.begin()
+                run = loom.run(chooser)
+                elapsed += run.clock.now - run.clock.start
+                if judge(run):
+                    hit = True
+                    break
+            runs.append(number + 1)
+            cpu.append(time.perf_counter() - started)
+            virtual.append(elapsed)
+            found += hit
+    row = {f"{name}_runs": statistics.mean(runs), f"{name}_found": found, f"{name}_seconds": statistics.mean(cpu)}
+    if name == "delays":
+        for most in DELAYS:
+            row[f"d{round(most * 1000)}_seconds"] = statistics.mean(virtual) * most / DELAYS[0]
+    return row
+
+
+def _library(module: Any, bug: str) -> bool:
+    with MessageLoom(_test(module, bug), source=module.run) as loom:
+        follow = FollowSchedule()
+        follow.begin()
+        return bool(judge(loom.run(follow)))
+
+
+def _twins(executions: int) -> None:
+    """No alarm on a corrected program."""
+    rows = Rows("schedule_twins", ["program", "verdict", "executions", "events", "actors", "infeasible", "seconds"])
+    for name in (*PYKKA, *THESPIAN):
+        module = importlib.import_module(f"benchmarks.subjects.actors.{name}")
+        result = check_schedules(_test(module, ""), source=module.run, executions=executions)
+        rows.add(
+            program=name,
+            verdict=result.verdict.value,
+            executions=result.executions,
+            events=result.events,
+            actors=result.actors,
+            infeasible=result.infeasible,
+            seconds=result.seconds,
+        )
+    rows.table()
+
+
+def _coverage(executions: int) -> None:
+    """Pairs covered (Definition 4) by as many executions of Treadle as of random delays."""
+    rows = Rows("schedule_coverage", ["program", "executions", "PR", "PR_random", "PR_ratio", "PCR", "PCR_random"])
+    for name in (*PYKKA, *THESPIAN):
+        module = importlib.import_module(f"benchmarks.subjects.actors.{name}")
+        ours = {"PR": Goals(PR), "PCR": Goals(PCR)}
+        result = check_schedules(
+            _test(module, ""), source=module.run, executions=executions, criteria=["PR", "PCR"], observe=_adder(ours)
+        )
+        theirs = {"PR": Goals(PR), "PCR": Goals(PCR)}
+        with MessageLoom(_test(module, ""), source=module.run) as loom:
+            for seed in range(result.executions):
+                chooser = RandomDelays(seed, 0.3)
+                chooser.begin()
+                run: Any = loom.run(chooser)
+                _adder(theirs)(run.journal.receives())
+        row: dict[str, Any] = {"program": name, "executions": result.executions}
+        for criterion in ("PR", "PCR"):
+            row[criterion] = ours[criterion].pairs_covered()
+            row[f"{criterion}_random"] = theirs[criterion].pairs_covered()
+        row["PR_ratio"] = row["PR"] / max(1, row["PR_random"])
+        rows.add(**row)
+    rows.table()
+
+
+def _adder(goals: dict[str, Goals]) -> Callable[[Any], None]:
+    def add(receives: Any) -> None:
+        for one in goals.values():
+            one.add(receives)
+
+    return add
+
+
+def _real() -> None:
+    """Real threads and real delays, on Pykka: how long one bug takes there, and how long here."""
+    rows = Rows("schedule_real", ["program", "bug", "d_ms", "runs", "found", "seconds", "treadle_seconds", "ratio"])
+    for name, bug, module in subjects():
+        if name not in PYKKA:
+            continue
+        ours = check_schedules(_test(module, bug), source=module.run, executions=300).seconds_to_failure
+        total, found, number = 0.0, False, 0
+        for number in range(1, REAL_BUDGET + 1):
+            failed, seconds = run_really(_test(module, bug), number, 0.1, REAL_PATIENCE)
+            total += seconds
+            if failed:
+                found = True
+                break
+        rows.add(
+            program=name,
+            bug=bug,
+            d_ms=100,
+            runs=number,
+            found=found,
+            seconds=total,
+            treadle_seconds=ours,
+            ratio=total / ours,
+        )
+    rows.table()
