@@ -202,7 +202,6 @@ def test_wrong_replays_are_one_sentence(cli: Cli, project: Path) -> None:
         assert sentence in answer.err
 
 
-@pytest.mark.xfail(reason="a trail that is not used up when the test ends is not noticed yet", strict=False)
 def test_the_trail_of_another_test_does_not_fit(cli: Cli) -> None:
     text = json.loads(cli("explore", "test_bank.py::test_lost", "--json").out)["findings"][0]["replay"]
     answer = cli("replay", text.replace("test_lost", "test_alone"))

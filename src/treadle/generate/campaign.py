@@ -57,7 +57,8 @@ class Campaign:
         self.seconds = seconds
         self.progress = progress
         self.strategy = strategy
-        self.executions = 0
+        self.executions = 0  # of the search that the result is about
+        self.spent = 0  # also of searches that had to start again
         self.longest = 0
         self.over_limit = 0
         self.looping = False
@@ -80,7 +81,7 @@ class Campaign:
         search, loom = self.search, self.loom
         told = self.started
         while True:
-            if self.most is not None and self.executions >= self.most:
+            if self.most is not None and self.spent >= self.most:
                 return "executions"
             now = time.perf_counter()
             if self.seconds is not None and now - self.started >= self.seconds and self.executions:
@@ -96,12 +97,13 @@ class Campaign:
                 self._locate(diverged)
                 raise Unsupported(_not_deterministic(diverged)) from None
             if run.revealed:  # more is shared than was known: the search starts again, with points there
-                self.search = search = self.make()
+                search = self._start_again()
                 continue
             search.end(run)
             if run.stop_reason == "blocked":
                 continue
             self.executions += 1
+            self.spent += 1
             if len(run.trace) > self.longest:
                 self.longest = len(run.trace)
                 self.looping |= run.looping
@@ -113,7 +115,12 @@ class Campaign:
                 try:
                     return self._confirm(findings[0], run)
                 except _Revealed:
-                    self.search = search = self.make()
+                    search = self._start_again()
+
+    def _start_again(self) -> Strategy:
+        self.search = self.make()
+        self.executions = 0
+        return self.search
 
     def _note(self, run: Execution) -> None:
         if run.stop_reason == "limit":

@@ -21,6 +21,9 @@ from treadle.runtime.loom import Loom
 from treadle.search import strategies
 from treadle.search.replay import FollowTrail
 
+# Executions of a search by sampling that nobody gave a budget.
+SAMPLES = 10_000
+
 
 def check(
     test: Callable[[], Any],
@@ -48,6 +51,8 @@ def check(
     packages = (instrument,) if isinstance(instrument, str) else tuple(instrument)
     make = functools.partial(strategies.make, strategy, seed=seed, preemptions=preemptions, delays=delays)
     make()  # wrong options are told before anything is set up
+    if strategy == "random" and executions is None and seconds is None:
+        executions = SAMPLES  # sampling has no end of its own
     name = target if target is not None else target_of(source if source is not None else test)
     if granularity != "accesses" and not inspect.iscoroutinefunction(test):
         from treadle.generate.schedule import explore_messages
@@ -116,12 +121,13 @@ def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None) -
         follow = FollowTrail(trail.segments)
         follow.begin()
         run = loom.run(follow, detail=True)
-        if follow.mismatch:
+        findings = judge(run)
+        mismatch = follow.mismatch or ("" if findings else follow.left_over())
+        if mismatch:
             raise UsageError(
-                f"the trail no longer fits {trail.target}: {follow.mismatch}; the code on its way has changed since, "
+                f"the trail no longer fits {trail.target}: {mismatch}; the code on its way has changed since, "
                 "explore the test again"
             )
-        findings = judge(run)
         for finding in findings[:1]:
             finding.trail, finding.replay = trail, str(trail)
             complete(finding, run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -26,6 +27,13 @@ def explore(test: Callable[..., Any] | None = None, **options: Any) -> Any:
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def explored(*args: Any, **kwargs: Any) -> None:
+            if current() is not None:  # something explores us already
+                function(*args, **kwargs)
+                return
+            if args or kwargs:  # whoever made the arguments cannot make them anew for every execution
+                warnings.warn(f"{function.__name__} ran once: only the pytest plugin can explore it", stacklevel=2)
+                function(*args, **kwargs)
+                return
             raise_for(check(lambda: function(*args, **kwargs), source=function, **options))
 
         explored.treadle_options = options  # type: ignore[attr-defined]

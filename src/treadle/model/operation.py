@@ -86,4 +86,4 @@ def location(op: Operation) -> str:
     return f"{name}[{key!r}]"
 
 
-_CONTAINERS = ("list#", "dict#", "deque#", "defaultdict#", "OrderedDict#", "Counter#", "bytearray#", "set#")
+_CONTAINERS = ("list#", "dict#", "deque#", "defaultdict#", "OrderedDict#", "bytearray#", "set#")

@@ -102,6 +102,17 @@ class FollowTrail(_Once):
             return self._unfit(run, segment, f"was to be interrupted where it {segment.stop}, but never came there")
         return next(iter(enabled.values()), None)
 
+    def left_over(self) -> str:
+        """What of the trail the execution never came to, after its end; empty when all of it was followed."""
+        for segment in self.segments[self.position :]:
+            if segment.stop is not None:
+                return (
+                    f"strand {segment.strand} was to be interrupted where it {segment.stop}, but the test ended before"
+                )
+            if not self._begun(segment):
+                return f"strand {segment.strand} never ran"
+        return ""
+
     def _begun(self, segment: Segment) -> bool:
         return segment.strand in self.seen
 
