@@ -216,3 +216,8 @@ def test_interfaces_conversion(tmp_path: Path) -> None:
 
 def test_long_lists_are_no_problem(tmp_path: Path) -> None:
     assert printed(tmp_path, "println(toString(length(range(1, 3000))));") == ["3000"]
+
+
+def test_recursion_without_end_is_an_exception_of_the_model(tmp_path: Path) -> None:
+    run = ran(tmp_path, "module M; def Int f(Int x) = f(x + 1); { Int y = f(1); }")
+    assert run.failures == ["StackOverflowException"]

@@ -20,7 +20,7 @@ from typing import Any
 from treadle.frontends.abs.load import load
 from treadle.frontends.abs.model import Program
 from treadle.model.errors import UsageError
-from treadle.model.result import Finding, Result, Verdict
+from treadle.model.result import Finding, Result, Step, Verdict
 from treadle.symbolic.actors.cases import Case, CaseWriter, Style
 from treadle.symbolic.actors.criteria import REDUCTIONS, Bounds, Cut, Cuts, Progress, Selection
 from treadle.symbolic.actors.machine import Image, Machine
@@ -311,7 +311,7 @@ def explore_model(
         for leaf in explorer.leaves([root.state]):
             if leaf.deadlock or leaf.state.failures():
                 case = writer.case(root, leaf)
-                _add_finding(findings, _finding(path, case))
+                _add_finding(findings, _finding(path, case, model.program))
             if executions is not None and explorer.progress.tests >= executions:
                 stopped.append(f"{executions} executions were run")
                 break
@@ -324,7 +324,7 @@ def _add_finding(findings: list[Finding], new: Finding) -> None:
         findings.append(new)
 
 
-def _finding(path: str, case: Case) -> Finding:
+def _finding(path: str, case: Case, program: Program) -> Finding:
     if case.failures:
         kind = "assertion" if any("AssertionFail" in f for f in case.failures) else "exception"
         message = f"a task ends with {', '.join(dict.fromkeys(case.failures))}"
@@ -333,7 +333,16 @@ def _finding(path: str, case: Case) -> Finding:
         message = f"nobody can go on: {'; '.join(case.waiting)}"
     order = " ".join(case.order)
     explanation = f"order of tasks: {order}\nrun it again: treadle run {path} --order '{order}'"
-    return Finding(kind, message, explanation=explanation)
+    return Finding(kind, message, explanation=explanation, steps=[_step(path, case, program, s) for s in case.order])
+
+
+def _step(path: str, case: Case, program: Program, label: str) -> Step:
+    """One task of the failing run, for machines."""
+    name, _, task = label.partition(".")
+    method = task.partition("#")[0].partition("[")[0]
+    cls = program.class_named(case.final[name].cls)
+    line = cls.own[method].at.line if cls is not None and method in cls.own else 0
+    return Step(strand=name, operation="runs", object=label, file=path, line=line, function=method)
 
 
 def _result(

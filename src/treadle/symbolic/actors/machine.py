@@ -220,13 +220,15 @@ class Run:
                 while pc >= 0:
                     at = pc
                     pc = instructions[pc](self, env)
-            except Thrown as thrown:
+            except (Thrown, RecursionError) as problem:
+                thrown = problem if isinstance(problem, Thrown) else self.throw("StackOverflowException")
+                value = thrown.value
                 handler = code.handlers.get(at)
                 if handler is None:
-                    self.result = Failure(thrown.value)
+                    self.result = Failure(value)
                     return ENDED
                 pc, slot = handler
-                env[slot] = thrown.value
+                env[slot] = value
         return pc
 
     def _settle(self, task: Task, env: Env, outcome: int, group: Ref) -> None:
