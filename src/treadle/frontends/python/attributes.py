@@ -439,7 +439,9 @@ def plain_set(vm: VM, obj: InstanceObj, name: str, value: Any) -> None:
     if _only_slots(obj.cls) and not isinstance(raw, types.MemberDescriptorType):
         if raw is not _MISSING:
             raise vm.error(AttributeError, f"'{obj.cls.__name__}' object attribute '{name}' is read-only")
-        raise missing(vm, obj, name)
+        # the words differ between versions of Python
+        bare = type(obj.cls.__name__, (), {"__slots__": ()})()
+        raise vm.mimic(lambda: setattr(bare, name, None))
     if obj.host is not None:
         vm.changed_hosts.add(id(obj.host))
     obj.initial.setdefault(name, _MISSING)
