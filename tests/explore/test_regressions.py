@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import queue
 import sys
@@ -226,3 +227,26 @@ def test_what_a_class_keeps_is_named_after_the_class(instrument: tuple[str, ...]
     (finding,) = result.findings
     assert finding.kind == "deadlock"
     assert treadle.replay(finding.replay, program).failed
+
+
+def test_a_container_made_from_another_reads_it() -> None:
+    def program() -> None:
+        shared = [1]
+        treadle.parallel(lambda: collections.deque(shared), lambda: shared.append(2))
+
+    assert executions(program) == 2
+
+
+def test_what_a_weak_reference_leads_to_has_one_name() -> None:
+    def program() -> None:
+        seen: list[int] = []
+
+        def handler() -> None:
+            seen.append(1)
+
+        reference = [weakref.ref(handler)]
+        treadle.parallel(lambda: reference[0]()(), lambda: reference[0]()())  # type: ignore[misc]
+        assert len(seen) != 2
+
+    (finding,) = treadle.check(program).findings
+    assert "list#T" not in str([step.object for step in finding.steps])

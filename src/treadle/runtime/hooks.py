@@ -12,6 +12,7 @@ import functools
 import sys
 import threading
 import types
+import weakref
 from collections.abc import Callable, Iterator
 from operator import contains as _contains
 from operator import delitem as _delitem
@@ -454,6 +455,8 @@ def function(called: Any) -> Any:
     if kind is type or isinstance(called, type):
         if called in _BUILDING:
             return functools.partial(_atomic_call, called)
+        if issubclass(called, weakref.ref):
+            return functools.partial(_weak_reference, called)
         return REPLACED.get(called, called)
     if kind is functools.partial:
         inner = function(called.func)
@@ -493,6 +496,14 @@ _ATTRIBUTE_ACCESS: dict[Any, int] = {
     object.__setattr__: WRITE,
     object.__delattr__: WRITE,
 }
+
+
+def _weak_reference(kind: Any, /, obj: Any, *args: Any) -> Any:
+    """A weak reference: who gets it reaches the object."""
+    strand = STATE.strand
+    if strand is not None:
+        publish(strand, obj)
+    return kind(obj, *args)
 
 
 def _container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwargs: Any) -> Any:
@@ -608,9 +619,9 @@ def _perform(strand: Strand, operations: list[Operation]) -> None:
 
 # Built-in functions that only read what they are given.
 _READ_ONLY: set[Any] = {len, sum, sorted, min, max, any, all, repr, str, list, tuple, set, dict, frozenset, bytes}
-_READ_ONLY |= {bytearray, reversed, iter, print, format, bool, ascii, *containers.COMBINING}
+_READ_ONLY |= {reversed, iter, print, format, bool, ascii, *containers.COMBINING, *containers.CONTAINERS}
 _BUILDING: set[Any] = {list, tuple, set, dict, frozenset, bytes, bytearray, bool, str}
-_BUILDING |= {reversed, *containers.COMBINING}
+_BUILDING |= {reversed, *containers.COMBINING, *containers.CONTAINERS}
 _HARMLESS: set[Any] = {isinstance, issubclass, callable, hash, abs, divmod, pow, round, ord, chr, hex, bin, oct}
 _HARMLESS |= {
     sys._getframe,
