@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -153,3 +154,18 @@ def test_a_main_block_that_does_not_end_is_cut_and_says_where(tmp_path: Path) ->
     endless = explore_model(str(model))
     assert endless.verdict is Verdict.CUT
     assert "loop turns" in endless.reason
+
+
+@pytest.mark.parametrize("reduce", REDUCTIONS)
+@pytest.mark.parametrize("tasks", ["fifo", "lifo"])
+def test_queues_served_in_order_still_fill_in_any_order(tmp_path: Path, reduce: Any, tasks: Any) -> None:
+    """Two actors write to a third one: whoever is first is first in the queue."""
+    model = tmp_path / "m.abs"
+    model.write_text(
+        """module M;
+        class Log { List<Int> seen = Nil; Unit add(Int x) { seen = appendright(seen, x); } }
+        class Sender(Log log, Int n) { Unit go() { log!add(n); } }
+        { Log l = new Log(); Sender a = new Sender(l, 1); Sender b = new Sender(l, 2); a!go(); b!go(); }"""
+    )
+    made = generate(str(model), selection=Selection("all", tasks, reduce))
+    assert values(made, "r1", "seen") == {"list[1, 2]", "list[2, 1]"}

@@ -272,13 +272,15 @@ def explore_model(
     tasks: int | None = None,
     actors: int | None = None,
     loop: int | None = None,
-    **unused: Any,
+    **threads_only: Any,
 ) -> Result:
     """All runs of the main block that can matter, with the verdict of `treadle explore`.
 
-    Options of `explore` that are about threads (strategy, preemptions, delays, timeouts, seed, instrument) mean nothing
-    here and are ignored, except that a sampling strategy cannot be asked for.
+    Options of `explore` that are about threads (strategy, preemptions, delays, ...) are refused: they mean nothing here.
     """
+    for option, value in threads_only.items():
+        if (option, value) != ("strategy", "auto"):
+            raise UsageError(f"--{option.replace('_', '-')} is about tests in Python; an ABS model has no use for it")
     path = path.partition("::")[0]
     if not Path(path).is_file():
         raise UsageError(f"there is no file '{path}'")

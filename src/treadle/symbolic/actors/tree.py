@@ -51,7 +51,10 @@ class Explorer:
         self.tree: Node | None = None  # set to record the tree
         machine.entry = entry
         selection = machine.selection
-        self._sleeping = selection.reduce in ("independent", "exact") and selection.tasks == "all"
+        # In a queue that is served in order, and when objects take turns, no two tasks can be exchanged.
+        any_order = selection.tasks == "all" and selection.objects == "all"
+        self._stable_first = any_order and selection.reduce != "none"
+        self._sleeping = any_order and selection.reduce in ("independent", "exact")
         exchange = self.reduction.exchangeable if selection.reduce == "exact" else self.reduction.independent
         self._exchange = exchange
 
@@ -216,7 +219,7 @@ class Explorer:
         selection = self.machine.selection
         if selection.objects == "round-robin":
             return runnable[self._next_in_turn(state, runnable)]
-        if selection.reduce != "none" and len(runnable) > 1:
+        if self._stable_first and len(runnable) > 1:
             for group in self._preferred(state, runnable):
                 if self.reduction.stable(state, group):
                     return runnable[group]
