@@ -139,7 +139,7 @@ def test_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         (["actor", f"{FACTORIAL}:Fact.ft", "--tree", "x.png"], "--tree writes .svg or .dot"),
         (["actor", f"{FACTORIAL}:Fact.ft", "--values", "hybrid", "--write", "x.py"], "for reading"),
         (["actor", FACTORIAL, "--write", "x.py"], "tests are written for a method"),
-        (["explore", FACTORIAL, "--preemptions", "2"], "--preemptions is about tests in Python"),
+        (["explore", FACTORIAL, "--preemptions", "2"], "--preemptions means nothing for an ABS model"),
         (["explore", "nowhere.abs"], "there is no file 'nowhere.abs'"),
         (["run", "nowhere.abs"], "nowhere.abs"),
         (["run", "model.txt"], "is no ABS model"),

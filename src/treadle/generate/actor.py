@@ -276,11 +276,11 @@ def explore_model(
 ) -> Result:
     """All runs of the main block that can matter, with the verdict of `treadle explore`.
 
-    Options of `explore` that are about threads (strategy, preemptions, delays, ...) are refused: they mean nothing here.
+    Options of `explore` that are about threads (strategy, preemptions, delays, ...) are refused.
     """
     for option, value in threads_only.items():
         if (option, value) != ("strategy", "auto"):
-            raise UsageError(f"--{option.replace('_', '-')} is about tests in Python; an ABS model has no use for it")
+            raise UsageError(f"--{option.replace('_', '-')} means nothing for an ABS model; leave it out")
     path = path.partition("::")[0]
     if not Path(path).is_file():
         raise UsageError(f"there is no file '{path}'")
