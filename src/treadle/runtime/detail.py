@@ -13,7 +13,7 @@ from typing import Any
 from treadle.model.operation import location, word
 from treadle.model.result import Step, Waiting
 from treadle.runtime.instrument.swap import REWRITTEN
-from treadle.runtime.strands import Strand, SyncObject
+from treadle.runtime.strands import STATE, Strand, SyncObject
 
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _EXAMPLES = os.path.join(_OWN, "examples") + os.sep
@@ -33,10 +33,13 @@ class _Short(reprlib.Repr):
             return getattr(x, "treadle_name", "") or f"<{x.label}>"
         if kind.__repr__ is object.__repr__ or any(_under_control(cls.__module__) for cls in kind.__mro__):
             return f"<{kind.__name__}>"
+        strand, STATE.strand = STATE.strand, None  # it may show others that are code under test: no points now
         try:
             text = _ADDRESS.sub("", repr(x))
         except Exception:
             return f"<{kind.__name__}>"
+        finally:
+            STATE.strand = strand
         return text if len(text) <= self.maxother else text[: self.maxother - 3] + "..."
 
 
