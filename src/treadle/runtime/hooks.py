@@ -435,6 +435,9 @@ def function(called: Any) -> Any:
         module = inner.__globals__.get("__name__") or ""
         if module in REWRITTEN or module.partition(".")[0] in _CONTROLLED:
             return called
+        model = REPLACED.get(called)  # `from random import randrange`
+        if model is not None:
+            return model
         return functools.partial(_atomic_method, called.__self__, inner.__name__, via=called)
     if kind is types.BuiltinFunctionType:
         owner = called.__self__

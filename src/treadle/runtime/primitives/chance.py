@@ -11,6 +11,9 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from treadle.model.operation import WRITE
+from treadle.runtime.strands import STATE
+
 
 class _Drawn:
     __slots__ = ("seed",)
@@ -32,6 +35,9 @@ def fresh(seed: int) -> None:
 def _drawing(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def draw(*args: Any, **kwargs: Any) -> Any:
+        strand = STATE.strand
+        if strand is not None:
+            strand.access(WRITE, "random", None)  # who draws first gets the first number
         DRAWN.seed = None
         return original(*args, **kwargs)
 
