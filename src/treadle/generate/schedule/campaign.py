@@ -41,6 +41,9 @@ NAMES = (*CRITERIA, TRIPLE)
 DEFAULT = ("PETR", "PR", "PMR", "PCR", TRIPLE)
 # Schedules generated ahead, among which the most promising goes first. More would delay the first execution.
 _AHEAD = 16
+# Executions before the first one that chooses its order as it runs: planned schedules change less at a time, and what
+# they find is told in fewer words.
+_PLANNED = 5
 # Initial schedules that one campaign starts from: the first, and those of executions with new events.
 _MOST_BASES = 40
 
@@ -186,23 +189,26 @@ class Campaign:
         sources = [iter(generation) for generation in generations]
         pool: list[list[Receive]] = []
         while True:
-            if self._execute_greedily():
-                return True
-            for generation in generations:
-                generation.learn(self.last)
             for source in sources:
                 more = list(islice(source, _AHEAD - len(pool) // len(sources)))
                 self.result.schedules += len(more)
                 pool += more
             pool = [schedule for schedule in pool if self._promise(schedule)[0]]
-            if not pool:
-                return False
-            best = max(pool, key=self._promise)
-            pool.remove(best)
-            if self._execute(best):
+            if pool:
+                best = max(pool, key=self._promise)
+                pool.remove(best)
+                if self._execute(best):
+                    return True
+                self._tell(generations)
+            if self._execute_greedily():
                 return True
-            for generation in generations:
-                generation.learn(self.last)
+            self._tell(generations)
+            if not pool and (not self.greedy_pays or self.result.executions < _PLANNED):
+                return False
+
+    def _tell(self, generations: list[Generation]) -> None:
+        for generation in generations:
+            generation.learn(self.last)
 
     def _generated(self, name: str, base: list[Receive]) -> Iterable[list[Receive]]:
         must_hb = MustHB(base)
@@ -241,7 +247,10 @@ class Campaign:
 
     def _execute_greedily(self) -> bool:
         """One execution that reaches what open goals it can, for as long as that pays."""
-        if not self.greedy_pays or not self.orders.are_open():
+        if self.result.executions < _PLANNED:
+            return False
+        self.greedy_pays = self.greedy_pays and self.orders.are_open()
+        if not self.greedy_pays:
             return False
         before = len(self.goals["PR"])
         follow = Greedy(self.goals["PR"], self.goals["PETR"], self.goals["PCETR"], self.orders)

@@ -1,0 +1,1 @@
+"""Small actor programs with an ordering bug each, and their corrected twins."""
