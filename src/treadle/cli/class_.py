@@ -64,8 +64,13 @@ def command(target: str, as_json: bool, output: str, keep_green: bool, workers: 
     with terminal_line() as stderr:
         for number, (name, cls) in enumerate(found):
             place = f" ({number + 1} of {len(found)})" if len(found) > 1 else ""
-            with Progress(f"treadle class {name}{place}", stderr) as progress:
-                results.append(_one(name, cls, options, progress, output, keep_green, alone=":" in target))
+            try:
+                with Progress(f"treadle class {name}{place}", stderr) as progress:
+                    results.append(_one(name, cls, options, progress, output, keep_green, alone=":" in target))
+            except KeyboardInterrupt:
+                if not results:
+                    raise
+                break
             if results[-1].interrupted:
                 break
     return report(results, as_json)
@@ -248,7 +253,12 @@ def _one(
         return ClassResult(name, Verdict.NOTHING_TO_EXPLORE, reason=str(error))
     if result.interrupted:
         print("treadle: stopped; what was found so far:", file=sys.stderr)
-    written = class_pytest.save(result, options, output, keep_green)
+    written = None
+    try:
+        written = class_pytest.save(result, options, output, keep_green)
+    except KeyboardInterrupt:
+        result.interrupted = True
+        result.notes.append("no tests were written: stopped while they were run for the first time")
     if result.verdict is Verdict.FAILED and not result.faults:
         result.verdict = Verdict.CUT
         result.reason = "what looked like a fault was not shown by a test of its own: not a pass"
