@@ -221,3 +221,9 @@ def test_long_lists_are_no_problem(tmp_path: Path) -> None:
 def test_recursion_without_end_is_an_exception_of_the_model(tmp_path: Path) -> None:
     run = ran(tmp_path, "module M; def Int f(Int x) = f(x + 1); { Int y = f(1); }")
     assert run.failures == ["StackOverflowException"]
+
+
+def test_long_sums_are_checked_once(tmp_path: Path) -> None:
+    """Checking each half twice would take 2 ** 60 steps."""
+    assert printed(tmp_path, f"println(toString({' + '.join(['1'] * 60)}));") == ["60"]
+    assert printed(tmp_path, f"println({' + '.join(['toString(1)'] * 60)});") == ["1" * 60]

@@ -215,6 +215,7 @@ class ExpChecker:
         function = exp.function = self.names.functions[exp.name + PARTIAL]
         if len(exp.functions) != len(function.functions):
             self._fail(f"'{exp.name}' takes {len(function.functions)} functions, not {len(exp.functions)}", exp.at)
+        exp.given.clear()
         for given in exp.functions:
             if not isinstance(given, S.Var):
                 self._fail("a function name is needed here", given.at)
@@ -234,12 +235,15 @@ class ExpChecker:
             self.check(arg, scope, param)
 
     def _number(self, exp: S.Exp, scope: Scope, expected: AnyType | None) -> AnyType:
-        found = pruned(self.check(exp, scope, expected if expected == T.INT else None))
+        return self._as_number(self.check(exp, scope, expected if expected == T.INT else None), exp.at)
+
+    def _as_number(self, type_: AnyType, at: Place) -> AnyType:
+        found = pruned(type_)
         if isinstance(found, Meta):
             found.value = T.INT
             return T.INT
         if found not in T.NUMBERS:
-            self._fail(f"a number is needed here, not a value of type {found}", exp.at)
+            self._fail(f"a number is needed here, not a value of type {found}", at)
         return found
 
     def _binary(self, exp: S.Binary, scope: Scope, expected: AnyType | None) -> AnyType:
@@ -269,16 +273,13 @@ class ExpChecker:
         return isinstance(a, Type) and isinstance(b, Type) and a.kind == b.kind == "object"
 
     def _arithmetic(self, exp: S.Binary, scope: Scope, expected: AnyType | None) -> AnyType:
-        if exp.op == "+":
-            left = pruned(self.check(exp.left, scope, expected if expected in (T.INT,) else None))
-            if left == T.STRING:
-                self.check(exp.right, scope)  # a string takes anything on its right
-                return T.STRING
-            right = pruned(self.check(exp.right, scope, expected if expected in (T.INT,) else None))
-            if right == T.STRING:
-                return T.STRING
-        left = self._number(exp.left, scope, expected)
-        right = self._number(exp.right, scope, expected)
+        wanted = expected if expected == T.INT else None
+        left = pruned(self.check(exp.left, scope, wanted))
+        # a string takes anything on its other side; every part is checked once, or long sums would take for ever
+        right = pruned(self.check(exp.right, scope, None if left == T.STRING else wanted))
+        if exp.op == "+" and T.STRING in (left, right):
+            return T.STRING
+        left, right = self._as_number(left, exp.left.at), self._as_number(right, exp.right.at)
         if exp.op == "/":
             both_int = left == right == T.INT
             return T.INT if both_int and expected == T.INT else T.RAT
