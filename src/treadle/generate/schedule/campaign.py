@@ -18,10 +18,11 @@ from treadle.generate.campaign import same_failure
 from treadle.generate.explore import target_of
 from treadle.generate.schedule.algorithms import Generation, generate_schedules, generate_triples
 from treadle.generate.schedule.confirm import Confirmation, settings_of
-from treadle.generate.schedule.criteria import CRITERIA, PCETR, PCR, PETR, PMR, PR, Criterion, Goals
+from treadle.generate.schedule.criteria import CRITERIA, PCETR, PETR, PMR, PR, Goals
 from treadle.generate.schedule.follow import FollowSchedule
-from treadle.generate.schedule.greedy import Greedy, Possible
-from treadle.generate.schedule.must_hb import MustHB, bits
+from treadle.generate.schedule.greedy import Greedy
+from treadle.generate.schedule.must_hb import MustHB
+from treadle.generate.schedule.possible import Possible
 from treadle.generate.schedule.result import Coverage, OrderFinding, ScheduleResult
 from treadle.model.errors import Unsupported, UsageError
 from treadle.model.receive import Receive
@@ -44,6 +45,8 @@ _AHEAD = 16
 # Executions before the first one that chooses its order as it runs: planned schedules change less at a time, and what
 # they find is told in fewer words.
 _PLANNED = 5
+# Receives of an execution up to which every one is looked at for goals that are possible, not only the first.
+_MOST_COMPARED = 2_000
 # Initial schedules that one campaign starts from: the first, and those of executions with new events.
 _MOST_BASES = 40
 
@@ -122,8 +125,7 @@ class Campaign:
         self.result = ScheduleResult(target, Verdict.CUT, delivery=delivery)
         self.started = time.perf_counter()
         self.goals = {criterion.name: Goals(criterion) for criterion in CRITERIA.values()}
-        self.possible = {criterion.name: Goals(criterion) for criterion in (PR, PCR, PMR)}
-        self.orders = Possible(self.goals["PR"])
+        self.possible = {name: Possible(self.goals[name]) for name in ("PR", "PCR", "PMR")}
         self.events: set[int] = set()
         self.actors: set[int] = set()
         self.bases: list[list[Receive]] = []
@@ -249,11 +251,11 @@ class Campaign:
         """One execution that reaches what open goals it can, for as long as that pays."""
         if self.result.executions < _PLANNED:
             return False
-        self.greedy_pays = self.greedy_pays and self.orders.are_open()
+        self.greedy_pays = self.greedy_pays and self.possible["PR"].are_open()
         if not self.greedy_pays:
             return False
         before = len(self.goals["PR"])
-        follow = Greedy(self.goals["PR"], self.goals["PETR"], self.goals["PCETR"], self.orders)
+        follow = Greedy(self.goals["PR"], self.goals["PETR"], self.goals["PCETR"], self.possible["PR"])
         self.result.schedules += 1
         failed = self._run(follow, follow)
         self.greedy_pays = len(self.goals["PR"]) > before
@@ -300,10 +302,10 @@ class Campaign:
         self.actors |= {actor.hash for actor in run.journal.actors}
         if new and len(self.bases) < _MOST_BASES:
             self.bases.append(receives)
-            must_hb = MustHB(receives)
-            self.orders.add(receives, must_hb)
-            for possible in self.possible.values():
-                add_possible(possible, receives, must_hb)
+            if len(self.bases) == 1 or len(receives) <= _MOST_COMPARED:
+                must_hb = MustHB(receives)
+                for possible in self.possible.values():
+                    possible.add(receives, must_hb)
         self.result.curve.append({name: len(goals) for name, goals in self.goals.items()})
         known = {warning.message for warning in self.result.warnings}
         self.result.warnings += [warning for warning in warnings(run) if warning.message not in known]
@@ -325,8 +327,7 @@ class Campaign:
         result.seconds = time.perf_counter() - self.started
         result.events, result.actors = len(self.events), len(self.actors)
         for name, possible in self.possible.items():
-            reached = self.goals[name]
-            result.goals[name] = Coverage(len(reached), max(len(reached), count_possible(possible, reached)))
+            result.goals[name] = Coverage(len(self.goals[name]), possible.count())
         if result.findings:
             result.verdict = Verdict.FAILED
             result.reason = result.reason or f"failed in execution {result.executions}"
@@ -359,38 +360,3 @@ def _did_not_come(follow: FollowSchedule) -> str:
         f"{missing} (from {missing.origin}) did not come: besides the order of messages something else decides what "
         "the program sends (shared memory, time, randomness)"
     )
-
-
-# ---------------------------------------------------------------------- which goals are possible
-
-
-def add_possible(possible: Goals, schedule: list[Receive], must_hb: MustHB) -> None:
-    """Note the goals of a schedule's events that mustHB does not rule out."""
-    by_actor: dict[int, list[int]] = {}
-    for place, event in enumerate(schedule):
-        by_actor.setdefault(event.rec, []).append(place)
-    for places in by_actor.values():
-        numbers = {place: possible.number_of(schedule[place]) for place in places}
-        mask = sum(1 << place for place in places)
-        keep_apart = _never_between(possible.criterion, schedule, places)
-        for place in places:
-            free = mask & ~must_hb.before[place] & ~(1 << place)
-            for other in bits(free):
-                between = must_hb.after[place] & must_hb.before[other] & keep_apart
-                if not between and possible.criterion.is_related(schedule[place], schedule[other]):
-                    possible.forth[numbers[place]] |= 1 << numbers[other]
-
-
-def _never_between(criterion: Criterion, schedule: list[Receive], places: list[int]) -> int:
-    """The receives of an actor that must not come between the two of a goal."""
-    if not criterion.consecutive:
-        return 0
-    return sum(1 << place for place in places if criterion is PCR or schedule[place].cmh)
-
-
-def count_possible(possible: Goals, reached: Goals) -> int:
-    """Goals that are possible or were reached."""
-    keys = {number: key for key, number in possible.number.items()}
-    known = {(keys[i], keys[j]) for i, j in possible.reached()}
-    keys = {number: key for key, number in reached.number.items()}
-    return len(known | {(keys[i], keys[j]) for i, j in reached.reached()})

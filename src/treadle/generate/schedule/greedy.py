@@ -12,37 +12,11 @@ from typing import Any
 
 from treadle.generate.schedule.criteria import PR, Goals
 from treadle.generate.schedule.follow import FollowSchedule
-from treadle.generate.schedule.must_hb import MustHB, bits
+from treadle.generate.schedule.possible import Possible
 from treadle.model.receive import Receive
 
 # A new pair of event types is worth many new pairs of receives: it is another thing that the program does.
 _TYPES = 50
-
-
-class Possible:
-    """Which orders of known receives no execution has ruled out: `forth[i]` has bit j when r_i may come before r_j."""
-
-    def __init__(self, goals: Goals) -> None:
-        self.goals = goals
-        self.forth: dict[int, int] = {}
-        self.back: dict[int, int] = {}
-
-    def are_open(self) -> bool:
-        """Is there a possible order that no execution has shown?"""
-        return any(mask & ~self.goals.forth[number] for number, mask in self.forth.items())
-
-    def add(self, schedule: list[Receive], must_hb: MustHB) -> None:
-        by_actor: dict[int, list[int]] = {}
-        for place, event in enumerate(schedule):
-            by_actor.setdefault(event.rec, []).append(place)
-        for places in by_actor.values():
-            numbers = {place: self.goals.number_of(schedule[place]) for place in places}
-            mask = sum(1 << place for place in places)
-            for place in places:
-                free = mask & ~must_hb.before[place] & ~(1 << place)
-                for other in bits(free):
-                    self.forth[numbers[place]] = self.forth.get(numbers[place], 0) | 1 << numbers[other]
-                    self.back[numbers[other]] = self.back.get(numbers[other], 0) | 1 << numbers[place]
 
 
 class Greedy(FollowSchedule):
