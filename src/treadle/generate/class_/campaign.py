@@ -120,34 +120,41 @@ class Campaign:
             raise UsageError(f"{self.subject.target} has no public method of its own to call")
         self.result.methods = len({method.name for method in self.methods if method.own})
         self.result.notes += self.subject.skipped
-        skipped: list[str] = []
-        for root in choosing.roots(self.stage, self.pools):
-            calls, skipped = choosing.candidate_calls(self.stage, self.pools, root, self.methods)
-            if not calls:
-                continue
-            automaton = Automaton(self.stage, root)
-            automaton.start()
-            candidates = Candidates(root, calls, judged)
-            generator = Generator(automaton, _interesting_first(calls, judged), self.options.prune)
-            assembler = Assembler(automaton)
-            for call in calls:
-                assembler.siblings.setdefault(call.method, []).append(call)
-            self.roots.append(_Root(candidates, automaton, generator, assembler))
-        self.result.notes += skipped
+        self.judged = judged
+        self.waiting = choosing.roots(self.stage, self.pools)
+        while self.waiting and not self.roots:
+            skipped = self._plant()
         if not self.roots:
             raise UsageError(
                 f"no public method of {self.subject.target} accepts any value of the pools; give some with --values "
                 f"NAME=EXPRESSION ({'; '.join(skipped[:3])})"
             )
+        self.result.notes += skipped
+
+    def _plant(self) -> list[str]:
+        """Take up the next way to make the object: find out which calls it accepts. Returns what it does not."""
+        root = self.waiting.pop(0)
+        calls, skipped = choosing.candidate_calls(self.stage, self.pools, root, self.methods)
+        if calls:
+            automaton = Automaton(self.stage, root)
+            automaton.start()
+            generator = Generator(automaton, _interesting_first(calls, self.judged), self.options.prune)
+            assembler = Assembler(automaton)
+            for call in calls:
+                assembler.siblings.setdefault(call.method, []).append(call)
+            self.roots.append(_Root(Candidates(root, calls, self.judged), automaton, generator, assembler))
+        return skipped
 
     def _iterate(self) -> bool:
         """Turns over all roots, so that none keeps the others waiting. True when nothing is left to do."""
         while self._time_left():
             active = [root for root in self.roots if root.has_work()]
-            if not active:
+            if not active and not self.waiting:
                 return self._finish_pairs()
             for root in active:
                 self._turn(root)
+            if self.waiting and self._time_left():
+                self._plant()
         return False
 
     def _turn(self, root: _Root) -> None:
@@ -398,6 +405,8 @@ class Campaign:
     def _random(self) -> bool:
         """ConTeGe (Pradel, Gross, PLDI 2012): a random prefix, two random suffixes; the explorer is ours."""
         dice = random.Random(self.options.seed)
+        while self.waiting and self._time_left():
+            self._plant()
         while self._time_left():
             root = dice.choice(self.roots)
             judged = [call for call in root.candidates.calls if call.method in root.candidates.judged]

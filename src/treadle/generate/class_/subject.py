@@ -243,7 +243,7 @@ def packages_of(cls: Any) -> tuple[str, ...]:
     names = [cls.__name__] if isinstance(cls, types.ModuleType) else [base.__module__ for base in cls.__mro__]
     found: dict[str, None] = {}
     for name in names:
-        if name in ("builtins", "__main__") or never(name) or name in _ABC_MODULES:
+        if name in ("builtins", "__main__") or never(name) or (name in _ABC_MODULES and name != names[0]):
             continue
         package = _package(name)
         if package.partition(".")[0] in sys.stdlib_module_names and package != name:
