@@ -27,6 +27,7 @@ from treadle.symbolic.expr import (
     eq,
     in_class,
     sub,
+    terms_of,
 )
 from treadle.symbolic.meaning import evaluate
 from treadle.symbolic.solver import Solver
@@ -107,6 +108,9 @@ def _first_model(
 def _edges(condition: Expr) -> Iterable[Value]:
     """The tightest way to satisfy a comparison: equality, or the nearest neighbour of an excluded value."""
     if condition.op == "ge0" and condition.args[0].sort is INT and condition.linear:
+        constant, terms = terms_of(condition.args[0])
+        if constant == -1 and len(terms) == 1 and terms[0][0].op == "len":
+            return  # "not empty" says nothing about an edge: a longer text shows more
         yield eq(condition.args[0], 0)
     elif condition.op == "not" and condition.args[0].op == "eq0" and condition.linear:
         inner = condition.args[0].args[0]

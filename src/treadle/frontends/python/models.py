@@ -284,6 +284,28 @@ def gcd(*integers):
     return result
 
 
+def comb(n, k):
+    if n < 0:
+        raise ValueError("n must be a non-negative integer")
+    if k < 0:
+        raise ValueError("k must be a non-negative integer")
+    if k > n:
+        return 0
+    result = 1
+    for i in range(k):
+        result = result * (n - i) // (i + 1)
+    return result
+
+
+def factorial(n):
+    if n < 0:
+        raise ValueError("factorial() not defined for negative values")
+    result = 1
+    for i in range(n):
+        result = result * (i + 1)
+    return result
+
+
 def prod(iterable, *, start=1):
     total = start
     for value in iterable:
@@ -328,6 +350,8 @@ MODELS = {
     enumerate: enumerate_,
     math.gcd: gcd,
     math.prod: prod,
+    math.comb: comb,
+    math.factorial: factorial,
 }
 if hasattr(itertools, "batched"):
     MODELS[itertools.batched] = batched
