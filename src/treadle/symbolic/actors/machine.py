@@ -234,9 +234,10 @@ class Run:
     def _settle(self, task: Task, env: Env, outcome: int, group: Ref) -> None:
         state = self.state
         if outcome == ENDED:
-            state.futures[self.machine.interned.future(task.key)] = self.result
+            if task.wanted or type(self.result) is Failure:
+                state.futures[self.machine.interned.future(task.key)] = self.result
             return
-        stopped = Task(task.key, task.this, task.code, self.resume, tuple(env), self.serial, self.guard)
+        stopped = Task(task.key, task.this, task.code, self.resume, tuple(env), self.serial, self.guard, task.wanted)
         if outcome == SUSPENDED:
             state.queues[group] = (*state.queues[group], stopped)
             # giving the actor away counts as a switch: waiting is not free under a task limit
@@ -257,7 +258,7 @@ class Run:
         self.serial += 1
         return self.machine.interned.key(self.task.key, self.serial)
 
-    def send(self, receiver: Value, method: str, args: list[Value], point: int) -> Fut:
+    def send(self, receiver: Value, method: str, args: list[Value], point: int, wanted: bool = True) -> Fut:
         """Asynchronous call: a new task in the receiver's queue (rules asy of seed 000 Fig. 3)."""
         known = type(receiver) is Ref
         target: Ref = receiver if known else self.machine.unknowns.receiver(self, receiver, point)
@@ -265,7 +266,7 @@ class Run:
         code = self.image.methods[target.cls, method]
         key = self.fresh()
         env = (target, *args, *[None] * (code.slots - 1 - len(args)))
-        task = Task(key, target, code, 0, env, 0, None)
+        task = Task(key, target, code, 0, env, 0, None, wanted)
         group = state.groups.get(target, target) if state.groups else target
         state.queues[group] = (*state.queues.get(group, ()), task)
         self.target = target
@@ -287,7 +288,7 @@ class Run:
             self.machine.observer("new", (self.this, ref))
         self._initialise(ref, cls, args)
         if (cls, "run") in self.image.methods and not self.image.methods[cls, "run"].params:
-            self.send(ref, "run", [], point)
+            self.send(ref, "run", [], point, wanted=False)
         return ref
 
     def count_actor(self, point: int, extra: int) -> None:

@@ -22,10 +22,18 @@ class Task:
     in every order of the other tasks. `waiting` is the guard it is suspended at.
     """
 
-    __slots__ = ("code", "env", "key", "pc", "serial", "this", "waiting")
+    __slots__ = ("code", "env", "key", "pc", "serial", "this", "waiting", "wanted")
 
     def __init__(
-        self, key: int, this: Ref, code: Code, pc: int, env: tuple[Value, ...], serial: int, waiting: Waiting | None
+        self,
+        key: int,
+        this: Ref,
+        code: Code,
+        pc: int,
+        env: tuple[Value, ...],
+        serial: int,
+        waiting: Waiting | None,
+        wanted: bool = True,
     ) -> None:
         self.key = key
         self.this = this
@@ -34,6 +42,7 @@ class Task:
         self.env = env
         self.serial = serial
         self.waiting = waiting
+        self.wanted = wanted  # somebody can ask for its result; of `o!m();` nobody can
 
     def __repr__(self) -> str:
         return f"{self.this}.{self.code.name}#{self.key}"

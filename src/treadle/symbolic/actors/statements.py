@@ -221,11 +221,11 @@ class _BodyCompiler:
         receiver = self._value(exp.receiver)
         args = [self._value(a) for a in exp.args]
         point = next(self.points)
-        method = exp.method
+        method, wanted = exp.method, slot is not None
         following = self._here + 1
 
         def send(run: Run, env: Env) -> int:
-            future = run.send(receiver(run, env), method, [a(run, env) for a in args], point)
+            future = run.send(receiver(run, env), method, [a(run, env) for a in args], point, wanted)
             if slot is not None:
                 env[slot] = future
             if target_slot is not None:
