@@ -35,6 +35,12 @@ def islice(iterable, *args):
         start, stop, step = args
     start = 0 if start is None else start
     step = 1 if step is None else step
+    if stop is not None and stop < 0 and len(args) == 1:
+        raise ValueError("Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
+    if start < 0 or (stop is not None and stop < 0):
+        raise ValueError("Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
+    if step < 1:
+        raise ValueError("Step for islice() must be a positive integer or None.")
     position = 0
     wanted = start
     if stop is not None and stop <= 0:

@@ -7,6 +7,7 @@ sampled.
 
 from __future__ import annotations
 
+import collections
 import operator
 from collections.abc import Callable
 from fractions import Fraction
@@ -519,7 +520,13 @@ def _dunder(vm: VM, op: str, a: Any, b: Any) -> Any:
                 return answer
     inner = [v.payload if isinstance(v, InstanceObj) and v.payload is not None else v for v in (a, b)]
     if inner[0] is not a or inner[1] is not b:
-        return binary(vm, op, *inner)
+        result = binary(vm, op, *inner)
+        source = a if isinstance(a, InstanceObj) else b
+        if issubclass(source.cls, collections.deque) and isinstance(result, ListObj):
+            from treadle.frontends.python import builtin_calls
+
+            return builtin_calls._deque(vm, result, source.fields.get("maxlen"))
+        return result
     return _refused(vm, op, a, b)
 
 
