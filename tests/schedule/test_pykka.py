@@ -20,6 +20,7 @@ from treadle.search.strategy import Strategy
 
 gatling: Any = import_module("tests.programs.actors.gatling")
 small: Any = import_module("tests.programs.actors.small")
+larger: Any = import_module("tests.programs.actors.larger")
 
 Orders = frozenset[tuple[int, tuple[int, ...]]]
 
@@ -163,3 +164,14 @@ def test_a_failure_is_replayed_by_its_trail() -> None:
 def test_messages_are_not_for_instrumented_packages() -> None:
     with pytest.raises(treadle.UsageError, match="accesses"):
         treadle.check(small.test_two_senders, granularity="messages", instrument="pykka")
+
+
+def test_an_object_that_two_actors_share_is_a_finding_of_its_own() -> None:
+    result = treadle.check(larger.test_shared_totals, granularity="accesses", executions=50)
+    assert result.failed
+    assert result.findings[0].kind == "shared object"
+    assert "is shared by Adding (T1) and Adding (T2)" in result.findings[0].message
+
+
+def test_actors_that_share_nothing_pass_at_the_granularity_of_accesses() -> None:
+    assert not treadle.check(larger.test_own_totals, granularity="accesses", executions=50).findings

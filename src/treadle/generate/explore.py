@@ -76,7 +76,15 @@ def check(
     loom = Loom(test, source=source, instrument=packages, timeouts=timeouts, seed=seed, skip_private=True)
     settings = _settings(packages, timeouts, seed)
     with loom:
-        return Campaign(loom, make, name, settings, executions, seconds, progress, strategy).run()
+        found = Campaign(loom, make, name, settings, executions, seconds, progress, strategy).run()
+        if granularity == "accesses" and not found.findings:
+            from treadle.generate.schedule import explore_messages
+
+            found.findings = explore_messages.shared_by_actors(loom, source if source is not None else test)
+            if found.findings:
+                found.verdict, found.exhaustive = Verdict.FAILED, False
+                found.reason = "actors share an object"
+        return found
 
 
 def _check_options(test: Any, executions: int | None, seconds: float | None) -> None:

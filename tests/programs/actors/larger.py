@@ -190,3 +190,29 @@ def test_runs_differ():
     for sender in senders:
         sender.ask("last")
     pykka.ActorRegistry.stop_all()
+
+
+class Adding(pykka.ThreadingActor):
+    """Adds to a list that it was given, and that others have as well."""
+
+    def __init__(self, totals):
+        super().__init__()
+        self.totals = totals
+
+    def on_receive(self, message):
+        self.totals["sum"] = self.totals["sum"] + message
+
+
+def test_shared_totals():
+    totals = {"sum": 0}
+    actors = [Adding.start(totals) for _ in range(2)]
+    for number, actor in enumerate(actors):
+        actor.tell(number)
+    pykka.ActorRegistry.stop_all()
+
+
+def test_own_totals():
+    actors = [Adding.start({"sum": 0}) for _ in range(2)]
+    for number, actor in enumerate(actors):
+        actor.tell(number)
+    pykka.ActorRegistry.stop_all()

@@ -18,15 +18,20 @@ from treadle.generate.schedule.confirm import Confirmation
 from treadle.generate.schedule.follow import FollowSchedule
 from treadle.model.errors import UsageError
 from treadle.model.result import Finding, Verdict
+from treadle.oracles.isolation import shared_objects
 from treadle.runtime.actors.loom import LIBRARIES, MessageLoom, own_modules
 from treadle.runtime.actors.messages import MessageExecution
 from treadle.runtime.instrument.selection import Selection, module_of
+from treadle.runtime.loom import Loom
 from treadle.search import strategies
 from treadle.search.auto import Auto
 from treadle.search.message_dpor import MessageDpor
+from treadle.search.replay import FollowSteps
 from treadle.search.strategy import Strategy
 
 GRANULARITIES = ("messages", "accesses")
+# Executions after which every object that strands share is known to be shared.
+_ATTEMPTS = 20
 
 
 def granularity_of(test: Callable[[], Any], source: Any, wanted: str | None, packages: Sequence[str], seed: int) -> str:
@@ -104,6 +109,23 @@ def check_messages(
         result = _Messages(loom, make, target, settings, executions, seconds, progress, strategy).run()
     result.statistics["granularity"] = "messages"
     return result
+
+
+def shared_by_actors(loom: Loom, source: Any) -> list[Finding]:
+    """The objects that two actors share, seen in one execution that looks at every access."""
+    if "pykka" not in sys.modules or not uses_actors(source):
+        return []
+    from treadle.runtime.actors.pykka import noting_actors
+
+    for _ in range(_ATTEMPTS):
+        follow = FollowSteps([])
+        follow.begin()
+        actors: dict[int, str] = {}
+        with noting_actors(actors):
+            run = loom.run(follow)
+        if not run.revealed:
+            return shared_objects(run, actors)
+    return []
 
 
 def settings_for(delivery: str, timeouts: str, seed: int) -> dict[str, Any]:

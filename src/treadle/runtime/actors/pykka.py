@@ -213,6 +213,25 @@ def _changing(original: Any) -> Any:
     return classmethod(change)
 
 
+@contextmanager
+def noting_actors(names: dict[int, str]) -> Iterator[None]:
+    """Note which strands are actors, by number, in executions that look at every access."""
+    actor = pykka._actor.Actor
+    original = actor._actor_loop
+
+    def _actor_loop(self: Any) -> None:
+        strand = here()
+        if strand is not None:
+            names[strand.index] = f"{type(self).__name__} ({strand.treadle_name})"
+        original(self)
+
+    actor._actor_loop = _actor_loop
+    try:
+        yield
+    finally:
+        actor._actor_loop = original
+
+
 # ---------------------------------------------------------------------- in place for a campaign
 
 
