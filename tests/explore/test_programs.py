@@ -529,3 +529,31 @@ def test_outside_an_execution_everything_is_as_before() -> None:
     for thread in threads:
         thread.join()
     assert account.balance == 4
+
+
+def test_state_that_is_shared_behind_the_back_of_the_tool_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads that talk through an object that no hook sees: one of them does what no operation before it explains."""
+    outside: Any = types.ModuleType("outside")
+    exec("state = []\ndef say(): state.append(1)\ndef told(): return bool(state)", vars(outside))
+    monkeypatch.setitem(sys.modules, "outside", outside)
+
+    def run() -> None:
+        outside.state = []
+        word, door, left, right = Account(), Account(), Account(), Account()
+
+        def teller() -> None:
+            word.balance = 1
+            outside.say()
+
+        def listener() -> None:
+            door.deposit(1)
+            (left if outside.told() else right).balance = 1
+
+        def reader() -> None:
+            sum(account.balance for account in (word, door, left, right))
+
+        treadle.parallel(teller, listener, reader)
+
+    result = treadle.check(run)
+    assert result.verdict is Verdict.CUT
+    assert "does not see" in result.reason

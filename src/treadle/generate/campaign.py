@@ -189,13 +189,22 @@ class Campaign:
     # ------------------------------------------------------------------ the end
 
     def _verdict(self, reason: str) -> tuple[Verdict, list[Finding]]:
-        if reason == "end" and self.search.exhausted and not self.over_limit:
+        if reason == "end" and self.search.exhausted and not self.over_limit and not self._surprise():
             conflicts = getattr(self.search, "conflicts", 1)
             if self.executions == 1 and not conflicts:
                 return Verdict.NOTHING_TO_EXPLORE, []
             bounded = self.search.bounded or self.looping
             return (Verdict.PASSED_WITHIN_BOUNDS if bounded else Verdict.PASSED_EXHAUSTIVE), []
         return Verdict.CUT, []
+
+    def _surprise(self) -> str:
+        """What a strand did that no operation before it explains, in words; empty when there was no such thing."""
+        surprise = getattr(self.search, "surprise", None)
+        if surprise is None:
+            return ""
+        strand, planned, found = surprise
+        expected, came = (f"{word(op[0])} {location(op)}" for op in (planned, found))
+        return f"{strand} {came} where it {expected} in an equivalent schedule"
 
     def _estimate(self) -> float | None:
         share = self.search.progress()
@@ -244,6 +253,8 @@ class Campaign:
             if len(self.loom.indexes) == 1:
                 return "the test starts no thread that Treadle controls: there was one schedule to run"
             return "the threads share nothing that Treadle sees: there was one schedule to run"
+        if self._surprise():
+            return f"the strands share something that Treadle does not see ({self._surprise()}): not a pass"
         if self.over_limit:
             return f"{self.over_limit} of {count} were stopped after {self.loom.most_steps} operations: not a pass"
         if reason == "interrupted":

@@ -47,6 +47,10 @@ class Auto(Strategy):
         self.blocked = self.dpor.blocked
 
     @property
+    def surprise(self) -> Any:
+        return self.dpor.surprise
+
+    @property
     def conflicts(self) -> int:
         return self.dpor.conflicts
 

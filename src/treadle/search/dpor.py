@@ -61,6 +61,8 @@ class Dpor(Strategy):
         self.changes: dict[Any, list[int]] = {}  # those of them that do not only read
         self.fence: list[int] = []  # events that everything else is ordered with: time-outs
         self.started = False
+        # a strand that did something else than the operations before it can explain: something shared is not seen
+        self.surprise: tuple[str, Operation, Operation] | None = None
         self.conflicts = 0  # pairs of dependent operations of different strands that no start or join puts in order
 
     # ------------------------------------------------------------------ the strategy's three methods
@@ -79,8 +81,11 @@ class Dpor(Strategy):
             node = self._enter(run.trace, run.guards)
             self.nodes.append(node)
         if node.tree:
-            strand = run.by_index[node.tree[0].strand]
+            branch = node.tree[0]
+            strand = run.by_index[branch.strand]
             if run.can_go(strand):
+                if not self.surprise and not _as_planned(branch.op, strand.pending):
+                    self.surprise = (strand.treadle_name, branch.op, strand.pending)
                 return strand
             run.stop_reason = "blocked"
             return None
@@ -287,6 +292,14 @@ class Dpor(Strategy):
             if _weak_initial(sleeper, op, sequence) is not None:
                 return
         _insert(node.tree, sequence, node.tree[0] if node.tree else None)
+
+
+def _as_planned(planned: Operation, found: Operation) -> bool:
+    """Is this the operation that a wakeup sequence foresaw? It is on the same object; how much of the object it touches
+    may depend on the operation that it was reversed with."""
+    if planned[0] == MULTI or found[0] == MULTI:
+        return planned[0] == found[0] or any(part[1] == (planned[1] or found[1]) for part in planned[2] or found[2])
+    return bool(planned[1] == found[1])
 
 
 def _part(op: Operation, name: Any) -> tuple[int, Any]:
