@@ -284,8 +284,15 @@ class MessageExecution(Execution):
         return True
 
     def _earliest(self) -> Strand | None:
-        """After the end of the test, time stands still."""
-        return None if self._is_over() else super()._earliest()
+        """Whose time runs out first. Not before orders are given up that hold messages back; and after the end of the
+        test, time stands still."""
+        if self._is_over():
+            return None
+        if self.orders and self._give_up_orders():
+            chosen: Strand | None = self.picker.pick(self)
+            if chosen is not None:
+                return chosen
+        return super()._earliest()
 
     @property
     def troubled(self) -> bool:
