@@ -523,9 +523,9 @@ def _dunder(vm: VM, op: str, a: Any, b: Any) -> Any:
         result = binary(vm, op, *inner)
         source = a if isinstance(a, InstanceObj) else b
         if issubclass(source.cls, collections.deque) and isinstance(result, ListObj):
-            from treadle.frontends.python import builtin_calls
+            from treadle.frontends.python import builtin_functions
 
-            return builtin_calls._deque(vm, result, source.fields.get("maxlen"))
+            return builtin_functions._deque(vm, result, source.fields.get("maxlen"))
         return result
     return _refused(vm, op, a, b)
 
