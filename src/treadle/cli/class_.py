@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -246,24 +247,43 @@ def _one(
     """One class; among several, those that cannot be tested are noted and left out."""
     try:
         check_class(cls, name)
-        result = run_class(examine(name, cls), options, progress)
+        subject = examine(name, cls)
+        result = run_class(subject, options, progress)
     except UsageError as error:
         if alone:
             raise
         return ClassResult(name, Verdict.NOTHING_TO_EXPLORE, reason=str(error))
+    written = _write(result, options, output, keep_green)
+    left = options.budget - result.seconds
+    if result.verdict is Verdict.FAILED and not result.faults and left > _WORTHWHILE and not result.interrupted:
+        # what was found is not shown by a test of its own: go on without it
+        ignored = options.ignored | {frozenset(fault.methods) for fault in result.warnings}
+        again = run_class(subject, replace(options, budget=left, ignored=ignored), progress)
+        again.notes += [note for note in result.notes if note not in again.notes]
+        again.warnings += result.warnings
+        again.seconds += result.seconds
+        result = again
+        written = _write(result, options, output, keep_green)
     if result.interrupted:
         print("treadle: stopped; what was found so far:", file=sys.stderr)
-    written = None
-    try:
-        written = class_pytest.save(result, options, output, keep_green)
-    except KeyboardInterrupt:
-        result.interrupted = True
-        result.notes.append("no tests were written: stopped while they were run for the first time")
     if result.verdict is Verdict.FAILED and not result.faults:
         result.verdict = Verdict.CUT
         result.reason = "what looked like a fault was not shown by a test of its own: not a pass"
     result.written = str(written) if written is not None else ""
     return result
+
+
+# Seconds of the budget that are worth a second campaign.
+_WORTHWHILE = 5.0
+
+
+def _write(result: ClassResult, options: Options, output: str, keep_green: bool) -> Path | None:
+    try:
+        return class_pytest.save(result, options, output, keep_green)
+    except KeyboardInterrupt:
+        result.interrupted = True
+        result.notes.append("no tests were written: stopped while they were run for the first time")
+        return None
 
 
 def report(results: list[ClassResult], as_json: bool) -> int:

@@ -87,7 +87,7 @@ class Campaign:
         self.result = ClassResult(subject.target, Verdict.CUT, subject=subject)
         self.methods = _selected(subject, options)
         self.known_faults: set[Hashable] = set()
-        self.blamed: set[Hashable] = set()
+        self.blamed: set[Hashable] = {(pair,) for pair in options.ignored}
         self.unfinished: list[tuple[_Root, Pair]] = []
         self.started = time.perf_counter()
         self.deadline = self.started + options.budget

@@ -28,6 +28,7 @@ class Options:
     prune: frozenset[str] = frozenset(PRUNINGS)
     atomic_sets: tuple[frozenset[str], ...] = ()
     instrument: tuple[str, ...] = ()
+    ignored: frozenset[frozenset[str]] = frozenset()  # pairs of methods that are not reported again
 
 
 @dataclass

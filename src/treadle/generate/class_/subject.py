@@ -158,8 +158,9 @@ def _is_self_attribute(node: ast.AST) -> bool:
 
 def import_module(name: str) -> types.ModuleType:
     """Import a module; whatever goes wrong is one sentence."""
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+    for folder in (Path.cwd() / "src", Path.cwd()):
+        if folder.is_dir() and str(folder) not in sys.path:
+            sys.path.insert(0, str(folder))
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
