@@ -123,6 +123,13 @@ def test_a_program_that_is_not_deterministic_is_told_with_the_event_that_did_not
     assert "did not come" in result.unfit[0]
 
 
+def test_a_message_of_a_timer_may_come_first() -> None:
+    result = check_schedules(larger.test_timer)
+    assert result.verdict is Verdict.PASSED_WITHIN_BOUNDS
+    assert result.infeasible == 0
+    assert result.executions > 1
+
+
 def test_a_cycle_of_asks_is_found() -> None:
     result = check_schedules(small.test_two_actors_may_ask_each_other)
     assert result.findings[0].kind == "cycle of blocking gets"

@@ -216,3 +216,13 @@ def test_own_totals():
     for number, actor in enumerate(actors):
         actor.tell(number)
     pykka.ActorRegistry.stop_all()
+
+
+def test_timer():
+    """A timer is a sender of its own; its time is virtual."""
+    actor = Quiet.start()
+    timer = threading.Timer(5, lambda: actor.tell("tick"))
+    timer.start()
+    actor.tell("first")
+    timer.join()
+    actor.stop()

@@ -9,6 +9,7 @@ it was replayed, with the fewest orders of messages that bring it about.
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -73,6 +74,8 @@ def check_schedules(
     receives of every execution.
     """
     check_options(criteria, executions, seconds, delivery)
+    if inspect.iscoroutinefunction(source if source is not None else test):
+        raise Unsupported("the test is a coroutine function: call asyncio.run(...) in a plain test function instead")
     name = target if target is not None else target_of(source if source is not None else test)
     loom = MessageLoom(test, source=source, seed=seed, causal=delivery == "causal", behaviours=tuple(behaviours))
     with loom:

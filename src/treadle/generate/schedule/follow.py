@@ -8,6 +8,7 @@ because its next event does not come, is given up there: `missing` is that event
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -80,8 +81,9 @@ class FollowSchedule(Strategy):
 
     @staticmethod
     def _time_may_pass(run: Any) -> bool:
-        """Is somebody asleep whose time comes before any wait with a timeout is given up?"""
+        """Is somebody asleep, or a timer set, whose time comes before any wait with a timeout is given up?"""
         timed = [strand for strand in run.people if not strand.finished and strand.deadline is not None]
         if not timed:
             return False
-        return bool(min(timed, key=lambda strand: strand.deadline).pending[0] == SLEEP)
+        first = min(timed, key=lambda strand: strand.deadline)
+        return first.pending[0] == SLEEP or isinstance(first.thread, threading.Timer)
