@@ -52,9 +52,9 @@ _TURN = 1.5
 # Seconds that one iteration may look for a sequence.
 _SLICE = 1.0
 # After the first fault the campaign goes on for as long again, but at least this many seconds: others are often near.
-_AFTER_FAULT = 3.0
+_AFTER_FAULT = 10.0
 # Faults in one report: more are mostly the same mistake again.
-_MOST_FAULTS = 8
+_MOST_FAULTS = 20
 _MINIMISE = 4.0  # seconds for one fault
 
 
