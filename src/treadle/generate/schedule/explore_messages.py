@@ -23,6 +23,7 @@ from treadle.runtime.actors.loom import LIBRARIES, MessageLoom, own_modules
 from treadle.runtime.actors.messages import MessageExecution
 from treadle.runtime.instrument.selection import Selection, module_of
 from treadle.runtime.loom import Loom
+from treadle.runtime.watchdog import ReallyBlocked
 from treadle.search import strategies
 from treadle.search.auto import Auto
 from treadle.search.message_dpor import MessageDpor
@@ -30,6 +31,8 @@ from treadle.search.replay import FollowSteps
 from treadle.search.strategy import Strategy
 
 GRANULARITIES = ("messages", "accesses")
+# Seconds without a step after which the execution that looks for actors is given up.
+_PATIENCE = 5.0
 # Executions after which every object that strands share is known to be shared.
 _ATTEMPTS = 20
 
@@ -44,10 +47,13 @@ def granularity_of(test: Callable[[], Any], source: Any, wanted: str | None, pac
         return wanted
     if packages or not uses_actors(source if source is not None else test):
         return "accesses"
-    with MessageLoom(test, source=source, seed=seed) as loom:
+    with MessageLoom(test, source=source, seed=seed, patience=_PATIENCE) as loom:
         follow = FollowSchedule()
         follow.begin()
-        run = loom.run(follow)
+        try:
+            run = loom.run(follow)
+        except ReallyBlocked:  # a loop that waits for memory to change: not a program of messages alone
+            return "accesses"
         assert isinstance(run, MessageExecution)
         return "messages" if run.journal.actors else "accesses"
 
