@@ -38,6 +38,7 @@ def main(quick: bool = False) -> None:
     _bugs(repetitions, 30 if quick else BUDGET)
     _twins(40 if quick else 200)
     _coverage(15 if quick else 30)
+    _size()
     if not quick:
         _real()
 
@@ -170,6 +171,21 @@ def _adder(goals: dict[str, Goals]) -> Callable[[Any], None]:
             one.add(receives)
 
     return add
+
+
+def _size() -> None:
+    """A hundred actors and ten thousand receives, three executions."""
+    rows = Rows("schedule_size", ["program", "actors", "events", "executions", "seconds"])
+    module = importlib.import_module("benchmarks.subjects.actors.hops")
+    result = check_schedules(_test(module, ""), source=module.run, executions=3)
+    rows.add(
+        program="hops",
+        actors=result.actors,
+        events=result.events,
+        executions=result.executions,
+        seconds=result.seconds,
+    )
+    rows.table()
 
 
 def _real() -> None:
