@@ -437,9 +437,8 @@ class Campaign:
         if self.progress is not None and now - self.told > 0.1:
             self.told = now
             done = (now - self.started) / max(self.deadline - self.started, 1e-9)
-            self.progress(
-                self.result.pairs, done, f"{self.result.sequences} sequences, {len(self.result.faults)} faults"
-            )
+            said = f"{self.result.sequences} sequences, {self.result.pairs} pairs, {len(self.result.faults)} faults,"
+            self.progress(self.stage.executions, self.stage.executions / done if done > 0 else None, said)
 
     def _note(self, text: str) -> None:
         if text not in self.result.notes:
