@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 from weakref import ref
 
-from greenlet import getcurrent, greenlet
+from greenlet import GreenletExit, getcurrent, greenlet
 
 from treadle.model.operation import FAILED, FINISH, TIMEOUT, Operation, location, word
 from treadle.model.result import Waiting
@@ -32,6 +32,10 @@ _FEW = 4
 
 # A strand that is being ended may run its `finally` blocks, but only so far.
 _LAST_POINTS = 200
+
+
+# Greenlets that would not end. They are kept: the garbage collector would end them inside some other strand.
+_GIVEN_UP: list[greenlet] = []
 
 
 class Picker(Protocol):
@@ -93,6 +97,8 @@ class Worker:
                     execution.advance(strand)
             except StrandEnd:
                 pass
+            except GreenletExit:
+                return  # killed by the garbage collector, in whatever strand it runs: nobody is to be switched to
             except BaseException as error:
                 strand.exception = error
             strand.finished = True
@@ -502,7 +508,8 @@ class Execution:
         me.endings += 1
         if me.endings == 1 or me.endings > _LAST_POINTS:
             if me.endings > 2 * _LAST_POINTS:
-                while True:  # a bare `except:` in a loop: this greenlet is given up
+                _GIVEN_UP.append(me.greenlet)  # a bare `except:` in a loop
+                while True:
                     self.pool.hub.switch()
             raise StrandEnd
         if me.guard is not None and not me.guard.ready(me.waits, me):
