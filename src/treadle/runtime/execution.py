@@ -175,6 +175,8 @@ class Execution:
         "unfinished",
     )
 
+    strand_type: type[Strand] = Strand
+
     def __init__(
         self,
         pool: Pool,
@@ -283,7 +285,7 @@ class Execution:
         index = self.indexes.get(name)
         if index is None:
             index = self.indexes[name] = len(self.indexes)
-        strand = Strand(self, index, name, thread, run, daemon)
+        strand = self.strand_type(self, index, name, thread, run, daemon)
         worker = self.pool.worker()
         worker.strand = strand
         strand.worker = worker

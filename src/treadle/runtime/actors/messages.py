@@ -211,6 +211,8 @@ class Signals:
 class MessageExecution(Execution):
     """One execution in steps of messages. `journal` has all of them."""
 
+    strand_type = MessageStrand
+
     # set by the loom for every execution
     causal: bool = False
     behaviours: tuple[str, ...] = ()
@@ -236,7 +238,6 @@ class MessageExecution(Execution):
 
     def _strand(self, name: str, thread: Any, run: Callable[[], Any], daemon: bool) -> Strand:
         strand = super()._strand(name, thread, run, daemon)
-        strand.__class__ = MessageStrand
         assert isinstance(strand, MessageStrand)
         maker = here()
         if isinstance(maker, MessageStrand):
