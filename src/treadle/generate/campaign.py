@@ -100,13 +100,13 @@ class Campaign:
                 search = self._start_again()
                 continue
             search.end(run)
+            self.looping |= run.looping
             if run.stop_reason == "blocked":
                 continue
             self.executions += 1
             self.spent += 1
             if len(run.trace) > self.longest:
                 self.longest = len(run.trace)
-                self.looping |= run.looping
             if not run.stop_reason and not run.unfinished and not run.held and not run.troubled:
                 continue  # as almost always: everybody came to an end, and nobody raised
             self._note(run)
