@@ -242,8 +242,19 @@ class Concrete:
         start = self.default(kind)
         final = self.leaf(written)
         if type(start) is type(final) and start == final:
-            start = (not start) if isinstance(start, bool) else start + ("x" if isinstance(start, str) else 1)
+            start = self._another(kind, start)
         node.fields[name] = start
+
+    def _another(self, kind: t.Type, value: Any) -> Any:
+        """A value of the type that differs from the default one, where there is one."""
+        if isinstance(value, bool):
+            return not value
+        if isinstance(value, int | float):
+            return value + 1
+        if isinstance(value, str):
+            return value + "x"
+        others = [o for o in t.options(kind) if o is not t.NONE]
+        return self.default(others[0]) if value is None and others else value
 
     def _source_items(self, value: ListObj, read: Any) -> list[Any]:
         size = evaluate(value.length, self.model)
