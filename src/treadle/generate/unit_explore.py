@@ -173,9 +173,8 @@ class Session:
                 self.result.cases.append(case)
                 self.progress(len(self.result.cases))
         except KeyboardInterrupt:
-            # what was found is kept, and counted as cut
+            # what was found is kept; the search has booked what is left
             self.result.stopped = True
-            self.result.seen.cut["time"] += 1
         return self.result
 
     def _cases(self) -> Iterator[TestCase]:
@@ -183,21 +182,24 @@ class Session:
         solver = Solver(options.domain)
         solver.words = self.words
         found = explore(
-            self._run,
+            self._case,
             solver,
             self.result.seen,
             seconds=options.seconds,
             most=options.most_paths,
             words=(*self.words, *_SAMPLES),
         )
-        for finished in found:
+        for ran in found:
             self.result.paths += 1
-            case = Concrete(self.target, finished.result, finished.path, options.domain, self.words).case()
-            if case is None:
+            if ran.result is None:
                 place = Place(self.target.file, self.target.line, "no values found for a path")
                 self.result.unlabelled.append(place)
             else:
-                yield case
+                yield ran.result
+
+    def _case(self, path: Path) -> TestCase | None:
+        """Run one path; its test case, unless no values were found."""
+        return Concrete(self.target, self._run(path), path, self.options.domain, self.words).case()
 
     def _run(self, path: Path) -> Run:
         try:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from treadle.symbolic.expr import Expr
-from treadle.symbolic.path import Alternative, Cut, Impossible, Path, PathEnd, Place, Trail, Unsupported
+from treadle.symbolic.path import Alternative, Cut, Path, PathEnd, Place, Trail, Unsupported
 from treadle.symbolic.solver import Solver
 
 T = TypeVar("T")
@@ -42,9 +42,57 @@ class Exploration:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished(Generic[T]):
-    path: Path
-    result: T
+class Ran(Generic[T]):
+    """One path that was run: how it ended, and what it left for later.
+
+    Plain data, so that a path can be run in one process and booked in another.
+    """
+
+    # 'finished', 'cut: loop', 'unsupported: ...', or '' where there is nothing to tell
+    end: str
+    trail: Trail
+    story: list[Expr | str]
+    alternatives: list[Alternative]
+    place: Place
+    sampled: list[Place]
+    gave_up: list[Place]
+    result: T | None = None
+
+
+def run_one(run: Callable[[Path], T], path: Path) -> Ran[T]:
+    """Run one path to its end, whatever that is."""
+    end, result = "", None
+    try:
+        result = run(path)
+    except Cut as cut:
+        end = f"cut: {cut.kind}"
+    except Unsupported as unsupported:
+        end = f"unsupported: {unsupported.what}"
+    except PathEnd:
+        pass
+    else:
+        end = "finished"
+    return Ran(end, tuple(path.trail), path.story, path.alternatives, path.place, path.sampled, path.gave_up, result)
+
+
+def book(ran: Ran[T], seen: Exploration) -> None:
+    """Keep what a path says about the search as a whole."""
+    kind, _, what = ran.end.partition(": ")
+    if kind:
+        seen.ends.append((ran.story, ran.end))
+    if kind == "cut":
+        seen.cut[what] += 1
+        if what == "time":
+            seen.pending.append(Alternative(ran.trail, None))
+        else:
+            seen.cut_trails.append(ran.trail)
+    elif kind == "unsupported":
+        place = Place(ran.place.file, ran.place.line, what)
+        if place not in seen.unsupported:
+            seen.unsupported.append(place)
+    elif kind == "finished":
+        seen.sampled.extend(p for p in ran.sampled if p not in seen.sampled)
+    seen.gave_up.extend(p for p in ran.gave_up if p not in seen.gave_up)
 
 
 def explore(
@@ -55,38 +103,26 @@ def explore(
     seconds: float = float("inf"),
     most: int = 100_000,
     words: tuple[str, ...] = (),
-    start: Trail = (),
-) -> Iterator[Finished[T]]:
-    """Run every path; yields those that finish, and books the others in `seen`."""
+    start: Sequence[Alternative] = (Alternative((), None),),
+) -> Iterator[Ran[T]]:
+    """Run every path below the trails of `start`, the first one first; yields those that finish, books them all.
+
+    Whatever ends the search early, Ctrl-C too, `seen.pending` then holds what is left.
+    """
     deadline = time.monotonic() + seconds
-    todo = [Alternative(start, None)]
+    todo = list(reversed(start))
     finished = 0
-    while todo:
-        if time.monotonic() > deadline or finished >= most:
-            seen.cut["time" if finished < most else "paths"] += len(todo)
-            seen.pending.extend(todo)
-            return
-        alternative = todo.pop()
-        path = Path(solver, alternative.trail, alternative.model, deadline, words=words)
-        try:
-            result = run(path)
-        except Impossible:
-            pass
-        except Cut as cut:
-            seen.cut[cut.kind] += 1
-            seen.ends.append((path.story, f"cut: {cut.kind}"))
-            seen.cut_trails.append(tuple(path.trail))
-        except Unsupported as unsupported:
-            place = Place(path.place.file, path.place.line, unsupported.what)
-            seen.ends.append((path.story, f"unsupported: {unsupported.what}"))
-            if place not in seen.unsupported:
-                seen.unsupported.append(place)
-        except PathEnd:
-            pass
-        else:
-            finished += 1
-            seen.ends.append((path.story, "finished"))
-            seen.sampled.extend(p for p in path.sampled if p not in seen.sampled)
-            yield Finished(path, result)
-        seen.gave_up.extend(p for p in path.gave_up if p not in seen.gave_up)
-        todo.extend(path.alternatives)
+    try:
+        while todo and finished < most and time.monotonic() <= deadline:
+            alternative = todo[-1]
+            ran = run_one(run, Path(solver, alternative.trail, alternative.model, deadline, words=words))
+            todo.pop()
+            todo.extend(ran.alternatives)
+            book(ran, seen)
+            if ran.end == "finished":
+                finished += 1
+                yield ran
+    finally:
+        seen.pending.extend(reversed(todo))
+        if todo:
+            seen.cut["paths" if finished >= most else "time"] += len(todo)
