@@ -15,7 +15,7 @@ import treadle
 from tests.unit.exploring import PROGRAMS, load
 from treadle.cli.main import main
 from treadle.model.errors import UsageError
-from treadle.output.unit_suite import is_unedited, seal
+from treadle.output.unit_files import is_unedited, seal
 
 
 @pytest.fixture(autouse=True)

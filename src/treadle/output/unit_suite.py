@@ -6,11 +6,8 @@ contradicts its prediction is a bug of ours: it is reported as such and never wr
 
 from __future__ import annotations
 
-import ast
 import functools
-import hashlib
 import os
-import re
 import types
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -25,10 +22,9 @@ from treadle.model.testcase import Node, Opaque, TestCase
 from treadle.output.pytest_suite import Written, write
 from treadle.output.pytest_values import Imports, NotWritable, text
 from treadle.output.unit_check import Coverage, check
+from treadle.output.unit_files import may_write, output_path, path_line, save
 from treadle.symbolic.path import Place
 
-# The last line of a written file: a digest of everything above it, so that hand edits are noticed.
-_SEAL = "# treadle unit, unedited: "
 # Rounds of dropping tests that fail; the second only meets tests that fail together, not alone.
 _ROUNDS = 4
 
@@ -180,9 +176,9 @@ def unit(
     found = [target for one in texts for target in resolve(one)]
     suite = Suite(" ".join(texts))
     single = all(":" in one for one in texts)
-    path = _output_path(found, texts, output)
+    path = output_path(found, texts, output)
     if write_file:
-        _may_write(path, append, force)
+        may_write(path, append, force)
     for number, target in enumerate(found):
         tell = functools.partial(progress, target.text, number, len(found)) if progress else _silent
         _explore(suite, target, options, single, tell)
@@ -192,7 +188,7 @@ def unit(
     _run_and_keep(suite, path, allow_effects)
     if write_file and suite.cases:
         suite.file = str(path)
-        _save(path, suite.source, append)
+        save(path, suite.source, append)
     return suite
 
 
@@ -243,7 +239,7 @@ def _run_and_keep(suite: Suite, path: Path, allow_effects: bool) -> None:
             _unsupported(suite, case, groups, f"a test cannot be written: {why}")
         if not written.rendered:
             return
-        written.path_line = _path_line(path, [t for t, _ in groups])
+        written.path_line = path_line(path, [t for t, _ in groups])
         source = written.source()
         checked = check(source, [e.target for e in suite.explored], allow_effects=allow_effects)
         if not checked.failed and len(checked.passed) == len(written.rendered):
@@ -292,92 +288,3 @@ def _unsupported(suite: Suite, case: TestCase, groups: Sequence[tuple[Target, An
     place = Place(target.file, target.line, what)
     if place not in suite.unsupported:
         suite.unsupported.append(place)
-
-
-# --- files -------------------------------------------------------------------------------------------------
-
-
-def _output_path(found: list[Target], texts: list[str], output: str | os.PathLike[str] | None) -> Path:
-    if output is not None:
-        path = Path(output)
-        if path.suffix != ".py":
-            raise UsageError(f"--output {path}: a pytest file ends in .py")
-        return path
-    module = found[0].module.__name__.replace(".", "_")
-    inside = texts[0].partition(":")[2].replace(".", "_").lower() if len(texts) == 1 else ""
-    name = re.sub(r"_+", "_", f"test_{module}_{inside}".strip("_") + "_unit.py")
-    folder = Path("tests") if Path("tests").is_dir() else Path()
-    return folder / name
-
-
-def _path_line(path: Path, targets: list[Target]) -> str:
-    """A module that lives outside the tests' folder and the current one must be found by the tests."""
-    for target in targets:
-        depth = target.module.__name__.count(".") + (1 if hasattr(target.module, "__path__") else 0)
-        root = Path(target.file).resolve().parent
-        for _ in range(depth):
-            root = root.parent
-        inside = {Path.cwd().resolve(), path.resolve().parent}
-        standard = any(part in ("site-packages", "dist-packages") for part in root.parts) or str(root).startswith(
-            os.path.dirname(os.__file__)
-        )
-        if root not in inside and not standard and str(root) not in os.environ.get("PYTHONPATH", ""):
-            return f"sys.path.insert(0, {str(root)!r})"
-    return ""
-
-
-def seal(source: str) -> str:
-    digest = hashlib.sha256(source.encode()).hexdigest()[:16]
-    return f"{source}\n\n{_SEAL}{digest}\n"
-
-
-def is_unedited(content: str) -> bool:
-    body, mark, digest = content.rpartition(f"\n\n{_SEAL}")
-    return bool(mark) and seal(body).endswith(f"{_SEAL}{digest}")
-
-
-def _may_write(path: Path, append: bool, force: bool) -> None:
-    if path.is_dir():
-        raise UsageError(f"'{path}' is a folder; --output names a file")
-    if not path.exists() or append or force:
-        return
-    if not is_unedited(path.read_text(encoding="utf-8")):
-        raise UsageError(
-            f"'{path}' exists and was edited by hand; pass --append to add tests to it, --force to replace it, "
-            f"or --output for another file"
-        )
-
-
-def _save(path: Path, source: str, append: bool) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if append and path.exists():
-        existing = path.read_text(encoding="utf-8")
-        joined = _appended(existing, source)
-        path.write_text(seal(joined) if is_unedited(existing) else joined, encoding="utf-8")
-    else:
-        path.write_text(seal(source), encoding="utf-8")
-
-
-def _appended(existing: str, source: str) -> str:
-    """The existing file, with the imports and the tests that it does not have yet."""
-    body, mark, _ = existing.rpartition(f"\n\n{_SEAL}")
-    old = body if mark else existing
-    old_tree, new_tree = ast.parse(old), ast.parse(source)
-    old_lines, new_lines = old.splitlines(), source.splitlines()
-    known = {n.name for n in old_tree.body if isinstance(n, ast.FunctionDef)}
-    imports_here = {ast.unparse(n) for n in old_tree.body if isinstance(n, ast.Import | ast.ImportFrom)}
-    imports = [
-        "\n".join(new_lines[n.lineno - 1 : n.end_lineno])
-        for n in new_tree.body
-        if isinstance(n, ast.Import | ast.ImportFrom) and ast.unparse(n) not in imports_here
-    ]
-    last = max((n.end_lineno or 0 for n in old_tree.body if isinstance(n, ast.Import | ast.ImportFrom)), default=0)
-    if not last and old_tree.body and ast.get_docstring(old_tree):
-        last = old_tree.body[0].end_lineno or 0
-    merged = [*old_lines[:last], *imports, *old_lines[last:]]
-    text_ = "\n".join(merged).rstrip() + "\n"
-    for node in new_tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name not in known:
-            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            text_ += "\n\n" + "\n".join(new_lines[first - 1 : node.end_lineno]) + "\n"
-    return text_
