@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from treadle.generate.class_.campaign import Campaign
+from treadle.generate.class_.descriptors import examine_use
 from treadle.generate.class_.report import ClassResult, Options
-from treadle.generate.class_.subject import Subject, examine, find_class
+from treadle.generate.class_.subject import Subject, find_class
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 if str(PROGRAMS) not in sys.path:
@@ -16,7 +17,7 @@ if str(PROGRAMS) not in sys.path:
 
 
 def subject(target: str) -> Subject:
-    return examine(target, find_class(target))
+    return examine_use(target, find_class(target))
 
 
 def campaign(target: str, **options: Any) -> ClassResult:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Optional
 
+from treadle.generate.class_.parameters import MISSING, Parameter
 from treadle.generate.class_.pools import Pools, drawn
-from treadle.generate.class_.subject import MISSING, Parameter, Subject, examine
+from treadle.generate.class_.subject import Subject, examine
 
 
 class Colour(enum.Enum):

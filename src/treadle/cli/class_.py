@@ -19,9 +19,10 @@ import click
 
 from treadle.cli.explore import terminal_line
 from treadle.generate.class_.campaign import run_class
+from treadle.generate.class_.descriptors import examine_use
 from treadle.generate.class_.report import ClassResult, Options
 from treadle.generate.class_.sequences import prunings
-from treadle.generate.class_.subject import check_class, examine, find_class, import_module, public_classes
+from treadle.generate.class_.subject import check_class, find_class, import_module, public_classes
 from treadle.model.errors import UsageError
 from treadle.model.result import Verdict
 from treadle.output import class_console, class_pytest
@@ -247,7 +248,7 @@ def _one(
     """One class; among several, those that cannot be tested are noted and left out."""
     try:
         check_class(cls, name)
-        subject = examine(name, cls)
+        subject = examine_use(name, cls)
         result = run_class(subject, options, progress)
     except UsageError as error:
         if alone:

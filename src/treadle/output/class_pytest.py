@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from treadle.generate.class_.parameters import IMPORT_FIRST
 from treadle.generate.class_.report import ClassResult, Fault, Options
 from treadle.generate.class_.stage import Test
-from treadle.generate.class_.subject import IMPORT_FIRST
 from treadle.model.errors import UsageError
 from treadle.oracles.linearizability import Outcome
 
@@ -225,7 +225,8 @@ def _catch(names: list[str]) -> str:
 def _variable(result: ClassResult) -> str:
     name = result.subject.name if result.subject is not None else "shared"
     word = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-    return f"{word}_" if keyword.iskeyword(word) else word
+    # not the name of the class itself, which the test still calls
+    return f"{word}_" if keyword.iskeyword(word) else f"shared_{word}" if word == name else word
 
 
 def _word(method: str) -> str:

@@ -23,15 +23,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from treadle.generate.class_.calls import SOUT, Argument, Call, Namespace, Value
-from treadle.generate.class_.subject import (
-    MISSING,
-    Method,
-    Parameter,
-    Subject,
-    _parameters_of_class,
-    import_of,
-    load_mentioning,
-)
+from treadle.generate.class_.parameters import MISSING, Parameter, load_mentioning, parameters_of_class
+from treadle.generate.class_.subject import Method, Subject, import_of
 from treadle.model.errors import Unsupported
 
 _NOTHING = "def do_nothing(*args, **kwargs):\n    return None"
@@ -283,7 +276,7 @@ class Pools:
         if dataclasses.is_dataclass(cls):
             parameters = _dataclass_parameters(cls)
         else:
-            parameters = _parameters_of_class(cls)
+            parameters = parameters_of_class(cls)
         required = [parameter for parameter in parameters if parameter.required]
         pools = [self.of(parameter)[:3] for parameter in required]
         if not all(pools):

@@ -19,10 +19,11 @@ import traceback
 import types
 import typing
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from treadle.generate.class_.parameters import BUILTIN, Parameter, hints_of, parameters_of, parameters_of_class
 from treadle.model.errors import Unsupported, UsageError
 from treadle.model.settings import did_you_mean
 from treadle.runtime.instrument.selection import never
@@ -51,26 +52,10 @@ SYNTAX: dict[str, tuple[str, str, int, bool]] = {
     "__float__": ("float", "float({sout})", 0, True),
 }
 
-MISSING = inspect.Parameter.empty
-
 _FUNCTION_NAME = re.compile(r"^(f|fn|func|function|wrapped|callable|callback|fun|method|target)$")
 
 # Methods that hand an object's life over to somebody else, or start what never ends: not called unless asked for.
 _DANGEROUS = re.compile(r"^(serve_forever|run_forever|mainloop|fork|exec|exit|quit|abort|system|popen)$")
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter: its name, its type (MISSING when nobody says), its default (MISSING when required)."""
-
-    name: str
-    type: Any
-    default: Any = MISSING
-    by_name: bool = False  # keyword-only
-
-    @property
-    def required(self) -> bool:
-        return self.default is MISSING
 
 
 @dataclass(frozen=True)
@@ -287,10 +272,10 @@ def examine(target: str, cls: Any) -> Subject:
         _examine_module(subject)
         return subject
     needs, name = import_of(cls)
-    subject.constructors.append(Method("constructor", f"{name}({{args}})", _parameters_of_class(cls), needs=needs))
+    subject.constructors.append(Method("constructor", f"{name}({{args}})", parameters_of_class(cls), needs=needs))
     for attribute in dir(cls):
         raw = inspect.getattr_static(cls, attribute)
-        own = _is_own(raw, cls, attribute, subject.packages)
+        own = is_own(raw, cls, attribute, subject.packages)
         if isinstance(raw, classmethod | staticmethod):
             if own:
                 _factory_or_static(subject, attribute, raw, name, needs)
@@ -317,12 +302,12 @@ def _plain_method(subject: Subject, name: str, raw: Any, own: bool) -> None:
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         subject.skipped.append(f"{name}: a coroutine; tasks are explored by `treadle explore`")
         return
-    parameters = _parameters(raw, skip_first=True)
+    parameters = parameters_of(raw, skip_first=True)
     if parameters is None:
-        parameters = _BUILTIN.get(name)
+        parameters = BUILTIN.get(name)
         if parameters is None:
             return
-    subject.methods.append(Method(name, f"{{sout}}.{name}({{args}})", parameters, own=own, where=_where(function)))
+    subject.methods.append(Method(name, f"{{sout}}.{name}({{args}})", parameters, own=own, where=place_of(function)))
 
 
 def _operator(subject: Subject, attribute: str, raw: Any, own: bool) -> None:
@@ -333,13 +318,13 @@ def _operator(subject: Subject, attribute: str, raw: Any, own: bool) -> None:
         return
     if attribute == "__iter__" and hasattr(subject.cls, "__next__"):
         return
-    found = _parameters(raw, skip_first=True)
+    found = parameters_of(raw, skip_first=True)
     if found is None:
         found = tuple(Parameter(n, Any) for n in ("key", "value")[: max(count, 0)])
     parameters = found if count < 0 else found[:count]
     if len(parameters) < count:
         return
-    where = _where(inspect.unwrap(raw))
+    where = place_of(inspect.unwrap(raw))
     subject.methods.append(Method(name, form, parameters, expression, own=own, where=where))
     if attribute == "__call__" and len(parameters) == 1 and re.search(_FUNCTION_NAME, parameters[0].name):
         # a decorator: what it returns is called, too
@@ -347,13 +332,13 @@ def _operator(subject: Subject, attribute: str, raw: Any, own: bool) -> None:
 
 
 def _property(subject: Subject, name: str, raw: property, own: bool) -> None:
-    subject.methods.append(Method(name, f"{{sout}}.{name}", own=own, where=_where(raw.fget)))
+    subject.methods.append(Method(name, f"{{sout}}.{name}", own=own, where=place_of(raw.fget)))
     if raw.fset is not None:
-        found = _parameters(raw.fset, skip_first=True) or ()
+        found = parameters_of(raw.fset, skip_first=True) or ()
         if found:
             form = f"{{sout}}.{name} = {{0}}"
             subject.methods.append(
-                Method(f"{name}=", form, found[:1], expression=False, own=own, setter=True, where=_where(raw.fset))
+                Method(f"{name}=", form, found[:1], expression=False, own=own, setter=True, where=place_of(raw.fset))
             )
 
 
@@ -363,17 +348,17 @@ def _factory_or_static(subject: Subject, attribute: str, raw: Any, name: str, ne
     if attribute.startswith("_"):
         return
     function = raw.__func__
-    parameters = _parameters(function, skip_first=isinstance(raw, classmethod))
+    parameters = parameters_of(function, skip_first=isinstance(raw, classmethod))
     if parameters is None or inspect.iscoroutinefunction(function):
         return
-    result = _hints(function).get("return")
+    result = hints_of(function).get("return")
     makes = result in (subject.cls, typing.Self) or result == subject.cls.__name__
     makes = makes or (isinstance(raw, classmethod) and re.match(r"(from|create|make|build|of|new|open)_?", attribute))
     form = f"{name}.{attribute}({{args}})"
     if makes:
-        subject.constructors.append(Method(attribute, form, parameters, needs=needs, where=_where(function)))
+        subject.constructors.append(Method(attribute, form, parameters, needs=needs, where=place_of(function)))
     elif any(parameter.type is subject.cls for parameter in parameters) or isinstance(raw, classmethod):
-        subject.methods.append(Method(attribute, form, parameters, needs=needs, where=_where(function)))
+        subject.methods.append(Method(attribute, form, parameters, needs=needs, where=place_of(function)))
 
 
 def _functions_of_module(subject: Subject) -> None:
@@ -382,10 +367,10 @@ def _functions_of_module(subject: Subject) -> None:
     for name, function in vars(sys.modules[home]).items() if home in sys.modules else ():
         if not _is_public_function(name, function, home):
             continue
-        parameters = _parameters(function, skip_first=False)
+        parameters = parameters_of(function, skip_first=False)
         if parameters and any(parameter.type is subject.cls for parameter in parameters):
             needs = (f"from {home} import {name}",)
-            subject.methods.append(Method(name, f"{name}({{args}})", parameters, needs=needs, where=_where(function)))
+            subject.methods.append(Method(name, f"{name}({{args}})", parameters, needs=needs, where=place_of(function)))
 
 
 def _is_public_function(name: str, function: Any, home: str) -> bool:
@@ -401,10 +386,10 @@ def _examine_module(subject: Subject) -> None:
     for name, function in vars(module).items():
         if not _is_public_function(name, function, module.__name__):
             continue
-        parameters = _parameters(function, skip_first=False)
+        parameters = parameters_of(function, skip_first=False)
         if parameters is not None:
             form = f"{{sout}}.{name}({{args}})"
-            subject.methods.append(Method(name, form, parameters, where=_where(function)))
+            subject.methods.append(Method(name, form, parameters, where=place_of(function)))
 
 
 def import_of(cls: type) -> tuple[tuple[str, ...], str]:
@@ -417,7 +402,7 @@ def import_of(cls: type) -> tuple[tuple[str, ...], str]:
     return (f"from {cls.__module__} import {outer}",), cls.__qualname__
 
 
-def _is_own(raw: Any, cls: type, attribute: str, packages: tuple[str, ...]) -> bool:
+def is_own(raw: Any, cls: type, attribute: str, packages: tuple[str, ...]) -> bool:
     home = next((base for base in cls.__mro__ if attribute in vars(base)), cls)
     if isinstance(raw, property):
         raw = raw.fget
@@ -426,164 +411,6 @@ def _is_own(raw: Any, cls: type, attribute: str, packages: tuple[str, ...]) -> b
     return _covered(home.__module__, packages) and (not module or _covered(module, packages))
 
 
-def _where(function: Any) -> str:
+def place_of(function: Any) -> str:
     code = getattr(function, "__code__", None)
     return f"{code.co_filename}:{code.co_firstlineno}" if code is not None else ""
-
-
-# ---------------------------------------------------------------------- parameters
-
-
-def _parameters_of_class(cls: type) -> tuple[Parameter, ...]:
-    for name in ("__init__", "__new__"):
-        function = inspect.getattr_static(cls, name)
-        if isinstance(function, types.FunctionType | staticmethod):
-            found = _parameters(getattr(function, "__func__", function), skip_first=True)
-            return found or ()
-    return ()
-
-
-def _hints(function: Any) -> dict[str, Any]:
-    """The types of parameters, as far as they can be found: one that cannot be evaluated costs only itself."""
-    function = inspect.unwrap(function)
-    try:
-        return typing.get_type_hints(function)
-    except Exception:
-        pass
-    names = {**_imported_for_types(getattr(function, "__module__", "")), **getattr(function, "__globals__", {})}
-    found: dict[str, Any] = {}
-    for name, hint in getattr(function, "__annotations__", {}).items():
-        try:
-            found[name] = eval(hint, names) if isinstance(hint, str) else hint
-        except Exception:
-            continue
-    return found
-
-
-@cache
-def _imported_for_types(module: str) -> dict[str, Any]:
-    """What a module imports only `if TYPE_CHECKING:`."""
-    names: dict[str, Any] = {}
-    try:
-        tree = ast.parse(inspect.getsource(sys.modules[module]))
-    except (KeyError, OSError, TypeError, SyntaxError):
-        return names
-    for node in tree.body:
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            for line in node.body:
-                if isinstance(line, ast.Import | ast.ImportFrom):
-                    _import_quietly(ast.unparse(line), module, names)
-    return names
-
-
-# Modules that had to come in first because others import each other in a ring: a written test needs them, too.
-IMPORT_FIRST: list[str] = []
-
-
-def _import_quietly(line: str, module: str, names: dict[str, Any]) -> None:
-    """Modules that import each other come in whole when another one of the ring is imported first: try that."""
-    for _ in range(2):
-        try:
-            exec(line, {"__package__": module.rpartition(".")[0], "__name__": module}, names)
-            return
-        except ImportError as error:
-            frames = traceback.extract_tb(error.__traceback__)
-            other = _module_at(frames[-1].filename, module) if frames else None
-            if other is None:
-                return
-            try:
-                importlib.import_module(other)
-            except Exception:
-                return
-            if other not in IMPORT_FIRST:
-                IMPORT_FIRST.append(other)
-        except Exception:
-            return
-
-
-def _module_at(file: str, near: str) -> str | None:
-    """The name of the module in a file of the same package."""
-    package = sys.modules.get(near.partition(".")[0])
-    for folder in getattr(package, "__path__", ()):
-        if Path(file).is_relative_to(folder):
-            inner = Path(file).relative_to(folder).with_suffix("").parts
-            return ".".join([near.partition(".")[0], *(part for part in inner if part != "__init__")])
-    return None
-
-
-def load_mentioning(word: str, packages: tuple[str, ...], most: int = 20) -> None:
-    """Import the modules of the packages whose source mentions a name: that is where its heirs are."""
-    for package in packages:
-        for folder in getattr(sys.modules.get(package), "__path__", ()):
-            for path in sorted(Path(folder).rglob("*.py")):
-                inner = path.relative_to(folder).with_suffix("").parts
-                name = ".".join([package, *(part for part in inner if part != "__init__")])
-                if name in sys.modules or {"tests", "test", "__main__"} & set(inner) or most <= 0:
-                    continue
-                if word in path.read_text(encoding="utf-8", errors="replace"):
-                    most -= 1
-                    _import_quietly(f"import {name}", name, {})
-
-
-def _parameters(function: Any, skip_first: bool) -> tuple[Parameter, ...] | None:
-    """The parameters that can be given; None when nobody can tell."""
-    try:
-        signature = inspect.signature(function)
-    except (ValueError, TypeError):
-        return None
-    hints = _hints(function)
-    told = _from_docstring(inspect.getdoc(function) or "")
-    found = []
-    for number, (name, parameter) in enumerate(signature.parameters.items()):
-        if number == 0 and skip_first:
-            continue
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            continue
-        kind = hints.get(name, told.get(name, MISSING))
-        by_name = parameter.kind is parameter.KEYWORD_ONLY
-        found.append(Parameter(name, kind, parameter.default, by_name))
-    return tuple(found)
-
-
-_NAMED_TYPES: dict[str, Any] = {
-    "int": int, "integer": int, "float": float, "number": float, "str": str, "string": str, "bool": bool,
-    "boolean": bool, "bytes": bytes, "list": list, "tuple": tuple, "dict": dict, "set": set,
-    "callable": typing.Callable, "function": typing.Callable, "iterable": typing.Iterable, "sequence": list,
-    "mapping": dict,
-}  # fmt: skip
-
-_DOC_TYPES = (
-    re.compile(r":param\s+(?P<type>\w+)\s+(?P<name>\w+)\s*:"),
-    re.compile(r":type\s+(?P<name>\w+)\s*:\s*(?P<type>\w+)"),
-    re.compile(r"^\s*(?P<name>\w+)\s*\((?P<type>\w+)[^)]*\)\s*:", re.M),
-    re.compile(r"^\s*(?P<name>\w+)\s+:\s+(?P<type>\w+)", re.M),
-)
-
-
-def _from_docstring(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for pattern in _DOC_TYPES:
-        for match in pattern.finditer(text):
-            kind = _NAMED_TYPES.get(match["type"].lower())
-            if kind is not None:
-                found.setdefault(match["name"], kind)
-    return found
-
-
-def _builtin(*names: str) -> tuple[Parameter, ...]:
-    return tuple(Parameter(name.rstrip("?"), MISSING, None if name.endswith("?") else MISSING) for name in names)
-
-
-# Methods of containers written in C, which have no signature.
-_BUILTIN: dict[str, tuple[Parameter, ...]] = {
-    "get": _builtin("key", "default?"),
-    "pop": (),
-    "setdefault": _builtin("key", "value"),
-    "update": _builtin("mapping"),
-    "clear": (),
-    "popitem": (),
-    "keys": (),
-    "values": (),
-    "items": (),
-    "copy": (),
-}
