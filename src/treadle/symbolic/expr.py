@@ -35,6 +35,7 @@ Integers and rationals live in a linear normal form (constant + coefficients tim
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import re
 import weakref
@@ -67,18 +68,36 @@ DEFAULTS: dict[Sort, Const] = {INT: 0, BOOL: False, REAL: Fraction(0), STR: "", 
 class Expr:
     """One node. Built only by the functions of this module; compare with `is`."""
 
-    __slots__ = ("__weakref__", "args", "id", "linear", "op", "sort", "vars")
+    __slots__ = ("__weakref__", "_order", "args", "id", "linear", "op", "sort", "vars")
 
     def __init__(self, op: str, args: tuple[Any, ...], sort: Sort, number: int) -> None:
         self.op = op
         self.args = args
         self.sort = sort
         self.id = number
+        self._order: tuple[str, int, bytes] | None = None
         self.linear: bool = op not in _NONLINEAR and all(a.linear for a in _children(self))
         if op == "var":
             self.vars: frozenset[Expr] = frozenset((self,))
         else:
             self.vars = frozenset().union(*(a.vars for a in _children(self)))
+
+    @property
+    def order(self) -> tuple[str, int, bytes]:
+        """Where the node stands among the operands of a sum: its first unknown, its depth, a digest of its structure.
+
+        Nothing here depends on what was built before, so a path gives the same expressions in whatever process,
+        and after whatever other paths, it is run.
+        """
+        if self._order is None:
+            below = [e.order for e in _children(self)]
+            name = _rank(self.args[0]) if self.op == "var" else below[0][0] if below else ""
+            known = [a for a in self.args if not isinstance(a, Expr)] if self.op != "sum" else [self.args[0]]
+            known += [c for _, c in self.args[1]] if self.op == "sum" else []
+            told = repr((self.op, self.sort.value, known, [digest for _, _, digest in below]))
+            digest = hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+            self._order = (name, 1 + max((depth for _, depth, _ in below), default=0), digest)
+        return self._order
 
     def __repr__(self) -> str:
         from treadle.symbolic.show import show  # printing is a layer above
@@ -101,6 +120,11 @@ def _node(op: str, args: tuple[Any, ...], sort: Sort) -> Expr:
     if found is None:
         found = _table[key] = Expr(op, args, sort, next(_numbers))
     return found
+
+
+def _rank(name: str) -> str:
+    """By name, but the receiver first: people read self.x == other.x."""
+    return f" {name}" if name.startswith("self") else name
 
 
 def _children(e: Expr) -> Iterable[Expr]:
@@ -137,7 +161,7 @@ def is_linear(value: Value) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# sums: constant + ((atom, coefficient), ...), atoms in order of creation
+# sums: constant + ((atom, coefficient), ...), atoms in their `order`
 
 
 def terms_of(value: Value) -> tuple[Any, tuple[tuple[Expr, Any], ...]]:
@@ -149,7 +173,9 @@ def terms_of(value: Value) -> tuple[Any, tuple[tuple[Expr, Any], ...]]:
 
 
 def _sum(constant: Any, terms: Iterable[tuple[Expr, Any]], sort: Sort) -> Value:
-    kept = tuple(sorted(((a, c) for a, c in terms if c != 0), key=lambda t: t[0].id))
+    kept = tuple((a, c) for a, c in terms if c != 0)
+    if len(kept) > 1:
+        kept = tuple(sorted(kept, key=lambda term: term[0].order))
     if sort is REAL:
         constant = Fraction(constant)
     if not kept:
@@ -207,7 +233,7 @@ def _product(a: Value, b: Value, op: str, sort: Sort) -> Value:
         return a * b
     if not isinstance(b, Expr):
         return _scale(a, b, sort)
-    if a.id > b.id:
+    if a.order > b.order:
         a, b = b, a
     return _node(op, (a, b), sort)
 
@@ -373,14 +399,14 @@ def eq(a: Value, b: Value) -> Value:
     if sort is BOOL:
         if not isinstance(b, Expr):
             return a if b else not_(a)
-        if a.id > b.id:
+        if a.order > b.order:
             a, b = b, a
         return _node("iff", (a, b), BOOL)
     if sort is INT or sort is REAL:
         return _equals_zero(_combine(a, b, -1, sort), sort)
     if sort is STR:
         return _string_equal(a, b)
-    if isinstance(b, Expr) and a.id > b.id:
+    if isinstance(b, Expr) and a.order > b.order:
         a, b = b, a
     return _node("same", (a, b), BOOL)
 
@@ -519,7 +545,7 @@ def length(s: Value) -> Value:
 
 
 def _string_equal(a: Expr, b: Value) -> Value:
-    if isinstance(b, Expr) and a.id > b.id:
+    if isinstance(b, Expr) and a.order > b.order:
         a, b = b, a
     if isinstance(b, str):
         if a.op == "concat":

@@ -169,7 +169,7 @@ class Solver:
             self.counts["z3 linear"] += 1
             return self._completed(self._run(self._lia, related, extra, ()), conditions)
         self.counts["z3 general"] += 1
-        unknowns = sorted(extra.vars.union(*(c.vars for c in related)), key=lambda v: v.id)
+        unknowns = sorted(extra.vars.union(*(c.vars for c in related)), key=lambda v: v.order)
         integers = [v for v in unknowns if v.sort is INT]
         low, high = self.domain
         # Small domains make products of unknowns finite; z3 finds these first and fast.
