@@ -25,12 +25,15 @@ class Exploration:
     """What a search saw besides the finished paths."""
 
     cut: Counter[str] = field(default_factory=Counter)
+    # where the loop bound cut: a wider bound goes on from there
     cut_trails: list[Trail] = field(default_factory=list)
     unsupported: list[Place] = field(default_factory=list)
     sampled: list[Place] = field(default_factory=list)
     gave_up: list[Place] = field(default_factory=list)
     # every path that was run: what was decided on it, and how it ended
     ends: list[tuple[list[Expr | str], str]] = field(default_factory=list)
+    # (file, line) of every function that some path entered
+    followed: set[tuple[str, int]] = field(default_factory=set)
     # paths left unexplored when the time or the number of paths ran out
     pending: list[Alternative] = field(default_factory=list)
 
@@ -56,6 +59,7 @@ class Ran(Generic[T]):
     place: Place
     sampled: list[Place]
     gave_up: list[Place]
+    followed: set[tuple[str, int]]
     result: T | None = None
 
 
@@ -72,7 +76,11 @@ def run_one(run: Callable[[Path], T], path: Path) -> Ran[T]:
         pass
     else:
         end = "finished"
-    return Ran(end, tuple(path.trail), path.story, path.alternatives, path.place, path.sampled, path.gave_up, result)
+    if path.replaying and end in ("finished", "cut: loop", "cut: depth"):
+        # the trail was longer than the path: it belongs to other code, or the code is not the same twice
+        end, result = "unsupported: the code does not repeat itself when it is run again", None
+    trail = path.given if path.replaying else tuple(path.trail)
+    return Ran(end, trail, path.story, path.alternatives, path.place, path.sampled, path.gave_up, path.followed, result)
 
 
 def book(ran: Ran[T], seen: Exploration) -> None:
@@ -84,7 +92,7 @@ def book(ran: Ran[T], seen: Exploration) -> None:
         seen.cut[what] += 1
         if what == "time":
             seen.pending.append(Alternative(ran.trail, None))
-        else:
+        elif what == "loop":
             seen.cut_trails.append(ran.trail)
     elif kind == "unsupported":
         place = Place(ran.place.file, ran.place.line, what)
@@ -93,6 +101,7 @@ def book(ran: Ran[T], seen: Exploration) -> None:
     elif kind == "finished":
         seen.sampled.extend(p for p in ran.sampled if p not in seen.sampled)
     seen.gave_up.extend(p for p in ran.gave_up if p not in seen.gave_up)
+    seen.followed |= ran.followed
 
 
 def explore(

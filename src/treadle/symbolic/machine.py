@@ -124,6 +124,7 @@ class Machine:
             raise Cut("depth", self.path.place)
         self._check_recursion(frame)
         frame.decisions = self.path.decisions
+        self.path.followed.add((frame.code.file, frame.code.line))
         self.frames.append(frame)
         try:
             while True:

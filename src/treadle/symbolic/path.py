@@ -93,6 +93,8 @@ class Path:
     place: Place = field(default_factory=lambda: Place("", 0, ""))
     # strings worth trying where a value has to be picked
     words: tuple[str, ...] = ()
+    # (file, line) of every function that was entered
+    followed: set[tuple[str, int]] = field(default_factory=set)
 
     @property
     def replaying(self) -> bool:
