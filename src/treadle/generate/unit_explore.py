@@ -7,11 +7,12 @@ domain and the clock come from.
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import os
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,11 +26,11 @@ from treadle.generate.unit_target import Target
 from treadle.model.errors import UsageError
 from treadle.model.testcase import TestCase
 from treadle.symbolic import types as t
-from treadle.symbolic.explore import Exploration, explore
+from treadle.symbolic.explore import Exploration, Ran, explore
 from treadle.symbolic.expr import BOOL, Expr
 from treadle.symbolic.heap import Heap, LazyHeap, Ref
 from treadle.symbolic.machine import Raised
-from treadle.symbolic.path import Impossible, Path, PathEnd, Place, Unsupported
+from treadle.symbolic.path import Alternative, Impossible, Path, PathEnd, Place, Unsupported
 from treadle.symbolic.solver import Solver
 
 
@@ -149,7 +150,7 @@ _SAMPLES = ("ab", " Ab1 ", "a,b", "", "12", "a b")
 
 
 class Session:
-    """Explores one target; `cases` yields test cases as they are found."""
+    """Explores one target: the whole tree, or what is below the trails of `start`."""
 
     def __init__(
         self,
@@ -157,47 +158,57 @@ class Session:
         options: Options,
         make_heap: Callable[..., Heap] = LazyHeap,
         progress: Callable[[int], None] = lambda n: None,
+        start: Sequence[Alternative] = (Alternative((), None),),
     ) -> None:
         self.target = target
         self.options = options
         self.make_heap = make_heap
         self.progress = progress
+        self.start = start
         self.types = parameter_types(target, options)
         self.words = words_of(target.function)
         self.result = Explored(target)
 
     def explore(self) -> Explored:
-        sys.setrecursionlimit(max(sys.getrecursionlimit(), _HOST_RECURSION))
-        try:
-            for case in self._cases():
-                self.result.cases.append(case)
-                self.progress(len(self.result.cases))
-        except KeyboardInterrupt:
-            # what was found is kept; the search has booked what is left
-            self.result.stopped = True
-        return self.result
-
-    def _cases(self) -> Iterator[TestCase]:
+        """One path after the other, in this process. Ctrl-C keeps what was found."""
         options = self.options
-        solver = Solver(options.domain)
-        solver.words = self.words
         found = explore(
-            self._case,
-            solver,
+            self.case,
+            self.solver(),
             self.result.seen,
             seconds=options.seconds,
             most=options.most_paths,
-            words=(*self.words, *_SAMPLES),
+            words=self.samples,
+            start=self.start,
         )
-        for ran in found:
-            self.result.paths += 1
-            if ran.result is None:
-                place = Place(self.target.file, self.target.line, "no values found for a path")
-                self.result.unlabelled.append(place)
-            else:
-                yield ran.result
+        try:
+            with contextlib.closing(found):
+                for ran in found:
+                    self.keep(ran)
+        except KeyboardInterrupt:
+            self.result.stopped = True
+        return self.result
 
-    def _case(self, path: Path) -> TestCase | None:
+    def keep(self, ran: Ran[TestCase | None]) -> None:
+        """A finished path and its test case."""
+        self.result.paths += 1
+        if ran.result is None:
+            self.result.unlabelled.append(Place(self.target.file, self.target.line, "no values found for a path"))
+        else:
+            self.result.cases.append(ran.result)
+        self.progress(len(self.result.cases))
+
+    @property
+    def samples(self) -> tuple[str, ...]:
+        return (*self.words, *_SAMPLES)
+
+    def solver(self) -> Solver:
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), _HOST_RECURSION))
+        solver = Solver(self.options.domain)
+        solver.words = self.words
+        return solver
+
+    def case(self, path: Path) -> TestCase | None:
         """Run one path; its test case, unless no values were found."""
         return Concrete(self.target, self._run(path), path, self.options.domain, self.words).case()
 

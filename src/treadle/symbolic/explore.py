@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -113,7 +113,7 @@ def explore(
     most: int = 100_000,
     words: tuple[str, ...] = (),
     start: Sequence[Alternative] = (Alternative((), None),),
-) -> Iterator[Ran[T]]:
+) -> Generator[Ran[T], None, None]:
     """Run every path below the trails of `start`, the first one first; yields those that finish, books them all.
 
     Whatever ends the search early, Ctrl-C too, `seen.pending` then holds what is left.
