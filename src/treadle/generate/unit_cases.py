@@ -29,7 +29,7 @@ from treadle.model.testcase import Node, Opaque, Outcome, TestCase
 from treadle.symbolic import expr as x
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import Const, Expr
-from treadle.symbolic.heap import DictObj, InstanceObj, ListObj, Obj, Ref
+from treadle.symbolic.heap import DictObj, FunctionObj, InstanceObj, ListObj, Obj, Ref
 from treadle.symbolic.label import label
 from treadle.symbolic.meaning import evaluate
 from treadle.symbolic.path import Path
@@ -187,6 +187,10 @@ class Concrete:
             return node
         if isinstance(kind, t.TupleOf):
             return tuple(self.default(e) for e in kind.elements)
+        if isinstance(kind, t.FunctionOf):
+            node = Node(-self._defaults, "function", is_input=True)
+            self._before[node.number] = self._after[node.number] = node
+            return node
         if isinstance(kind, t.OneOf | t.Samples):
             return kind.values[0]
         if isinstance(kind, t.Instance):
@@ -226,6 +230,10 @@ class Concrete:
         if isinstance(value, ListObj):
             node = self._before[value.number] = Node(value.number, "list", is_input=True)
             node.items = self._source_items(value, self.before)
+            return node
+        if isinstance(value, FunctionObj):
+            node = self._before[value.number] = Node(value.number, "function", is_input=True)
+            node.items = [self.before(result) for _, result in value.calls]
             return node
         assert isinstance(value, DictObj)
         node = self._before[value.number] = Node(value.number, _dict_kind(value), is_input=True)
@@ -309,6 +317,10 @@ class Concrete:
         if isinstance(value, ListObj):
             node = self._after[value.number] = Node(value.number, "list", is_input=value.is_input)
             node.items = self._items_after(value)
+            return node
+        if isinstance(value, FunctionObj):
+            node = self._after[value.number] = Node(value.number, "function", is_input=True)
+            node.entries = [(self.after(arguments), None) for arguments, _ in value.calls]
             return node
         assert isinstance(value, DictObj)
         node = self._after[value.number] = Node(value.number, _dict_kind(value), is_input=value.is_input)

@@ -12,7 +12,10 @@ from typing import Any
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """An object: 'list', 'dict', 'set', 'frozenset' or 'instance'."""
+    """An object: 'list', 'dict', 'set', 'frozenset', 'instance', or 'function'.
+
+    A function holds what its calls return (before) and with what it was called (after, as keys of `entries`).
+    """
 
     number: int
     kind: str

@@ -42,10 +42,11 @@ class Written:
 
     def source(self) -> str:
         lines = [f'"""{self.title}"""', ""]
-        if self.path_line:
-            lines += ["import sys", ""]
+        standard = [*(["import sys"] if self.path_line else []), *self.imports.lines(standard=True)]
+        if standard:
+            lines += [*sorted(set(standard), key=lambda line: (line.startswith("from"), line)), ""]
         third = ["import pytest"] if self.uses_pytest else []
-        own = self.imports.lines()
+        own = self.imports.lines(standard=False)
         if third:
             lines += [*third, ""] if own and not self.path_line else third
         if self.path_line:
@@ -362,6 +363,8 @@ class _Assertions:
 
     def contents(self, path: str, node: Node) -> list[str]:
         lines: list[str] = []
+        if node.kind == "function":
+            return self._calls(path, [arguments for arguments, _ in node.entries])
         if node.kind == "instance" or node.kind == "held":
             for name, value in node.fields.items():
                 lines += self.of(f"{path}.{name}", value)
@@ -381,6 +384,15 @@ class _Assertions:
             else:
                 lines.append(f"assert {text(key, self.imports, self.names)} in {path}")
         return lines
+
+    def _calls(self, path: str, calls: list[Any]) -> list[str]:
+        """With what an input function was called."""
+        if not calls:
+            return [f"{path}.assert_not_called()"]
+        if not all(comparable(arguments, self.names) for arguments in calls):
+            return [f"assert {path}.call_count == {len(calls)}"]
+        shown = ", ".join(text(arguments, self.imports, self.names) for arguments in calls)
+        return [f"assert [call.args for call in {path}.call_args_list] == [{shown}]"]
 
     def _held(self, path: str, node: Node) -> list[str]:
         value = node.items[0]

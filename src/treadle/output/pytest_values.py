@@ -15,9 +15,11 @@ import inspect
 import keyword
 import math
 import re
+import sys
 import types
 from collections.abc import Container
 from typing import Any
+from unittest.mock import Mock
 
 from treadle.frontends.python import hints, infer
 from treadle.model.testcase import Node, Opaque
@@ -69,14 +71,20 @@ class Imports:
         self.modules.setdefault(name, name)
         return name
 
-    def lines(self) -> list[str]:
-        plain = [f"import {name}" for name in sorted(self.modules)]
+    def lines(self, standard: bool) -> list[str]:
+        """The imports of the standard library, or those of everything else."""
+        plain = [f"import {name}" for name in sorted(self.modules) if _is_standard(name) is standard]
         by_module: dict[str, list[str]] = {}
         for local, (module, name) in self.names.items():
-            by_module.setdefault(module, []).append(name if local == name else f"{name} as {local}")
+            if _is_standard(module) is standard:
+                by_module.setdefault(module, []).append(name if local == name else f"{name} as {local}")
         return plain + [
             _wrapped(f"from {module} import ", sorted(names)) for module, names in sorted(by_module.items())
         ]
+
+
+def _is_standard(module: str) -> bool:
+    return module.partition(".")[0] in sys.stdlib_module_names
 
 
 def _wrapped(start: str, names: list[str]) -> str:
@@ -165,7 +173,7 @@ def container(node: Node, imports: Imports, names: dict[int, str]) -> str:
 def flat(value: Any, around: tuple[int, ...] = ()) -> bool:
     """A value that == compares completely: no objects of the program inside, and not itself."""
     if isinstance(value, Node):
-        if value.kind in ("instance", "held") or value.number in around:
+        if value.kind in ("instance", "held", "function") or value.number in around:
             return False
         inside = (*around, value.number)
         parts = [*value.items, *(part for pair in value.entries for part in pair)]
@@ -247,7 +255,23 @@ class Builder:
             raise _Cycle(node)
         if node.kind == "instance":
             return self._instance(node, wanted)
+        if node.kind == "function":
+            return self._function(node, wanted)
         return self._container(node, wanted)
+
+    def _function(self, node: Node, wanted: str) -> str:
+        """A stand-in that returns what the path assumed."""
+        results = [self.build(f"{wanted}_result", value) for value in node.items]
+        values = [self.value(value) for value in node.items]
+        arguments = ""
+        if len(results) == 1:
+            arguments = f"return_value={results[0]}"
+        elif results:
+            arguments = f"side_effect=[{', '.join(results)}]"
+        name = self.names[node.number] = self._name(wanted)
+        self.real[node.number] = Mock(side_effect=values)
+        self.lines.append(f"{name} = {self.imports.of(Mock)}({arguments})")
+        return name
 
     def _container(self, node: Node, wanted: str) -> str:
         self._making.add(node.number)

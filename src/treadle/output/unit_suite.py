@@ -115,6 +115,8 @@ def shown(value: Any, seen: tuple[int, ...] = ()) -> str:
         if value.number in seen:
             return "..."
         seen = (*seen, value.number)
+        if value.kind == "function":
+            return f"<function: {', '.join(shown(v, seen) for v in value.items)}>"
         if value.kind == "list":
             return f"[{', '.join(shown(v, seen) for v in value.items)}]"
         if value.kind == "dict":

@@ -11,13 +11,13 @@ test come from that. `Heap` is the interface that the machine uses; `LazyHeap` i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from treadle.symbolic import expr as x
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import Expr, Value
-from treadle.symbolic.path import Path
+from treadle.symbolic.path import Path, Place
 
 
 class Obj:
@@ -98,6 +98,20 @@ class DictObj(Obj):
         return x.add(self.extra, len(self.entries)) if self.open else len(self.entries)
 
 
+class FunctionObj(Obj):
+    """A function that is an input: nothing is known of it but what its calls returned, in order."""
+
+    __slots__ = ("calls", "returns")
+
+    def __init__(self, number: int, name: str, returns: t.Type) -> None:
+        super().__init__(number, name, True)
+        self.returns = returns
+        self.calls: list[tuple[tuple[Any, ...], Any]] = []  # positional arguments, result
+
+    def __repr__(self) -> str:
+        return f"<function {self.name}>"
+
+
 class Ref:
     """A reference that is not yet known; `options` are what it may still be."""
 
@@ -125,6 +139,8 @@ class Heap:
         self.inputs: list[Obj] = []
         self.refs: dict[str, Ref] = {}
         self.unknowns: list[Expr] = []
+        # told of every new input object: what its class promises is assumed then
+        self.on_input: Callable[[InstanceObj], None] | None = None
         self._count = 0
 
     def number(self) -> int:
@@ -172,6 +188,8 @@ class Heap:
             made = self._open_list(kind, name)
         elif isinstance(kind, t.DictOf | t.SetOf):
             made = self._open_dict(kind, name)
+        elif isinstance(kind, t.FunctionOf):
+            made = FunctionObj(self.number(), name, kind.returns)
         elif isinstance(kind, t.TupleOf):
             if kind.rest is None:
                 return self._tuple(kind, name)
@@ -184,11 +202,14 @@ class Heap:
                 self.path.note(f"{name} is {value}" if kind.name else f"{name} == {value!r}")
             return value
         elif isinstance(kind, t.Samples):
-            self.path.sampled.append(self.path.place)
+            place = self.path.place
+            self.path.sampled.append(Place(place.file, place.line, f"'{name}' is one of a few values of {kind}"))
             return kind.values[self.path.choose(len(kind.values))]
         else:
             raise TypeError(f"not a single type: {kind}")
         self.inputs.append(made)
+        if self.on_input is not None and isinstance(made, InstanceObj):
+            self.on_input(made)
         return made
 
     def _open_list(self, kind: t.ListOf, name: str) -> ListObj:
@@ -216,6 +237,13 @@ class Heap:
 
     def force(self, ref: Ref) -> Any:
         raise NotImplementedError
+
+    def split(self, obj: InstanceObj, groups: Sequence[tuple[type, ...]]) -> int:
+        """Which of these groups the class of the object is in; its classes are narrowed to the group."""
+        chosen = self.path.choose(len(groups))
+        obj.classes = groups[chosen]
+        self.path.note(f"type of {obj.name} is {' or '.join(c.__name__ for c in obj.classes)}")
+        return chosen
 
 
 class LazyHeap(Heap):

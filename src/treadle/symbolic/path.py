@@ -61,6 +61,10 @@ class Unsupported(PathEnd):
         self.what = what
 
 
+class Restart(PathEnd):
+    """What was found out on this path shows that it must be walked another way: not an end, see `Path.rewind`."""
+
+
 class Impossible(PathEnd):
     """An assumption contradicts the path: nothing to report."""
 
@@ -132,6 +136,23 @@ class Path:
         self._take(condition, TRUE, yes)
         return True
 
+    def certain(self, condition: Value, side: bool) -> None:
+        """What `decide` does where only this side is possible, known without asking the solver."""
+        if isinstance(condition, Expr):
+            self.decisions += 1
+            if self.replaying:
+                self._next()
+            else:
+                self.trail.append(ONLY_TRUE if side else ONLY_FALSE)
+
+    def rewind(self) -> None:
+        """Back to the start, to take the same way again; what was left for later stays left for later."""
+        if not self.replaying:
+            self.given = tuple(self.trail)
+        self.trail, self.conditions, self.story, self.sampled = [], [], [], []
+        self.decisions = 0
+        self.fragile = False
+
     def _take(self, condition: Value, entry: int, model: Model) -> None:
         self.trail.append(entry)
         self._add(condition)
@@ -179,6 +200,11 @@ class Path:
         self.conditions.append(condition)
         if not self.replaying and self.model is not None and not evaluate(condition, self.model):
             self.model = None
+            self._model()
+
+    def feasible(self) -> None:
+        """End the path if what was assumed cannot hold."""
+        if not self.replaying:
             self._model()
 
     def possible(self, condition: Value) -> bool:

@@ -98,6 +98,16 @@ class Samples:
 
 
 @dataclass(frozen=True, slots=True)
+class FunctionOf:
+    """A function that is an input: each call of it gives a new unknown of the type."""
+
+    returns: Type
+
+    def __str__(self) -> str:
+        return f"Callable[..., {self.returns}]"
+
+
+@dataclass(frozen=True, slots=True)
 class Union:
     options: tuple[Type, ...]
 
@@ -105,7 +115,7 @@ class Union:
         return " | ".join(map(str, self.options))
 
 
-Type = Scalar | NoneType | Instance | ListOf | TupleOf | DictOf | SetOf | OneOf | Samples | Union
+Type = Scalar | NoneType | Instance | ListOf | TupleOf | DictOf | SetOf | OneOf | Samples | FunctionOf | Union
 
 INT, BOOL, FLOAT, STR = Scalar("int"), Scalar("bool"), Scalar("float"), Scalar("str")
 NONE = NoneType()

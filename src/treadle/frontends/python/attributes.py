@@ -25,7 +25,7 @@ from treadle.frontends.python.values import (
 )
 from treadle.symbolic import expr as x
 from treadle.symbolic.expr import Expr
-from treadle.symbolic.heap import DictObj, InstanceObj, ListObj
+from treadle.symbolic.heap import DictObj, FunctionObj, InstanceObj, ListObj
 from treadle.symbolic.path import Unsupported
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ def narrow(vm: VM, obj: InstanceObj, name: str) -> None:
         else:
             groups.append((found, [cls]))
     if len(groups) > 1:
-        obj.classes = tuple(groups[vm.path.choose(len(groups))][1])
-        vm.path.note(f"type of {obj.name} is {' or '.join(c.__name__ for c in obj.classes)}")
+        vm.heap.split(obj, [tuple(members) for _, members in groups])
 
 
 def python_type(vm: VM, value: Any) -> type:
@@ -78,9 +77,10 @@ def python_type(vm: VM, value: Any) -> type:
         return (frozenset if value.frozen else set) if value.keys_only else dict
     if isinstance(value, InstanceObj):
         if len(value.classes) > 1:
-            value.classes = (value.classes[vm.path.choose(len(value.classes))],)
-            vm.path.note(f"type of {value.name} is {value.cls.__name__}")
+            vm.heap.split(value, [(c,) for c in value.classes])
         return value.cls
+    if isinstance(value, FunctionObj):
+        raise Unsupported("the type of a function that is an input")
     if isinstance(value, Range):
         return range
     if isinstance(value, Slice):
@@ -266,14 +266,27 @@ def bind(vm: VM, raw: Any, obj: Any, cls: type) -> Any:
 
 
 def _instance(vm: VM, obj: InstanceObj, name: str) -> Any:
+    from treadle.frontends.python import contracts
+
     if name == "__class__":
         return python_type(vm, obj)
     if name == "__dict__":
         return _instance_dict(vm, obj)
     narrow(vm, obj, name)
+    if vm.checks.pending:
+        contracts.looked_at(vm, obj)
     custom = lookup(obj.cls, "__getattribute__")
     if isinstance(custom, types.FunctionType):
+        if contracts.is_guarded(obj.cls) and custom.__module__.startswith("deal."):
+            found = _plain(vm, obj, name)
+            guarded = isinstance(found, Bound) and isinstance(found.self, InstanceObj)
+            return Bound(contracts.Guarded(found.function), found.self) if guarded else found
         return vm.call(custom, obj, name)
+    return _plain(vm, obj, name)
+
+
+def _plain(vm: VM, obj: InstanceObj, name: str) -> Any:
+    """object.__getattribute__"""
     raw = _raw(obj.cls, name)
     if isinstance(raw, property) or (raw is not _MISSING and _is_data_descriptor(raw)):
         return bind(vm, raw, obj, obj.cls)
@@ -392,14 +405,20 @@ def _super(vm: VM, obj: Super, name: str) -> Any:
 
 def set_(vm: VM, obj: Any, name: str, value: Any) -> None:
     """obj.name = value"""
-    from treadle.frontends.python import operators
+    from treadle.frontends.python import contracts, operators
 
     obj = vm.force(obj)
     if isinstance(obj, InstanceObj):
+        if vm.checks.pending:
+            contracts.looked_at(vm, obj)
         custom = lookup(obj.cls, "__setattr__")
         if isinstance(custom, types.FunctionType):
             if _is_generated(custom):
                 _frozen(vm, obj, name, "assign to")
+            if contracts.is_guarded(obj.cls) and custom.__module__.startswith("deal."):
+                plain_set(vm, obj, name, value)
+                contracts.assigned(vm, obj)
+                return
             vm.call(custom, obj, name, value)
             return
         plain_set(vm, obj, name, value)

@@ -32,7 +32,7 @@ from treadle.frontends.python.values import (
 )
 from treadle.symbolic import expr as x
 from treadle.symbolic.expr import Expr, Value
-from treadle.symbolic.heap import DictObj, InstanceObj, ListObj, Obj
+from treadle.symbolic.heap import DictObj, FunctionObj, InstanceObj, ListObj, Obj
 from treadle.symbolic.machine import Exhausted, Raised
 from treadle.symbolic.path import Unsupported
 
@@ -160,10 +160,7 @@ def _isinstance(vm: VM, value: Any, kinds: Any) -> Any:
             inside = tuple(c for c in value.classes if _is_subclass(vm, c, flat))
             outside = tuple(c for c in value.classes if c not in inside)
             if inside and outside:
-                yes = vm.path.choose(2) == 0
-                value.classes = inside if yes else outside
-                vm.path.note(f"type of {value.name} is {' or '.join(c.__name__ for c in value.classes)}")
-                return yes
+                return vm.heap.split(value, (inside, outside)) == 0
         return _is_subclass(vm, value.cls, flat)
     if operators.is_known(value):
         try:
@@ -596,7 +593,7 @@ def _callable(vm: VM, value: Any) -> Any:
     value = vm.force(value)
     if isinstance(value, InstanceObj):
         return attributes.lookup(value.cls, "__call__") is not None
-    return isinstance(value, FunctionValue | Bound | BuiltinMethod | Partial) or (
+    return isinstance(value, FunctionValue | FunctionObj | Bound | BuiltinMethod | Partial) or (
         not isinstance(value, Expr | Obj | tuple) and callable(value)
     )
 

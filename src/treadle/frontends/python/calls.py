@@ -15,7 +15,7 @@ from treadle.frontends.python.values import Bound, BuiltinMethod, FunctionValue,
 from treadle.symbolic import expr as x
 from treadle.symbolic import ir
 from treadle.symbolic.expr import Expr
-from treadle.symbolic.heap import DictObj, InstanceObj, ListObj
+from treadle.symbolic.heap import DictObj, FunctionObj, InstanceObj, ListObj
 from treadle.symbolic.machine import Environment, Frame
 from treadle.symbolic.path import Unsupported
 
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 
 def call(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
     """function(*args, **named)"""
-    from treadle.frontends.python import attributes, builtin_calls, operators
+    from treadle.frontends.python import attributes, builtin_calls, contracts, operators
 
     function = vm.force(function)
     if isinstance(function, FunctionValue):
         return run(vm, function, args, named)
+    if isinstance(function, FunctionObj):
+        return _unknown_function(vm, function, args, named)
     if isinstance(function, Bound):
         return call(vm, function.function, [function.self, *args], named)
     if isinstance(function, BuiltinMethod):
@@ -42,6 +44,8 @@ def call(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
         return instantiate(vm, function, args, named)
     if isinstance(function, InstanceObj) and attributes.lookup(function.cls, "__call__") is not None:
         return call(vm, attributes.get(vm, function, "__call__"), args, named)
+    if isinstance(function, contracts.Guarded):
+        return contracts.call_guarded(vm, function, args, named)
     if isinstance(function, staticmethod | classmethod):
         return call(vm, function.__func__, args, named)
     if isinstance(function, functools._lru_cache_wrapper):
@@ -52,6 +56,16 @@ def call(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
         shown = operators.exemplar(vm, function)
         raise vm.mimic(lambda: shown())
     return builtin_calls.builtin(vm, function, args, named)
+
+
+def _unknown_function(vm: VM, function: FunctionObj, args: list[Any], named: dict[str, Any]) -> Any:
+    """A call of a function that is an input: it may return anything of its type."""
+    if named:
+        raise Unsupported("keyword arguments for a function that is an input")
+    name = f"{function.name}()" if not function.calls else f"{function.name}()#{len(function.calls) + 1}"
+    result = vm.heap.value_of_type(function.returns, name)
+    function.calls.append((tuple(args), result))
+    return result
 
 
 def function_value(vm: VM, function: types.FunctionType) -> FunctionValue:
@@ -72,8 +86,10 @@ def function_value(vm: VM, function: types.FunctionType) -> FunctionValue:
 
 
 def _host_function(vm: VM, function: types.FunctionType, args: list[Any], named: dict[str, Any]) -> Any:
-    from treadle.frontends.python import builtin_calls, concrete, generated
+    from treadle.frontends.python import builtin_calls, concrete, contracts, generated
 
+    if contracts.layer(function):
+        return contracts.called(vm, function, args, named)
     model = builtin_calls.model(function)
     if model is not None:
         return model(vm, *args, **named)

@@ -27,7 +27,7 @@ from treadle.frontends.python.values import (
     View,
 )
 from treadle.symbolic.expr import Expr
-from treadle.symbolic.heap import DictObj, InstanceObj, ListObj, Obj, Ref
+from treadle.symbolic.heap import DictObj, FunctionObj, InstanceObj, ListObj, Obj, Ref
 from treadle.symbolic.machine import Exhausted, Raised
 from treadle.symbolic.path import PathEnd, Unsupported
 
@@ -159,6 +159,8 @@ class Lowering:
             return float(picked) if isinstance(picked, Fraction) else picked
         if isinstance(value, tuple):
             return tuple(self.lower(v, known) for v in value)
+        if isinstance(value, FunctionObj):
+            raise Unsupported("a function that is an input, given to compiled code")
         if isinstance(value, Obj):
             return self._object(value, known)
         if isinstance(value, Range):

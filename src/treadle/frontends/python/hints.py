@@ -52,7 +52,7 @@ def from_hint(hint: Any) -> t.Type | None:
         if made is not None:
             return made
     if container is abc.Callable or container is typing.Callable:
-        return None
+        return t.FunctionOf((from_hint(args[1]) if len(args) == 2 else None) or t.INT)
     if container in (bytes, bytearray):
         return _BYTES
     if isinstance(container, type):

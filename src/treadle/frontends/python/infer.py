@@ -23,12 +23,15 @@ _SET_ONLY = frozenset({"add", "discard", "union", "intersection", "difference", 
 _ARITHMETIC = (ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.Pow, ast.LShift, ast.RShift, ast.Add)
 _MAX_DEPTH = 3
 _TEXTS = "text string name line word msg message prefix suffix sep separator title label filename pattern char"
-_NUMBERS = "count index size width height length limit depth start stop end step num number position offset"
+_NUMBERS = "n k count index size width height length limit depth start stop end step num number position offset"
 _LISTS = "items values numbers nums seq sequence iterable elements array words lines data"
+_FUNCTIONS = "func function fn callback key op operator binop factory"
 _NAMES: dict[str, t.Type] = {
     **dict.fromkeys(_TEXTS.split(), t.STR),
     **dict.fromkeys(_NUMBERS.split(), t.INT),
     **dict.fromkeys(_LISTS.split(), t.ListOf(t.INT)),
+    **dict.fromkeys(_FUNCTIONS.split(), t.FunctionOf(t.INT)),
+    **dict.fromkeys(("predicate", "pred"), t.FunctionOf(t.BOOL)),
     "words": t.ListOf(t.STR),
     "lines": t.ListOf(t.STR),
     "mapping": t.DictOf(t.STR, t.INT),
@@ -89,6 +92,7 @@ class _Uses:
             self._strings,
             self._containers,
             self._numbers,
+            self._called_itself,
             self._passed_on,
             self._by_name,
             self._sums,
@@ -276,6 +280,16 @@ class _Uses:
                 method = inspect.getattr_static(owner, name, None) if isinstance(owner, type) else None
                 return (method, 1) if isinstance(method, types.FunctionType) else (None, 0)
         return None, 0
+
+    def _called_itself(self, nodes: list[ast.AST]) -> t.Type | None:
+        """f(...): a function; one that decides returns a truth value."""
+        asked = [n.test for n in nodes if isinstance(n, ast.If | ast.IfExp | ast.While)]
+        asked += [test for n in nodes if isinstance(n, ast.comprehension) for test in n.ifs]
+        asked = [test.operand if isinstance(test, ast.UnaryOp) else test for test in asked]
+        found = [n for n in nodes if isinstance(n, ast.Call) and self.is_it(n.func)]
+        if not found:
+            return None
+        return t.FunctionOf(t.BOOL if any(call in asked for call in found) else t.INT)
 
     def _sums(self, nodes: list[ast.AST]) -> t.Type | None:
         """Added to something: the weakest sign of a number."""

@@ -8,6 +8,7 @@ sampled.
 from __future__ import annotations
 
 import collections
+import inspect
 import operator
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,7 +18,7 @@ from treadle.frontends.python.values import Generator, Iterator_, Range, View
 from treadle.symbolic import expr as x
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import Expr, Value
-from treadle.symbolic.heap import DictObj, InstanceObj, ListObj, Obj, Ref
+from treadle.symbolic.heap import DictObj, FunctionObj, InstanceObj, ListObj, Obj, Ref
 from treadle.symbolic.machine import Raised
 from treadle.symbolic.path import Unsupported
 
@@ -135,6 +136,8 @@ def exemplar(vm: VM, value: Any) -> Any:
         bare = type(value.cls.__name__, (), {})
         bare.__module__, bare.__qualname__ = value.cls.__module__, value.cls.__qualname__
         return bare()
+    if isinstance(value, FunctionObj):
+        raise Unsupported("a function that is an input, used as something else")
     if isinstance(value, tuple):
         return tuple(exemplar(vm, v) for v in value)
     if isinstance(value, Range):
@@ -293,7 +296,8 @@ def _dicts_equal(vm: VM, a: DictObj, b: DictObj) -> Value:
 
 def _own_equality(cls: type) -> Any:
     """The class's __eq__, unless it is object's identity."""
-    found: Any = cls.__eq__
+    # icontract wraps even what object has
+    found: Any = inspect.unwrap(cls.__eq__)
     return None if found in (object.__eq__, BaseException.__eq__) else found
 
 

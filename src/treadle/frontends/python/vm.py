@@ -21,6 +21,7 @@ from treadle.frontends.python import (
     builtin_calls,
     calls,
     concrete,
+    contracts,
     mappings,
     models,
     operators,
@@ -57,6 +58,7 @@ class VM(Machine):
         # names read from module level, so that a test can protect shared mutable ones
         self.read_globals: dict[int, tuple[Any, str]] = {}
         self.changed_hosts: set[int] = set()
+        self.checks = contracts.Checks()
 
     def actions(self) -> dict[type, Callable[[Frame, Any], None]]:
         return {

@@ -1,0 +1,714 @@
+"""Contracts of icontract and deal, as the machine runs them.
+
+The libraries wrap a function in code of their own, which is written for speed and for its messages, not for being
+followed. Here a wrapper is recognised and what it does is done instead: conditions before, snapshots, the function,
+conditions after. A condition is one formula where it can be (`formula`), else it is run like any other code.
+
+The wrappers of the function under test are special: its preconditions are not checked but assumed. What is broken is
+kept in `Checks.broken`, by the exception that reports it, so that a finding can say which condition it was.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from treadle.frontends.python import attributes, calls, operators, source
+from treadle.frontends.python.formula import Arguments, Names, NotPure, formula, names_of, returned
+from treadle.frontends.python.values import FunctionValue
+from treadle.model.testcase import Opaque
+from treadle.symbolic import expr as x
+from treadle.symbolic import ir
+from treadle.symbolic.expr import Expr, Value
+from treadle.symbolic.heap import InstanceObj
+from treadle.symbolic.machine import Raised
+from treadle.symbolic.path import Cut, Impossible, PathEnd, Unsupported
+
+if TYPE_CHECKING:
+    from treadle.frontends.python.vm import VM
+
+Proceed = Callable[[list[Any], dict[str, Any]], Any]
+
+_NOTHING: Any = object()
+
+
+class Given:
+    """What a condition of deal's with the one parameter `_` gets: the arguments as attributes."""
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
+
+
+class Old:
+    """The values of snapshots."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A condition that is no function: the text of --pre, a leading assert."""
+
+    node: ast.expr
+    code: ir.Function
+    function: types.FunctionType  # whose names it uses
+
+
+@dataclass(slots=True, eq=False)
+class Condition:
+    """One condition, wherever it was written."""
+
+    kind: str  # 'precondition', 'postcondition', 'invariant', 'exceptions'
+    origin: str  # as the user wrote it: icontract.require, deal.pre, assert, --pre
+    test: Any  # a callable, or Written
+    text: str
+    file: str
+    line: int
+    # how the test is called: 'named' (the arguments it names), 'same' (as the function), 'short' (one `_`)
+    calling: str = "named"
+    error: Any = None
+    # a message instead of a truth value means that it does not hold
+    may_complain: bool = False
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+    @property
+    def expression(self) -> ast.expr | None:
+        """The condition as one expression over `names()`, if it is one."""
+        if isinstance(self.test, Written):
+            return self.test.node
+        found = returned(self.test) if isinstance(self.test, types.FunctionType) else None
+        if found is not None and self.may_complain:
+            return _without_message(found)
+        return found
+
+    def names(self) -> list[str]:
+        """The parameters of the condition."""
+        if isinstance(self.test, Written):
+            return [p.name for p in self.test.code.parameters]
+        return list(inspect.signature(self.test).parameters)
+
+
+@dataclass(slots=True)
+class Broken:
+    """A condition that did not hold on this path."""
+
+    condition: Condition
+    of: str  # the function whose condition it is
+    own: bool  # of the function under test itself
+    returned: Any = _NOTHING
+    raised: str = ""  # the exception that the condition raised, or that was not declared
+
+    @property
+    def has_returned(self) -> bool:
+        return self.returned is not _NOTHING
+
+
+@dataclass(slots=True)
+class Checks:
+    """The state of contract checking on one path."""
+
+    # the preconditions of the function under test are assumed; else they are checked like any other
+    assumed: bool = True
+    target: Any = None  # the wrapped constructor under test, until it is called
+    in_progress: list[Any] = field(default_factory=list)
+    deal_off: int = 0
+    broken: dict[int, Broken] = field(default_factory=dict)
+    # the choices of the function under test itself: what follows decided its postconditions
+    mark: int | None = None
+    undecided: list[tuple[Condition, str]] = field(default_factory=list)
+    assumed_texts: dict[str, None] = field(default_factory=dict)
+    # objects met while an invariant was evaluated: theirs is assumed when the program looks at them
+    pending: list[InstanceObj] = field(default_factory=list)
+    in_invariant: int = 0
+
+
+# --- reading -----------------------------------------------------------------------------------------------
+
+_LAYERS = {
+    ("icontract._checkers", "decorate_with_checker.<locals>.wrapper"): "checker",
+    ("icontract._checkers", "_decorate_with_invariants.<locals>.wrapper"): "invariant",
+    ("icontract._checkers", "_decorate_new_with_invariants.<locals>.wrapper"): "new",
+    ("deal._runtime._contracts", "Contracts._ensure_wrapped.<locals>.wrapper"): "deal",
+}
+
+
+def layer(function: Any) -> str:
+    """Which library's wrapper a function is; '' for an ordinary function."""
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_name != "wrapper":
+        return ""
+    return _LAYERS.get((function.__globals__.get("__name__", ""), code.co_qualname), "")
+
+
+def _cells(function: types.FunctionType) -> dict[str, Any]:
+    cells = function.__closure__ or ()
+    return {name: cell.cell_contents for name, cell in zip(function.__code__.co_freevars, cells, strict=True)}
+
+
+def wrapped_by(wrapper: Any) -> Any:
+    """What a contract wrapper wraps."""
+    kind = layer(wrapper)
+    if kind == "deal":
+        return _cells(wrapper)["contracts"].func
+    if kind == "new":
+        return _cells(wrapper)["new_func"]
+    return _cells(wrapper)["func"]
+
+
+def layers(decorated: Any) -> list[Any]:
+    """The contract wrappers around a function, from the outside in."""
+    found = []
+    current = decorated
+    seen: set[int] = set()
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        if layer(current):
+            found.append(current)
+            current = wrapped_by(current)
+        else:
+            current = getattr(current, "__wrapped__", None)
+    return found
+
+
+def _describe(test: Any) -> tuple[str, str, int]:
+    """(text, file, line) of a condition."""
+    if isinstance(test, types.FunctionType):
+        file, line = source.file_of(test.__code__), test.__code__.co_firstlineno
+        try:
+            node = source.node_of(test.__code__)
+        except source.NoSource:
+            return test.__name__, file, line
+        if isinstance(node, ast.Lambda):
+            return source_text(node.body, file), file, node.lineno
+        return f"{test.__name__}({', '.join(inspect.signature(test).parameters)})", file, line
+    name = getattr(test, "__qualname__", None) or type(test).__name__
+    return name, "", 0
+
+
+def source_text(node: ast.expr, file: str) -> str:
+    """An expression as it is written, on one line."""
+    segment = ast.get_source_segment("".join(linecache.getlines(file)), node)
+    return segment if segment and "\n" not in segment else ast.unparse(node)
+
+
+def _without_message(node: ast.expr) -> ast.expr:
+    """`a > 0 or "a must be positive"` is `a > 0`."""
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+        last = node.values[-1]
+        if isinstance(last, ast.JoinedStr) or (isinstance(last, ast.Constant) and isinstance(last.value, str)):
+            rest = node.values[:-1]
+            return rest[0] if len(rest) == 1 else ast.copy_location(ast.BoolOp(ast.Or(), rest), node)
+    return node
+
+
+def of_icontract(contract: Any, kind: str) -> Condition:
+    text, file, line = _describe(contract.condition)
+    origin = {"precondition": "require", "postcondition": "ensure"}.get(kind, kind)
+    return Condition(kind, f"icontract.{origin}", contract.condition, text, file, line, "named", contract.error)
+
+
+def of_deal(validator: Any, kind: str, origin: str) -> Condition:
+    test = validator.raw_validator
+    text, file, line = _describe(test)
+    try:
+        short = list(inspect.signature(test).parameters) == ["_"]
+    except (TypeError, ValueError):
+        short = False
+    found = Condition(
+        kind, f"deal.{origin}", test, text, file, line, "short" if short else "same", validator.exception, True
+    )
+    if short and isinstance(test, types.FunctionType):
+        found.text = found.text.replace("_.", "")
+    expression = found.expression
+    if expression is not None and expression is not returned(test):
+        found.text = source_text(expression, file).replace("_." if short else "\0", "")
+    return found
+
+
+def preconditions(wrapper: Any) -> list[list[Condition]]:
+    """Groups of preconditions: those of one group hold, or those of another."""
+    kind = layer(wrapper)
+    if kind == "checker":
+        groups = [[of_icontract(c, "precondition") for c in group] for group in wrapper.__preconditions__]
+        return [group for group in groups if group]
+    if kind == "deal":
+        found = [of_deal(v, "precondition", "pre") for v in _cells(wrapper)["contracts"].pres]
+        return [found] if found else []
+    return []
+
+
+def postconditions(wrapper: Any) -> list[Condition]:
+    kind = layer(wrapper)
+    if kind == "checker":
+        return [of_icontract(c, "postcondition") for c in wrapper.__postconditions__]
+    if kind == "deal":
+        contracts = _cells(wrapper)["contracts"]
+        found = [of_deal(v, "postcondition", "post") for v in contracts.posts]
+        return found + [of_deal(v, "postcondition", "ensure") for v in contracts.ensures]
+    return []
+
+
+def invariants(cls: type) -> list[Condition]:
+    """What holds for every object of a class between calls."""
+    found = [of_icontract(c, "invariant") for c in getattr(cls, "__invariants__", None) or ()]
+    return found + [of_deal(v, "invariant", "inv") for v in getattr(cls, "_deal_invariants", ())]
+
+
+# --- evaluating --------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Call:
+    """A call as its conditions see it."""
+
+    args: list[Any]
+    named: dict[str, Any]
+    given: dict[str, Any]  # by parameter, `result` and OLD included
+
+    def with_result(self, result: Any) -> Call:
+        return Call(self.args, self.named, {**self.given, "result": result})
+
+
+def bound(vm: VM, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Call:
+    """Arguments by the names of a function's parameters, defaults included."""
+    given: dict[str, Any] = {"_ARGS": tuple(args), "_KWARGS": named}
+    rest = list(args)
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            given[parameter.name] = tuple(rest)
+            rest = []
+        elif parameter.kind is not parameter.KEYWORD_ONLY and rest:
+            given[parameter.name] = rest.pop(0)
+        elif parameter.default is not parameter.empty and parameter.name not in named:
+            given[parameter.name] = vm.lift(parameter.default)
+    return Call(list(args), named, {**given, **named})
+
+
+def _arguments(vm: VM, condition: Condition, call: Call) -> tuple[list[Any], dict[str, Any]]:
+    """What the condition's function is called with."""
+    if condition.calling == "short" and condition.kind == "invariant":
+        return [call.given["self"]], {}
+    if condition.calling == "short":
+        made = InstanceObj(vm.heap.number(), (Given,))
+        made.fields.update(call.given)
+        return [made], {}
+    if condition.calling == "same":
+        if condition.origin == "deal.post":
+            return [call.given["result"]], {}
+        result = {"result": call.given["result"]} if condition.origin == "deal.ensure" else {}
+        return call.args, {**call.named, **result}
+    wanted = condition.names()
+    return [], {name: call.given[name] for name in wanted if name in call.given}
+
+
+def _formula(vm: VM, condition: Condition, call: Call) -> tuple[Value, Value]:
+    """The condition as an expression, and where it is defined."""
+    node = condition.expression
+    if node is None or (condition.may_complain and _may_be_text(node)):
+        raise NotPure
+    if isinstance(condition.test, Written):
+        names = names_of(vm, condition.test.function, call.given)
+        names.owner = condition.test.code.owner
+        return formula(vm, node, names)
+    local: dict[str, Any] = {}
+    if condition.calling == "short":
+        local["_"] = call.given["self"] if condition.kind == "invariant" else Arguments(dict(call.given))
+    else:
+        args, named = _arguments(vm, condition, call)
+        parameters = inspect.signature(condition.test).parameters
+        local = dict(zip(parameters, args, strict=False)) | named
+        for name, parameter in parameters.items():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                raise NotPure
+            if name not in local:
+                if parameter.default is parameter.empty:
+                    raise NotPure
+                local[name] = vm.lift(parameter.default)
+    return formula(vm, node, names_of(vm, condition.test, local))
+
+
+def _may_be_text(node: ast.expr) -> bool:
+    """Whether the value of the condition may be a message."""
+    if isinstance(node, ast.BoolOp):
+        return any(map(_may_be_text, node.values))
+    if isinstance(node, ast.IfExp):
+        return _may_be_text(node.body) or _may_be_text(node.orelse)
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _run(vm: VM, condition: Condition, call: Call) -> Value:
+    """The truth of the condition, by running it."""
+    args, named = _arguments(vm, condition, call)
+    if isinstance(condition.test, Written):
+        written = condition.test
+        closure = calls.function_value(vm, written.function)
+        value = calls.run(vm, FunctionValue(written.code, closure.globals, closure.outer), args, named)
+    else:
+        value = calls.call(vm, condition.test, args, named)
+    if condition.may_complain and operators.is_string(vm.force(value)):
+        return False
+    return operators.truth(vm, value)
+
+
+def holds(vm: VM, condition: Condition, call: Call) -> bool:
+    """Decide the condition; an exception of its own is the program's."""
+    is_deal = condition.origin.startswith("deal.") and condition.kind != "invariant"
+    vm.checks.deal_off += is_deal
+    try:
+        try:
+            truth, defined = _formula(vm, condition, call)
+            if defined is True:
+                return vm.decide(truth)
+        except NotPure:
+            pass
+        return vm.decide(_run(vm, condition, call))
+    finally:
+        vm.checks.deal_off -= is_deal
+
+
+def assume(vm: VM, condition: Condition, call: Call) -> None:
+    """Leave only the inputs for which the condition holds; one that fails on them does not hold."""
+    path = vm.path
+    vm.checks.assumed_texts[f"`{condition.text}` ({condition.place or condition.origin})"] = None
+    try:
+        try:
+            truth, defined = _formula(vm, condition, call)
+        except NotPure:
+            if not vm.decide(_run(vm, condition, call)):
+                raise Impossible from None
+            return
+        path.assume(x.and_(defined, truth))
+        path.feasible()
+    except Raised:
+        raise Impossible from None
+    except Unsupported as unsupported:
+        raise Unsupported(
+            f"the {condition.kind} `{condition.text}` cannot be evaluated: {unsupported.what}"
+        ) from None
+
+
+def assume_one_of(vm: VM, groups: list[list[Condition]], call: Call) -> None:
+    """The conditions of one group hold: with several, a class weakens what its base asks for."""
+    if len(groups) == 1:
+        for condition in groups[0]:
+            assume(vm, condition, call)
+        return
+    try:
+        options = []
+        for group in groups:
+            parts = [_formula(vm, condition, call) for condition in group]
+            options.append(x.and_(*(part for pair in parts for part in reversed(pair))))
+        vm.path.assume(x.or_(*options))
+        vm.path.feasible()
+    except NotPure:
+        if not any(all(holds(vm, c, call) for c in group) for group in groups):
+            raise Impossible from None
+
+
+def assume_invariants(vm: VM, obj: InstanceObj) -> None:
+    """An input object was built by its class: what that promises holds for it."""
+    if not any(getattr(c, "__invariants__", None) or getattr(c, "_deal_invariants", None) for c in obj.classes):
+        return
+    checks = vm.checks
+    if checks.in_invariant:
+        checks.pending.append(obj)
+        return
+    attributes.narrow(vm, obj, "__invariants__")
+    attributes.narrow(vm, obj, "_deal_invariants")
+    checks.in_invariant += 1
+    checks.in_progress.append(obj)
+    try:
+        for condition in invariants(obj.cls):
+            assume(vm, condition, _of_object(obj))
+    finally:
+        checks.in_invariant -= 1
+        checks.in_progress.pop()
+
+
+def looked_at(vm: VM, obj: InstanceObj) -> None:
+    """The program uses an object that so far only an invariant has met."""
+    checks = vm.checks
+    if not checks.in_invariant and any(obj is one for one in checks.pending):
+        checks.pending = [one for one in checks.pending if one is not obj]
+        assume_invariants(vm, obj)
+
+
+def _of_object(obj: Any) -> Call:
+    return Call([obj], {}, {"self": obj})
+
+
+# --- breaking ----------------------------------------------------------------------------------------------
+
+
+def _violation(vm: VM, broken: Broken, call: Call) -> Raised:
+    """The exception by which a library reports the condition."""
+    raised = _reported(vm, broken.condition, call)
+    vm.checks.broken[raised.value.number] = broken
+    return raised
+
+
+def _reported(vm: VM, condition: Condition, call: Call) -> Raised:
+    error = condition.error
+    if condition.origin.startswith("icontract."):
+        from icontract import ViolationError
+
+        if error is None or isinstance(error, type):
+            return vm.error(error or ViolationError, Opaque("message"))
+        if isinstance(error, BaseException):
+            return vm.host_error(error)
+        wanted = {n: call.given[n] for n in inspect.signature(error).parameters if n in call.given}
+        return Raised(vm.exception(calls.call(vm, error, [], wanted), None))
+    from deal import ContractError
+
+    cls = error if isinstance(error, type) else type(error)
+    if issubclass(cls, ContractError):
+        return vm.error(cls, Opaque("message"))
+    return vm.error(cls, *(() if isinstance(error, type) else error.args[:1]))
+
+
+@dataclass(slots=True)
+class _Contracted:
+    """One call through contract wrappers."""
+
+    vm: VM
+    name: str
+    own: bool  # the function under test: preconditions are assumed, what cannot be decided is not the end
+
+    def before(self, groups: list[list[Condition]], call: Call) -> None:
+        if not groups:
+            return
+        if self.own and self.vm.checks.assumed:
+            assume_one_of(self.vm, groups, call)
+            return
+        last: Condition | None = None
+        for group in groups:
+            last = next((c for c in group if not holds(self.vm, c, call)), None)
+            if last is None:
+                return
+        assert last is not None
+        raise _violation(self.vm, Broken(last, self.name, self.own), call)
+
+    def after(self, conditions: Sequence[Condition], call: Call, result: Any = _NOTHING) -> None:
+        for condition in conditions:
+            one = call
+            try:
+                fine = holds(self.vm, condition, one)
+            except Raised as raised:
+                self.vm.checks.broken[raised.value.number] = Broken(
+                    condition, self.name, self.own, result, raised.value.cls.__name__
+                )
+                raise
+            except (Unsupported, Cut) as end:
+                if not self.own or (isinstance(end, Cut) and end.kind == "time"):
+                    raise
+                what = end.what if isinstance(end, Unsupported) else f"cut by the {end.kind} bound"
+                self.vm.checks.undecided.append((condition, what))
+                continue
+            if not fine:
+                raise _violation(self.vm, Broken(condition, self.name, self.own, result), one)
+
+    # --- the wrappers ------------------------------------------------------------------------------------
+
+    def through(self, wrapper: Any, args: list[Any], named: dict[str, Any], proceed: Proceed) -> Any:
+        kind = layer(wrapper)
+        if kind == "checker":
+            return self._checker(wrapper, args, named, proceed)
+        if kind == "invariant":
+            return self._invariant(wrapper, args, named, proceed)
+        if kind == "new":
+            made = proceed(args, named)
+            self._check_invariants(made, invariants(made.cls) if isinstance(made, InstanceObj) else [])
+            return made
+        return self._deal(wrapper, args, named, proceed)
+
+    def _checker(self, wrapper: Any, args: list[Any], named: dict[str, Any], proceed: Proceed) -> Any:
+        """icontract's checker: no checks of a function inside a call of itself."""
+        vm, function = self.vm, wrapped_by(wrapper)
+        if any(function is one for one in vm.checks.in_progress):
+            return proceed(args, named)
+        vm.checks.in_progress.append(function)
+        try:
+            call = bound(vm, wrapper, args, named)
+            self.before(preconditions(wrapper), call)
+            after = postconditions(wrapper)
+            if after and wrapper.__postcondition_snapshots__:
+                call.given["OLD"] = self._snapshots(wrapper.__postcondition_snapshots__, call)
+            result = proceed(args, named)
+            self.after(after, call.with_result(result), result)
+            return result
+        finally:
+            _forget(vm.checks.in_progress, function)
+
+    def _snapshots(self, snapshots: Sequence[Any], call: Call) -> InstanceObj:
+        old = InstanceObj(self.vm.heap.number(), (Old,))
+        for snapshot in snapshots:
+            wanted = {name: call.given[name] for name in snapshot.args if name in call.given}
+            old.fields[snapshot.name] = calls.call(self.vm, snapshot.capture, [], wanted)
+        return old
+
+    def _invariant(self, wrapper: Any, args: list[Any], named: dict[str, Any], proceed: Proceed) -> Any:
+        """icontract's invariants: not inside another call on the same object."""
+        vm, cells = self.vm, _cells(wrapper)
+        instance = vm.force(args[0] if args else named.get("self"))
+        progress = vm.checks.in_progress
+        if "cls" in cells:
+            progress.append(instance)
+            try:
+                result = proceed(args, named)
+                found = [of_icontract(c, "invariant") for c in cells["cls"].__invariants__]
+                self._check_invariants(instance, found)
+                return result
+            finally:
+                _forget(progress, instance)
+        if any(instance is one for one in progress):
+            return proceed(args, named)
+        progress.append(instance)
+        try:
+            on_call = getattr(attributes.python_type(vm, instance), "__invariants_on_call__", ())
+            found = [of_icontract(c, "invariant") for c in on_call]
+            if not self.own:
+                self._check_invariants(instance, found)
+            result = proceed(args, named)
+            self._check_invariants(instance, found, result)
+            return result
+        finally:
+            _forget(progress, instance)
+
+    def _check_invariants(self, instance: Any, found: Sequence[Condition], result: Any = _NOTHING) -> None:
+        for condition in found:
+            self.after([condition], _of_object(instance), result)
+
+    def _deal(self, wrapper: Any, args: list[Any], named: dict[str, Any], proceed: Proceed) -> Any:
+        vm, contracts = self.vm, _cells(wrapper)["contracts"]
+        if vm.checks.deal_off:
+            return proceed(args, named)
+        call = bound(vm, contracts.func, args, named)
+        self.before(preconditions(wrapper), call)
+        after = postconditions(wrapper)
+        if inspect.isgeneratorfunction(contracts.func):
+            self.vm.checks.undecided.extend((c, "it is checked at every value of a generator") for c in after)
+            return proceed(args, named)
+        try:
+            result = proceed(args, named)
+        except Raised as raised:
+            self._deal_raised(contracts, raised, call)
+            raise
+        self.after(after, call.with_result(result), result)
+        return result
+
+    def _deal_raised(self, contracts: Any, raised: Raised, call: Call) -> None:
+        """An exception must be declared by deal.raises, and have the reason of deal.reason."""
+        from deal import ContractError
+
+        cls = raised.value.cls
+        if issubclass(cls, ContractError) or not issubclass(cls, Exception):
+            return
+        for validator in contracts.raises:
+            if cls not in validator.exceptions:
+                names = ", ".join(e.__name__ for e in validator.exceptions)
+                text = f"raises({names})" if names else "raises nothing"
+                code = getattr(validator.function, "__code__", None)
+                function = inspect.unwrap(validator.function) if code is not None else None
+                file, line = _place_of(function)
+                condition = Condition("exceptions", "deal.raises", None, text, file, line, error=validator.exception)
+                broken = Broken(condition, self.name, self.own, raised=cls.__name__)
+                raise _violation(self.vm, broken, call) from None
+        for validator in contracts.reasons:
+            if cls is validator.event:
+                condition = of_deal(validator, "exceptions", "reason")
+                if not holds(self.vm, condition, call):
+                    broken = Broken(condition, self.name, self.own, raised=cls.__name__)
+                    raise _violation(self.vm, broken, call) from None
+
+
+def _forget(progress: list[Any], one: Any) -> None:
+    """Like a set: gone however often it was added."""
+    progress[:] = [other for other in progress if other is not one]
+
+
+def _place_of(function: Any) -> tuple[str, int]:
+    code = getattr(function, "__code__", None)
+    return (source.file_of(code), code.co_firstlineno) if code is not None else ("", 0)
+
+
+def called(vm: VM, wrapper: Any, args: list[Any], named: dict[str, Any]) -> Any:
+    """A call of a function with contracts, from the code under test."""
+    if wrapper is vm.checks.target:
+        vm.checks.target = None
+        return call_target(vm, wrapper, None, args, named)
+    inside = wrapped_by(wrapper)
+    proceed: Proceed = lambda a, n: calls.call(vm, inside, a, n)  # noqa: E731 - one line, used once
+    name = getattr(inside, "__qualname__", "function")
+    return _Contracted(vm, name, False).through(wrapper, args, named, proceed)
+
+
+def call_target(
+    vm: VM,
+    decorated: Any,
+    core: FunctionValue | None,
+    args: list[Any],
+    named: dict[str, Any],
+    finish: Callable[[Any], Any] = lambda value: value,
+) -> Any:
+    """The call that the tests make: every contract around the function, its preconditions assumed."""
+    function = core if core is not None else inspect.unwrap(decorated)
+
+    def innermost(a: list[Any], n: dict[str, Any]) -> Any:
+        try:
+            return finish(calls.call(vm, function, a, n))
+        finally:
+            vm.checks.mark = len(vm.path.trail)
+
+    contracted = _Contracted(vm, getattr(decorated, "__qualname__", "function"), True)
+    proceed: Proceed = innermost
+    for wrapper in reversed(layers(decorated)):
+        proceed = _around(contracted, wrapper, proceed)
+    return proceed(args, named)
+
+
+def _around(contracted: _Contracted, wrapper: Any, inside: Proceed) -> Proceed:
+    return lambda args, named: contracted.through(wrapper, args, named, inside)
+
+
+# --- deal's invariants: every method call and every assignment ------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class Guarded:
+    """A method of a class with deal.inv, taken from an object: called with checks before and after."""
+
+    function: Any
+
+
+def is_guarded(cls: type) -> bool:
+    return bool(getattr(cls, "_deal_invariants", None))
+
+
+def call_guarded(vm: VM, guarded: Guarded, args: list[Any], named: dict[str, Any]) -> Any:
+    instance = vm.force(args[0])
+    name = getattr(guarded.function, "__qualname__", "method")
+    own = vm.checks.target is guarded
+    if own:
+        vm.checks.target = None
+    contracted = _Contracted(vm, name, own)
+    found = [c for c in invariants(instance.cls) if c.origin == "deal.inv"]
+    if not own:
+        contracted._check_invariants(instance, found)
+    result = calls.call(vm, guarded.function, args, named)
+    contracted._check_invariants(instance, found, result)
+    return result
+
+
+def assigned(vm: VM, obj: InstanceObj) -> None:
+    """A field of an object with deal.inv was assigned: the invariant is checked at once."""
+    found = [c for c in invariants(obj.cls) if c.origin == "deal.inv"]
+    _Contracted(vm, obj.cls.__name__.removesuffix("Invarianted"), False)._check_invariants(obj, found)
+
+
+__all__ = ["Broken", "Checks", "Condition", "Expr", "Names", "PathEnd", "Written"]
