@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import enum
 import types
+from collections import Counter
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +39,21 @@ from treadle.symbolic.show import show
 
 if TYPE_CHECKING:
     from treadle.generate.unit_explore import Run
+
+
+@dataclass(slots=True)
+class Cases:
+    """What one path gives: its test cases, and how many of them are missing, and why."""
+
+    found: list[TestCase] = field(default_factory=list)
+    unlabelled: int = 0
+    cut: Counter[str] = field(default_factory=Counter)
+
+
+def cases_of(target: Target, run: Run, path: Path, domain: tuple[int, int], words: tuple[str, ...]) -> Cases:
+    """The test cases of a finished path."""
+    case = Concrete(target, run, path, domain, words).case()
+    return Cases([case]) if case is not None else Cases(unlabelled=1)
 
 
 class _NoValue(Exception):
@@ -221,9 +238,9 @@ class Concrete:
             return self.after(value)
         if isinstance(value, InstanceObj):
             node = self._before[value.number] = Node(value.number, "instance", value.cls, is_input=True)
-            for name, field in value.initial.items():
-                if field is not _MISSING:
-                    node.fields[name] = self.before(field)
+            for name, start in value.initial.items():
+                if start is not _MISSING:
+                    node.fields[name] = self.before(start)
                 else:
                     self._overwritten(node, value, name)
             return node
@@ -338,8 +355,8 @@ class Concrete:
         if value.payload is not None:
             node.kind = "held"
             node.items = [self.after(value.payload)]
-        for name, field in value.fields.items():
-            node.fields[name] = self.after(field)
+        for name, held in value.fields.items():
+            node.fields[name] = self.after(held)
         return node
 
     def _items_after(self, value: ListObj) -> list[Any]:

@@ -19,9 +19,10 @@ from typing import Any
 from treadle.frontends.python import calls, fields, hints, infer, source
 from treadle.frontends.python.concrete import is_plain_object
 from treadle.frontends.python.heirs import known_subclasses
+from treadle.frontends.python.summaries import Summaries, restarting
 from treadle.frontends.python.values import FunctionValue, Generator, Iterator_
 from treadle.frontends.python.vm import VM
-from treadle.generate.unit_cases import Concrete
+from treadle.generate.unit_cases import Cases, cases_of
 from treadle.generate.unit_target import Target
 from treadle.model.errors import UsageError
 from treadle.model.testcase import TestCase
@@ -46,6 +47,8 @@ class Options:
     most_paths: int = 500
     types: dict[str, str] = field(default_factory=dict)
     allow_effects: bool = False
+    # compose summaries of the functions that are called
+    summaries: bool = False
 
 
 @dataclass(slots=True)
@@ -168,12 +171,13 @@ class Session:
         self.types = parameter_types(target, options)
         self.words = words_of(target.function)
         self.result = Explored(target)
+        self.summaries = Summaries(options.k, allow_effects=options.allow_effects) if options.summaries else None
 
     def explore(self) -> Explored:
         """One path after the other, in this process. Ctrl-C keeps what was found."""
         options = self.options
         found = explore(
-            self.case,
+            self.cases,
             self.solver(),
             self.result.seen,
             seconds=options.seconds,
@@ -189,13 +193,15 @@ class Session:
             self.result.stopped = True
         return self.result
 
-    def keep(self, ran: Ran[TestCase | None]) -> None:
-        """A finished path and its test case."""
+    def keep(self, ran: Ran[Cases]) -> None:
+        """A finished path and its test cases."""
+        assert ran.result is not None
         self.result.paths += 1
-        if ran.result is None:
+        self.result.cases.extend(ran.result.found)
+        for _ in range(ran.result.unlabelled):
             self.result.unlabelled.append(Place(self.target.file, self.target.line, "no values found for a path"))
-        else:
-            self.result.cases.append(ran.result)
+        for why, number in ran.result.cut.items():
+            self.result.seen.cut[why] += number
         self.progress(len(self.result.cases))
 
     @property
@@ -208,13 +214,13 @@ class Session:
         solver.words = self.words
         return solver
 
-    def case(self, path: Path) -> TestCase | None:
-        """Run one path; its test case, unless no values were found."""
-        return Concrete(self.target, self._run(path), path, self.options.domain, self.words).case()
+    def cases(self, path: Path) -> Cases:
+        """Run one path; its test cases, one for each aliasing that the path leaves open."""
+        return cases_of(self.target, self._run(path), path, self.options.domain, self.words)
 
     def _run(self, path: Path) -> Run:
         try:
-            return self._run_path(path)
+            return restarting(path, lambda plain: self._run_path(path, plain))
         except RecursionError:
             raise Unsupported("recursion that is too deep to follow") from None
         except (PathEnd, Raised):
@@ -226,10 +232,11 @@ class Session:
             what = f"{type(error).__name__}: {error}"
             raise Unsupported(f"internal error in Treadle, please report it: {what[:200]}") from error
 
-    def _run_path(self, path: Path) -> Run:
+    def _run_path(self, path: Path, run_plainly: set[int]) -> Run:
         heap = self.make_heap(path, alias=self.options.alias, subclasses=known_subclasses)
         vm = VM(path, heap, self.options.k, allow_effects=self.options.allow_effects)
         vm.field_type = fields.field_type
+        vm.summaries, vm.run_plainly = self.summaries, run_plainly
         path.place = Place(self.target.file, self.target.line, "")
         arguments: dict[str, Any] = {}
         positional: list[Any] = []

@@ -6,7 +6,8 @@ in the heap that it may be (aliasing is considered here and only here), or None.
 never aliases of inputs.
 
 Input objects keep what they held at the start (`initial`, `source_...`) beside what they hold now: both sides of a
-test come from that. `Heap` is the interface that the machine uses; `LazyHeap` is one way to decide aliasing.
+test come from that. `Heap` is the interface that the machine uses; `LazyHeap` is one way to decide aliasing, the
+other is `heap_solver.SolverHeap`, which carries it along until the program asks.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from treadle.symbolic import expr as x
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import Expr, Value
 from treadle.symbolic.path import Path, Place
+
+# What a field held at the start when it was written before anybody read it.
+MISSING: Any = object()
 
 
 class Obj:
@@ -141,6 +145,8 @@ class Heap:
         self.unknowns: list[Expr] = []
         # told of every new input object: what its class promises is assumed then
         self.on_input: Callable[[InstanceObj], None] | None = None
+        # number of an input -> the object that it turned out to be
+        self.merged: dict[int, InstanceObj] = {}
         self._count = 0
 
     def number(self) -> int:
@@ -232,10 +238,52 @@ class Heap:
 
     # --- references: how aliasing is decided is up to the implementation -----------------------------------
 
+    # whether reads that may see one of several writes give a value that depends, instead of deciding
+    postpones = False
+
+    def may_alias(self, a: str, b: str) -> bool:
+        """Whether two references of the inputs, by name, may be the same object."""
+        return self.alias
+
     def is_none(self, ref: Ref) -> bool:
         raise NotImplementedError
 
     def force(self, ref: Ref) -> Any:
+        raise NotImplementedError
+
+    def same(self, a: Any, b: Any) -> Value:
+        """`a is b` for references; NotImplemented: look at the objects behind them."""
+        return NotImplemented
+
+    def narrowed(self, obj: InstanceObj) -> None:
+        """The classes of an input have become fewer."""
+
+    def settle(self, obj: InstanceObj) -> InstanceObj:
+        """Decide which object this is, as far as that is still open."""
+        return obj
+
+    # --- fields of input objects ---------------------------------------------------------------------------
+
+    def first_read(self, obj: InstanceObj, name: str, kind: t.Type) -> Any:
+        """A field of an input that this path has not seen yet."""
+        value = self.value_of_type(kind, f"{obj.name}.{name}")
+        obj.fields[name] = obj.initial[name] = value
+        return value
+
+    def write_field(self, obj: InstanceObj, name: str, value: Any) -> None:
+        obj.initial.setdefault(name, MISSING)
+        obj.fields[name] = value
+
+    def written_elsewhere(self, obj: InstanceObj, name: str) -> bool:
+        """Whether a field that the class does not declare was written through another reference; decides."""
+        return False
+
+    def settled(self, value: Any) -> Any:
+        """The value without the conditions that the path has decided meanwhile."""
+        return value
+
+    def postpone(self, conditions: list[Expr], unread: Any) -> None:
+        """A read saw one of several writes; `unread`: what was there before, seen only if none of them fits."""
         raise NotImplementedError
 
     def split(self, obj: InstanceObj, groups: Sequence[tuple[type, ...]]) -> int:
@@ -274,8 +322,7 @@ class LazyHeap(Heap):
                 nothing.append((option, None))
                 continue
             choices.append((option, None))
-            if self.alias:
-                choices.extend((option, known) for known in self.inputs if self._may_be(known, option))
+            choices.extend((option, known) for known in self._aliases(ref.name, option))
         choices.extend(nothing)
         kind, known = choices[self.path.choose(len(choices))]
         self._tell(ref, kind, known, choices)
@@ -302,6 +349,12 @@ class LazyHeap(Heap):
             for _, other in choices:
                 if other is not None:
                     self.path.note(f"{ref.name} is not {other.name}")
+
+    def _aliases(self, name: str, kind: t.Type) -> list[Obj]:
+        """The inputs that a reference of this name and type may be, decided when it is first dereferenced."""
+        if not self.alias:
+            return []
+        return [known for known in self.inputs if self._may_be(known, kind) and self.may_alias(name, known.name)]
 
     def _may_be(self, known: Obj, kind: t.Type) -> bool:
         if isinstance(known, InstanceObj) and isinstance(kind, t.Instance):
