@@ -13,7 +13,8 @@ import click
 
 from treadle.model.errors import UsageError
 from treadle.output import unit_report
-from treadle.output.unit_suite import Suite, unit
+from treadle.output.unit_result import Suite
+from treadle.output.unit_suite import unit
 
 
 @click.command()

@@ -13,7 +13,7 @@ from typing import Any
 from treadle.frontends.python import source
 from treadle.generate.unit_explore import Explored
 from treadle.model.testcase import Node
-from treadle.output.unit_suite import Suite, shown
+from treadle.output.unit_result import Suite, shown
 from treadle.symbolic import ir
 from treadle.symbolic.expr import Expr
 from treadle.symbolic.path import Place

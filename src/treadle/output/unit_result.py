@@ -1,0 +1,121 @@
+"""What a run of `treadle unit` found, wrote and measured, as an object and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from treadle.generate.unit_explore import Explored
+from treadle.model.testcase import Node, Opaque, TestCase
+from treadle.output.pytest_values import Imports, NotWritable, text
+from treadle.output.unit_check import Coverage
+from treadle.symbolic.path import Place
+
+
+@dataclass(slots=True)
+class Suite:
+    """What `treadle unit` found, wrote and measured."""
+
+    target: str
+    file: str | None = None
+    source: str = ""
+    cases: list[TestCase] = field(default_factory=list)
+    paths: int = 0
+    cut: Counter[str] = field(default_factory=Counter)
+    unsupported: list[Place] = field(default_factory=list)
+    sampled: list[Place] = field(default_factory=list)
+    # cases whose real run contradicts the prediction: bugs of Treadle, never written
+    disagreements: list[tuple[TestCase, str]] = field(default_factory=list)
+    # targets of a module that were left out, and why
+    left_out: list[str] = field(default_factory=list)
+    coverage: Coverage = field(default_factory=Coverage)
+    explored: list[Explored] = field(default_factory=list)
+
+    @property
+    def tests(self) -> int:
+        return len(self.cases)
+
+    @property
+    def complete(self) -> bool:
+        """Every path within the loop bound has its test."""
+        only_loops = not any(self.cut[kind] for kind in ("depth", "time", "paths"))
+        return only_loops and not (self.unsupported or self.sampled or self.disagreements)
+
+    @property
+    def violations(self) -> list[TestCase]:
+        """Cases in which the code broke its own contract."""
+        return [c for c in self.cases if c.outcome.raises is not None and _is_violation(c.outcome.raises)]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "target": self.target,
+            "file": self.file,
+            "tests": self.tests,
+            "paths": self.paths,
+            "cut": {
+                **{kind: self.cut[kind] for kind in ("loop", "depth", "time")},
+                **({"paths": self.cut["paths"]} if self.cut["paths"] else {}),
+            },
+            "unsupported": [{"file": p.file, "line": p.line, "what": p.what} for p in self.unsupported],
+            "sampled": [{"file": p.file, "line": p.line, "what": p.what} for p in self.sampled],
+            "complete": self.complete,
+            "coverage": {"lines": self.coverage.percent("lines"), "branches": self.coverage.percent("branches")},
+            "cases": [case_json(c) for c in self.cases],
+            "disagreements": [{**case_json(c), "why": why} for c, why in self.disagreements],
+            "left_out": self.left_out,
+        }
+
+
+def _is_violation(cls: type) -> bool:
+    library = cls.__module__.partition(".")[0]
+    return library == "icontract" or (library == "deal" and cls.__name__ in ("PostContractError", "InvContractError"))
+
+
+def case_json(case: TestCase) -> dict[str, Any]:
+    outcome: dict[str, Any]
+    if case.outcome.raises is not None:
+        outcome = {"raises": case.outcome.raises.__name__, "message": case.outcome.message}
+    else:
+        outcome = {"returns": plain(case.outcome.value)}
+    return {
+        "target": case.target,
+        "inputs": {name: plain(value) for name, value in case.arguments.items()},
+        "outcome": outcome,
+        "condition": case.condition,
+        "sampled": case.sampled,
+    }
+
+
+def plain(value: Any, seen: tuple[int, ...] = ()) -> Any:
+    """A value for JSON and tables: JSON's own values as they are, objects as readable text."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return shown(value, seen)
+
+
+def shown(value: Any, seen: tuple[int, ...] = ()) -> str:
+    if isinstance(value, Node):
+        if value.number in seen:
+            return "..."
+        seen = (*seen, value.number)
+        if value.kind == "function":
+            return f"<function: {', '.join(shown(v, seen) for v in value.items)}>"
+        if value.kind == "list":
+            return f"[{', '.join(shown(v, seen) for v in value.items)}]"
+        if value.kind == "dict":
+            return "{" + ", ".join(f"{shown(k, seen)}: {shown(v, seen)}" for k, v in value.entries) + "}"
+        if value.kind in ("set", "frozenset"):
+            return "{" + ", ".join(shown(k, seen) for k, _ in value.entries) + "}" if value.entries else "set()"
+        name = value.cls.__name__ if value.cls else "object"
+        inner = [shown(v, seen) for v in value.items] + [f"{k}={shown(v, seen)}" for k, v in value.fields.items()]
+        return f"{name}({', '.join(inner)})"
+    if isinstance(value, tuple):
+        inner_text = ", ".join(shown(v, seen) for v in value)
+        return f"({inner_text},)" if len(value) == 1 else f"({inner_text})"
+    if isinstance(value, Opaque):
+        return f"<{value.type_name}>"
+    try:
+        return text(value, Imports(), {})
+    except NotWritable:
+        return repr(value)

@@ -1,0 +1,87 @@
+"""Which cases land in the file: render, run, drop what does not hold, run again.
+
+A case whose real run contradicts its prediction is a bug of ours: it is reported as such and never written. Two
+reasons are not: rounding of floats, and an order that changes from run to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from treadle.generate.unit_target import Target
+from treadle.model.testcase import TestCase
+from treadle.output.pytest_suite import Written, write
+from treadle.output.unit_check import check
+from treadle.output.unit_files import path_line
+from treadle.output.unit_result import Suite
+from treadle.symbolic.path import Place
+
+# Rounds of dropping tests that fail; the second only meets tests that fail together, not alone.
+_ROUNDS = 4
+
+
+def run_and_keep(suite: Suite, path: Path, allow_effects: bool) -> None:
+    """Render, run, drop what fails, until everything that is left passes."""
+    groups = [(e.target, list(e.cases)) for e in suite.explored]
+    approximate: set[int] = set()
+    for _ in range(_ROUNDS):
+        groups = [(target, cases) for target, cases in groups if cases]
+        if not groups:
+            return
+        written = write(groups, frozenset(approximate))
+        for case, why in written.skipped:
+            _drop(groups, case)
+            _unsupported(suite, case, groups, f"a test cannot be written: {why}")
+        if not written.rendered:
+            return
+        written.path_line = path_line(path, [t for t, _ in groups])
+        source = written.source()
+        checked = check(source, [e.target for e in suite.explored], allow_effects=allow_effects)
+        if not checked.failed and len(checked.passed) == len(written.rendered):
+            suite.source = source
+            suite.coverage = checked.coverage
+            suite.cases = [r.case for r in written.rendered]
+            return
+        _judge(suite, written, checked.failed, set(checked.passed), groups, approximate)
+    suite.cases = []
+
+
+def _judge(
+    suite: Suite,
+    written: Written,
+    failed: dict[str, str],
+    passed: set[str],
+    groups: list[tuple[Target, list[TestCase]]],
+    approximate: set[int],
+) -> None:
+    for rendered in written.rendered:
+        if rendered.test in passed:
+            continue
+        case = rendered.case
+        why = failed.get(rendered.test, "the test did not run")
+        if case.has_floats and id(case) not in approximate and case.outcome.raises is None:
+            approximate.add(id(case))
+            continue
+        _drop(groups, case)
+        if "--allow-effects" in why:
+            _unsupported(suite, case, groups, why.partition("\n")[0])
+        elif case.fragile:
+            _unsupported(suite, case, groups, "the outcome depends on the order of a set")
+        elif case.has_floats:
+            _unsupported(suite, case, groups, "rounding of floats takes the real run another way")
+        else:
+            suite.disagreements.append((case, why))
+
+
+def _drop(groups: list[tuple[Target, list[TestCase]]], case: TestCase) -> None:
+    for _, cases in groups:
+        cases[:] = [c for c in cases if c is not case]
+
+
+def _unsupported(suite: Suite, case: TestCase, groups: Sequence[tuple[Target, Any]], what: str) -> None:
+    target = next(t for t, _ in groups if t.text == case.target)
+    place = Place(target.file, target.line, what)
+    if place not in suite.unsupported:
+        suite.unsupported.append(place)
