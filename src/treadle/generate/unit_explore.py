@@ -31,7 +31,7 @@ from treadle.symbolic.explore import Exploration, Ran, explore
 from treadle.symbolic.expr import BOOL, Expr
 from treadle.symbolic.heap import Heap, LazyHeap, Ref
 from treadle.symbolic.machine import Raised
-from treadle.symbolic.path import Alternative, Impossible, Path, PathEnd, Place, Unsupported
+from treadle.symbolic.path import Alternative, Impossible, Path, PathEnd, Place, Trail, Unsupported
 from treadle.symbolic.solver import Solver
 
 
@@ -70,10 +70,14 @@ class Explored:
     cases: list[TestCase] = field(default_factory=list)
     seen: Exploration = field(default_factory=Exploration)
     paths: int = 0
+    # the trails of the paths that have run to their end
+    finished: list[Trail] = field(default_factory=list)
     # Ctrl-C ended the exploration
     stopped: bool = False
     # cases that could not be given values
     unlabelled: list[Place] = field(default_factory=list)
+    # cases that are in no file: they cannot be written down, or the real run is not the same every time
+    unwritten: list[Place] = field(default_factory=list)
 
 
 # The machine recurses once per call and expression of the program; each of its frames takes several of ours.
@@ -196,6 +200,7 @@ class Session:
     def keep(self, ran: Ran[Cases]) -> None:
         """A finished path and its test cases."""
         assert ran.result is not None
+        self.result.finished.append(ran.trail)
         self.result.paths += 1
         self.result.cases.extend(ran.result.found)
         for _ in range(ran.result.unlabelled):

@@ -59,12 +59,17 @@ class Written:
         return text_
 
 
-def write(groups: list[tuple[Target, list[TestCase]]], approximate: frozenset[int] = frozenset()) -> Written:
-    """The test file for the cases of some targets; `approximate`: ids of cases whose floats need a tolerance."""
+def write(
+    groups: list[tuple[Target, list[TestCase]]],
+    approximate: frozenset[int] = frozenset(),
+    taken: frozenset[str] = frozenset(),
+) -> Written:
+    """The test file for the cases of some targets; `approximate`: ids of cases whose floats need a tolerance;
+    `taken`: names that a test must not have."""
     names = ", ".join(target.text.replace(":", ".") for target, _ in groups[:4])
     more = f" and {len(groups) - 4} more" if len(groups) > 4 else ""
     written = Written(f"Tests of {names}{more}, written by `treadle unit`.")
-    used: set[str] = set()
+    used = set(taken)
     for target, cases in groups:
         _Writer(target, written, used, approximate).all(cases)
     return written
