@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from treadle.frontends.python import source
+from treadle.frontends.python.summaries import NOT_COMPOSED
 from treadle.frontends.python.values import Bound, BuiltinMethod, FunctionValue, Generator, Iterator_, Partial, Super
 from treadle.symbolic import expr as x
 from treadle.symbolic import ir
@@ -121,6 +122,10 @@ def run(vm: VM, function: FunctionValue, args: Sequence[Any], named: dict[str, A
     """Run a function's IR; a generator function gives a generator."""
     env = Environment(function.outer)
     bind(vm, function, args, named, env)
+    if vm.summaries is not None:
+        result = vm.summaries.call(vm, function, env)
+        if result is not NOT_COMPOSED:
+            return result
     frame = Frame(function.code, env, function)
     if function.code.is_generator:
         return Generator(frame)

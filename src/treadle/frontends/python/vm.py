@@ -14,7 +14,7 @@ import sys
 import types
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treadle.frontends.python import (
     attributes,
@@ -36,6 +36,10 @@ from treadle.symbolic.expr import Expr, Value
 from treadle.symbolic.heap import DictObj, Heap, InstanceObj, ListObj, Obj, Ref
 from treadle.symbolic.machine import Environment, Exhausted, Frame, Machine, Raised
 from treadle.symbolic.path import Cut, Path, Unsupported
+
+if TYPE_CHECKING:
+    from treadle.frontends.python.summaries import Summaries
+    from treadle.symbolic.summary import Leaf, Summary
 
 MISSING: Any = object()
 
@@ -59,6 +63,10 @@ class VM(Machine):
         self.read_globals: dict[int, tuple[Any, str]] = {}
         self.changed_hosts: set[int] = set()
         self.checks = contracts.Checks()
+        # summaries to compose at calls, and the calls (in order) that must be run nevertheless
+        self.summaries: Summaries | None = None
+        self.calls = 0
+        self.run_plainly: set[int] = set()
 
     def actions(self) -> dict[type, Callable[[Frame, Any], None]]:
         return {
@@ -79,6 +87,9 @@ class VM(Machine):
             ir.Iterate: self._iterate,
             ir.Unpack: self._unpack,
         }
+
+    def composed(self, summary: Summary, leaf: Leaf) -> None:
+        """A call was composed: its outcome is this leaf of the summary."""
 
     # --- exceptions of the program -------------------------------------------------------------------------
 

@@ -1,0 +1,39 @@
+"""The machine that records a summary: the machine for Python, which also keeps what the summary depends on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from treadle.frontends.python.fields import field_type
+from treadle.frontends.python.vm import VM
+from treadle.symbolic import ir
+from treadle.symbolic.machine import Frame, Raised
+from treadle.symbolic.summary import Leaf, Opaque, RecordingHeap, RecordingPath, Summary
+
+if TYPE_CHECKING:
+    from treadle.frontends.python.summaries import Summaries
+
+
+class RecordingVM(VM):
+    def __init__(self, path: RecordingPath, heap: RecordingHeap, summaries: Summaries, run_plainly: set[int]) -> None:
+        super().__init__(path, heap, summaries.k, allow_effects=summaries.allow_effects)
+        self.field_type = field_type
+        self.summaries = summaries
+        self.run_plainly = run_plainly
+        self.codes: dict[int, ir.Function] = {}
+        self.deepest = 0
+
+    def run(self, frame: Frame, error: Any = None) -> Any:
+        self.codes[id(frame.code)] = frame.code
+        self.deepest = max(self.deepest, len(self.frames) + 1)
+        return super().run(frame, error)
+
+    def error(self, cls: type[BaseException], *args: Any) -> Raised:
+        if cls is AttributeError and self.frames:
+            # an object of the caller may have more attributes than its class says
+            raise Opaque("an attribute that is not there")
+        return super().error(cls, *args)
+
+    def composed(self, summary: Summary, leaf: Leaf) -> None:
+        self.codes |= summary.codes
+        self.deepest = max(self.deepest, len(self.frames) + leaf.depth)
