@@ -255,9 +255,6 @@ class Heap:
         """`a is b` for references; NotImplemented: look at the objects behind them."""
         return NotImplemented
 
-    def narrowed(self, obj: InstanceObj) -> None:
-        """The classes of an input have become fewer."""
-
     def settle(self, obj: InstanceObj) -> InstanceObj:
         """Decide which object this is, as far as that is still open."""
         return obj

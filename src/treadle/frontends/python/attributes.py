@@ -25,13 +25,13 @@ from treadle.frontends.python.values import (
 )
 from treadle.symbolic import expr as x
 from treadle.symbolic.expr import Expr
-from treadle.symbolic.heap import DictObj, FunctionObj, InstanceObj, ListObj
+from treadle.symbolic.heap import MISSING, DictObj, FunctionObj, InstanceObj, ListObj
 from treadle.symbolic.path import Unsupported
 
 if TYPE_CHECKING:
     from treadle.frontends.python.vm import VM
 
-_MISSING: Any = object()
+_MISSING: Any = MISSING
 
 
 def lookup(cls: type, name: str) -> Any:
@@ -119,6 +119,8 @@ def get(vm: VM, obj: Any, name: str) -> Any:
         if name == "__self__":
             return obj.self
         return obj.function if name == "__func__" else get(vm, obj.function, name)
+    if isinstance(obj, BuiltinMethod) and name in ("__self__", "__name__"):
+        return obj.self if name == "__self__" else obj.name
     if isinstance(obj, FunctionValue):
         return _function(vm, obj, name)
     if isinstance(obj, Partial) and name in ("func", "args", "keywords"):
@@ -155,6 +157,8 @@ def _builtin(vm: VM, obj: Any, kind: type, name: str) -> Any:
     if isinstance(obj, View):
         kind = type(getattr({}, obj.kind)())
     if hasattr(kind, name):
+        if not callable(getattr(kind, name)):
+            raise Unsupported(f"the attribute '{name}' of a {kind.__name__}")
         return BuiltinMethod(obj, name)
     shown = operators.exemplar(vm, obj)
     raise vm.mimic(lambda: getattr(shown, name))
@@ -253,7 +257,7 @@ def bind(vm: VM, raw: Any, obj: Any, cls: type) -> Any:
     if isinstance(raw, functools.cached_property):
         value = vm.call(raw.func, obj)
         if isinstance(obj, InstanceObj) and raw.attrname:
-            obj.fields[raw.attrname] = value
+            vm.heap.write_field(obj, raw.attrname, value)
         return value
     if isinstance(raw, functools._lru_cache_wrapper):
         return Bound(raw.__wrapped__, obj)
@@ -291,7 +295,7 @@ def _plain(vm: VM, obj: InstanceObj, name: str) -> Any:
     if isinstance(raw, property) or (raw is not _MISSING and _is_data_descriptor(raw)):
         return bind(vm, raw, obj, obj.cls)
     if name in obj.fields:
-        return obj.fields[name]
+        return vm.heap.settled(obj.fields[name])
     if isinstance(obj.payload, tuple) and name in getattr(obj.cls, "_fields", ()):
         return obj.payload[obj.cls._fields.index(name)]  # type: ignore[attr-defined]
     found = _field(vm, obj, name, raw)
@@ -315,6 +319,10 @@ def _plain(vm: VM, obj: InstanceObj, name: str) -> Any:
 
 
 def missing(vm: VM, obj: InstanceObj, name: str) -> Any:
+    from treadle.frontends.python.fields import sets_by_name
+
+    if obj.is_input and sets_by_name(obj.cls):
+        raise Unsupported(f"the field '{name}': {obj.cls.__name__} sets fields by computed names")
     return vm.error(AttributeError, f"'{obj.cls.__name__}' object has no attribute '{name}'")
 
 
@@ -340,13 +348,12 @@ def _field(vm: VM, obj: InstanceObj, name: str, raw: Any) -> Any:
             value = obj.fields[name] = obj.initial[name] = vm.lift(stored)
             return value
     if obj.is_input and name not in obj.initial:
-        if isinstance(raw, types.FunctionType | classmethod | staticmethod):
-            return _MISSING
-        kind = vm.field_type(obj.cls, name)
+        is_method = isinstance(raw, types.FunctionType | classmethod | staticmethod)
+        kind = vm.field_type(obj.cls, name) if not is_method else None
         if kind is not None:
-            value = vm.heap.value_of_type(kind, f"{obj.name}.{name}")
-            obj.fields[name] = obj.initial[name] = value
-            return value
+            return vm.heap.first_read(obj, name, kind)
+        if vm.heap.written_elsewhere(obj, name):
+            return obj.fields[name]
     return _MISSING
 
 
@@ -365,6 +372,7 @@ def _stored(host: Any, name: str) -> Any:
 
 def _instance_dict(vm: VM, obj: InstanceObj) -> Any:
     """A copy of the fields; writing to it is not seen by the object, so only reads are supported."""
+    obj = vm.heap.settle(obj)
     load_all(vm, obj)
     made = vm.new_dict([[k, v] for k, v in obj.fields.items()])
     made.frozen = True
@@ -463,8 +471,7 @@ def plain_set(vm: VM, obj: InstanceObj, name: str, value: Any) -> None:
         raise vm.mimic(lambda: setattr(bare, name, None))
     if obj.host is not None:
         vm.changed_hosts.add(id(obj.host))
-    obj.initial.setdefault(name, _MISSING)
-    obj.fields[name] = value
+    vm.heap.write_field(obj, name, value)
 
 
 def _only_slots(cls: type) -> bool:
@@ -490,6 +497,7 @@ def delete(vm: VM, obj: Any, name: str) -> None:
                 _frozen(vm, obj, name, "delete")
             vm.call(custom, obj, name)
             return
+        obj = vm.heap.settle(obj)
         get(vm, obj, name)
         if name in obj.fields:
             del obj.fields[name]

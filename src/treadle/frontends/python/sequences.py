@@ -50,10 +50,39 @@ def items(vm: VM, obj: ListObj) -> list[Any]:
 
 def _source(vm: VM, obj: ListObj, index: Value) -> Any:
     """The element of the input list at an index of its source, writes included."""
+    if vm.heap.postpones and _depends(obj):
+        return _postponed(vm, obj, index)
     for where, value in reversed(obj.writes):
         if vm.decide(x.eq(where, index)):
             return value
     return _initial(vm, obj, index)
+
+
+def _depends(obj: ListObj) -> bool:
+    """Whether every element and every write is a scalar of one sort, so that a read may be one of several."""
+    if not isinstance(obj.element, t.Scalar) or obj.element == t.FLOAT:
+        return False
+    sort = {t.INT: x.INT, t.BOOL: x.BOOL, t.STR: x.STR}[obj.element]
+    return all(_scalar_sort(value) is sort for _, value in obj.writes)
+
+
+def _postponed(vm: VM, obj: ListObj, index: Value) -> Value:
+    """The last write whose index is this one, as far as it is known; else what was there at the start."""
+    maybe: list[tuple[Expr, Value]] = []
+    for where, value in reversed(obj.writes):
+        same = x.eq(where, index)
+        if same is True:
+            result, unread = value, None
+            break
+        if isinstance(same, Expr):
+            maybe.append((same, value))
+    else:
+        result = unread = _initial(vm, obj, index)
+    if maybe:
+        vm.heap.postpone([same for same, _ in maybe], unread)
+    for same, value in reversed(maybe):
+        result = x.ite(same, value, result)
+    return result
 
 
 def _initial(vm: VM, obj: ListObj, index: Value) -> Any:
