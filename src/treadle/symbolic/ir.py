@@ -346,7 +346,7 @@ def show(function: Function) -> str:
             notes += f"  on exception -> b{block.handler}"
         lines.append(f"b{block.number}:{notes}")
         for step in (*block.steps, *([block.end] if block.end else [])):
-            lines.append(f"    {step.line:>4}  {show_step(step)}")
+            lines.append(f"    {step.line or '':>4}  {show_step(step)}")
             if isinstance(step, Closure):
                 nested.append(step.function)
     for inner in nested:

@@ -12,10 +12,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treadle.symbolic import ir
+from treadle.symbolic.expr import Expr
 from treadle.symbolic.path import Cut, Path, Place, Unsupported
+
+if TYPE_CHECKING:
+    from treadle.symbolic.guide import Walk
 
 # Steps one path may take before it is cut as too deep: an endless loop on known values ends here.
 STEPS = 200_000
@@ -81,6 +85,8 @@ class Machine:
         self.steps = 0
         self.frames: list[Frame] = []
         self.lines: set[tuple[str, int]] = set()
+        # who follows this path, when only some paths are wanted
+        self.walk: Walk | None = None
         self._actions: dict[type, Callable[[Frame, Any], None]] = {
             ir.Assign: self._assign,
             ir.Delete: self._delete,
@@ -125,6 +131,9 @@ class Machine:
         self._check_recursion(frame)
         frame.decisions = self.path.decisions
         self.path.followed.add((frame.code.file, frame.code.line))
+        walk = self.walk
+        if walk is not None:
+            walk.enter(frame)
         self.frames.append(frame)
         try:
             while True:
@@ -132,14 +141,21 @@ class Machine:
                     if error is not None:
                         thrown, error = error, None
                         raise Raised(thrown)
-                    return self._run_block(frame)
+                    result = self._run_block(frame)
+                    if walk is not None and type(result) is not Yielded:
+                        walk.returned(frame)
+                    return result
                 except Raised as raised:
+                    if walk is not None:
+                        walk.raised(frame, raised.value)
                     if frame.block.handler is None:
                         raise
                     frame.error = raised.value
                     self._enter(frame, frame.block.handler)
         finally:
             self.frames.pop()
+            if walk is not None:
+                walk.leave(frame)
             if self.frames:
                 self._locate(self.frames[-1])
 
@@ -174,7 +190,10 @@ class Machine:
                 case ir.Jump(target=target):
                     self._enter(frame, target)
                 case ir.Branch(condition=condition, then=then, orelse=orelse):
-                    taken = self.truth_of(self.operand(frame, condition))
+                    if self.walk is None:
+                        taken = self.truth_of(self.operand(frame, condition))
+                    else:
+                        taken = self._watched(frame, self.operand(frame, condition), self.walk)
                     self._enter(frame, then if taken else orelse)
                 case ir.Next():
                     self._next(frame, end)
@@ -186,12 +205,24 @@ class Machine:
                 case ir.Stop(what=what):
                     raise Unsupported(what)
 
+    def _watched(self, frame: Frame, condition: Any, walk: Walk) -> bool:
+        """The truth of a condition; if it is one expression, whoever follows the path may choose the side."""
+        walk.deciding = frame if isinstance(condition, Expr) else None
+        try:
+            taken = self.truth_of(condition)
+        finally:
+            walk.deciding = None
+        walk.took(frame, taken)
+        return taken
+
     def _count(self, frame: Frame, step: ir.Step) -> None:
         self.steps += 1
         place = self.path.place
-        if step.line != place.line or place.file != frame.code.file:
+        if step.line and (step.line != place.line or place.file != frame.code.file):
             self.path.place = Place(frame.code.file, step.line, "")
             self.lines.add((frame.code.file, step.line))
+            if self.walk is not None:
+                self.walk.line(frame.code.file, step.line)
         if self.steps % 512 == 0 and time.monotonic() > self.path.deadline:
             raise Cut("time", place)
         if self.steps > STEPS:
@@ -200,6 +231,8 @@ class Machine:
     def _enter(self, frame: Frame, target: int) -> None:
         frame.block = frame.code.blocks[target]
         frame.index = 0
+        if self.walk is not None:
+            self.walk.block(frame)
         if frame.block.body_of is not None:
             self._begin_round(frame, frame.block.body_of)
 
@@ -219,11 +252,18 @@ class Machine:
         return isinstance(end, ir.Next) and self.ends_by_itself(self.operand(frame, end.iterator))
 
     def _next(self, frame: Frame, end: ir.Next) -> None:
+        walk = self.walk
+        if walk is not None:
+            walk.asking = frame
         try:
             value = self.advance(self.operand(frame, end.iterator))
         except Exhausted:
+            if walk is not None:
+                walk.took(frame, False)
             self._enter(frame, end.done)
         else:
+            if walk is not None:
+                walk.took(frame, True)
             frame.env[end.dst] = value
             self._enter(frame, end.body)
 

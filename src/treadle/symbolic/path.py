@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from treadle.symbolic.expr import Expr, Model, Value, eq, ne, not_
-from treadle.symbolic.meaning import evaluate
+from treadle.symbolic.meaning import evaluate, other_identity
 from treadle.symbolic.solver import Answer, Solver
 
 Trail = tuple[Any, ...]
@@ -73,6 +73,8 @@ class Impossible(PathEnd):
 class Alternative:
     trail: Trail
     model: Model | None
+    # what a guide wants to know about it (symbolic.guide); not kept when a suite is stored
+    prospect: Any = field(default=None, compare=False)
 
 
 @dataclass(slots=True)
@@ -95,6 +97,8 @@ class Path:
     # what was decided, in order, for a person: conditions and notes about references
     story: list[Expr | str] = field(default_factory=list)
     place: Place = field(default_factory=lambda: Place("", 0, ""))
+    # who follows this path, when only some paths are wanted (symbolic.guide)
+    walk: Any = None
     # strings worth trying where a value has to be picked
     words: tuple[str, ...] = ()
     # (file, line) of every function that was entered
@@ -109,8 +113,11 @@ class Path:
         self.trail.append(entry)
         return entry
 
-    def decide(self, condition: Value) -> bool:
-        """Take one side of a condition; the other side, if possible, is left for later."""
+    def decide(self, condition: Value, free: Expr | None = None) -> bool:
+        """Take one side of a condition; the other side, if possible, is left for later.
+
+        `free`: the condition is that this reference is not None, and nothing else is known of it.
+        """
         if not isinstance(condition, Expr):
             return bool(condition)
         self.decisions += 1
@@ -122,6 +129,8 @@ class Path:
         if time.monotonic() > self.deadline:
             raise Cut("time")
         model = self._model()
+        if free is not None:
+            return self._part(condition, {**model, free: other_identity(free)}, {**model, free: 0})
         here = bool(evaluate(condition, model))
         other = self.solver.check(self.conditions, not_(condition) if here else condition, None)
         if other.answer is Answer.UNSAT:
@@ -132,9 +141,22 @@ class Path:
             self._take(condition if here else not_(condition), TRUE if here else FALSE, model)
             return here
         yes, no = (model, other.model) if here else (other.model, model)
-        self.alternatives.append(Alternative((*self.trail, FALSE), no))
+        return self._part(condition, yes, no)
+
+    def _part(self, condition: Expr, yes: Model, no: Model) -> bool:
+        """Both sides are possible: one is taken, one left."""
+        if self.walk is not None and self.walk.prefers_false():
+            self._leave(TRUE, yes)
+            self._take(not_(condition), FALSE, no)
+            return False
+        self._leave(FALSE, no)
         self._take(condition, TRUE, yes)
         return True
+
+    def _leave(self, entry: Any, model: Model | None) -> None:
+        """The alternative that goes on from here with this choice is left for later."""
+        prospect = self.walk.prospect(entry) if self.walk is not None else None
+        self.alternatives.append(Alternative((*self.trail, entry), model, prospect))
 
     def certain(self, condition: Value, side: bool) -> None:
         """What `decide` does where only this side is possible, known without asking the solver."""
@@ -187,7 +209,8 @@ class Path:
             return int(self._next())
         if time.monotonic() > self.deadline:
             raise Cut("time")
-        self.alternatives.extend(Alternative((*self.trail, n), self.model) for n in range(options - 1, 0, -1))
+        for n in range(options - 1, 0, -1):
+            self._leave(n, self.model)
         self.trail.append(0)
         return 0
 
@@ -221,7 +244,8 @@ class Path:
         else:
             found = self._picks(values, count)
             entry = found[0]
-            self.alternatives.extend(Alternative((*self.trail, e), None) for e in reversed(found[1:]))
+            for other in reversed(found[1:]):
+                self._leave(other, None)
             self.trail.append(entry)
             self.model = None
         picked = list(entry[1:])
