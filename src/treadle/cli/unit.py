@@ -19,7 +19,7 @@ from treadle.output.unit_suite import unit
 
 @click.command()
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
-@click.option("-k", "k", type=int, default=2, show_default=True, metavar="N", help="Most iterations of each loop.")
+@click.option("-k", "k", type=int, metavar="N", help="Most iterations of each loop. Default: 2; with --more, one more.")
 @click.option("--alias/--no-alias", default=True, help="Whether arguments may share objects. Default: they may.")
 @click.option("--none/--no-none", default=True, help="Whether references may be None whatever their hint says.")
 @click.option("--domain", default="-10..10", show_default=True, metavar="LO..HI", help="Integers tried first.")
@@ -30,6 +30,7 @@ from treadle.output.unit_suite import unit
 @click.option("--output", metavar="FILE", help="The test file. Default: tests/test_<module>_<name>_unit.py.")
 @click.option("--append", is_flag=True, help="Add the tests to an existing file.")
 @click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
+@click.option("--more", is_flag=True, help="Add what the bounds of the last run cut: one more iteration of each loop.")
 @click.option("--allow-effects", is_flag=True, help="Really run code that uses files, processes or the network.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
@@ -54,11 +55,13 @@ def command(
         print(json.dumps(suite.to_json(), indent=2))
     else:
         _print(suite, show)
+    for warning in suite.warnings:
+        print(f"treadle: {warning}", file=sys.stderr)
     if suite.disagreements:
         print("treadle: a prediction disagrees with the real run; please report it", file=sys.stderr)
     if suite.violations:
         return 1
-    return 0 if suite.tests else 3
+    return 0 if suite.tests or suite.more is not None else 3
 
 
 def _print(suite: Suite, show: str | None) -> None:

@@ -44,8 +44,8 @@ class Checked:
     coverage: Coverage = field(default_factory=Coverage)
 
 
-def check(source: str, targets: Sequence[Target], *, allow_effects: bool = False, together: bool = True) -> Checked:
-    """Run the tests of a file that is not written yet."""
+def check(source: str, targets: Sequence[Target], *, allow_effects: bool = False, whole: str | None = None) -> Checked:
+    """Run the tests of a file that is not written yet; `whole` is what the file is going to be with them, if more."""
     with tempfile.TemporaryDirectory(prefix="treadle-") as folder:
         file = Path(folder) / "test_candidate.py"
         file.write_text(source, encoding="utf-8")
@@ -56,17 +56,38 @@ def check(source: str, targets: Sequence[Target], *, allow_effects: bool = False
                 result.passed.append(test)
             else:
                 result.failed[test] = why
-        if together and not result.failed:
-            measured = os.pathsep.join(sorted({t.file for t in targets}))
-            out = Path(folder) / "coverage.json"
-            extra = {"TREADLE_COVERAGE": measured, "TREADLE_COVERAGE_OUT": str(out), "TREADLE_ORDER": "reversed"}
-            for test, (outcome, why) in _run(file, "2", extra).items():
+        if not result.failed:
+            together, result.coverage = _together(file, whole or source, source, targets)
+            for test, (outcome, why) in together.items():
                 if outcome != "passed" and test in result.passed:
                     result.passed.remove(test)
                     result.failed[test] = f"passes alone but not after other tests: {why}"
-            if out.exists():
-                result.coverage = _coverage(json.loads(out.read_text()), targets)
         return result
+
+
+def coverage_of(source: str, targets: Sequence[Target]) -> Coverage:
+    """What the tests of a file cover, whether they pass or not."""
+    with tempfile.TemporaryDirectory(prefix="treadle-") as folder:
+        return _together(Path(folder) / "test_candidate.py", source, "", targets)[1]
+
+
+def _together(
+    file: Path, whole: str, source: str, targets: Sequence[Target]
+) -> tuple[dict[str, tuple[str, str]], Coverage]:
+    """All tests in one process, the last one first, measured; only `source` if the whole cannot be collected here."""
+    measured = os.pathsep.join(sorted({t.file for t in targets}))
+    out = file.parent / "coverage.json"
+    extra = {"TREADLE_COVERAGE": measured, "TREADLE_COVERAGE_OUT": str(out), "TREADLE_ORDER": "reversed"}
+    file.write_text(whole, encoding="utf-8")
+    try:
+        ended = _run(file, "2", extra)
+    except InternalError:
+        if whole == source:
+            raise
+        # somebody's own tests may need what only their folder has
+        file.write_text(source, encoding="utf-8")
+        ended = _run(file, "2", extra) if source else {}
+    return ended, _coverage(json.loads(out.read_text()), targets) if out.exists() else Coverage()
 
 
 def _run(file: Path, seed: str, extra: dict[str, str]) -> dict[str, tuple[str, str]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import math
 import os
 import re
 from pathlib import Path
@@ -74,13 +75,50 @@ def save(path: Path, source: str, append: bool) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if append and path.exists():
         existing = path.read_text(encoding="utf-8")
-        joined = _appended(existing, source)
-        path.write_text(seal(joined) if is_unedited(existing) else joined, encoding="utf-8")
+        joined = appended(existing, source)
+        write_whole(path, seal(joined) if is_unedited(existing) else joined)
     else:
-        path.write_text(seal(source), encoding="utf-8")
+        write_whole(path, seal(source))
 
 
-def _appended(existing: str, source: str) -> str:
+def write_whole(path: Path, text: str) -> None:
+    """The new content or the old one, whatever happens meanwhile."""
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def names_in(content: str) -> frozenset[str]:
+    """The functions that a test file has."""
+    return frozenset(n.name for n in ast.parse(content).body if isinstance(n, ast.FunctionDef))
+
+
+def tests_in(content: str) -> int:
+    """The tests of a file: one for each row of a table."""
+    found = 0
+    for node in ast.walk(ast.parse(content)):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
+            tables = [d.args[1] for d in node.decorator_list if isinstance(d, ast.Call) and len(d.args) > 1]
+            found += math.prod(len(t.elts) for t in tables if isinstance(t, ast.List | ast.Tuple))
+    return found
+
+
+def read(path: Path) -> str | None:
+    """A test file that tests are to be added to; None when there is none."""
+    if not path.exists():
+        return None
+    try:
+        content = path.read_text(encoding="utf-8")
+        ast.parse(content)
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"cannot add tests to '{path}': {error}") from None
+    return content
+
+
+def appended(existing: str, source: str) -> str:
     """The existing file, with the imports and the tests that it does not have yet."""
     body, mark, _ = existing.rpartition(f"\n\n{_SEAL}")
     old = body if mark else existing

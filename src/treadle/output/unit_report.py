@@ -25,7 +25,7 @@ _MOST_PLACES = 10
 
 def summary(suite: Suite) -> str:
     """The last words of the command."""
-    lines = [f"{suite.target}: {_count(suite.paths, 'path')}, {_count(suite.tests, 'test')}"]
+    lines = [f"{suite.target}: {_extent(suite)}"]
     if suite.tests:
         covered, branches = suite.coverage.percent("lines"), suite.coverage.percent("branches")
         lines.append(f"  coverage of the real run: lines {covered:g} %, branches {branches:g} %")
@@ -43,10 +43,24 @@ def summary(suite: Suite) -> str:
         bound = " within the loop bound" if suite.cut["loop"] else ""
         lines.append(f"  every path{bound} has its test")
     if suite.file and suite.tests:
-        lines.append(f"wrote {suite.file} ({_count(suite.tests, 'test')}, all run)")
-    elif not suite.tests:
+        done = "wrote" if suite.more is None or suite.more.again else "added to"
+        lines.append(f"{done} {suite.file} ({_count(suite.tests, 'test')}, all run)")
+    elif suite.more is None and not suite.tests:
         lines.append("nothing could be covered; no file was written")
     return "\n".join(lines)
+
+
+def _extent(suite: Suite) -> str:
+    """How many paths and tests; of a suite that has grown, how many are new."""
+    more = suite.more
+    if more is None:
+        return f"{_count(suite.paths, 'path')}, {_count(suite.tests, 'test')}"
+    again = f"; {_count(more.again, 'test')} of earlier runs written again, their file was gone" if more.again else ""
+    if more.complete:
+        return f"the tree is complete: nothing to add{again}"
+    bound = f"k {more.from_k} -> {more.k}" if more.k > more.from_k else f"k {more.k}, continued"
+    new = f"{_count(more.paths, 'new path')}, {_count(more.tests, 'new test')} ({more.in_file} in the file)"
+    return f"{bound}: {new}{again}"
 
 
 _WHY = {

@@ -14,12 +14,39 @@ from treadle.symbolic.path import Place
 
 
 @dataclass(slots=True)
+class More:
+    """How a suite has grown; of several targets, the least bound before and the greatest after."""
+
+    from_k: int
+    k: int
+    paths: int = 0
+    tests: int = 0
+    # its file is gone: tests that were made earlier and are written again
+    again: int = 0
+    in_file: int = 0
+    # there was nothing to go on from: no bound had cut anything
+    complete: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "from_k": self.from_k,
+            "k": self.k,
+            "new": self.tests,
+            "new_paths": self.paths,
+            "tests_in_file": self.in_file,
+            "complete": self.complete,
+        }
+
+
+@dataclass(slots=True)
 class Suite:
     """What `treadle unit` found, wrote and measured."""
 
     target: str
     file: str | None = None
+    # the tests of this run, and the file with them
     source: str = ""
+    content: str = ""
     cases: list[TestCase] = field(default_factory=list)
     paths: int = 0
     cut: Counter[str] = field(default_factory=Counter)
@@ -31,6 +58,12 @@ class Suite:
     left_out: list[str] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
     explored: list[Explored] = field(default_factory=list)
+    # of a suite that was added to (--more)
+    more: More | None = None
+    # disagreements of the runs before this one
+    wrong_before: int = 0
+    # things that went wrong beside the tests
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def tests(self) -> int:
@@ -40,7 +73,7 @@ class Suite:
     def complete(self) -> bool:
         """Every path within the loop bound has its test."""
         only_loops = not any(self.cut[kind] for kind in ("depth", "time", "paths"))
-        return only_loops and not (self.unsupported or self.sampled or self.disagreements)
+        return only_loops and not (self.unsupported or self.sampled or self.disagreements or self.wrong_before)
 
     @property
     def violations(self) -> list[TestCase]:
@@ -64,6 +97,8 @@ class Suite:
             "cases": [case_json(c) for c in self.cases],
             "disagreements": [{**case_json(c), "why": why} for c, why in self.disagreements],
             "left_out": self.left_out,
+            "more": self.more.to_json() if self.more is not None else None,
+            "warnings": self.warnings,
         }
 
 

@@ -8,15 +8,20 @@ from __future__ import annotations
 import functools
 import os
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from treadle.generate.unit_explore import Options, Session
+from treadle.generate.unit_explore import Explored, Options, Session
+from treadle.generate.unit_grow import Growth
 from treadle.generate.unit_target import Target, resolve
 from treadle.model.errors import UsageError
-from treadle.output.unit_files import may_write, output_path, save
+from treadle.output.unit_files import may_write, output_path, read, save
+from treadle.output.unit_more import again, carry_over, file_of, grown, growths, options_of, remember
 from treadle.output.unit_result import Suite
 from treadle.output.unit_verify import run_and_keep
+
+# target, its number, how many targets, cases found so far
+Progress = Callable[[str, int, int, int], None]
 
 
 def target_text(target: Any) -> str:
@@ -33,7 +38,7 @@ def target_text(target: Any) -> str:
 
 def unit(
     *targets: Any,
-    k: int = 2,
+    k: int | None = None,
     alias: bool = True,
     none: bool = True,
     domain: tuple[int, int] = (-10, 10),
@@ -45,14 +50,16 @@ def unit(
     force: bool = False,
     write_file: bool = True,
     allow_effects: bool = False,
-    progress: Callable[[str, int, int, int], None] | None = None,
+    progress: Progress | None = None,
+    more: bool = False,
 ) -> Suite:
     """Write unit tests for functions, methods, classes, modules or packages.
 
     A target is 'pkg.mod:func', 'pkg.mod:Class.method', 'pkg.mod:Class', 'pkg.mod', or the object itself. `seconds`
-    is the budget of each function. With `write_file=False` nothing is written; the source is in `Suite.source`.
+    is the budget of each function, `k` the most rounds of each loop (2). With `write_file=False` nothing is written;
+    the source is in `Suite.source`. `more` adds to the suite of an earlier run what that one's bounds had cut.
     """
-    options = Options(k, alias, none, domain, seconds, paths, types or {}, allow_effects)
+    options = Options(2 if k is None else k, alias, none, domain, seconds, paths, types or {}, allow_effects)
     _check_options(options)
     texts = [target_text(target) for target in targets]
     if not texts:
@@ -60,24 +67,25 @@ def unit(
     found = [target for one in texts for target in resolve(one)]
     suite = Suite(" ".join(texts))
     single = all(":" in one for one in texts)
-    path = output_path(found, texts, output)
+    growing = growths(suite, found, options, k, single) if more else []
+    path = file_of(growing) if more and output is None else output_path(found, texts, output)
     if write_file:
-        may_write(path, append, force)
-    for number, target in enumerate(found):
-        tell = functools.partial(progress, target.text, number, len(found)) if progress else _silent
-        _explore(suite, target, options, single, tell)
-        if suite.explored and suite.explored[-1].stopped:
-            suite.left_out += [f"{later.text}: stopped before it" for later in found[number + 1 :]]
-            break
-    run_and_keep(suite, path, allow_effects)
+        may_write(path, append or more, force)
+    existing = read(path) if more else None
+    if more and existing is None:
+        again(growing)
+    carry_over(suite, growing)
+    _explore(suite, _sessions(suite, found, options, growing if more else None, single), progress)
+    run_and_keep(suite, path, allow_effects, existing)
     if write_file and suite.cases:
+        save(path, suite.source, append or more)
+    if write_file and (suite.cases or existing is not None):
         suite.file = str(path)
-        save(path, suite.source, append)
+    if more:
+        suite.more = grown(suite, growing, suite.content or existing or "")
+    if write_file:
+        remember(suite, options, path, growing)
     return suite
-
-
-def _silent(cases: int) -> None:
-    pass
 
 
 def _check_options(options: Options) -> None:
@@ -91,15 +99,38 @@ def _check_options(options: Options) -> None:
         raise UsageError("--seconds must be positive")
 
 
-def _explore(suite: Suite, target: Target, options: Options, single: bool, progress: Callable[[int], Any]) -> None:
-    try:
-        session = Session(target, options, progress=progress)
-    except UsageError as error:
-        if single:
-            raise
-        suite.left_out.append(str(error))
-        return
-    explored = session.explore()
+def _sessions(
+    suite: Suite, found: Sequence[Target], options: Options, growing: Sequence[Growth] | None, single: bool
+) -> list[Session]:
+    """One for each target that can be explored; of a module, the others are left out and said."""
+    sessions: list[Session] = []
+    onward = {g.kept.target: g for g in growing or ()}
+    for target in found:
+        growth = onward.get(target.text)
+        try:
+            if growth is not None and growth.start:
+                sessions.append(Session(target, options_of(growth, options), start=growth.start))
+            elif growing is None:
+                sessions.append(Session(target, options))
+        except UsageError as error:
+            if single:
+                raise
+            suite.left_out.append(str(error))
+    return sessions
+
+
+def _explore(suite: Suite, sessions: Sequence[Session], progress: Progress | None) -> None:
+    for number, session in enumerate(sessions):
+        if progress is not None:
+            session.progress = functools.partial(progress, session.target.text, number, len(sessions))
+        explored = session.explore()
+        _book(suite, explored)
+        if explored.stopped:
+            suite.left_out += [f"{later.target.text}: stopped before it" for later in sessions[number + 1 :]]
+            break
+
+
+def _book(suite: Suite, explored: Explored) -> None:
     suite.explored.append(explored)
     suite.paths += explored.paths
     suite.cut += explored.seen.cut

@@ -6,15 +6,13 @@ reasons are not: rounding of floats, and an order that changes from run to run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from treadle.generate.unit_target import Target
 from treadle.model.testcase import TestCase
 from treadle.output.pytest_suite import Written, write
 from treadle.output.unit_check import check
-from treadle.output.unit_files import path_line
+from treadle.output.unit_files import appended, names_in, path_line
 from treadle.output.unit_result import Suite
 from treadle.symbolic.path import Place
 
@@ -22,25 +20,31 @@ from treadle.symbolic.path import Place
 _ROUNDS = 4
 
 
-def run_and_keep(suite: Suite, path: Path, allow_effects: bool) -> None:
-    """Render, run, drop what fails, until everything that is left passes."""
+def run_and_keep(suite: Suite, path: Path, allow_effects: bool, existing: str | None = None) -> None:
+    """Render, run, drop what fails, until everything that is left passes.
+
+    With `existing`, the tests are going to be added to that: they get other names than those in there, and the
+    coverage is that of both.
+    """
+    taken = names_in(existing) if existing is not None else frozenset()
     groups = [(e.target, list(e.cases)) for e in suite.explored]
     approximate: set[int] = set()
     for _ in range(_ROUNDS):
         groups = [(target, cases) for target, cases in groups if cases]
         if not groups:
             return
-        written = write(groups, frozenset(approximate))
+        written = write(groups, frozenset(approximate), taken)
         for case, why in written.skipped:
             _drop(groups, case)
-            _unsupported(suite, case, groups, f"a test cannot be written: {why}")
+            _unsupported(suite, case, f"a test cannot be written: {why}")
         if not written.rendered:
             return
         written.path_line = path_line(path, [t for t, _ in groups])
         source = written.source()
-        checked = check(source, [e.target for e in suite.explored], allow_effects=allow_effects)
+        both = appended(existing, source) if existing is not None else source
+        checked = check(source, [e.target for e in suite.explored], allow_effects=allow_effects, whole=both)
         if not checked.failed and len(checked.passed) == len(written.rendered):
-            suite.source = source
+            suite.source, suite.content = source, both
             suite.coverage = checked.coverage
             suite.cases = [r.case for r in written.rendered]
             return
@@ -66,11 +70,11 @@ def _judge(
             continue
         _drop(groups, case)
         if "--allow-effects" in why:
-            _unsupported(suite, case, groups, why.partition("\n")[0])
+            _unsupported(suite, case, why.partition("\n")[0])
         elif case.fragile:
-            _unsupported(suite, case, groups, "the outcome depends on the order of a set")
+            _unsupported(suite, case, "the outcome depends on the order of a set")
         elif case.has_floats:
-            _unsupported(suite, case, groups, "rounding of floats takes the real run another way")
+            _unsupported(suite, case, "rounding of floats takes the real run another way")
         else:
             suite.disagreements.append((case, why))
 
@@ -80,8 +84,9 @@ def _drop(groups: list[tuple[Target, list[TestCase]]], case: TestCase) -> None:
         cases[:] = [c for c in cases if c is not case]
 
 
-def _unsupported(suite: Suite, case: TestCase, groups: Sequence[tuple[Target, Any]], what: str) -> None:
-    target = next(t for t, _ in groups if t.text == case.target)
-    place = Place(target.file, target.line, what)
+def _unsupported(suite: Suite, case: TestCase, what: str) -> None:
+    explored = next(e for e in suite.explored if e.target.text == case.target)
+    place = Place(explored.target.file, explored.target.line, what)
+    explored.unwritten.append(place)
     if place not in suite.unsupported:
         suite.unsupported.append(place)

@@ -1,0 +1,116 @@
+"""`treadle unit --more`: finds what earlier runs kept, and keeps what this one leaves.
+
+Nothing is thrown away to go on: where the kept trails no longer fit the code or the options, the command says so and
+changes no file.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+from treadle.generate.unit_explore import Options
+from treadle.generate.unit_grow import Growth, go_on, keep
+from treadle.generate.unit_target import Target
+from treadle.model.errors import UsageError
+from treadle.output import unit_store
+from treadle.output.unit_files import tests_in
+from treadle.output.unit_result import More, Suite
+from treadle.symbolic.path import Alternative
+
+
+def growths(suite: Suite, found: Sequence[Target], options: Options, wanted: int | None, single: bool) -> list[Growth]:
+    """How each target goes on. Of a module, those that cannot are left out and said; one alone is an error."""
+    growing: list[Growth] = []
+    missing: list[str] = []
+    for target in found:
+        try:
+            kept = unit_store.load(target.text)
+            if kept is None:
+                missing.append(target.text)
+            else:
+                growing.append(go_on(kept, options, wanted))
+        except UsageError as error:
+            if single:
+                raise
+            suite.left_out.append(str(error))
+    if missing and (single or not growing):
+        names = suite.target if len(missing) == len(found) else " ".join(missing)
+        raise UsageError(
+            f"--more has nothing to go on from: {unit_store.FOLDER} has nothing on {names}; "
+            f"run treadle unit {names} first, without --more"
+        )
+    if not growing:
+        raise UsageError(suite.left_out[0])
+    suite.left_out += [f"{text}: no earlier run; run it without --more first" for text in missing]
+    return growing
+
+
+def file_of(growing: Sequence[Growth]) -> Path:
+    """The file that holds the tests so far."""
+    files = list(dict.fromkeys(g.kept.file for g in growing))
+    if len(files) > 1:
+        raise UsageError(
+            f"the tests are in several files ({', '.join(files[:3])}); grow one target at a time, "
+            f"or name with --output where the new ones go"
+        )
+    return Path(files[0])
+
+
+def again(growing: Sequence[Growth]) -> None:
+    """Make the tests of earlier runs once more: their file is gone."""
+    for growth in growing:
+        growth.again = True
+        growth.start = [*(Alternative(t, None) for t in growth.kept.finished), *growth.start]
+
+
+def options_of(growth: Growth, options: Options) -> Options:
+    room = len(growth.kept.finished) if growth.again else 0
+    return dataclasses.replace(options, k=growth.k, most_paths=options.most_paths + room)
+
+
+def carry_over(suite: Suite, growing: Sequence[Growth]) -> None:
+    """What earlier runs could not cover is not covered yet: it bounds what the whole suite can claim."""
+    for growth in growing:
+        kept = growth.kept
+        suite.unsupported += [p for p in kept.unsupported if p not in suite.unsupported]
+        suite.sampled += [p for p in kept.sampled if p not in suite.sampled]
+        suite.cut["depth"] += kept.deep
+        if growth.k == kept.k:
+            suite.cut["loop"] += len(kept.cut)
+    suite.wrong_before = sum(g.kept.wrong for g in growing)
+
+
+def grown(suite: Suite, growing: Sequence[Growth], content: str) -> More:
+    """What came of it; `content` is the file as it is now."""
+    old = {(g.kept.target, trail) for g in growing for trail in g.kept.finished}
+    repeated = sum((e.target.text, trail) in old for e in suite.explored for trail in e.finished)
+    again_ = sum((case.target, case.trail) in old for case in suite.cases)
+    return More(
+        min((g.kept.k for g in growing), default=0),
+        max((g.k for g in growing), default=0),
+        suite.paths - repeated,
+        suite.tests - again_,
+        again_,
+        tests_in(content) if content else 0,
+        all(g.kept.complete for g in growing),
+    )
+
+
+def remember(suite: Suite, options: Options, file: Path, growing: Sequence[Growth] = ()) -> None:
+    """Keep what the next --more needs. That it cannot be kept costs no test, only a word."""
+    before = {g.kept.target: g for g in growing}
+    for explored in suite.explored:
+        growth = before.get(explored.target.text)
+        wrong = sum(case.target == explored.target.text for case, _ in suite.disagreements)
+        used = options_of(growth, options) if growth is not None else options
+        kept = keep(explored, used, str(file), growth, wrong)
+        if not kept.finished and kept.complete:
+            continue  # nothing came of it, and nothing is left
+        try:
+            unit_store.save(kept)
+        except OSError as error:
+            why = error.strerror or error
+            suite.warnings.append(f"--more will not be able to go on: cannot write {unit_store.FOLDER} ({why})")
+            return

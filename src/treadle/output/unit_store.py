@@ -1,0 +1,48 @@
+"""What `treadle unit` remembers between runs: one JSON file per target, below `.treadle/unit/` of the current folder.
+
+A file is written as a whole or not at all. Losing one loses no test: the next run starts anew.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from treadle.generate.unit_grow import Kept
+from treadle.model.errors import UsageError
+from treadle.output.unit_files import write_whole
+
+FOLDER = Path(".treadle") / "unit"
+
+
+def place(target: str) -> Path:
+    """Module names have no '-', so that no two targets share a file."""
+    return FOLDER / f"{target.replace(':', '-')}.json"
+
+
+def load(target: str) -> Kept | None:
+    """What the last run kept of a target; None when there was none."""
+    path = place(target)
+    try:
+        kept = Kept.from_json(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}; run without --more to start anew") from None
+    except (ValueError, TypeError) as error:
+        why = "it is not JSON" if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else str(error)
+        raise UsageError(
+            f"{path} is damaged ({why}); delete it, or run treadle unit {target} without --more to start anew"
+        ) from None
+    # a file system that does not tell upper case from lower may hand out the file of another target
+    return kept if kept.target == target else None
+
+
+def save(kept: Kept) -> None:
+    """Raises OSError when the folder cannot be written."""
+    path = place(kept.target)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ignore = FOLDER.parent / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("# Made by treadle; nothing here needs to be kept.\n*\n", encoding="utf-8")
+    write_whole(path, json.dumps(kept.to_json(), indent=1) + "\n")
