@@ -20,6 +20,7 @@ import click
 from treadle.cli.explore import terminal_line
 from treadle.generate.class_.campaign import run_class
 from treadle.generate.class_.descriptors import examine_use
+from treadle.generate.class_.longer import MOST_CALLS
 from treadle.generate.class_.report import ClassResult, Options
 from treadle.generate.class_.sequences import prunings
 from treadle.generate.class_.subject import check_class, find_class, import_module, public_classes
@@ -44,6 +45,7 @@ _WORST_FIRST = (Verdict.FAILED, Verdict.CUT, Verdict.PASSED_WITHIN_BOUNDS, Verdi
 )
 @click.option("--atomic-set", multiple=True, metavar="F,G", help="Fields that belong together. Repeatable.")
 @click.option("--generator", default="coverage", metavar="coverage|random", help="How sequences are made.")
+@click.option("--calls", type=int, default=2, metavar="N", help="At most N calls in one thread. Default: 2.")
 @click.option("--prune", default="all", metavar="D1,D2,D3,B1,B2|all|none", help="The prunings that are on.")
 @click.option("--instrument", multiple=True, metavar="PKG", help="Also look inside this installed package. Repeatable.")
 @click.option("--output", default="", metavar="PATH", help="Folder or file for the tests. Default: tests/, or here.")
@@ -133,6 +135,7 @@ def make_options(
     values: tuple[str, ...],
     atomic_set: tuple[str, ...],
     generator: str,
+    calls: int,
     prune: str,
     instrument: tuple[str, ...],
     seed: int,
@@ -140,6 +143,8 @@ def make_options(
     """The options of a campaign from the words of the command line."""
     if generator not in ("coverage", "random"):
         raise UsageError(f"--generator must be 'coverage' or 'random', not '{generator}'")
+    if not 1 <= calls < MOST_CALLS:
+        raise UsageError(f"--calls must be from 1 to {MOST_CALLS - 1}, not {calls}: longer tests are not for people")
     options = Options(
         methods=_names(methods),
         skip=_names(skip),
@@ -147,6 +152,7 @@ def make_options(
         budget=seconds(budget),
         seed=seed,
         generator=generator,
+        calls=calls,
         prune=prunings(prune, UsageError),
         atomic_sets=tuple(frozenset(_names(part)) for part in atomic_set),
         instrument=instrument,

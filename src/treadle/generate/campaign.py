@@ -21,6 +21,7 @@ from treadle.runtime.detail import hide_own_frames
 from treadle.runtime.execution import SAME_READS, Diverged, Execution
 from treadle.runtime.loom import Loom
 from treadle.runtime.watchdog import ReallyBlocked
+from treadle.search.fair import Fair
 from treadle.search.replay import FollowSteps, FollowTrail
 from treadle.search.shrink import shrink
 from treadle.search.strategy import Strategy
@@ -32,6 +33,9 @@ _MOST_SHRINKING = 200_000
 
 # Seconds between two calls of the progress function.
 _TELL_EVERY = 0.1
+
+# An execution that is so many times as long as the first one goes round in a loop.
+_LOOPS = 3
 
 
 class Campaign:
@@ -60,6 +64,8 @@ class Campaign:
         self.executions = 0  # of the search that the result is about
         self.spent = 0  # also of searches that had to start again
         self.longest = 0
+        self.usual = 0  # operations of the first execution
+        self.looked_for_livelock = False
         self.over_limit = 0
         self.looping = False
         self.warnings: dict[str, Finding] = {}
@@ -107,6 +113,16 @@ class Campaign:
             self.spent += 1
             if len(run.trace) > self.longest:
                 self.longest = len(run.trace)
+                if self.usual == 0:
+                    self.usual = self.longest
+                elif self.longest > _LOOPS * (self.usual + _LOOPS) and not self.looked_for_livelock:
+                    try:
+                        livelock = self._livelock()
+                    except _Revealed:
+                        search = self._start_again()
+                        continue
+                    if livelock is not None:
+                        return livelock
             if not run.stop_reason and not run.unfinished and not run.held and not run.troubled:
                 continue  # as almost always: everybody came to an end, and nobody raised
             self._note(run)
@@ -116,6 +132,20 @@ class Campaign:
                     return self._confirm(findings[0], run)
                 except _Revealed:
                     search = self._start_again()
+
+    def _livelock(self) -> Finding | None:
+        """Once, when executions grow long: do they go round for ever although everybody has a turn?"""
+        self.looked_for_livelock = True
+        fair = Fair()
+        while fair.begin():
+            run = self.loom.run(fair)
+            if run.revealed:
+                self.looked_for_livelock = False
+                raise _Revealed
+            found = [finding for finding in judge(run) if finding.kind == "livelock"]
+            if found:
+                return self._confirm(found[0], run)
+        return None
 
     def _start_again(self) -> Strategy:
         self.search = self.make()

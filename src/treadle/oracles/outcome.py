@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from treadle.model.operation import ACQUIRE, WAIT
 from treadle.model.result import Finding, Waiting
 from treadle.oracles import actors
 
@@ -32,7 +33,7 @@ def judge_strands(run: Any) -> list[Finding]:
             findings.append(Finding("livelock", _spinning(spinning)))
         else:
             findings.append(Finding("deadlock", _deadlock(run.stuck)))
-    elif run.stop_reason == "limit" and periodic(run.trace):
+    elif run.stop_reason == "limit" and endless(run):
         findings.append(Finding("livelock", f"the same operations repeat without end ({len(run.trace)} operations)"))
     return findings
 
@@ -74,13 +75,30 @@ def _deadlock(stuck: list[Waiting]) -> str:
     return "no strand can go on: " + "; ".join(parts)
 
 
-def periodic(trace: list[Any]) -> bool:
-    """Does the end of a trace repeat the same operations exactly, many times over?"""
+def endless(run: Any) -> bool:
+    """Do the strands go round for ever, although everybody who could go on does?
+
+    A loop that waits for a strand which the schedule never lets on is no livelock: no real scheduler does that.
+    """
+    period = _period(run.trace)
+    acting = {index for index, _ in run.trace[len(run.trace) - period :]}
+    held = dict(run.held)
+    alive = {strand.treadle_name for strand, _ in run.unfinished}
+    return period > 0 and all(
+        strand.index in acting
+        or (op[0] == ACQUIRE and held.get(op[1], strand.treadle_name) != strand.treadle_name)
+        or (op[0] == WAIT and op[1] in alive)
+        for strand, op in run.unfinished
+    )
+
+
+def _period(trace: list[Any]) -> int:
+    """How many operations the end of a trace repeats exactly, many times over; 0 when it does not."""
     for period in range(1, _LONGEST_PERIOD + 1):
         length = period * _REPEATS
         if length > len(trace) // 2:
-            return False
+            return 0
         tail = trace[-length:]
         if tail[period:] == tail[:-period]:
-            return True
-    return False
+            return period
+    return 0

@@ -12,7 +12,7 @@ import heapq
 import itertools
 import random
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 
 from treadle.generate.class_ import choosing
@@ -22,6 +22,7 @@ from treadle.generate.class_.calls import Call
 from treadle.generate.class_.choosing import Candidates
 from treadle.generate.class_.coverage import Trace
 from treadle.generate.class_.interleavings import Explored, Explorer, Witness
+from treadle.generate.class_.longer import Longer
 from treadle.generate.class_.minimise import minimise
 from treadle.generate.class_.pools import Pools
 from treadle.generate.class_.report import ClassResult, Fault, Options, message
@@ -56,6 +57,10 @@ _AFTER_FAULT = 10.0
 # Faults in one report: more are mostly the same mistake again.
 _MOST_FAULTS = 20
 _MINIMISE = 4.0  # seconds for one fault
+# Tests with several calls in a thread, for one way to make the object; and the part of the time that is left for them
+# while pairs of single calls are not exhausted.
+_MOST_LONGER = 80
+_PART_FOR_LONGER = 0.25
 
 
 @dataclass
@@ -93,6 +98,7 @@ class Campaign:
         self.deadline = self.started + options.budget
         self.told = 0.0
         self.count = itertools.count()
+        self.longer: Iterator[tuple[_Root, Test]] | None = None
         self.evicts: bool | None = None  # does the class drop entries to make room? Asked when it matters
 
     # ------------------------------------------------------------------ the iterations
@@ -150,7 +156,10 @@ class Campaign:
         while self._time_left():
             active = [root for root in self.roots if root.has_work()]
             if not active and not self.waiting:
-                return self._finish_pairs()
+                self._longer_tests(time.perf_counter() + _PART_FOR_LONGER * (self.deadline - time.perf_counter()))
+                finished = self._finish_pairs()
+                self._longer_tests(self.deadline)
+                return finished
             for root in active:
                 self._turn(root)
             if self.waiting and self._time_left():
@@ -241,6 +250,44 @@ class Campaign:
                     return False
                 self._explore(root, pair, number)
         return True
+
+    # ------------------------------------------------------------------ several calls in a thread
+
+    def _longer_tests(self, until: float) -> None:
+        """Run tests with several calls in a thread, as far as the time goes; called again, it goes on."""
+        if self.longer is None:
+            self.longer = self._assemble_longer()
+        while time.perf_counter() < min(until, self.deadline):
+            root, test = next(self.longer, (None, None))
+            if root is None or test is None:
+                return
+            blame = (frozenset(call.method for calls in test.threads for call in calls),)
+            explored = self._run(test, _ROUNDS[0])
+            if explored is not None:
+                self.result.longer_tests += 1
+                self.result.longer_exhausted += explored.exhausted
+                self._witnessed(explored, blame, self.result.tests_assembled)
+
+    def _assemble_longer(self) -> Iterator[tuple[_Root, Test]]:
+        """Turns over the roots. A test is not worth running when two methods in it are known to be at fault."""
+        most = self.options.calls
+        sources = [(root, Longer(root.assembler, root.candidates.judged, most).tests()) for root in self.roots]
+        left = {id(root): _MOST_LONGER for root in self.roots}
+        while most > 1 and sources:
+            for root, source in list(sources):
+                found = next((one for one in source if not self._blamed_within(one[1])), None)
+                if found is None or not left[id(root)]:
+                    sources.remove((root, source))
+                    continue
+                left[id(root)] -= 1
+                chosen = root.candidates
+                self.result.tests_assembled += 1
+                yield root, Test(chosen.root, *found, chosen.omega, chosen.later, chosen.fields)
+
+    def _blamed_within(self, threads: tuple[tuple[Call, ...], ...]) -> bool:
+        together = frozenset(call.method for calls in threads for call in calls)
+        pairs = {(frozenset((one.method, other.method)),) for one in threads[0] for other in threads[1]}
+        return (together,) in self.blamed or bool(pairs & self.blamed)
 
     # ------------------------------------------------------------------ one pair
 
@@ -469,6 +516,11 @@ class Campaign:
             result.reason = (
                 f"every schedule of every pair of calls was run from the states that {result.sequences} sequences reach"
             )
+            if result.longer_tests:
+                result.reason += (
+                    f", and of {result.longer_exhausted} of {result.longer_tests} tests with up to "
+                    f"{self.options.calls} calls in a thread"
+                )
 
 
 def _unstable(methods: list[Method], explored: Explored) -> str:

@@ -14,16 +14,19 @@ from typing import Any
 
 from treadle.generate.class_.stage import Stage, Test
 from treadle.model.operation import Operation
-from treadle.oracles.linearizability import Outcome, Violation, judge
+from treadle.oracles.linearizability import LIMIT, Outcome, Violation, judge
 from treadle.oracles.serializability import Interleaving, problematic
 from treadle.runtime.execution import Diverged, Execution
 from treadle.search.dpor import Dpor
+from treadle.search.fair import Fair
 from treadle.search.strategy import Strategy
 
 # Far from any seed that a user would give.
 _OTHER_SEED = 7919
 # Orders of the calls of one test: more would take longer than they are worth.
 _MOST_ORDERS = 300
+# An execution that is so many times as long as the calls are alone goes round in a loop.
+_LOOPS = 3
 
 
 class CallOrders(Strategy):
@@ -284,9 +287,12 @@ class Explorer:
                 yield outcome, run
         search = _Search()
         count = 0
+        endless = False  # did an execution reach its limit?
+        usual = _LOOPS * (len(first) + len(second) + _LOOPS)
+        looked = False
         while count < most and time.perf_counter() < deadline:
             if not search.begin():
-                result.exhausted = not search.lost
+                result.exhausted = not search.lost and not endless
                 break
             try:
                 outcome, run = self.stage.run_test(test, search)
@@ -295,6 +301,19 @@ class Explorer:
                 return
             search.end(run)
             count += 1
+            result.executions += 1
+            if outcome is not None:
+                yield outcome, run
+            endless = endless or (outcome is not None and outcome.ending == LIMIT)
+            if len(run.trace) > usual and not looked:
+                looked = True
+                yield from self._fair(test, result)
+
+    def _fair(self, test: Test, result: Explored) -> Iterator[tuple[Outcome, Execution]]:
+        """Executions in which everybody has a turn: a loop that goes on there is a livelock."""
+        fair = Fair()
+        while fair.begin():
+            outcome, run = self.stage.run_test(test, fair)
             result.executions += 1
             if outcome is not None:
                 yield outcome, run

@@ -1,14 +1,19 @@
-"""From a failing test to one that a person reads: fewer calls before it, plainer arguments, only what shows the fault.
+"""From a failing test to one that a person reads: fewer calls, shorter arguments, only what shows the fault.
 
 Keeps: whatever is dropped, the smaller test was explored again and fails in the same way.
 """
 
 from __future__ import annotations
 
+import ast
+import copy
+import math
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
-from treadle.generate.class_.calls import Argument, Call
+from treadle.generate.class_.calls import Argument, Call, Value
 from treadle.generate.class_.interleavings import Explorer, Witness
 from treadle.generate.class_.stage import Test
 
@@ -71,18 +76,85 @@ def _smaller(test: Test) -> Iterator[Test]:
             for place in range(len(calls)):
                 fewer = calls[:place] + calls[place + 1 :]
                 yield test.but(threads=tuple(fewer if n == thread else c for n, c in enumerate(test.threads)))
-        for place, call in enumerate(calls):
-            for plainer in _plainer(call):
-                changed = (*calls[:place], plainer, *calls[place + 1 :])
-                yield test.but(threads=tuple(changed if n == thread else c for n, c in enumerate(test.threads)))
+        for changed in _one_plainer(calls):
+            yield test.but(threads=tuple(changed if n == thread else c for n, c in enumerate(test.threads)))
+    for changed in _one_plainer(test.alpha):
+        yield test.but(alpha=changed)
+    for (root,) in _one_plainer((test.root,)):
+        yield test.but(root=root)
+
+
+def _one_plainer(calls: tuple[Call, ...]) -> Iterator[tuple[Call, ...]]:
+    for place, call in enumerate(calls):
+        for plainer in _plainer(call):
+            yield (*calls[:place], plainer, *calls[place + 1 :])
 
 
 def _plainer(call: Call) -> Iterator[Call]:
-    """The same call without its optional arguments."""
+    """The same call without one of its optional arguments, or with a shorter value for one of them."""
     for place, argument in enumerate(call.arguments):
         if argument.name:
-            fewer: tuple[Argument, ...] = call.arguments[:place] + call.arguments[place + 1 :]
-            yield Call(call.method, call.form, fewer, call.expression, call.needs)
+            yield replace(call, arguments=call.arguments[:place] + call.arguments[place + 1 :])
+        for value in shorter(argument.value):
+            changed = (*call.arguments[:place], Argument(value, argument.name), *call.arguments[place + 1 :])
+            yield replace(call, arguments=changed)
+
+
+def shorter(value: Value) -> Iterator[Value]:
+    """Values of the same kind with a shorter source, the shortest first."""
+    try:
+        tree = ast.parse(value.source, mode="eval").body
+    except SyntaxError:  # the shared object itself
+        return
+    sources = {ast.unparse(node) for node in _less(tree)}
+    for source in sorted(sources, key=lambda text: (len(text), text)):
+        if len(source) < len(ast.unparse(tree)):
+            yield Value(source, value.needs)
+
+
+def _less(node: ast.expr) -> Iterator[ast.expr]:
+    """What an expression can become by taking something away: numbers become 1 or lose digits, texts lose their second
+    half, containers lose an element, and so on inside."""
+    if isinstance(node, ast.Constant):
+        yield from map(ast.Constant, _less_of_constant(node.value))
+    elif isinstance(node, ast.UnaryOp):
+        yield node.operand
+        yield from _less(node.operand)
+    elif isinstance(node, ast.List | ast.Tuple | ast.Set):
+        for place in range(len(node.elts)):
+            fewer = node.elts[:place] + node.elts[place + 1 :]
+            if fewer or not isinstance(node, ast.Set):
+                yield _with(node, elts=fewer)
+    elif isinstance(node, ast.Dict):
+        for place in range(len(node.keys)):
+            keys, values = node.keys[:place] + node.keys[place + 1 :], node.values[:place] + node.values[place + 1 :]
+            yield _with(node, keys=keys, values=values)
+    for name in ("elts", "args", "keys", "values"):
+        inner = getattr(node, name, [])
+        for place, part in enumerate(inner):
+            for less in _less(part) if part is not None else ():
+                yield _with(node, **{name: [*inner[:place], less, *inner[place + 1 :]]})
+
+
+def _less_of_constant(value: Any) -> list[Any]:
+    if isinstance(value, bool):
+        return []
+    if isinstance(value, int):
+        return [1, value // 10] if value > 9 else []
+    if isinstance(value, float):
+        return [1.0, float(int(value))] if math.isfinite(value) else [1.0]
+    if isinstance(value, str):
+        return ["a", value[: len(value) // 2]] if len(repr(value)) > 3 else []
+    if isinstance(value, bytes):
+        return [b"a", value[: len(value) // 2]] if len(repr(value)) > 4 else []
+    return []
+
+
+def _with(node: ast.expr, **changes: Any) -> ast.expr:
+    copied = copy.copy(node)
+    for name, part in changes.items():
+        setattr(copied, name, part)
+    return copied
 
 
 def _fails_alike(explorer: Explorer, test: Test, witness: Witness, deadline: float) -> Witness | None:

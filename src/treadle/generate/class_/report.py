@@ -25,6 +25,7 @@ class Options:
     budget: float = 60.0
     seed: int = 0
     generator: str = "coverage"
+    calls: int = 2  # calls in one thread, when single calls show nothing more
     prune: frozenset[str] = frozenset(PRUNINGS)
     atomic_sets: tuple[frozenset[str], ...] = ()
     instrument: tuple[str, ...] = ()
@@ -76,6 +77,8 @@ class ClassResult:
     requirements: int = 0
     requirements_covered: int = 0
     exhausted_pairs: int = 0
+    longer_tests: int = 0  # tests with several calls in a thread
+    longer_exhausted: int = 0
     faults: list[Fault] = field(default_factory=list)
     warnings: list[Fault] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # what was not called or not judged, and why
@@ -98,6 +101,8 @@ class ClassResult:
                 "pairs": self.pairs,
                 "problematic_interleavings": self.requirements,
                 "problematic_interleavings_run": self.requirements_covered,
+                "longer_tests": self.longer_tests,
+                "longer_tests_exhausted": self.longer_exhausted,
             },
             "faults": [fault.to_json() for fault in self.faults],
             "warnings": [warning.to_json() for warning in self.warnings],

@@ -21,7 +21,7 @@ from treadle.model.errors import Unsupported
 from treadle.model.operation import MULTI, Operation
 from treadle.model.result import Step
 from treadle.oracles.linearizability import DEADLOCK, LIMIT, LIVELOCK, PENDING, Happened, Outcome, raised, returned
-from treadle.oracles.outcome import periodic
+from treadle.oracles.outcome import endless
 from treadle.runtime.detail import short
 from treadle.runtime.execution import Execution
 from treadle.runtime.fingerprint import fingerprint, is_iterator
@@ -418,5 +418,5 @@ def _ending(run: Execution) -> str:
         spins = bool(run.stuck) and all(one.operation == "spins" for one in run.stuck)
         return LIVELOCK if spins else DEADLOCK
     if run.stop_reason == "limit":
-        return LIVELOCK if periodic(run.trace) else LIMIT
+        return LIVELOCK if endless(run) else LIMIT
     return ""

@@ -1,0 +1,75 @@
+"""Faults that need more than one call in a thread, and loops that never end."""
+
+from __future__ import annotations
+
+import sys
+
+from tests.class_.drive import PROGRAMS, campaign, kinds
+from treadle.generate.class_.calls import Value
+from treadle.generate.class_.minimise import shorter
+from treadle.model.result import Verdict
+
+
+def test_one_call_survives_one_change_and_not_two() -> None:
+    assert campaign("class_bank:Toggled", calls=1).verdict is Verdict.PASSED_WITHIN_BOUNDS
+    result = campaign("class_bank:Toggled")
+    assert [fault.message for fault in result.faults] == [
+        "add || add; add: no order of the calls gives sout.value() == 1"
+    ]
+
+
+def test_a_version_that_never_comes_back_passes() -> None:
+    result = campaign("class_bank:Counted")
+    assert result.verdict is Verdict.PASSED_WITHIN_BOUNDS
+    assert result.longer_tests > 0
+    assert f"of {result.longer_exhausted} of {result.longer_tests} tests with up to 2 calls" in result.reason
+
+
+def test_longer_tests_can_be_switched_off() -> None:
+    result = campaign("class_bank:SafeAccount", calls=1)
+    assert result.longer_tests == 0
+    assert "calls in a thread" not in result.reason
+
+
+def test_two_calls_that_give_way_to_each_other_are_a_livelock() -> None:
+    assert kinds(campaign("class_bank:Polite", budget=20.0)) == {"left || right": "livelock"}
+
+
+def test_a_loop_that_only_waits_for_its_turn_is_no_livelock() -> None:
+    result = campaign("class_bank:Spinning", budget=3.0)
+    assert result.faults == []
+
+
+def test_a_loop_that_waits_is_no_livelock_for_explore_either() -> None:
+    import treadle
+
+    if str(PROGRAMS) not in sys.path:
+        sys.path.insert(0, str(PROGRAMS))
+    from class_bank import Spinning  # type: ignore[import-not-found]
+
+    def run() -> None:
+        shared = Spinning()
+        treadle.parallel(shared.add, shared.add)
+
+    result = treadle.check(run, instrument=["class_bank"], executions=60)
+    assert result.verdict is Verdict.CUT
+
+
+def test_the_values_of_a_fault_are_short() -> None:
+    values = {"names": ["['Xavier', 'Yolanda', 'Zoe']"], "rows": ["1234"]}
+    fault = campaign("class_bank:Seats", values=values).faults[0]
+    assert str(fault.witness.test) == "sout.take(['a', 'Z']) || sout.take(['a', 'Z'])"
+    assert str(fault.witness.test.root) == "Seats(1)"
+
+
+def test_a_shorter_value_is_of_the_same_kind() -> None:
+    def sources(text: str) -> list[str]:
+        return [str(value) for value in shorter(Value(text))]
+
+    assert sources("1234") == ["1", "123"]
+    assert sources("-7") == ["7"]
+    assert sources("'hello'") == ["'a'", "'he'"]
+    assert sources("[1, 'bcd']") == ["[1]", "['bcd']", "[1, 'a']", "[1, 'b']"]
+    assert sources("{'abc': 10}") == ["{}", "{'a': 10}", "{'abc': 1}"]
+    assert sources("Basket(100)") == ["Basket(1)", "Basket(10)"]
+    assert sources("1") == sources("'a'") == sources("None") == sources("{sout}") == []
