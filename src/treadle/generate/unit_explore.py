@@ -14,25 +14,33 @@ import sys
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from treadle.frontends.python import calls, fields, hints, infer, source
+from treadle.frontends.python import fields, hints, infer, source
 from treadle.frontends.python.concrete import is_plain_object
 from treadle.frontends.python.heirs import known_subclasses
+from treadle.frontends.python.stubs import Stubs
 from treadle.frontends.python.summaries import Summaries, restarting
-from treadle.frontends.python.values import FunctionValue, Generator, Iterator_
+from treadle.frontends.python.values import Generator, Iterator_
 from treadle.frontends.python.vm import VM
 from treadle.generate.unit_cases import Cases, cases_of
+from treadle.generate.unit_contracts import Contracts
+from treadle.generate.unit_select import ALL_PATHS, Selection, conclude, guide_for
 from treadle.generate.unit_target import Target
 from treadle.model.errors import UsageError
 from treadle.model.testcase import TestCase
 from treadle.symbolic import types as t
 from treadle.symbolic.explore import Exploration, Ran, explore
 from treadle.symbolic.expr import BOOL, Expr
+from treadle.symbolic.guide import GivenUp, Guide, Walk, guided
 from treadle.symbolic.heap import Heap, LazyHeap, Ref
 from treadle.symbolic.machine import Raised
 from treadle.symbolic.path import Alternative, Impossible, Path, PathEnd, Place, Trail, Unsupported
 from treadle.symbolic.solver import Solver
+
+
+if TYPE_CHECKING:
+    from collections.abc import Generator as Generator_
 
 
 @dataclass(slots=True)
@@ -49,6 +57,15 @@ class Options:
     allow_effects: bool = False
     # compose summaries of the functions that are called
     summaries: bool = False
+    # which paths get a test: one of unit_select.CRITERIA, and the program points of 'points'
+    select: str = ALL_PATHS
+    points: tuple[str, ...] = ()
+    # files that say what code does that cannot be followed
+    stubs: tuple[str, ...] = ()
+    # conditions on the inputs, as Python expressions over the parameters
+    pre: tuple[str, ...] = ()
+    # preconditions are assumed and promises are checked; else contracts are code like any other
+    contracts: bool = True
 
 
 @dataclass(slots=True)
@@ -74,6 +91,8 @@ class Explored:
     finished: list[Trail] = field(default_factory=list)
     # Ctrl-C ended the exploration
     stopped: bool = False
+    # the criterion, when not all paths were asked for
+    selection: Selection | None = None
     # cases that could not be given values
     unlabelled: list[Place] = field(default_factory=list)
     # cases that are in no file: they cannot be written down, or the real run is not the same every time
@@ -175,27 +194,33 @@ class Session:
         self.types = parameter_types(target, options)
         self.words = words_of(target.function)
         self.result = Explored(target)
-        self.summaries = Summaries(options.k, allow_effects=options.allow_effects) if options.summaries else None
+        self.guide: Guide | None = None
+        if options.select != ALL_PATHS:
+            self.guide, self.result.selection = guide_for(target, options.select, options.points, options.k)
+        self.stubs = Stubs(options.stubs)
+        self.summaries: Summaries | None = None
+        if options.summaries:
+            self.summaries = Summaries(options.k, allow_effects=options.allow_effects, stubs=self.stubs)
 
     def explore(self) -> Explored:
         """One path after the other, in this process. Ctrl-C keeps what was found."""
-        options = self.options
-        found = explore(
-            self.cases,
-            self.solver(),
-            self.result.seen,
-            seconds=options.seconds,
-            most=options.most_paths,
-            words=self.samples,
-            start=self.start,
-        )
         try:
-            with contextlib.closing(found):
+            with contextlib.closing(self._search()) as found:
                 for ran in found:
                     self.keep(ran)
         except KeyboardInterrupt:
             self.result.stopped = True
+        if self.result.selection is not None:
+            conclude(self.result.selection, self.result)
         return self.result
+
+    def _search(self) -> Generator_[Ran[Cases], None, None]:
+        """The paths that finish: all of them, or those that the guide asks for."""
+        seconds, most, words = self.options.seconds, self.options.most_paths, self.samples
+        solver, seen = self.solver(), self.result.seen
+        if self.guide is not None:
+            return guided(self.cases, solver, seen, self.guide, seconds=seconds, most=most, words=words)
+        return explore(self.cases, solver, seen, seconds=seconds, most=most, words=words, start=self.start)
 
     def keep(self, ran: Ran[Cases]) -> None:
         """A finished path and its test cases."""
@@ -221,7 +246,18 @@ class Session:
 
     def cases(self, path: Path) -> Cases:
         """Run one path; its test cases, one for each aliasing that the path leaves open."""
-        return cases_of(self.target, self._run(path), path, self.options.domain, self.words)
+        run = self._run(path)
+        walk: Walk | None = path.walk
+        if walk is not None and not walk.selected():
+            raise GivenUp
+        found = cases_of(self.target, run, path, self.options.domain, self.words)
+        if walk is not None:
+            # one test for each path that is wanted: the other aliasings of the same path add nothing
+            found.found = found.found[:1]
+            walk.kept = bool(found.found)
+            for case in found.found:
+                case.meets = walk.met
+        return found
 
     def _run(self, path: Path) -> Run:
         try:
@@ -241,7 +277,11 @@ class Session:
         heap = self.make_heap(path, alias=self.options.alias, subclasses=known_subclasses)
         vm = VM(path, heap, self.options.k, allow_effects=self.options.allow_effects)
         vm.field_type = fields.field_type
+        self.contracts.prepare(vm, heap)
         vm.summaries, vm.run_plainly = self.summaries, run_plainly
+        vm.stubs = self.stubs
+        if self.guide is not None:
+            vm.walk = path.walk = self.guide.walk(vm)
         path.place = Place(self.target.file, self.target.line, "")
         arguments: dict[str, Any] = {}
         positional: list[Any] = []

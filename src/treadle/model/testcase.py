@@ -68,6 +68,9 @@ class TestCase:
     # symbolic side, for the table: argument -> text, outcome -> text
     symbolic: dict[str, str] = field(default_factory=dict)
 
+    # goals of the selection that the path meets, as bits
+    meets: int = 0
+
     @property
     def condition(self) -> str:
         return " and ".join(self.conditions) or "always"

@@ -18,7 +18,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -41,11 +41,13 @@ class GivenUp(PathEnd):
 
 
 class Walk:
-    """What a guide sees of one path. The machine calls it at every step that matters; each kind of guide has its own."""
+    """What a guide sees of one path; the machine calls it at every step that matters."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.path = machine.path
+        self.met = 0  # goals, as bits
+        self.kept = False  # a test case was made of the path
         # the condition that is being decided, and nothing else, sends control of this frame to one of two blocks
         self.deciding: Frame | None = None
         # the head of a for loop is asking for the next element: true probably means that there is one
@@ -126,7 +128,7 @@ def guided(
     seconds: float = float("inf"),
     most: int = 100_000,
     words: tuple[str, ...] = (),
-) -> Iterator[Ran[T]]:
+) -> Generator[Ran[T], None, None]:
     """Algorithm 1: while the trace generator has traces and the criterion is not satisfied, run the next one."""
     deadline = time.monotonic() + seconds
     guide.offer([Alternative((), None)])
@@ -146,7 +148,7 @@ def guided(
             seen.sampled.extend(p for p in ran.sampled if p not in seen.sampled)
             if ran.end == "finished":
                 kept += 1
-                if ran.result is not None:
+                if path.walk.kept:
                     guide.keep(path.walk)
                 yield ran
     finally:
@@ -162,12 +164,14 @@ class Prospect:
 
     met: int
     stack: tuple[tuple[Flow, int, int], ...]
+    # goals that may be met when all of them have been left
+    below: int = 0
     # the innermost frame is about to go this way from the end of its block
-    side: bool | None
+    side: bool | None = None
 
     def ahead(self) -> int:
         """Goals that may still be met."""
-        found = 0
+        found = self.below
         for depth, (flow, block, index) in enumerate(self.stack):
             if depth == 0 and self.side is not None:
                 found |= flow.from_side(block, self.side)
@@ -187,20 +191,27 @@ class Prospect:
         return best
 
 
-_NOWHERE = Prospect(0, (), None)
+_NOWHERE = Prospect(0, ())
 
 
 class GoalGuide(Guide):
     """Every goal is met by at least one test, and there are few tests.
 
-    `calls(function, step)` are the goals that a step of a running function may reach by calling; `outside` are those
-    that may be met after the target has returned (a generator that is still to be drained). With `fewest`, a single
-    test that meets as many goals as possible is worth some extra search.
+    `code` is the target's. `calls(function, step)` are the goals that a step of a running function may reach by
+    calling; `outside` are those that may be met after the target has returned (a generator that is still to be
+    drained). With `fewest`, a single test that meets as many goals as possible is worth some extra search.
     """
 
     def __init__(
-        self, goals: Goals, calls: Callable[[Any, ir.Step], int], outside: int = 0, *, fewest: bool = False
+        self,
+        code: ir.Function,
+        goals: Goals,
+        calls: Callable[[Any, ir.Step], int],
+        outside: int = 0,
+        *,
+        fewest: bool = False,
     ) -> None:
+        self.code = code
         self.goals = goals
         self.every = goals.every()
         self.uncovered = self.every
@@ -262,13 +273,13 @@ class GoalGuide(Guide):
 
     def _push(self, number: int, alternative: Alternative) -> None:
         prospect = alternative.prospect or _NOWHERE
-        if prospect.stack and self.trusted and not self.adds(prospect.met | prospect.ahead() | self.outside):
+        if prospect.stack and self.trusted and not self.adds(prospect.met | prospect.ahead()):
             self._thrown_away.append(alternative)
         else:
             heapq.heappush(self._queue, (self._rank(prospect), -number, alternative))
 
     def _rank(self, prospect: Prospect) -> tuple[int, ...]:
-        """What is tried first: a path that only has to end, then the one that is nearest to a goal, the newest first."""
+        """What is tried first: a path that only has to end, then the nearest to a goal, then the newest."""
         if self.improving:
             more = (prospect.met | prospect.ahead()).bit_count()
             return (-more, prospect.distance(self.every & ~prospect.met))
@@ -306,15 +317,21 @@ class GoalWalk(Walk):
     def __init__(self, machine: Machine, guide: GoalGuide) -> None:
         super().__init__(machine)
         self.guide = guide
-        self.met = 0
         # goals that can be met after each frame of the stack has been left
         self._below: list[int] = []
+        # the target may still be called (what runs before it are preconditions)
+        self._before = True
+
+    @property
+    def _outside(self) -> int:
+        return self.guide.every if self._before else self.guide.outside
 
     def enter(self, frame: Frame) -> None:
         guide = self.guide
         frames = self.machine.frames
+        self._before = self._before and frame.code is not guide.code
         if not frames:
-            self._below.append(guide.outside)
+            self._below.append(self._outside)
         else:
             caller = frames[-1]
             flow = guide.flow(caller.function)
@@ -369,7 +386,7 @@ class GoalWalk(Walk):
         side = None
         if self.deciding is not None and stack and self.machine.frames[-1] is self.deciding:
             side = entry == 0
-        return Prospect(self.met, stack, side)
+        return Prospect(self.met, stack, self._outside, side)
 
     def selected(self) -> bool:
         return self.guide.adds(self.met)

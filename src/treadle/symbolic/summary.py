@@ -116,6 +116,15 @@ class SetEnds:
 Change = SetField | SetItems | SetEnds
 
 
+def held_by(change: Change) -> list[Any]:
+    """The values that a change puts into the heap."""
+    if isinstance(change, SetField):
+        return [change.value]
+    if isinstance(change, SetItems):
+        return list(change.items)
+    return [*(v for _, v in change.writes), *change.head, *change.tail]
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One row of the paper's tables, as text."""
@@ -142,6 +151,8 @@ class Leaf:
     lines: frozenset[tuple[str, int]] = frozenset()
     # functions entered, by file and line
     followed: frozenset[tuple[str, int]] = frozenset()
+    # cases of stubs that were believed
+    stubs: tuple[str, ...] = ()
     steps: int = 0
     depth: int = 0
     place: Place = field(default_factory=lambda: Place("", 0, ""))
@@ -233,7 +244,7 @@ class RecordingPath(Path):
     # inside a decision of the heap, which is recorded as a whole
     inside: int = 0
 
-    def decide(self, condition: Value) -> bool:
+    def decide(self, condition: Value, free: Expr | None = None) -> bool:
         if not isinstance(condition, Expr):
             return bool(condition)
         side = Path.decide(self, condition)

@@ -10,7 +10,7 @@ import types
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from treadle.frontends.python import source
+from treadle.frontends.python import source, stubs
 from treadle.frontends.python.summaries import NOT_COMPOSED
 from treadle.frontends.python.values import Bound, BuiltinMethod, FunctionValue, Generator, Iterator_, Partial, Super
 from treadle.symbolic import expr as x
@@ -29,6 +29,11 @@ def call(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
     from treadle.frontends.python import attributes, builtin_calls, contracts, operators
 
     function = vm.force(function)
+    if vm.stubs:
+        found = vm.stubs.find(vm, function)
+        if found is not None:
+            stub, receiver = found
+            return stubs.answer(vm, stub, [*receiver, *args], named)
     if isinstance(function, FunctionValue):
         return run(vm, function, args, named)
     if isinstance(function, FunctionObj):

@@ -19,6 +19,7 @@ class RecordingVM(VM):
         super().__init__(path, heap, summaries.k, allow_effects=summaries.allow_effects)
         self.field_type = field_type
         self.summaries = summaries
+        self.stubs = summaries.stubs
         self.run_plainly = run_plainly
         self.codes: dict[int, ir.Function] = {}
         self.deepest = 0

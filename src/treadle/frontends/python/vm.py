@@ -38,6 +38,7 @@ from treadle.symbolic.machine import Environment, Exhausted, Frame, Machine, Rai
 from treadle.symbolic.path import Cut, Path, Unsupported
 
 if TYPE_CHECKING:
+    from treadle.frontends.python.stubs import Stubs
     from treadle.frontends.python.summaries import Summaries
     from treadle.symbolic.summary import Leaf, Summary
 
@@ -67,6 +68,9 @@ class VM(Machine):
         self.summaries: Summaries | None = None
         self.calls = 0
         self.run_plainly: set[int] = set()
+        # what stands for code that cannot be followed, and which of its cases were taken on this path
+        self.stubs: Stubs | None = None
+        self.stub_cases: dict[str, None] = {}
 
     def actions(self) -> dict[type, Callable[[Frame, Any], None]]:
         return {

@@ -1,0 +1,338 @@
+"""Composing a summary with a caller's state: one walk from the root of the tree to a leaf.
+
+Conditions are rewritten in terms of the actual arguments and decided on the caller's path, fields and elements are
+read from the actual objects, and references are looked at in the caller's heap, which is where the compatibility of
+the two heaps is checked. Nothing is changed before the leaf is reached. Whatever does not fit (an int parameter that
+got a float, a leaf that must be seen in context, ...) raises `Restart`: the path is walked again with this call run as
+usual. See `symbolic.summary` for the invariant that makes this sound.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from treadle.frontends.python import attributes, sequences
+from treadle.frontends.python.fields import field_names
+from treadle.frontends.python.heirs import known_subclasses
+from treadle.frontends.python.values import Bound, Range, Slice
+from treadle.symbolic import expr as x
+from treadle.symbolic.expr import Expr
+from treadle.symbolic.heap import DictObj, InstanceObj, ListObj, Obj, Ref
+from treadle.symbolic.machine import DEPTH, STEPS, Environment, Raised
+from treadle.symbolic.meaning import substitute
+from treadle.symbolic.path import Cut, Restart
+from treadle.symbolic.summary import (
+    Decide,
+    Force,
+    IsNone,
+    Leaf,
+    ReadField,
+    ReadItem,
+    SetEnds,
+    SetField,
+    SetItems,
+    Split,
+    Summary,
+    held_by,
+)
+
+if TYPE_CHECKING:
+    from treadle.frontends.python.vm import VM
+
+
+@dataclass(slots=True)
+class Composition:
+    """One walk through a summary with actual arguments."""
+
+    vm: VM
+    summary: Summary
+    values: dict[Expr, Any] = field(default_factory=dict)
+    refs: dict[str, Any] = field(default_factory=dict)
+    objects: dict[str, Obj] = field(default_factory=dict)
+    # actual object -> the input of the summary that it is
+    names: dict[int, str] = field(default_factory=dict)
+    # how many inputs of the summary one undecided reference of the caller is
+    shared: Counter[int] = field(default_factory=Counter)
+    # all lists met are of known length, or all are untouched inputs of unknown length
+    open_lists: bool | None = None
+    # some question of the summary needed no decision here: loops may run on where the summary was cut
+    folded: bool = False
+
+    def walk(self, env: Environment) -> Any:
+        for name, formal in self.summary.formals.items():
+            self._bind(formal, env[name])
+        vm, path, values = self.vm, self.vm.path, self.values
+        node = self.summary.root
+        while node.leaf is None:
+            event = node.event
+            outcome: Any = None
+            if type(event) is Decide:
+                condition = substitute(event.condition, values)
+                if not isinstance(condition, Expr):
+                    self.folded = True
+                    outcome = bool(condition)
+                elif event.certain:
+                    [outcome] = node.children
+                    path.certain(condition, outcome)
+                else:
+                    path.place = event.place
+                    outcome = path.decide(condition)
+            elif type(event) is ReadField:
+                self._bind(event.made, self._field(self.objects[event.obj], event.name))
+            elif type(event) is ReadItem:
+                self._bind(event.made, self._item(self.objects[event.obj], event.index))
+            elif type(event) is Force:
+                outcome = self._force(event)
+            elif type(event) is IsNone:
+                before = path.decisions
+                outcome = vm.is_none(self._unshared(event.ref))
+                self._compare(event.counted, before)
+            elif type(event) is Split:
+                outcome = self._split(event)
+            found = node.children.get(outcome)
+            if found is None:
+                raise Restart
+            node = found
+        return self._end(node.leaf)
+
+    # --- inputs of the summary, bound to what they are here ------------------------------------------------
+
+    def _bind(self, formal: Any, actual: Any) -> None:
+        if isinstance(formal, Expr):
+            while isinstance(actual, Ref) and actual.resolved:
+                actual = actual.value
+            if not _fits(formal.sort, actual):
+                raise Restart
+            self.values[formal] = actual
+        elif isinstance(formal, Ref):
+            while isinstance(actual, Ref) and actual.resolved:
+                actual = actual.value
+            if isinstance(actual, Ref):
+                if not set(actual.options) <= set(formal.options):
+                    raise Restart
+                self.shared[id(actual)] += 1
+            self.refs[formal.name] = actual
+        elif isinstance(formal, tuple):
+            if not isinstance(actual, tuple) or len(actual) != len(formal):
+                raise Restart
+            for part, value in zip(formal, actual, strict=True):
+                self._bind(part, value)
+        elif isinstance(formal, ListObj):
+            self._bind_list(formal, actual)
+        elif isinstance(formal, InstanceObj):
+            self._bind_instance(formal, actual)
+        elif isinstance(formal, Obj) or (formal is None and actual is not None):
+            raise Restart
+
+    def _bind_instance(self, formal: InstanceObj, actual: Any) -> None:
+        if not isinstance(actual, InstanceObj) or actual.payload is not None:
+            raise Restart
+        held = set(actual.fields) | set(getattr(actual.host, "__dict__", ()))
+        if not set(actual.classes) <= set(known_subclasses(formal.cls)) or not held <= set(field_names(actual.cls)):
+            raise Restart
+        self._name(formal, actual)
+
+    def _bind_list(self, formal: ListObj, actual: Any) -> None:
+        if not isinstance(actual, ListObj):
+            raise Restart
+        is_open = actual.items is None
+        untouched = not (actual.head or actual.tail or actual.start or actual.writes)
+        if is_open and (actual.element != formal.element or actual.count is not actual.length or not untouched):
+            raise Restart
+        if self.open_lists is None:
+            self.open_lists = is_open
+        if self.open_lists is not is_open:
+            raise Restart
+        assert isinstance(formal.length, Expr)
+        self.values[formal.length] = actual.size()
+        self._name(formal, actual)
+
+    def _name(self, formal: Obj, actual: Obj) -> None:
+        self.objects[formal.name] = actual
+        self.names[id(actual)] = formal.name
+
+    # --- events ------------------------------------------------------------------------------------------
+
+    def _compare(self, counted: bool, before: int) -> None:
+        """A decision that running the function by itself did not need could bound a loop that was not bounded."""
+        here = self.vm.path.decisions > before
+        if here and not counted:
+            raise Restart
+        self.folded = self.folded or counted is not here
+
+    def _field(self, obj: Obj, name: str) -> Any:
+        assert isinstance(obj, InstanceObj)
+        if name in obj.fields:
+            return obj.fields[name]
+        before = self.vm.path.decisions
+        try:
+            value = attributes.get(self.vm, obj, name)
+        except Raised:
+            raise Restart from None
+        self._compare(False, before)
+        return value
+
+    def _item(self, obj: Obj, index: int) -> Any:
+        assert isinstance(obj, ListObj)
+        if obj.items is not None:
+            if index >= len(obj.items):
+                raise Restart
+            return obj.items[index]
+        before = self.vm.path.decisions
+        value = sequences._source(self.vm, obj, index)
+        self._compare(False, before)
+        return value
+
+    def _unshared(self, ref: str) -> Any:
+        """An undecided reference that stands for two inputs is equal to itself without a decision."""
+        value = self.refs[ref]
+        if isinstance(value, Ref) and not value.resolved and self.shared[id(value)] > 1:
+            raise Restart
+        return value
+
+    def _force(self, event: Force) -> Any:
+        before = self.vm.path.decisions
+        value = self.vm.force(self._unshared(event.ref))
+        self._compare(event.counted, before)
+        if value is None:
+            return "none"
+        if isinstance(value, Obj) and id(value) in self.names:
+            return ("is", self.names[id(value)])
+        for position, formal in enumerate(event.made):
+            if _same_kind(formal, value):
+                self._bind(formal, value)
+                return ("new", position)
+        raise Restart
+
+    def _split(self, event: Split) -> int:
+        obj = self.objects[event.obj]
+        assert isinstance(obj, InstanceObj)
+        left = [(n, tuple(c for c in group if c in obj.classes)) for n, group in enumerate(event.groups)]
+        possible = [(n, group) for n, group in left if group]
+        if sum(len(group) for _, group in possible) != len(obj.classes):
+            raise Restart
+        if len(possible) == 1:
+            self.folded = True
+            return possible[0][0]
+        return possible[self.vm.heap.split(obj, [group for _, group in possible])][0]
+
+    # --- the end -----------------------------------------------------------------------------------------
+
+    def _end(self, leaf: Leaf) -> Any:
+        vm = self.vm
+        if leaf.kind == "cut" and not self.folded:
+            self._passed(leaf)
+            vm.path.place = leaf.place
+            raise Cut("loop", leaf.place)
+        if leaf.kind not in ("return", "raise") or len(vm.frames) + leaf.depth >= DEPTH:
+            raise Restart
+        if vm.steps + leaf.steps > STEPS:
+            raise Restart
+        made: dict[int, Any] = {}
+        value = self._value(leaf.value, made)
+        ready = [(change, [self._value(v, made) for v in held_by(change)]) for change in leaf.changes]
+        for change, held in ready:
+            self._apply(change, held)
+        self._passed(leaf)
+        if leaf.kind == "raise":
+            raise Raised(value)
+        return value
+
+    def _passed(self, leaf: Leaf) -> None:
+        """Book the lines and the work of the function as if it had been run."""
+        self.vm.steps += leaf.steps
+        self.vm.lines |= leaf.lines
+        self.vm.path.followed |= leaf.followed
+        self.vm.stub_cases.update(dict.fromkeys(leaf.stubs))
+        self.vm.composed(self.summary, leaf)
+
+    def _value(self, value: Any, made: dict[int, Any]) -> Any:
+        """A value of the summary in the caller's terms; objects that the function made are made here."""
+        if isinstance(value, Expr):
+            return substitute(value, self.values)
+        if isinstance(value, Ref):
+            if value.name in self.refs:
+                return self.refs[value.name]
+            raise Restart
+        if isinstance(value, tuple):
+            return tuple(self._value(v, made) for v in value)
+        if isinstance(value, Bound):
+            return Bound(self._value(value.function, made), self._value(value.self, made))
+        if isinstance(value, Range):
+            return Range(self._value(value.start, made), self._value(value.stop, made), value.step)
+        if isinstance(value, Slice):
+            return Slice(*(self._value(v, made) for v in (value.start, value.stop, value.step)))
+        if not isinstance(value, Obj):
+            return value
+        if value.is_input:
+            return self.objects[value.name]
+        if id(value) not in made:
+            self._make(value, made)
+        return made[id(value)]
+
+    def _make(self, value: Obj, made: dict[int, Any]) -> None:
+        number = self.vm.heap.number()
+        if isinstance(value, ListObj):
+            copy = made[id(value)] = ListObj(number, [])
+            copy.items = [self._value(v, made) for v in value.items or ()]
+        elif isinstance(value, DictObj):
+            entries: list[list[Any]] = []
+            mapping = made[id(value)] = DictObj(number, entries)
+            mapping.keys_only, mapping.frozen = value.keys_only, value.frozen
+            entries.extend([self._value(k, made), self._value(v, made)] for k, v in value.entries)
+        else:
+            assert isinstance(value, InstanceObj)
+            instance = made[id(value)] = InstanceObj(number, value.classes)
+            instance.payload = self._value(value.payload, made)
+            instance.initial.update(dict.fromkeys(value.initial, attributes._MISSING))
+            instance.fields.update({name: self._value(v, made) for name, v in value.fields.items()})
+
+    def _apply(self, change: Any, held: list[Any]) -> None:
+        vm, obj = self.vm, self.objects[change.obj]
+        if isinstance(change, SetField):
+            assert isinstance(obj, InstanceObj)
+            attributes.plain_set(vm, obj, change.name, held[0])
+            return
+        assert isinstance(obj, ListObj)
+        if isinstance(change, SetItems):
+            if change.changed:
+                sequences.changed(vm, obj)
+                obj.items = held
+            elif obj.items is None:
+                obj.items = held
+            return
+        assert isinstance(change, SetEnds)
+        sequences.changed(vm, obj)
+        for (index, _), value in zip(change.writes, held, strict=False):
+            sequences._write(vm, obj, index, value)
+        rest = held[len(change.writes) :]
+        head, tail = rest[: len(change.head)], rest[len(change.head) :]
+        if obj.items is not None:
+            obj.items[:] = [*head, *obj.items, *tail]
+        else:
+            obj.head[:0] = head
+            obj.tail.extend(tail)
+
+
+def _fits(sort: x.Sort, actual: Any) -> bool:
+    """Whether a value can stand for an unknown of the sort, with all that follows being the same."""
+    if isinstance(actual, Expr):
+        return actual.sort is sort
+    if sort is x.INT:
+        return type(actual) is int
+    if sort is x.BOOL:
+        return type(actual) is bool
+    # floats that are known are rounded, unknown ones are not; classes of characters are known over ASCII
+    return sort is x.STR and type(actual) is str and actual.isascii()
+
+
+def _same_kind(formal: Any, actual: Any) -> bool:
+    if isinstance(formal, Expr):
+        return _fits(formal.sort, actual)
+    if isinstance(formal, InstanceObj) and isinstance(actual, InstanceObj):
+        return set(actual.classes) <= set(known_subclasses(formal.cls))
+    if isinstance(formal, tuple):
+        return isinstance(actual, tuple) and len(actual) == len(formal)
+    return type(formal) is type(actual)

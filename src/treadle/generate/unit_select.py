@@ -1,0 +1,220 @@
+"""Selection criteria of `treadle unit`: which paths get a test, and what may be claimed afterwards.
+
+A criterion other than all-paths is a set of goals (points, statements, branches) or the local paths of the target;
+`guide_for` makes its trace generator, `Selection` keeps what came of it. What no test meets is not simply missing:
+none exists within the bound, or the line is dead, or the search did not see everything and it is not known.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from treadle.frontends.python import source
+from treadle.frontends.python.callgraph import CallGraph
+from treadle.generate.unit_points import points_of
+from treadle.generate.unit_target import Target
+from treadle.model.errors import UsageError
+from treadle.model.testcase import TestCase
+from treadle.symbolic import flow, ir
+from treadle.symbolic.explore import Exploration
+from treadle.symbolic.flow import Goals
+from treadle.symbolic.guide import GoalGuide, Guide
+from treadle.symbolic.local_paths import LocalGuide
+
+if TYPE_CHECKING:
+    from treadle.generate.unit_explore import Explored
+
+ALL_PATHS = "all-paths"
+CRITERIA = (ALL_PATHS, "local-paths", "statements", "branches", "points")
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """Something that a test is to meet: a line, or a side of a condition."""
+
+    text: str
+    file: str
+    line: int
+    lines: tuple[int, ...] = ()
+    edge: tuple[int, bool] | None = None
+    dead: bool = False
+
+
+@dataclass(slots=True)
+class Selection:
+    """A criterion, its goals, and how the search for them ended."""
+
+    select: str
+    goals: list[Goal] = field(default_factory=list)
+    k: int = 2
+    # why something may have been overlooked: 'the time limit (--seconds)', ...; empty: the search was exhaustive
+    doubts: list[str] = field(default_factory=list)
+    # a loop was cut on some path
+    loops: bool = False
+
+    def met(self, cases: Iterable[TestCase]) -> int:
+        found = 0
+        for case in cases:
+            found |= case.meets
+        return found
+
+    def verdict(self, number: int, met: int) -> str:
+        """'reached', 'none', 'dead' or 'unknown'."""
+        if met >> number & 1:
+            return "reached"
+        if self.goals[number].dead:
+            return "dead"
+        return "unknown" if self.doubts else "none"
+
+
+def check(select: str, points: Sequence[str | int]) -> None:
+    """Whether the words make sense together."""
+    if select not in CRITERIA:
+        raise UsageError(f"--select {select}: there are {', '.join(CRITERIA)}")
+    if select == "points" and not points:
+        raise UsageError("--select points: say which, for example --select points bank.py:57")
+    if points and select != "points":
+        raise UsageError(f"--select {select} takes no program points; write --select points {points[0]}")
+
+
+def guide_for(target: Target, select: str, points: Sequence[str | int], k: int) -> tuple[Guide, Selection]:
+    """The trace generator of a criterion."""
+    code = source.code_of(target.function.__code__)
+    key = (target.file, target.line)
+    if select == "local-paths":
+        entered = Goals(edges={(id(code), -1, True): 1})
+        graph = CallGraph(target.module, entered, [(key, 1)])
+        return LocalGuide(code, _raises, recursive=_calls_itself(code, target, graph)), Selection(select, [], k)
+    if select == "points":
+        goals = [Goal(p.text, p.file, p.line, p.lines, dead=p.dead) for p in points_of(points, target)]
+    elif select == "statements":
+        goals = _statements(target, code)
+    else:
+        goals = _branches(target, code)
+    wanted = Goals()
+    for number, goal in enumerate(goals):
+        for line in goal.lines:
+            wanted.lines[goal.file, line] = wanted.lines.get((goal.file, line), 0) | 1 << number
+        if goal.edge is not None:
+            wanted.edges[id(code), *goal.edge] = 1 << number
+    edges = sum(wanted.edges.values())
+    graph = CallGraph(target.module, wanted, [(key, edges)])
+    guide = GoalGuide(code, wanted, graph.reach, graph.implicit, fewest=select == "points")
+    return guide, Selection(select, goals, k)
+
+
+def _calls_itself(code: ir.Function, target: Target, graph: CallGraph) -> bool:
+    @dataclass
+    class Running:
+        code: ir.Function
+        globals: dict[str, Any]
+
+    function = Running(code, target.function.__globals__)
+    every = [*(s for b in code.blocks for s in b.steps), *(b.end for b in code.blocks if b.end is not None)]
+    return any(graph.reach(function, step) for step in every)
+
+
+def _raises(step: ir.Step) -> frozenset[str] | None:
+    """Which exceptions a step may raise, as far as that is known."""
+    if isinstance(step, ir.BeginLoop | ir.Jump | ir.Catch | ir.Closure | ir.Branch | ir.LoadOuter):
+        return frozenset()
+    if isinstance(step, ir.Raise):
+        return frozenset({""})
+    if isinstance(step, ir.Assign | ir.Return) and (isinstance(step.value, ir.Const) or step.value.startswith("%")):
+        return frozenset()
+    return None
+
+
+# --- goals -------------------------------------------------------------------------------------------------
+
+
+def _statements(target: Target, code: ir.Function) -> list[Goal]:
+    """The statements of the target's own body: those of functions inside it are theirs."""
+    node = source.node_of(target.function.__code__)
+    name = os.path.basename(target.file)
+    alive = flow.code_lines(code, flow.reachable(code))
+    every = flow.code_lines(code)
+    found: dict[int, Goal] = {}
+    body: list[ast.AST] = [*node.body] if isinstance(node.body, list) else [node.body]
+    for part in _own(body):
+        if isinstance(part, ast.Try) or not isinstance(part, ast.stmt | ast.expr):
+            continue
+        inner: list[ast.stmt] = getattr(part, "body", [])
+        last = inner[0].lineno - 1 if isinstance(inner, list) and inner else part.end_lineno or part.lineno
+        lines = tuple(n for n in range(part.lineno, max(last, part.lineno) + 1) if n in every)
+        if lines and (isinstance(part, ast.stmt) or part is node.body):
+            dead = not set(lines) & alive
+            found.setdefault(part.lineno, Goal(f"{name}:{part.lineno}", target.file, part.lineno, lines, dead=dead))
+    return [found[line] for line in sorted(found)]
+
+
+def _own(todo: list[ast.AST]) -> Iterable[ast.AST]:
+    for node in todo:
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            yield from _own(list(ast.iter_child_nodes(node)))
+
+
+def _branches(target: Target, code: ir.Function) -> list[Goal]:
+    """Both sides of every condition of the target's own body, the parts of `and` and `or` included."""
+    name = os.path.basename(target.file)
+    found: list[Goal] = []
+    for number, side in flow.branches(code):
+        end = code.blocks[number].end
+        assert end is not None
+        if isinstance(end, ir.Next):
+            words = "another round" if side else "no more rounds"
+        else:
+            words = "true" if side else "false"
+        found.append(Goal(f"{name}:{end.line} {words}", target.file, end.line, edge=(number, side)))
+    return found or _statements(target, code)  # without a condition there is one branch: all of it
+
+
+# --- afterwards --------------------------------------------------------------------------------------------
+
+_LIMITS = {
+    "time": "the time limit (--seconds)",
+    "paths": "the limit on paths (--paths)",
+    "depth": "paths that are too deep",
+}
+
+
+def conclude(selection: Selection, explored: Explored) -> None:
+    """After the search: drop the cases that add nothing, and note what may have been overlooked."""
+    seen: Exploration = explored.seen
+    selection.loops = bool(seen.cut["loop"])
+    selection.doubts = [words for kind, words in _LIMITS.items() if seen.cut[kind]]
+    for title, places in (
+        ("unsupported code", [*seen.unsupported, *seen.gave_up, *explored.unlabelled]),
+        ("values that were picked", seen.sampled),
+    ):
+        if places:
+            place = places[0]
+            selection.doubts.append(f"{title} ({os.path.basename(place.file)}:{place.line}: {place.what})")
+    if explored.stopped:
+        selection.doubts.append("Ctrl-C")
+    if selection.goals:
+        explored.cases = fewest(explored.cases)
+
+
+def fewest(cases: list[TestCase]) -> list[TestCase]:
+    """Few cases that together meet what all of them meet, in their order: each one's share counts, largest first."""
+    left = 0
+    for case in cases:
+        left |= case.meets
+    kept: list[TestCase] = []
+    while left:
+        best = max(cases, key=lambda case: (case.meets & left).bit_count())
+        kept.append(best)
+        left &= ~best.meets
+    # a case taken early may have become superfluous
+    for case in list(kept):
+        shares = Counter(n for c in kept for n in range(c.meets.bit_length()) if c.meets >> n & 1)
+        if all(shares[n] > 1 for n in range(case.meets.bit_length()) if case.meets >> n & 1):
+            kept.remove(case)
+    return [case for case in cases if any(case is one for one in kept)]
