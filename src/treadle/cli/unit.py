@@ -32,6 +32,10 @@ from treadle.output.unit_suite import unit
 @click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
 @click.option("--more", is_flag=True, help="Add what the bounds of the last run cut: one more iteration of each loop.")
 @click.option("--allow-effects", is_flag=True, help="Really run code that uses files, processes or the network.")
+@click.option("--pre", multiple=True, metavar="CONDITION", help="What the inputs fulfil: 'n >= 0'. Repeatable.")
+@click.option(
+    "--contracts/--no-contracts", default=True, help="Whether preconditions are assumed, and promises checked."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     targets: tuple[str, ...],

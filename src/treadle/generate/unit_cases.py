@@ -95,7 +95,7 @@ class Concrete:
             after = self._final(arguments)
         except _NoValue:
             return None
-        return TestCase(
+        case = TestCase(
             self.target.text,
             arguments,
             outcome,
@@ -109,6 +109,8 @@ class Concrete:
             self.path.fragile,
             self._symbolic(),
         )
+        self.run.annotate(case, self)
+        return case
 
     def _wishes(self) -> list[Any]:
         """A field that is written should change: a test that cannot see the write is no test of it."""

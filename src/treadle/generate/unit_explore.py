@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import inspect
 import os
 import sys
@@ -26,6 +27,7 @@ from treadle.frontends.python.vm import VM
 from treadle.generate.unit_cases import Cases, cases_of
 from treadle.generate.unit_contracts import Contracts
 from treadle.generate.unit_select import ALL_PATHS, Selection, conclude, guide_for
+from treadle.generate.unit_contracts import Contracts
 from treadle.generate.unit_target import Target
 from treadle.model.errors import UsageError
 from treadle.model.testcase import TestCase
@@ -57,6 +59,10 @@ class Options:
     allow_effects: bool = False
     # compose summaries of the functions that are called
     summaries: bool = False
+    # conditions on the inputs, as Python expressions over the parameters
+    pre: tuple[str, ...] = ()
+    # preconditions are assumed and promises are checked; else contracts are code like any other
+    contracts: bool = True
     # which paths get a test: one of unit_select.CRITERIA, and the program points of 'points'
     select: str = ALL_PATHS
     points: tuple[str, ...] = ()
@@ -77,6 +83,8 @@ class Run:
     value: Any = None
     raised: Any = None
     drained: bool = False
+    # adds to a test case what the contracts have to say about it
+    annotate: Callable[[TestCase, Any], None] = lambda case, concrete: None
 
 
 @dataclass(slots=True)
@@ -192,6 +200,8 @@ class Session:
         self.progress = progress
         self.start = start
         self.types = parameter_types(target, options)
+        self.contracts = Contracts(target, options.pre, options.contracts)
+        self._decided: set[Any] = set()
         self.words = words_of(target.function)
         self.result = Explored(target)
         self.guide: Guide | None = None
@@ -226,6 +236,8 @@ class Session:
         """A finished path and its test cases."""
         assert ran.result is not None
         self.result.finished.append(ran.trail)
+        if ran.result.found and self._decided_already(ran.result.found[0]):
+            return
         self.result.paths += 1
         self.result.cases.extend(ran.result.found)
         for _ in range(ran.result.unlabelled):
@@ -233,6 +245,27 @@ class Session:
         for why, number in ran.result.cut.items():
             self.result.seen.cut[why] += number
         self.progress(len(self.result.cases))
+
+    def _decided_already(self, case: TestCase) -> bool:
+        """Deciding a contract took several ways after one path of the code: one way for each answer is enough."""
+        for open_, why in case.undecided:
+            what = f"the {open_.kind} `{open_.condition}` cannot be decided: {why}"
+            place = Place(open_.file or self.target.file, open_.line or self.target.line, what)
+            if place not in self.result.unlabelled:
+                self.result.unlabelled.append(place)
+        if case.body is None:
+            return False
+        key = (case.body, case.violation and (case.violation.kind, case.violation.condition, case.violation.of))
+        if key in self._decided:
+            return True
+        self._decided.add(key)
+        return False
+
+    def impossible(self) -> bool:
+        """No input fulfils the preconditions: there is no path at all, and nothing got in the way of finding one."""
+        seen = self.result.seen
+        nothing = not (self.result.paths or sum(seen.cut.values()) or seen.unsupported or seen.gave_up)
+        return nothing and not self.result.stopped and bool(self.contracts.preconditions())
 
     @property
     def samples(self) -> tuple[str, ...]:
@@ -312,22 +345,19 @@ class Session:
             positional.extend(given)
         run = Run(vm, arguments)
         try:
-            run.value = self._call(vm, positional, named)
+            run.value = self.contracts.call(vm, positional, named, functools.partial(_known_truth, vm))
             if isinstance(run.value, Generator | Iterator_):
                 run.drained = True
                 run.value = vm.new_list(vm.spread(run.value))
-            elif isinstance(run.value, Expr) and run.value.sort is BOOL:
-                # a test of one truth value only would not notice the other
-                run.value = vm.decide(run.value)
         except Raised as raised:
             run.raised = raised.value
+        run.annotate = functools.partial(self.contracts.annotate, vm, run.raised, run.drained)
         return run
 
-    def _call(self, vm: VM, positional: list[Any], named: dict[str, Any]) -> Any:
-        if self.target.receiver == "new":
-            return calls.instantiate(vm, self.target.cls or object, positional, named)
-        function: FunctionValue = calls.function_value(vm, self.target.function)
-        return calls.run(vm, function, positional, named)
+
+def _known_truth(vm: VM, value: Any) -> Any:
+    """A test of one truth value only would not notice the other."""
+    return vm.decide(value) if isinstance(value, Expr) and value.sort is BOOL else value
 
 
 __all__ = ["Explored", "Impossible", "Options", "Run", "Session", "parameter_types"]

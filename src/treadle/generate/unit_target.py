@@ -33,6 +33,7 @@ class Target:
     cls: type | None = None
     receiver: str = ""  # '', 'self', 'cls', 'new' (the constructor)
     is_property: bool = False
+    decorated: Any = None  # what the tests call: the function with everything wrapped around it
 
     @property
     def name(self) -> str:
@@ -195,6 +196,7 @@ def _target(text: str, module: types.ModuleType, cls: type | None, raw: Any, nam
                 f"point treadle unit at Python code that calls it"
             )
         raise UsageError(f"'{shown}' is not a function but {type(function).__name__}")
+    decorated = function
     wrapped = inspect.unwrap(function)
     if wrapped is not function and isinstance(wrapped, types.FunctionType):
         signature = inspect.signature(function, follow_wrapped=False)
@@ -204,7 +206,7 @@ def _target(text: str, module: types.ModuleType, cls: type | None, raw: Any, nam
         source.code_of(function.__code__)
     except source.NoSource as error:
         raise UsageError(f"'{shown}' has no source to follow: {error}") from None
-    return Target(text, module, function, cls, receiver, is_property)
+    return Target(text, module, function, cls, receiver, is_property, decorated)
 
 
 def _module_targets(module: types.ModuleType) -> list[Target]:

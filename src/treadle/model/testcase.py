@@ -45,6 +45,22 @@ class Outcome:
     drained: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A condition of a contract that the code breaks."""
+
+    kind: str  # 'precondition' (of something that is called), 'postcondition', 'invariant', 'exceptions'
+    of: str  # the function whose contract it is
+    own: bool  # of the function under test itself
+    condition: str
+    file: str
+    line: int
+    returned: Any = None
+    has_returned: bool = False
+    # the exception that was not declared, or that the condition itself raised
+    raised: str = ""
+
+
 @dataclass(slots=True)
 class TestCase:
     """One path of one target."""
@@ -67,6 +83,12 @@ class TestCase:
     fragile: bool = False
     # symbolic side, for the table: argument -> text, outcome -> text
     symbolic: dict[str, str] = field(default_factory=dict)
+    # the finding that the case shows
+    violation: Violation | None = None
+    # conditions of contracts that could not be decided on this path
+    undecided: list[tuple[Violation, str]] = field(default_factory=list)
+    # the choices of the code itself, when more were made to decide its contracts
+    body: tuple[Any, ...] | None = None
 
     # goals of the selection that the path meets, as bits
     meets: int = 0

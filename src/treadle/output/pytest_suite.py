@@ -14,7 +14,9 @@ from typing import Any
 
 from treadle.generate.unit_target import Target
 from treadle.model.testcase import Node, Opaque, TestCase
+from treadle.output.pytest_contracts import Promised, Promises
 from treadle.output.pytest_values import Builder, Imports, NotWritable, comparable, container, flat, leaf, quoted, text
+from treadle.output.unit_findings import comment
 
 _WIDTH = 100
 _ID_WIDTH = 90
@@ -26,6 +28,7 @@ class Rendered:
 
     case: TestCase
     test: str  # function name, with [id] for a parameter
+    promised: bool = False  # asserts what the contracts promise
 
 
 @dataclass(slots=True)
@@ -63,25 +66,35 @@ def write(
     groups: list[tuple[Target, list[TestCase]]],
     approximate: frozenset[int] = frozenset(),
     taken: frozenset[str] = frozenset(),
+    plainly: frozenset[int] | None = frozenset(),
 ) -> Written:
     """The test file for the cases of some targets; `approximate`: ids of cases whose floats need a tolerance;
-    `taken`: names that a test must not have."""
+    `taken`: names that a test must not have; `plainly`: ids of cases without assertions from contracts (None: all)."""
     names = ", ".join(target.text.replace(":", ".") for target, _ in groups[:4])
     more = f" and {len(groups) - 4} more" if len(groups) > 4 else ""
     written = Written(f"Tests of {names}{more}, written by `treadle unit`.")
     used = set(taken)
     for target, cases in groups:
-        _Writer(target, written, used, approximate).all(cases)
+        _Writer(target, written, used, approximate, plainly).all(cases)
     return written
 
 
 class _Writer:
-    def __init__(self, target: Target, written: Written, used: set[str], approximate: frozenset[int]) -> None:
+    def __init__(
+        self,
+        target: Target,
+        written: Written,
+        used: set[str],
+        approximate: frozenset[int],
+        plainly: frozenset[int] | None,
+    ) -> None:
         self.target = target
         self.written = written
         self.imports = written.imports
         self.used = used
         self.approximate = approximate
+        self.plainly = plainly
+        self.promises = Promises(target, written.imports)
 
     def all(self, cases: list[TestCase]) -> None:
         tables: dict[str, list[TestCase]] = {}
@@ -142,7 +155,7 @@ class _Writer:
     def _table(self, case: TestCase) -> str:
         """The kind of table a case can go in; '' for a test of its own."""
         simple = all(flat(v) and not _holds_mutable(v) for v in case.arguments.values())
-        if not simple or case.touches or case.after or self.target.receiver in ("self",):
+        if not simple or case.touches or case.after or self.target.receiver in ("self",) or case.violation is not None:
             return ""
         try:
             for value in case.arguments.values():
@@ -154,6 +167,8 @@ class _Writer:
         except NotWritable:
             return ""
         drained = " drained" if case.outcome.drained else ""
+        if self.plainly is not None and id(case) in self.plainly:
+            return ""
         if case.outcome.raises is not None:
             return ("raises" if case.outcome.message is not None else "raises silently") + drained
         if id(case) in self.approximate:
@@ -182,10 +197,11 @@ class _Writer:
                 values.append(text(case.outcome.value, self.imports, {}))
             shown = _identifier(case.condition, ids)
             rows.append(_row(values, shown))
-            self.written.rendered.append(Rendered(case, f"{name}[{shown}]"))
+            self.written.rendered.append(Rendered(case, f"{name}[{shown}]", bool(self.promises.conditions)))
         shown_columns = ", ".join(f'"{c}"' for c in columns)
         header = f'"{columns[0]}"' if len(columns) == 1 else f"({shown_columns})"
         call = self._call(renamed, cases[0].outcome.drained)
+        promised = self._promised(cases[0], renamed)
         lines = ["@pytest.mark.parametrize(", f"    {header},", "    [", *rows, "    ],", ")"]
         lines.append(f"def {name}({', '.join(columns)}):")
         if raises:
@@ -193,10 +209,15 @@ class _Writer:
             lines += [f"    with pytest.raises(error){caught}:", f"        {call}"]
             if "message" in outputs:
                 lines.append("    assert str(caught.value) == message")
-        elif kind.startswith("approximate"):
-            lines.append(f"    assert {call} == pytest.approx(expected)")
         else:
-            lines.append(f"    assert {call} {'is' if kind.startswith('is') else '=='} expected")
+            lines += [f"    {line}" for line in promised.before]
+            if promised.needs_result:
+                lines.append(f"    result = {call}")
+                call = "result"
+            approximate = kind.startswith("approximate")
+            expected = "pytest.approx(expected)" if approximate else "expected"
+            lines.append(f"    assert {call} {'is' if kind.startswith('is') else '=='} {expected}")
+            lines += [f"    {line}" for line in promised.after]
         self.written.uses_pytest = True
         self.written.bodies.append((name, "\n".join(lines) + "\n"))
 
@@ -210,7 +231,7 @@ class _Writer:
             self.imports.names, self.imports.modules, self.written.uses_pytest = saved
             raise
         self.written.bodies.append((name, body))
-        self.written.rendered.append(Rendered(case, name))
+        self.written.rendered.append(Rendered(case, name, bool(self.promises.conditions)))
 
     def _body(self, case: TestCase) -> tuple[str, str]:
         target = self.target
@@ -227,9 +248,15 @@ class _Writer:
         builder.finish()
         lines += builder.lines
         call = self._call(arguments, case.outcome.drained)
+        promised = self._promised(case, arguments)
         checks = _Assertions(self, case, builder)
+        lines += promised.before
+        if promised.needs_result:
+            lines.append(f"result = {call}")
+            call = "result"
         lines += self._outcome(case, call, builder, checks)
         lines += self._state(case, builder, checks)
+        lines += promised.after
         name = self._unique(self._test_name(case))
         fixture = "monkeypatch" if case.touches else ""
         condition = case.condition.replace("\\", "\\\\").replace('"""', "'''")
@@ -265,10 +292,9 @@ class _Writer:
         if outcome.raises is not None:
             self.written.uses_pytest = True
             kind = self.imports.of(outcome.raises)
-            if outcome.message is None:
-                return [f"with pytest.raises({kind}):", f"    {call}"]
-            check = f"assert str(caught.value) == {quoted(outcome.message)}"
-            return [f"with pytest.raises({kind}) as caught:", f"    {call}", check]
+            if case.violation is not None:
+                return [*comment(case.violation), *self._raising(kind, call, outcome.message)]
+            return self._raising(kind, call, outcome.message)
         value = outcome.value
         if isinstance(value, Node) and value.number in builder.names:
             return [f"assert {call} is {builder.names[value.number]}"]
@@ -282,7 +308,20 @@ class _Writer:
                 return [f"assert {call} == {shown}"]
             except NotWritable:
                 pass
-        return [f"result = {call}", *checks.of("result", value)]
+        return [*([f"result = {call}"] if call != "result" else []), *checks.of("result", value)]
+
+    def _promised(self, case: TestCase, arguments: dict[str, str]) -> Promised:
+        """What the contracts of the target assert of a call that returns."""
+        plain = self.plainly is None or id(case) in self.plainly
+        if plain or case.outcome.raises is not None or case.outcome.drained or not self.promises.conditions:
+            return Promised()
+        return self.promises.of(arguments)
+
+    def _raising(self, kind: str, call: str, message: str | None) -> list[str]:
+        if message is None:
+            return [f"with pytest.raises({kind}):", f"    {call}"]
+        check = f"assert str(caught.value) == {quoted(message)}"
+        return [f"with pytest.raises({kind}) as caught:", f"    {call}", check]
 
     def _equality(self, case: TestCase, left: str, right: str, value: Any) -> str:
         if id(case) in self.approximate and _has_float(value):
@@ -306,7 +345,9 @@ class _Writer:
     def _test_name(self, case: TestCase) -> str:
         base = f"test_{_snake(self.target.name)}"
         outcome = case.outcome
-        if outcome.raises is not None:
+        if case.violation is not None:
+            what = f"breaks_{_snake(case.violation.kind)}"
+        elif outcome.raises is not None:
             what = f"raises_{_snake(outcome.raises.__name__)}"
         elif outcome.value is None or isinstance(outcome.value, bool | int):
             what = f"returns_{_words(repr(outcome.value))}"

@@ -13,6 +13,7 @@ from typing import Any
 from treadle.frontends.python import source
 from treadle.generate.unit_explore import Explored
 from treadle.model.testcase import Node
+from treadle.output.unit_findings import sentence
 from treadle.output.unit_result import Suite, shown
 from treadle.symbolic import ir
 from treadle.symbolic.expr import Expr
@@ -39,6 +40,7 @@ def summary(suite: Suite) -> str:
         lines.append("  internal error in Treadle, please report it: the real run disagrees with the prediction")
         lines.append(f"    {case.target}({', '.join(f'{n}={shown(v)}' for n, v in case.arguments.items())})")
         lines += [f"    {line}" for line in why.strip().splitlines()[:6]]
+    lines += [f"  {sentence(case)}" for case in suite.violations]
     if suite.tests and suite.complete:
         bound = " within the loop bound" if suite.cut["loop"] else ""
         lines.append(f"  every path{bound} has its test")

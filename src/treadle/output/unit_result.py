@@ -78,9 +78,11 @@ class Suite:
     @property
     def violations(self) -> list[TestCase]:
         """Cases in which the code broke its own contract."""
-        return [c for c in self.cases if c.outcome.raises is not None and _is_violation(c.outcome.raises)]
+        return [c for c in self.cases if c.violation is not None]
 
     def to_json(self) -> dict[str, Any]:
+        from treadle.output.unit_findings import as_json as finding  # its words are made of this module's
+
         return {
             "target": self.target,
             "file": self.file,
@@ -96,15 +98,11 @@ class Suite:
             "coverage": {"lines": self.coverage.percent("lines"), "branches": self.coverage.percent("branches")},
             "cases": [case_json(c) for c in self.cases],
             "disagreements": [{**case_json(c), "why": why} for c, why in self.disagreements],
+            "violations": [finding(c) for c in self.violations],
             "left_out": self.left_out,
             "more": self.more.to_json() if self.more is not None else None,
             "warnings": self.warnings,
         }
-
-
-def _is_violation(cls: type) -> bool:
-    library = cls.__module__.partition(".")[0]
-    return library == "icontract" or (library == "deal" and cls.__name__ in ("PostContractError", "InvContractError"))
 
 
 def case_json(case: TestCase) -> dict[str, Any]:

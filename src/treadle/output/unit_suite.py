@@ -5,12 +5,14 @@ Explore, write, run, drop what does not hold, run again, and only then touch the
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from treadle.generate.unit_contracts import excluded, fitting
 from treadle.generate.unit_explore import Explored, Options, Session
 from treadle.generate.unit_grow import Growth
 from treadle.generate.unit_target import Target, resolve
@@ -50,6 +52,8 @@ def unit(
     force: bool = False,
     write_file: bool = True,
     allow_effects: bool = False,
+    pre: Sequence[str] = (),
+    contracts: bool = True,
     progress: Progress | None = None,
     more: bool = False,
 ) -> Suite:
@@ -60,6 +64,7 @@ def unit(
     the source is in `Suite.source`. `more` adds to the suite of an earlier run what that one's bounds had cut.
     """
     options = Options(2 if k is None else k, alias, none, domain, seconds, paths, types or {}, allow_effects)
+    options.pre, options.contracts = tuple(pre), contracts
     _check_options(options)
     texts = [target_text(target) for target in targets]
     if not texts:
@@ -76,7 +81,7 @@ def unit(
         again(growing)
     carry_over(suite, growing)
     _explore(suite, _sessions(suite, found, options, growing if more else None, single), progress)
-    run_and_keep(suite, path, allow_effects, existing)
+    run_and_keep(suite, path, allow_effects, existing, contracts)
     if write_file and suite.cases:
         save(path, suite.source, append or more)
     if write_file and (suite.cases or existing is not None):
@@ -105,7 +110,9 @@ def _sessions(
     """One for each target that can be explored; of a module, the others are left out and said."""
     sessions: list[Session] = []
     onward = {g.kept.target: g for g in growing or ()}
+    everywhere, found_pre = options, fitting(options.pre, found)
     for target in found:
+        options = dataclasses.replace(everywhere, pre=found_pre[target.text])
         growth = onward.get(target.text)
         try:
             if growth is not None and growth.start:
@@ -125,6 +132,8 @@ def _explore(suite: Suite, sessions: Sequence[Session], progress: Progress | Non
             session.progress = functools.partial(progress, session.target.text, number, len(sessions))
         explored = session.explore()
         _book(suite, explored)
+        if session.impossible():
+            suite.left_out.append(f"{session.target.text}: {excluded(session.contracts.preconditions())}")
         if explored.stopped:
             suite.left_out += [f"{later.target.text}: stopped before it" for later in sessions[number + 1 :]]
             break

@@ -92,9 +92,9 @@ def function_value(vm: VM, function: types.FunctionType) -> FunctionValue:
 
 
 def _host_function(vm: VM, function: types.FunctionType, args: list[Any], named: dict[str, Any]) -> Any:
-    from treadle.frontends.python import builtin_calls, concrete, contracts, generated
+    from treadle.frontends.python import builtin_calls, concrete, conditions, contracts, generated
 
-    if contracts.layer(function):
+    if conditions.layer(function):
         return contracts.called(vm, function, args, named)
     model = builtin_calls.model(function)
     if model is not None:

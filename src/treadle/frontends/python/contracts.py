@@ -12,22 +12,32 @@ from __future__ import annotations
 
 import ast
 import inspect
-import linecache
-import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from treadle.frontends.python import attributes, calls, operators, source
-from treadle.frontends.python.formula import Arguments, Names, NotPure, formula, names_of, returned
+from treadle.frontends.python.conditions import (
+    Condition,
+    Written,
+    cells,
+    invariants,
+    layer,
+    layers,
+    of_deal,
+    of_icontract,
+    postconditions,
+    preconditions,
+    wrapped_by,
+)
+from treadle.frontends.python.formula import Arguments, NotPure, formula, names_of
 from treadle.frontends.python.values import FunctionValue
 from treadle.model.testcase import Opaque
 from treadle.symbolic import expr as x
-from treadle.symbolic import ir
-from treadle.symbolic.expr import Expr, Value
+from treadle.symbolic.expr import Value
 from treadle.symbolic.heap import InstanceObj
 from treadle.symbolic.machine import Raised
-from treadle.symbolic.path import Cut, Impossible, PathEnd, Unsupported
+from treadle.symbolic.path import Cut, Impossible, Unsupported
 
 if TYPE_CHECKING:
     from treadle.frontends.python.vm import VM
@@ -46,52 +56,6 @@ class Given:
 
 class Old:
     """The values of snapshots."""
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A condition that is no function: the text of --pre, a leading assert."""
-
-    node: ast.expr
-    code: ir.Function
-    function: types.FunctionType  # whose names it uses
-
-
-@dataclass(slots=True, eq=False)
-class Condition:
-    """One condition, wherever it was written."""
-
-    kind: str  # 'precondition', 'postcondition', 'invariant', 'exceptions'
-    origin: str  # as the user wrote it: icontract.require, deal.pre, assert, --pre
-    test: Any  # a callable, or Written
-    text: str
-    file: str
-    line: int
-    # how the test is called: 'named' (the arguments it names), 'same' (as the function), 'short' (one `_`)
-    calling: str = "named"
-    error: Any = None
-    # a message instead of a truth value means that it does not hold
-    may_complain: bool = False
-
-    @property
-    def place(self) -> str:
-        return f"{self.file}:{self.line}" if self.line else self.file
-
-    @property
-    def expression(self) -> ast.expr | None:
-        """The condition as one expression over `names()`, if it is one."""
-        if isinstance(self.test, Written):
-            return self.test.node
-        found = returned(self.test) if isinstance(self.test, types.FunctionType) else None
-        if found is not None and self.may_complain:
-            return _without_message(found)
-        return found
-
-    def names(self) -> list[str]:
-        """The parameters of the condition."""
-        if isinstance(self.test, Written):
-            return [p.name for p in self.test.code.parameters]
-        return list(inspect.signature(self.test).parameters)
 
 
 @dataclass(slots=True)
@@ -126,138 +90,6 @@ class Checks:
     # objects met while an invariant was evaluated: theirs is assumed when the program looks at them
     pending: list[InstanceObj] = field(default_factory=list)
     in_invariant: int = 0
-
-
-# --- reading -----------------------------------------------------------------------------------------------
-
-_LAYERS = {
-    ("icontract._checkers", "decorate_with_checker.<locals>.wrapper"): "checker",
-    ("icontract._checkers", "_decorate_with_invariants.<locals>.wrapper"): "invariant",
-    ("icontract._checkers", "_decorate_new_with_invariants.<locals>.wrapper"): "new",
-    ("deal._runtime._contracts", "Contracts._ensure_wrapped.<locals>.wrapper"): "deal",
-}
-
-
-def layer(function: Any) -> str:
-    """Which library's wrapper a function is; '' for an ordinary function."""
-    code = getattr(function, "__code__", None)
-    if code is None or code.co_name != "wrapper":
-        return ""
-    return _LAYERS.get((function.__globals__.get("__name__", ""), code.co_qualname), "")
-
-
-def _cells(function: types.FunctionType) -> dict[str, Any]:
-    cells = function.__closure__ or ()
-    return {name: cell.cell_contents for name, cell in zip(function.__code__.co_freevars, cells, strict=True)}
-
-
-def wrapped_by(wrapper: Any) -> Any:
-    """What a contract wrapper wraps."""
-    kind = layer(wrapper)
-    if kind == "deal":
-        return _cells(wrapper)["contracts"].func
-    if kind == "new":
-        return _cells(wrapper)["new_func"]
-    return _cells(wrapper)["func"]
-
-
-def layers(decorated: Any) -> list[Any]:
-    """The contract wrappers around a function, from the outside in."""
-    found = []
-    current = decorated
-    seen: set[int] = set()
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        if layer(current):
-            found.append(current)
-            current = wrapped_by(current)
-        else:
-            current = getattr(current, "__wrapped__", None)
-    return found
-
-
-def _describe(test: Any) -> tuple[str, str, int]:
-    """(text, file, line) of a condition."""
-    if isinstance(test, types.FunctionType):
-        file, line = source.file_of(test.__code__), test.__code__.co_firstlineno
-        try:
-            node = source.node_of(test.__code__)
-        except source.NoSource:
-            return test.__name__, file, line
-        if isinstance(node, ast.Lambda):
-            return source_text(node.body, file), file, node.lineno
-        return f"{test.__name__}({', '.join(inspect.signature(test).parameters)})", file, line
-    name = getattr(test, "__qualname__", None) or type(test).__name__
-    return name, "", 0
-
-
-def source_text(node: ast.expr, file: str) -> str:
-    """An expression as it is written, on one line."""
-    segment = ast.get_source_segment("".join(linecache.getlines(file)), node)
-    return segment if segment and "\n" not in segment else ast.unparse(node)
-
-
-def _without_message(node: ast.expr) -> ast.expr:
-    """`a > 0 or "a must be positive"` is `a > 0`."""
-    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
-        last = node.values[-1]
-        if isinstance(last, ast.JoinedStr) or (isinstance(last, ast.Constant) and isinstance(last.value, str)):
-            rest = node.values[:-1]
-            return rest[0] if len(rest) == 1 else ast.copy_location(ast.BoolOp(ast.Or(), rest), node)
-    return node
-
-
-def of_icontract(contract: Any, kind: str) -> Condition:
-    text, file, line = _describe(contract.condition)
-    origin = {"precondition": "require", "postcondition": "ensure"}.get(kind, kind)
-    return Condition(kind, f"icontract.{origin}", contract.condition, text, file, line, "named", contract.error)
-
-
-def of_deal(validator: Any, kind: str, origin: str) -> Condition:
-    test = validator.raw_validator
-    text, file, line = _describe(test)
-    try:
-        short = list(inspect.signature(test).parameters) == ["_"]
-    except (TypeError, ValueError):
-        short = False
-    found = Condition(
-        kind, f"deal.{origin}", test, text, file, line, "short" if short else "same", validator.exception, True
-    )
-    if short and isinstance(test, types.FunctionType):
-        found.text = found.text.replace("_.", "")
-    expression = found.expression
-    if expression is not None and expression is not returned(test):
-        found.text = source_text(expression, file).replace("_." if short else "\0", "")
-    return found
-
-
-def preconditions(wrapper: Any) -> list[list[Condition]]:
-    """Groups of preconditions: those of one group hold, or those of another."""
-    kind = layer(wrapper)
-    if kind == "checker":
-        groups = [[of_icontract(c, "precondition") for c in group] for group in wrapper.__preconditions__]
-        return [group for group in groups if group]
-    if kind == "deal":
-        found = [of_deal(v, "precondition", "pre") for v in _cells(wrapper)["contracts"].pres]
-        return [found] if found else []
-    return []
-
-
-def postconditions(wrapper: Any) -> list[Condition]:
-    kind = layer(wrapper)
-    if kind == "checker":
-        return [of_icontract(c, "postcondition") for c in wrapper.__postconditions__]
-    if kind == "deal":
-        contracts = _cells(wrapper)["contracts"]
-        found = [of_deal(v, "postcondition", "post") for v in contracts.posts]
-        return found + [of_deal(v, "postcondition", "ensure") for v in contracts.ensures]
-    return []
-
-
-def invariants(cls: type) -> list[Condition]:
-    """What holds for every object of a class between calls."""
-    found = [of_icontract(c, "invariant") for c in getattr(cls, "__invariants__", None) or ()]
-    return found + [of_deal(v, "invariant", "inv") for v in getattr(cls, "_deal_invariants", ())]
 
 
 # --- evaluating --------------------------------------------------------------------------------------------
@@ -388,9 +220,7 @@ def assume(vm: VM, condition: Condition, call: Call) -> None:
     except Raised:
         raise Impossible from None
     except Unsupported as unsupported:
-        raise Unsupported(
-            f"the {condition.kind} `{condition.text}` cannot be evaluated: {unsupported.what}"
-        ) from None
+        raise Unsupported(f"the {condition.kind} `{condition.text}` cannot be evaluated: {unsupported.what}") from None
 
 
 def assume_one_of(vm: VM, groups: list[list[Condition]], call: Call) -> None:
@@ -554,14 +384,14 @@ class _Contracted:
 
     def _invariant(self, wrapper: Any, args: list[Any], named: dict[str, Any], proceed: Proceed) -> Any:
         """icontract's invariants: not inside another call on the same object."""
-        vm, cells = self.vm, _cells(wrapper)
+        vm, inside = self.vm, cells(wrapper)
         instance = vm.force(args[0] if args else named.get("self"))
         progress = vm.checks.in_progress
-        if "cls" in cells:
+        if "cls" in inside:
             progress.append(instance)
             try:
                 result = proceed(args, named)
-                found = [of_icontract(c, "invariant") for c in cells["cls"].__invariants__]
+                found = [of_icontract(c, "invariant") for c in inside["cls"].__invariants__]
                 self._check_invariants(instance, found)
                 return result
             finally:
@@ -572,7 +402,7 @@ class _Contracted:
         try:
             on_call = getattr(attributes.python_type(vm, instance), "__invariants_on_call__", ())
             found = [of_icontract(c, "invariant") for c in on_call]
-            if not self.own:
+            if not (self.own and vm.checks.assumed):
                 self._check_invariants(instance, found)
             result = proceed(args, named)
             self._check_invariants(instance, found, result)
@@ -585,7 +415,7 @@ class _Contracted:
             self.after([condition], _of_object(instance), result)
 
     def _deal(self, wrapper: Any, args: list[Any], named: dict[str, Any], proceed: Proceed) -> Any:
-        vm, contracts = self.vm, _cells(wrapper)["contracts"]
+        vm, contracts = self.vm, cells(wrapper)["contracts"]
         if vm.checks.deal_off:
             return proceed(args, named)
         call = bound(vm, contracts.func, args, named)
@@ -655,6 +485,7 @@ def call_target(
     args: list[Any],
     named: dict[str, Any],
     finish: Callable[[Any], Any] = lambda value: value,
+    guarded: bool = False,
 ) -> Any:
     """The call that the tests make: every contract around the function, its preconditions assumed."""
     function = core if core is not None else inspect.unwrap(decorated)
@@ -669,7 +500,11 @@ def call_target(
     proceed: Proceed = innermost
     for wrapper in reversed(layers(decorated)):
         proceed = _around(contracted, wrapper, proceed)
-    return proceed(args, named)
+    result = proceed(args, named)
+    if guarded:
+        instance = vm.force(args[0])
+        contracted._check_invariants(instance, _of_deal_class(instance.cls), result)
+    return result
 
 
 def _around(contracted: _Contracted, wrapper: Any, inside: Proceed) -> Proceed:
@@ -692,23 +527,19 @@ def is_guarded(cls: type) -> bool:
 
 def call_guarded(vm: VM, guarded: Guarded, args: list[Any], named: dict[str, Any]) -> Any:
     instance = vm.force(args[0])
-    name = getattr(guarded.function, "__qualname__", "method")
-    own = vm.checks.target is guarded
-    if own:
-        vm.checks.target = None
-    contracted = _Contracted(vm, name, own)
-    found = [c for c in invariants(instance.cls) if c.origin == "deal.inv"]
-    if not own:
-        contracted._check_invariants(instance, found)
+    contracted = _Contracted(vm, getattr(guarded.function, "__qualname__", "method"), False)
+    found = _of_deal_class(instance.cls)
+    contracted._check_invariants(instance, found)
     result = calls.call(vm, guarded.function, args, named)
     contracted._check_invariants(instance, found, result)
     return result
 
 
+def _of_deal_class(cls: type) -> list[Condition]:
+    return [c for c in invariants(cls) if c.origin == "deal.inv"]
+
+
 def assigned(vm: VM, obj: InstanceObj) -> None:
     """A field of an object with deal.inv was assigned: the invariant is checked at once."""
-    found = [c for c in invariants(obj.cls) if c.origin == "deal.inv"]
-    _Contracted(vm, obj.cls.__name__.removesuffix("Invarianted"), False)._check_invariants(obj, found)
-
-
-__all__ = ["Broken", "Checks", "Condition", "Expr", "Names", "PathEnd", "Written"]
+    contracted = _Contracted(vm, obj.cls.__name__.removesuffix("Invarianted"), False)
+    contracted._check_invariants(obj, _of_deal_class(obj.cls))
