@@ -106,7 +106,8 @@ def _outermost(node: ast.AST) -> Iterable[Definition]:
 
 
 def _first(node: Definition) -> int:
-    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(d.lineno for d in decorators)])
 
 
 def _code_lines(definition: Definition, file: str) -> tuple[set[int], set[int]]:
