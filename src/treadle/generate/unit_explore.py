@@ -40,7 +40,6 @@ from treadle.symbolic.machine import Raised
 from treadle.symbolic.path import Alternative, Impossible, Path, PathEnd, Place, Trail, Unsupported
 from treadle.symbolic.solver import Solver
 
-
 if TYPE_CHECKING:
     from collections.abc import Generator as Generator_
 
