@@ -107,7 +107,7 @@ def waiting(strand: Strand, live: list[Strand]) -> Waiting:
     holds = {
         other.guard.treadle_name
         for other in live
-        if other is not strand and other.guard is not None and other.guard.owner is strand
+        if other is not strand and other.guard is not None and getattr(other.guard, "owner", None) is strand
     }
     return Waiting(
         strand.treadle_name,

@@ -13,14 +13,16 @@ from collections.abc import Callable
 from typing import Any, Protocol
 from weakref import ref
 
-from greenlet import GreenletExit, getcurrent, greenlet
+from greenlet import greenlet
+from mypy_extensions import mypyc_attr
 
-from treadle.model.operation import FAILED, FINISH, TIMEOUT, Operation, location, word
+from treadle.model.operation import FAILED, TIMEOUT, Operation, location, word
 from treadle.model.result import Waiting
 from treadle.runtime.detail import describe, short, stack_of, waiting
 from treadle.runtime.names import Named
 from treadle.runtime.spin import Change, operations_since
-from treadle.runtime.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd, SyncObject
+from treadle.runtime.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd
+from treadle.runtime.workers import Pool, Worker
 from treadle.search.dependency import READS
 
 # In the set of shared names: the ends of strands.
@@ -73,65 +75,7 @@ def _say(op: Operation, place: str) -> str:
     return f"{word(op[0])} {location(op)}".rstrip() + (f" ({place})" if place else "")
 
 
-class Worker:
-    """A pooled greenlet that runs one strand after the other."""
-
-    __slots__ = ("greenlet", "hub", "strand")
-
-    def __init__(self, hub: greenlet) -> None:
-        self.hub = hub
-        self.strand: Strand | None = None
-        self.greenlet = greenlet(self._loop, hub)
-
-    def _loop(self) -> None:
-        self.hub.switch()
-        while True:
-            strand = self.strand
-            assert strand is not None
-            try:
-                strand.run()
-                execution = strand.execution
-                if execution.ends_are_points and not execution.ending:
-                    strand.pending = (FINISH, strand.treadle_name, None)
-                    strand.touched = strand
-                    execution.advance(strand)
-            except StrandEnd:
-                pass
-            except GreenletExit:
-                return  # killed by the garbage collector, in whatever strand it runs: nobody is to be switched to
-            except BaseException as error:
-                strand.exception = error
-            strand.finished = True
-            self.strand = None
-            strand.execution.left(strand, self)
-
-
-class Pool:
-    """The greenlets of one campaign. Lives in the greenlet that made it, its hub."""
-
-    __slots__ = ("free", "hub")
-
-    def __init__(self) -> None:
-        self.hub = getcurrent()
-        self.free: list[Worker] = []
-
-    def worker(self) -> Worker:
-        if self.free:
-            return self.free.pop()
-        worker = Worker(self.hub)
-        if getcurrent() is self.hub:
-            worker.greenlet.switch()
-        else:
-            # greenlets that start from a deep stack are slow to switch: the hub starts this one for us
-            self.hub.switch((getcurrent(), worker))
-        return worker
-
-    def close(self) -> None:
-        for worker in self.free:
-            worker.greenlet.throw()
-        self.free.clear()
-
-
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Execution:
     """Runs one function and every thread it starts, under control.
 
@@ -208,7 +152,7 @@ class Execution:
         self.looked_at = 0
         self.looping = False  # was a strand held back because it seemed to wait in a loop?
         self.clock = Clock()
-        self.locks: list[ref[SyncObject]] = []  # every lock that the strands made or met
+        self.locks: list[ref[Any]] = []  # every lock that the strands made or met
         self.held: list[tuple[str, str]] = []  # locks that are held at the end, and by whom
         self.names: dict[int, Named] = {}
         self.shared = shared  # names of objects that several strands touch; None: every access is a point
@@ -261,6 +205,13 @@ class Execution:
         STATE.strand = None  # what dies with the execution may have finalisers: they run outside
         self.names.clear()
         self.keep.clear()
+
+    def release(self) -> None:
+        """Nobody looks at this execution any more: without the cycle between it and its strands it goes at once, and
+        not when the garbage collector comes round."""
+        self.strands.clear()
+        self.live.clear()
+        self.by_index.clear()
 
     # ------------------------------------------------------------------ from strands
 

@@ -15,6 +15,7 @@ import array
 import collections
 import concurrent.futures
 import functools
+import hashlib
 import itertools
 import queue
 import re
@@ -48,6 +49,23 @@ def fingerprint(
     `outside` tells only what a user can compare: an object that does not define equality counts by its class.
     """
     return _Graph(frozenset(without), known or {}, outside).of(obj, 0)
+
+
+def inner_state(obj: Any, without: Collection[str] = ()) -> Hashable:
+    """The state of an object, or of a module that is itself the shared thing: its globals."""
+    if isinstance(obj, types.ModuleType):
+        content = {
+            name: value
+            for name, value in vars(obj).items()
+            if not name.startswith("__") and not callable(value) and not isinstance(value, type)
+        }
+        return fingerprint(content, without)
+    return fingerprint(obj, without)
+
+
+def digest(state: Hashable) -> str:
+    """A short name for a state, the same in every process."""
+    return hashlib.sha256(repr(state).encode()).hexdigest()[:16]
 
 
 def is_iterator(value: Any) -> bool:
@@ -176,7 +194,7 @@ def _lock(graph: _Graph, value: Any, depth: int) -> Hashable:
 
 
 def _model(graph: _Graph, value: Any, depth: int) -> Hashable:
-    return ("lock", value.describe(), "held" if value.owner is not None else "free")
+    return ("lock", value.describe(), "held" if getattr(value, "owner", None) is not None else "free")
 
 
 def _event(graph: _Graph, value: Any, depth: int) -> Hashable:

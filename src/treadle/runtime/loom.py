@@ -20,7 +20,7 @@ from typing import Any
 from treadle.model.errors import Unsupported, UsageError
 from treadle.model.result import Step
 from treadle.runtime import shapes
-from treadle.runtime.execution import Execution, Pool
+from treadle.runtime.execution import Execution
 from treadle.runtime.hooks import HOOKS
 from treadle.runtime.instrument.restore import Snapshot
 from treadle.runtime.instrument.selection import Selection
@@ -29,6 +29,7 @@ from treadle.runtime.names import names_of_globals
 from treadle.runtime.patches import patched
 from treadle.runtime.primitives import chance
 from treadle.runtime.watchdog import PATIENCE, ReallyBlocked, watching
+from treadle.runtime.workers import Pool
 from treadle.search.strategy import Strategy
 
 # Operations in one execution before it is given up; a test that needs more should be made smaller.

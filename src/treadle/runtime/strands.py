@@ -10,7 +10,9 @@ Invariant: every strand that is alive and not running has its next operation in 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from mypy_extensions import mypyc_attr
 
 from treadle.model.operation import BLOCKING, FAILED, LOOK, TRY, WAIT, Operation
 
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     from greenlet import greenlet
 
     from treadle.model.result import Step
-    from treadle.runtime.execution import Execution, Worker
+    from treadle.runtime.execution import Execution
+    from treadle.runtime.workers import Worker
 
 
 class _State:
@@ -49,6 +52,7 @@ class StrandEnd(BaseException):
     """Thrown into a strand that must not go on, because its execution is over."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class SyncObject:
     """Base of everything that strands synchronise on: locks, queues, events, and the strands themselves.
 
@@ -57,10 +61,9 @@ class SyncObject:
     strand that owns nothing.
     """
 
-    __slots__ = ("__weakref__", "treadle_name")
+    __slots__ = ("treadle_name",)
     treadle_name: str
-    label: str = "Object"
-    owner: Strand | None = None
+    label: ClassVar[str] = "Object"
 
     def ready(self, kind: int, strand: Strand) -> bool:
         return True
@@ -72,6 +75,7 @@ class SyncObject:
         return ""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Strand(SyncObject):
     """One thread of the program under test."""
 

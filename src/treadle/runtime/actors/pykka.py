@@ -51,7 +51,7 @@ class Reply(SyncObject):
         return 1 << WAIT if self.done else 0
 
     @property
-    def owner(self) -> Strand | None:  # type: ignore[override]
+    def owner(self) -> Strand | None:
         return None if self.asked is None else self.asked.reader
 
     def describe(self) -> str:

@@ -1,8 +1,8 @@
 """One kind of mutable thing each: what it held, whether it still does, and how to put it back.
 
 Contents are compared by identity, never with `==`: no code of the program runs, and two equal objects are not the
-same object. All records are first compared at once, in loops that run in C: `restore` follows every execution, and
-almost always finds almost everything unchanged.
+same object. All records are first compared at once: `restore` follows every execution, and almost always finds
+everything unchanged.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, groupby, repeat
+from ctypes import string_at
+from gc import get_referents
+from itertools import chain
 from operator import is_
 from types import CellType, MappingProxyType, MemberDescriptorType, ModuleType
 from typing import Any, ClassVar
@@ -30,8 +32,8 @@ class Record:
     __slots__ = ("holder", "saved")
 
     views: ClassVar[tuple[View, ...]]
-    # How many objects a view shows; None when that never changes.
-    length: ClassVar[Callable[[Any], int] | None] = None
+    # Does the holder have keys, which the garbage collector may not tell?
+    named: ClassVar[bool] = False
 
     def __init__(self, holder: Any) -> None:
         self.holder = holder
@@ -53,8 +55,12 @@ class Record:
             for now, saved in zip(self.now(), self.saved, strict=True)
         )
 
-    def reset(self) -> bool:
-        """Put the contents back. True if `saved` changed thereby, as when names come in another order now."""
+    def referring(self) -> Iterable[object]:
+        """The objects that refer to the contents, as the garbage collector sees it."""
+        return (self.holder,)
+
+    def reset(self) -> None:
+        """Put the contents back. `saved` may change thereby, as when names come in another order now."""
         raise NotImplementedError
 
     def replace(self, old: object, new: object) -> None:
@@ -63,7 +69,11 @@ class Record:
 
 
 class Records:
-    """All records of a snapshot, and what they hold laid out side by side."""
+    """All records of a snapshot, and a way to see at once whether any of them differs.
+
+    The garbage collector tells what each holder refers to, for all of them in one call. Of dicts with string keys it
+    tells the values only, so keys are compared beside. Slots that are empty it leaves out, so each slot is looked at.
+    """
 
     def __init__(self) -> None:
         self._records: list[Record] = []
@@ -75,39 +85,46 @@ class Records:
         self._records.append(record)
 
     def learn(self) -> None:
-        """Lay out again what the records hold; to be called when that has changed."""
-        self._records.sort(key=lambda record: type(record).__name__)
-        groups = [list(group) for _, group in groupby(self._records, key=type)]
-        counted = [(kind.length, group) for group in groups if (kind := type(group[0])).length is not None]
-        self._length_functions = [length for length, _ in counted]
-        self._counted = [[record.holder for record in group] for _, group in counted]
-        self._lengths = [len(record.saved[0]) for _, group in counted for record in group]
-        seen = [(number, view, group) for group in groups for number, view in enumerate(group[0].views)]
-        self._views = [view for _, view, _ in seen]
-        self._seen = [[record.holder for record in group] for _, _, group in seen]
-        self._objects = [thing for number, _, group in seen for record in group for thing in record.saved[number]]
-        owners = [record for record in self._records if isinstance(record, Attributes)]
-        self._owners = [record.owner for record in owners]
-        self._owned = [record.holder for record in owners]
+        """Look again at what the records hold; to be called when that has changed."""
+        self._holders: list[object] = []
+        for record in self._records:
+            for holder in record.referring():
+                self._holders += (holder, _BOUNDARY)
+        self._dicts = [record.holder for record in self._records if record.named]
+        self._owned = [(record.owner, record.holder) for record in self._records if isinstance(record, Attributes)]
+        self._slots = [record for record in self._records if isinstance(record, Slot)]
+        self._addresses = addresses(get_referents(*self._holders))
+        self._keys = list(chain.from_iterable(self._dicts))
 
     def are_unchanged(self) -> bool:
-        # chain.from_iterable(map(map, functions, lists)) applies each function to every element of its list.
-        lengths = chain.from_iterable(map(map, self._length_functions, self._counted))
-        if list(lengths) != self._lengths:
+        if addresses(get_referents(*self._holders)) != self._addresses:
             return False
-        views = chain.from_iterable(map(map, self._views, self._seen))
-        if not all(map(is_, chain.from_iterable(views), self._objects)):
+        # Only keys that are strings can differ by now: comparing them runs no code of the program.
+        if list(chain.from_iterable(self._dicts)) != self._keys:
             return False
-        return all(map(is_, map(object.__getattribute__, self._owners, repeat("__dict__")), self._owned))
+        for owner, attributes in self._owned:
+            if _attributes(owner) is not attributes:
+                return False
+        return not any(slot.differs() for slot in self._slots)
 
     def reset(self) -> None:
         """Put back every record that differs."""
-        relearn = False
         for record in self._records:
             if record.differs():
-                relearn |= record.reset()
-        if relearn:
-            self.learn()
+                record.reset()
+        self.learn()
+
+
+# Between what one holder refers to and what the next does.
+_BOUNDARY = (object(),)
+
+_POINTER = tuple.__itemsize__
+
+
+def addresses(objects: Iterable[object]) -> bytes:
+    """Which objects these are, as one value: CPython keeps the addresses of its items behind the head of a tuple."""
+    items = tuple(objects)
+    return string_at(id(items) + tuple.__basicsize__, len(items) * _POINTER)
 
 
 # -- names ------------------------------------------------------------------------------------------------
@@ -117,14 +134,14 @@ class ModuleNames(Record):
     """The globals of a module. Changed name by name: the module may be in use while it is put back."""
 
     __slots__ = ("module",)
+    named = True
     views = (dict.values, dict.keys)
-    length = dict.__len__
 
     def __init__(self, module: ModuleType) -> None:
         self.module = module
         super().__init__(vars(module))
 
-    def reset(self) -> bool:
+    def reset(self) -> None:
         names: dict[str, Any] = self.holder
         values, keys = self.saved
         before = dict(zip(keys, values, strict=True))
@@ -136,8 +153,6 @@ class ModuleNames(Record):
                 names[name] = value
         if self.differs():
             self.remember()
-            return True
-        return False
 
     def _stays(self, name: str, value: object) -> bool:
         """A submodule stays imported, so it must stay an attribute of its package."""
@@ -148,14 +163,17 @@ class ClassAttributes(Record):
     """The attributes of a class, through a view that stays up to date."""
 
     __slots__ = ("owner",)
+    named = True
     views = (MappingProxyType.values, MappingProxyType.keys)
-    length = MappingProxyType.__len__
 
     def __init__(self, owner: type) -> None:
         self.owner = owner
         super().__init__(vars(owner))
 
-    def reset(self) -> bool:
+    def referring(self) -> Iterable[object]:
+        return get_referents(self.holder)  # the dict behind the view
+
+    def reset(self) -> None:
         # `type` itself does it: a metaclass (as that of an Enum) may forbid or redefine changes.
         values, keys = self.saved
         before = dict(zip(keys, values, strict=True))
@@ -166,8 +184,6 @@ class ClassAttributes(Record):
                 type.__setattr__(self.owner, name, value)
         if self.differs():
             self.remember()
-            return True
-        return False
 
 
 def _attributes(owner: object) -> dict[str, Any]:
@@ -178,23 +194,25 @@ class Attributes(Record):
     """The `__dict__` of an instance or a function."""
 
     __slots__ = ("owner",)
+    named = True
     views = (dict.values, dict.keys)
-    length = dict.__len__
 
     def __init__(self, owner: object) -> None:
         self.owner = owner
         super().__init__(_attributes(owner))
 
+    def referring(self) -> Iterable[object]:
+        return self.owner, self.holder  # from 3.13 on the values may be kept in the owner
+
     def differs(self) -> bool:
         return _attributes(self.owner) is not self.holder or super().differs()
 
-    def reset(self) -> bool:
+    def reset(self) -> None:
         if _attributes(self.owner) is not self.holder:
             object.__setattr__(self.owner, "__dict__", self.holder)
         values, keys = self.saved
         self.holder.clear()
         self.holder.update(zip(keys, values, strict=True))
-        return False
 
 
 # -- containers -------------------------------------------------------------------------------------------
@@ -204,8 +222,8 @@ class Dict(Record):
     """A dict of any kind but OrderedDict. Kept as a dict, which is copied back without hashing a key anew."""
 
     __slots__ = ("copy",)
+    named = True
     views = (dict.values, dict.keys)
-    length = dict.__len__
 
     def remember(self) -> None:
         self.copy = dict.copy(self.holder)
@@ -215,44 +233,37 @@ class Dict(Record):
         super().replace(old, new)
         self.copy.update(zip(self.saved[1], self.saved[0], strict=True))
 
-    def reset(self) -> bool:
+    def reset(self) -> None:
         dict.clear(self.holder)
         dict.update(self.holder, self.copy)
-        return False
 
 
 class Ordered(Record):
     __slots__ = ()
     views = (OrderedDict.values, OrderedDict.keys)
-    length = dict.__len__
 
-    def reset(self) -> bool:
+    def reset(self) -> None:
         OrderedDict.clear(self.holder)
         for value, key in zip(*self.saved, strict=True):
             OrderedDict.__setitem__(self.holder, key, value)
-        return False
 
 
 class List(Record):
     __slots__ = ()
     views = (list.__iter__,)
-    length = list.__len__
 
-    def reset(self) -> bool:
+    def reset(self) -> None:
         list.clear(self.holder)
         list.extend(self.holder, self.saved[0])
-        return False
 
 
 class Deque(Record):
     __slots__ = ()
     views = (deque.__iter__,)
-    length = deque.__len__
 
-    def reset(self) -> bool:
+    def reset(self) -> None:
         deque.clear(self.holder)
         deque.extend(self.holder, self.saved[0])
-        return False
 
 
 class Set(Record):
@@ -260,7 +271,6 @@ class Set(Record):
 
     __slots__ = ("copy",)
     views = (set.__iter__,)
-    length = set.__len__
 
     def remember(self) -> None:
         self.copy: set[Any] = set()
@@ -268,10 +278,9 @@ class Set(Record):
         self.reset()
         super().remember()
 
-    def reset(self) -> bool:
+    def reset(self) -> None:
         set.clear(self.holder)
         set.update(self.holder, self.copy)
-        return False
 
 
 class Numbers:
@@ -304,13 +313,12 @@ class Cell(Record):
     __slots__ = ()
     views = (_cell_contents,)
 
-    def reset(self) -> bool:
+    def reset(self) -> None:
         ((value,),) = self.saved
         if value is MISSING:
             del self.holder.cell_contents
         else:
             self.holder.cell_contents = value
-        return False
 
 
 def _slot_value(holder: tuple[MemberDescriptorType, object]) -> tuple[object]:
@@ -327,14 +335,16 @@ class Slot(Record):
     __slots__ = ()
     views = (_slot_value,)
 
-    def reset(self) -> bool:
+    def referring(self) -> Iterable[object]:
+        return ()
+
+    def reset(self) -> None:
         ((value,),) = self.saved
         member, owner = self.holder
         if value is MISSING:
             member.__delete__(owner)
         else:
             member.__set__(owner, value)
-        return False
 
 
 # Py_TPFLAGS_HEAPTYPE: the class was made by a class statement, and its member descriptors are its `__slots__`.

@@ -76,12 +76,10 @@ class Snapshot:
 
     def restore(self) -> None:
         """Put back whatever is not as it was."""
-        for count in self._counts:
-            if repr(count.counter) != count.start and count.start_over():
-                self._records.learn()
+        counted = [count for count in self._counts if repr(count.counter) != count.start and count.start_over()]
         for numbers in self._numbers:
             numbers.restore()
-        if not self._records.are_unchanged():
+        if counted or not self._records.are_unchanged():
             self._records.reset()
         for clear in self._caches:
             clear()

@@ -87,7 +87,10 @@ class Selection:
     project_root: Path | None
     packages: tuple[str, ...] = ()
     modules: frozenset[str] = frozenset()
-    _decided: dict[tuple[str, str], bool] = field(default_factory=dict, compare=False, repr=False)
+    _decided: dict[tuple[str, str], bool] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_decided", _decisions(self.project_root, self.packages, self.modules))
 
     @classmethod
     def for_test(cls, test: Callable[..., Any] | ModuleType | str | Path, packages: Iterable[str] = ()) -> Selection:
@@ -126,6 +129,12 @@ class Selection:
         if self.names(name):
             return True
         return self.project_root is not None and _is_own(file, self.project_root)
+
+
+@functools.lru_cache(maxsize=64)
+def _decisions(root: Path | None, packages: tuple[str, ...], modules: frozenset[str]) -> dict[tuple[str, str], bool]:
+    """What was decided by equal selections: every check of a suite makes one anew."""
+    return {}
 
 
 def module_of(subject: Callable[..., Any] | ModuleType) -> ModuleType | None:

@@ -10,12 +10,11 @@ go on after the end, and then the hooks do what plain Python does.
 from __future__ import annotations
 
 import builtins
-import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from importlib.machinery import SourceFileLoader
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from treadle.model.errors import UsageError
@@ -23,6 +22,7 @@ from treadle.runtime.instrument.cache import CodeCache
 from treadle.runtime.instrument.chunks import Chunk, chunk_of, is_up_to_date, plain_form
 from treadle.runtime.instrument.generated import rewritten_dataclass_method
 from treadle.runtime.instrument.importer import AroundImport, RewritingFinder
+from treadle.runtime.instrument.live import functions_of, reachable_functions
 from treadle.runtime.instrument.places import derived_hooks
 from treadle.runtime.instrument.relevance import related
 from treadle.runtime.instrument.restore import forget_fresh, remember_fresh
@@ -113,7 +113,7 @@ class _Instrumentation:
             and self.selection.selects(name, file_of(module))
         }
         selected |= self.modules
-        functions = list(_functions(list(selected.values())))
+        functions = functions_of(list(selected.values()))
         self.modules = related(selected, self.selection, functions) | self.modules
         _swap_in(functions, self.modules, self.cache)
         for name in self.modules:
@@ -131,7 +131,7 @@ class _Instrumentation:
         with self.around_import(module):
             yield
         # Decorators may have made functions meanwhile that are not in the source.
-        made = [(function, module) for function in _reachable_functions([module]) if _belongs(function, module)]
+        made = [(function, module) for function in reachable_functions([module]) if _belongs(function, module)]
         _swap_in(made, self.modules, self.cache)
         remember_fresh(module)
 
@@ -194,9 +194,7 @@ def _despite_differences(chunk: Chunk, code: CodeType, module: ModuleType) -> Co
 
 def _swap_out(modules: list[ModuleType]) -> None:
     """Give every live function of `modules` its plain code back."""
-    if not modules:
-        return
-    for function, _ in _functions(modules):
+    for function, _ in functions_of(modules):
         plain = plain_form(function.__code__)
         if plain is not None:
             function.__code__ = plain
@@ -204,46 +202,3 @@ def _swap_out(modules: list[ModuleType]) -> None:
 
 def _belongs(function: FunctionType, module: ModuleType) -> bool:
     return function.__globals__ is vars(module) or function.__module__ == module.__name__
-
-
-def _functions(modules: list[ModuleType]) -> Iterator[tuple[FunctionType, ModuleType]]:
-    """Every live function that was made from the source of `modules`, or for one of their classes."""
-    by_globals = {id(vars(module)): module for module in modules}
-    by_name = {module.__name__: module for module in modules}
-    live = [thing for thing in gc.get_objects() if type(thing) is FunctionType]
-    if gc.get_freeze_count():
-        live += _reachable_functions(modules)  # what is frozen is not listed
-    for function in live:
-        module = by_globals.get(id(function.__globals__))
-        if module is None and function.__code__.co_filename[:1] == "<":
-            # Generated for a class of the module, in a namespace of its own (attrs does so).
-            module = by_name.get(str(function.__module__))
-        if module is not None:
-            yield function, module
-
-
-def _reachable_functions(modules: list[ModuleType]) -> list[FunctionType]:
-    """The functions and methods that the globals of `modules` lead to."""
-    found: dict[int, Any] = {}
-    pending: list[Any] = [value for module in modules for value in vars(module).values()]
-    while pending:
-        thing = pending.pop()
-        if id(thing) in found:
-            continue
-        found[id(thing)] = thing
-        if type(thing) is FunctionType:
-            pending.extend(_contents(cell) for cell in thing.__closure__ or ())
-        elif isinstance(thing, type):
-            pending.extend(vars(thing).values())
-        elif isinstance(thing, staticmethod | classmethod):
-            pending.append(thing.__func__)
-        elif isinstance(thing, property):
-            pending.extend((thing.fget, thing.fset, thing.fdel))
-    return [thing for thing in found.values() if type(thing) is FunctionType]
-
-
-def _contents(cell: CellType) -> object:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None

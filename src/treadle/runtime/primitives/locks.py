@@ -56,7 +56,7 @@ def would_block(what: object) -> RuntimeError:
 class Lock(SyncObject, metaclass=StandsFor):
     """A lock that is not reentrant, and that any strand may release."""
 
-    __slots__ = ("_locked", "owner")
+    __slots__ = ("__weakref__", "_locked", "owner")
     label = "Lock"
     real = RealLock
     _locked: bool
@@ -66,7 +66,7 @@ class Lock(SyncObject, metaclass=StandsFor):
         strand = here()
         if strand is None:
             return make_lock()
-        self = object.__new__(cls)
+        self = SyncObject.__new__(cls)
         self._locked = False
         self.owner = None
         self.treadle_name = strand.fresh("Lock")
@@ -174,7 +174,7 @@ class RLock(SyncObject, metaclass=StandsFor):
     """A lock that its owner may take again. Only the outermost acquire and release are scheduling points: what the
     owner does in between changes nothing for anybody else."""
 
-    __slots__ = ("_count", "owner")
+    __slots__ = ("__weakref__", "_count", "owner")
     label = "RLock"
     real = RealRLock
     _count: int
@@ -184,7 +184,7 @@ class RLock(SyncObject, metaclass=StandsFor):
         strand = here()
         if strand is None:
             return RealRLock()
-        self = object.__new__(cls)
+        self = SyncObject.__new__(cls)
         self._count = 0
         self.owner = None
         self.treadle_name = strand.fresh("RLock")
@@ -321,7 +321,7 @@ class Guard(Lock):
     _condition: Any
 
     def __new__(cls) -> Any:
-        self = object.__new__(cls)
+        self = SyncObject.__new__(cls)
         self._locked = False
         self.owner = None
         self._condition = None
@@ -393,11 +393,11 @@ def adopt_lock(lock: Any, strand: Strand) -> Any:
     model: Any
     held = repr(lock).startswith("<locked")
     if kind is RealLock:
-        model = object.__new__(Lock)
+        model = SyncObject.__new__(Lock)
         model._locked = held
         model.owner = None
     else:
-        model = object.__new__(RLock)
+        model = SyncObject.__new__(RLock)
         model._count = (lock._recursion_count() or 1) if held else 0
         # what was taken before the execution was taken by the code that now is its main strand
         model.owner = strand.execution.strands[0] if lock._is_owned() else None

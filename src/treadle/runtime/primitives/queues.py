@@ -356,7 +356,7 @@ def shutdown(self: Any, immediate: bool = False) -> None:
 class SimpleQueue(SyncObject, metaclass=StandsFor):
     """What `queue.SimpleQueue` makes inside an execution: an unbounded queue without tasks to count."""
 
-    __slots__ = ("_items",)
+    __slots__ = ("__weakref__", "_items")
     label = "SimpleQueue"
     real = RealSimpleQueue
     _items: deque[Any]
@@ -365,7 +365,7 @@ class SimpleQueue(SyncObject, metaclass=StandsFor):
         strand = here()
         if strand is None and cls is SimpleQueue:
             return RealSimpleQueue()
-        self = object.__new__(cls)
+        self = SyncObject.__new__(cls)
         self._items = deque()
         if strand is not None:
             self.treadle_name = strand.fresh("SimpleQueue")
@@ -429,7 +429,7 @@ def adopt_simple_queue(real: Any, strand: Strand) -> Any:
     known = ADOPTED.get(id(real))
     if known is not None:
         return known[1]
-    model = object.__new__(SimpleQueue)
+    model = SyncObject.__new__(SimpleQueue)
     model._items = deque()
     while not real.empty():
         model._items.append(real.get_nowait())

@@ -1,0 +1,120 @@
+"""Finds the live functions that were made from the source of some modules.
+
+A function may be held by anything (a registry elsewhere, a closure, an instance), so only the garbage collector knows
+all of them. Looking through everything it knows takes milliseconds, and a check needs that twice. So what a full look
+found is kept, by weak references. What was made since then is young: it stays in the two younger generations of the
+collector until these are collected into the oldest, which the collector counts. While those counts stand, a look at
+the young objects is enough.
+
+Invariant: `functions_of` returns every live function of the modules, each once.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import CellType, FunctionType, ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary, ref
+
+Found = list[tuple[FunctionType, ModuleType]]
+
+# From 3.14 on the collector has other generations: everything is looked at.
+_HAS_GENERATIONS = sys.version_info < (3, 14)
+
+
+@dataclass
+class _Known:
+    """The functions of one module, and when they were all of them."""
+
+    collections: tuple[int, int]
+    functions: dict[int, ref[FunctionType]]
+
+
+_known: WeakKeyDictionary[ModuleType, _Known] = WeakKeyDictionary()
+
+
+def functions_of(modules: list[ModuleType]) -> Found:
+    """Every live function that was made from the source of `modules`, or for one of their classes."""
+    if not modules:
+        return []
+    if gc.get_freeze_count():  # what is frozen is in no generation
+        return _belonging([*_functions_among(gc.get_objects()), *reachable_functions(modules)], modules)
+    before = _collections()
+    if _HAS_GENERATIONS and all(module in _known and _known[module].collections == before for module in modules):
+        young = _functions_among(gc.get_objects(0)) + _functions_among(gc.get_objects(1))
+        if _collections() == before:
+            _keep(_belonging(young, modules))
+            return [pair for module in modules for pair in _still_alive(module)]
+        before = _collections()
+    found = _belonging(_functions_among(gc.get_objects()), modules)
+    for module in modules:
+        _known[module] = _Known(before, {})
+    _keep(found)
+    return found
+
+
+def _collections() -> tuple[int, int]:
+    """How often objects have become old."""
+    _, middle, old = gc.get_stats()
+    return middle["collections"], old["collections"]
+
+
+def _functions_among(objects: list[Any]) -> list[FunctionType]:
+    return [thing for thing in objects if type(thing) is FunctionType]
+
+
+def _belonging(functions: Iterable[FunctionType], modules: list[ModuleType]) -> Found:
+    by_globals = {id(vars(module)): module for module in modules}
+    by_name = {module.__name__: module for module in modules}
+    found: dict[int, tuple[FunctionType, ModuleType]] = {}
+    for function in functions:
+        module = by_globals.get(id(function.__globals__))
+        if module is None and function.__code__.co_filename[:1] == "<":
+            # Generated for a class of the module, in a namespace of its own (attrs does so).
+            module = by_name.get(str(function.__module__))
+        if module is not None:
+            found[id(function)] = function, module
+    return list(found.values())
+
+
+def _keep(found: Found) -> None:
+    for function, module in found:
+        _known[module].functions[id(function)] = ref(function)
+
+
+def _still_alive(module: ModuleType) -> Found:
+    known = _known[module]
+    alive = [(function, module) for reference in known.functions.values() if (function := reference()) is not None]
+    if len(alive) < len(known.functions):
+        known.functions = {id(function): ref(function) for function, _ in alive}
+    return alive
+
+
+def reachable_functions(modules: list[ModuleType]) -> list[FunctionType]:
+    """The functions and methods that the globals of `modules` lead to."""
+    found: dict[int, Any] = {}
+    pending: list[Any] = [value for module in modules for value in vars(module).values()]
+    while pending:
+        thing = pending.pop()
+        if id(thing) in found:
+            continue
+        found[id(thing)] = thing
+        if type(thing) is FunctionType:
+            pending.extend(_contents(cell) for cell in thing.__closure__ or ())
+        elif isinstance(thing, type):
+            pending.extend(vars(thing).values())
+        elif isinstance(thing, staticmethod | classmethod):
+            pending.append(thing.__func__)
+        elif isinstance(thing, property):
+            pending.extend((thing.fget, thing.fset, thing.fdel))
+    return [thing for thing in found.values() if type(thing) is FunctionType]
+
+
+def _contents(cell: CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
