@@ -57,5 +57,6 @@ def __getattr__(name: str) -> Any:
     if name == "actors":  # treadle.actors.mailbox, after `import treadle` alone
         return import_module("treadle.actors")
     if name in _PUBLIC:
-        return getattr(import_module(_PUBLIC[name]), name)
+        value = globals()[name] = getattr(import_module(_PUBLIC[name]), name)  # found at once from now on
+        return value
     raise AttributeError(f"module 'treadle' has no attribute {name!r}")
