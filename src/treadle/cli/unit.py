@@ -11,14 +11,16 @@ from typing import Any
 
 import click
 
+from treadle.generate.unit_points import is_place
 from treadle.model.errors import UsageError
 from treadle.output import unit_report
 from treadle.output.unit_result import Suite
+from treadle.output.unit_selected import satisfied
 from treadle.output.unit_suite import unit
 
 
 @click.command()
-@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@click.argument("targets", nargs=-1, metavar="TARGET...")
 @click.option("-k", "k", type=int, metavar="N", help="Most iterations of each loop. Default: 2; with --more, one more.")
 @click.option("--alias/--no-alias", default=True, help="Whether arguments may share objects. Default: they may.")
 @click.option("--none/--no-none", default=True, help="Whether references may be None whatever their hint says.")
@@ -31,6 +33,13 @@ from treadle.output.unit_suite import unit
 @click.option("--append", is_flag=True, help="Add the tests to an existing file.")
 @click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
 @click.option("--more", is_flag=True, help="Add what the bounds of the last run cut: one more iteration of each loop.")
+@click.option(
+    "--select",
+    default="all-paths",
+    metavar="WHAT",
+    help="all-paths, local-paths, statements, branches, points FILE:LINE.",
+)
+@click.option("--reach", multiple=True, metavar="FILE:LINE", help="A test that reaches this line: --select points.")
 @click.option("--allow-effects", is_flag=True, help="Really run code that uses files, processes or the network.")
 @click.option("--pre", multiple=True, metavar="CONDITION", help="What the inputs fulfil: 'n >= 0'. Repeatable.")
 @click.option(
@@ -43,6 +52,8 @@ def command(
     kinds: tuple[str, ...],
     show: str | None,
     as_json: bool,
+    select: str,
+    reach: tuple[str, ...],
     **options: Any,
 ) -> int:
     """Write unit tests for functions, methods, classes, modules or packages.
@@ -51,10 +62,23 @@ def command(
     every path up to -k iterations of each loop, every None and every aliasing that matters, and every exception;
     each has been run before it is written.
 
-    Exit codes: 0 tests were written, 1 the code breaks a contract of its own, 2 wrong use, 3 nothing could be covered.
+    With --select points, each FILE:LINE or LINE among the arguments is a program point; without any other TARGET, the
+    function around it is meant.
+
+    Exit codes: 0 tests were written, 1 the code breaks a contract of its own, 2 wrong use, 3 nothing could be covered,
+    or no test reaches a program point.
     """
+    select, points, targets = _selection(select, reach, targets)
     with _progress(as_json) as progress:
-        suite = unit(*targets, domain=_domain(domain), types=_types(kinds), progress=progress, **options)
+        suite = unit(
+            *targets,
+            domain=_domain(domain),
+            types=_types(kinds),
+            progress=progress,
+            select=select,
+            points=points,
+            **options,
+        )
     if as_json:
         print(json.dumps(suite.to_json(), indent=2))
     else:
@@ -65,7 +89,21 @@ def command(
         print("treadle: a prediction disagrees with the real run; please report it", file=sys.stderr)
     if suite.violations:
         return 1
-    return 0 if suite.tests or suite.more is not None else 3
+    return 0 if satisfied(suite) and (suite.tests or suite.more is not None) else 3
+
+
+def _selection(select: str, reach: tuple[str, ...], targets: tuple[str, ...]) -> tuple[str, list[str], tuple[str, ...]]:
+    """The criterion, its points, and the other targets: `--select points a.py:5`, `points:a.py:5`, `--reach`."""
+    word, points = select, list(reach)
+    for mark in (":", "="):
+        if select.startswith(f"points{mark}"):
+            word, points = "points", [select.removeprefix(f"points{mark}"), *reach]
+    if reach and word == "all-paths":
+        word = "points"
+    if word == "points":
+        points += [text for text in targets if is_place(text)]
+        targets = tuple(text for text in targets if not is_place(text))
+    return word, points, targets
 
 
 def _print(suite: Suite, show: str | None) -> None:

@@ -163,15 +163,18 @@ def _own(todo: list[ast.AST]) -> Iterable[ast.AST]:
 def _branches(target: Target, code: ir.Function) -> list[Goal]:
     """Both sides of every condition of the target's own body, the parts of `and` and `or` included."""
     name = os.path.basename(target.file)
+    sides = flow.branches(code)
+    lines = {number: end.line for number, _ in sides if (end := code.blocks[number].end) is not None}
     found: list[Goal] = []
-    for number, side in flow.branches(code):
-        end = code.blocks[number].end
-        assert end is not None
-        if isinstance(end, ir.Next):
+    for number, side in sides:
+        same = [n for n, line in lines.items() if line == lines[number]]
+        which = f" condition {same.index(number) + 1}" if len(same) > 1 else ""
+        if isinstance(code.blocks[number].end, ir.Next):
             words = "another round" if side else "no more rounds"
         else:
             words = "true" if side else "false"
-        found.append(Goal(f"{name}:{end.line} {words}", target.file, end.line, edge=(number, side)))
+        text = f"{name}:{lines[number]}{which} {words}"
+        found.append(Goal(text, target.file, lines[number], edge=(number, side)))
     return found or _statements(target, code)  # without a condition there is one branch: all of it
 
 

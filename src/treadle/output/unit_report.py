@@ -15,6 +15,8 @@ from treadle.generate.unit_explore import Explored
 from treadle.model.testcase import Node
 from treadle.output.unit_findings import sentence
 from treadle.output.unit_result import Suite, shown
+from treadle.output.unit_selected import criterion
+from treadle.output.unit_selected import lines as selected
 from treadle.symbolic import ir
 from treadle.symbolic.expr import Expr
 from treadle.symbolic.path import Place
@@ -41,12 +43,15 @@ def summary(suite: Suite) -> str:
         lines.append(f"    {case.target}({', '.join(f'{n}={shown(v)}' for n, v in case.arguments.items())})")
         lines += [f"    {line}" for line in why.strip().splitlines()[:6]]
     lines += [f"  {sentence(case)}" for case in suite.violations]
+    lines += [f"  {said}" for said in selected(suite)]
     if suite.tests and suite.complete:
         bound = " within the loop bound" if suite.cut["loop"] else ""
         lines.append(f"  every path{bound} has its test")
     if suite.file and suite.tests:
         done = "wrote" if suite.more is None or suite.more.again else "added to"
         lines.append(f"{done} {suite.file} ({_count(suite.tests, 'test')}, all run)")
+    elif suite.more is None and not suite.tests and criterion(suite) == "points":
+        lines.append("no file was written")
     elif suite.more is None and not suite.tests:
         lines.append("nothing could be covered; no file was written")
     return "\n".join(lines)

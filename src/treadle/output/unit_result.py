@@ -71,7 +71,9 @@ class Suite:
 
     @property
     def complete(self) -> bool:
-        """Every path within the loop bound has its test."""
+        """Every path within the loop bound has its test; a selection of paths never claims that."""
+        if any(explored.selection is not None for explored in self.explored):
+            return False
         only_loops = not any(self.cut[kind] for kind in ("depth", "time", "paths"))
         return only_loops and not (self.unsupported or self.sampled or self.disagreements or self.wrong_before)
 
@@ -82,6 +84,7 @@ class Suite:
 
     def to_json(self) -> dict[str, Any]:
         from treadle.output.unit_findings import as_json as finding  # its words are made of this module's
+        from treadle.output.unit_selected import as_json as selection
 
         return {
             "target": self.target,
@@ -102,6 +105,7 @@ class Suite:
             "left_out": self.left_out,
             "more": self.more.to_json() if self.more is not None else None,
             "warnings": self.warnings,
+            "selection": selection(self),
         }
 
 

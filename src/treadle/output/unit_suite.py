@@ -15,11 +15,14 @@ from typing import Any
 from treadle.generate.unit_contracts import excluded, fitting
 from treadle.generate.unit_explore import Explored, Options, Session
 from treadle.generate.unit_grow import Growth
+from treadle.generate.unit_points import points_of, target_around
+from treadle.generate.unit_select import ALL_PATHS, check
 from treadle.generate.unit_target import Target, resolve
 from treadle.model.errors import UsageError
 from treadle.output.unit_files import may_write, output_path, read, save
 from treadle.output.unit_more import again, carry_over, file_of, grown, growths, options_of, remember
 from treadle.output.unit_result import Suite
+from treadle.output.unit_selected import default_file, drop_superfluous
 from treadle.output.unit_verify import run_and_keep
 
 # target, its number, how many targets, cases found so far
@@ -56,24 +59,36 @@ def unit(
     contracts: bool = True,
     progress: Progress | None = None,
     more: bool = False,
+    select: str = ALL_PATHS,
+    points: Sequence[str | int] = (),
 ) -> Suite:
     """Write unit tests for functions, methods, classes, modules or packages.
 
     A target is 'pkg.mod:func', 'pkg.mod:Class.method', 'pkg.mod:Class', 'pkg.mod', or the object itself. `seconds`
     is the budget of each function, `k` the most rounds of each loop (2). With `write_file=False` nothing is written;
     the source is in `Suite.source`. `more` adds to the suite of an earlier run what that one's bounds had cut.
+    `select` asks for fewer tests: 'local-paths', 'statements', 'branches', or 'points' with
+    `points=["bank.py:57"]`; points alone are enough, and then the target is the function they lie in.
     """
     options = Options(2 if k is None else k, alias, none, domain, seconds, paths, types or {}, allow_effects)
     options.pre, options.contracts = tuple(pre), contracts
+    options.select = "points" if points and select == ALL_PATHS else select
+    options.points = tuple(str(point) for point in points)
     _check_options(options)
-    texts = [target_text(target) for target in targets]
+    texts = [target_text(target) for target in targets] or [*dict.fromkeys(map(target_around, options.points))]
     if not texts:
         raise UsageError("name at least one target: pkg.mod:function, pkg.mod:Class.method or pkg.mod")
     found = [target for one in texts for target in resolve(one)]
+    if options.select == "points":
+        points_of(options.points, found[0])  # what is wrong with a point is said before anything is explored
+    if more and options.select != ALL_PATHS:
+        raise UsageError("--more goes on with a suite of all paths; it cannot be combined with --select")
     suite = Suite(" ".join(texts))
     single = all(":" in one for one in texts)
     growing = growths(suite, found, options, k, single) if more else []
     path = file_of(growing) if more and output is None else output_path(found, texts, output)
+    if output is None and options.select != ALL_PATHS:
+        path = default_file(path, options.select, options.points)
     if write_file:
         may_write(path, append or more, force)
     existing = read(path) if more else None
@@ -81,6 +96,7 @@ def unit(
         again(growing)
     carry_over(suite, growing)
     _explore(suite, _sessions(suite, found, options, growing if more else None, single), progress)
+    drop_superfluous(suite)
     run_and_keep(suite, path, allow_effects, existing, contracts)
     if write_file and suite.cases:
         save(path, suite.source, append or more)
@@ -88,7 +104,7 @@ def unit(
         suite.file = str(path)
     if more:
         suite.more = grown(suite, growing, suite.content or existing or "")
-    if write_file:
+    if write_file and options.select == ALL_PATHS:
         remember(suite, options, path, growing)
     return suite
 
@@ -102,6 +118,7 @@ def _check_options(options: Options) -> None:
         raise UsageError("--paths must be at least 1")
     if options.seconds <= 0:
         raise UsageError("--seconds must be positive")
+    check(options.select, options.points)
 
 
 def _sessions(
