@@ -100,7 +100,7 @@ _MEANING: dict[str, Callable[..., Any]] = {
 }
 
 # How to build each operator again from its arguments, simplifying.
-_BUILD: dict[str, Callable[..., Value]] = {
+BUILD: dict[str, Callable[..., Value]] = {
     "mul": mul,
     "rmul": rmul,
     "div": floordiv,
@@ -175,4 +175,35 @@ def substitute(value: Value, mapping: Mapping[Expr, Value]) -> Value:
     if value.op in ("ge0", "gt0", "eq0"):
         zero: Value = 0 if value.args[0].sort is INT else Fraction(0)
         return {"ge0": ge, "gt0": gt, "eq0": eq}[value.op](args[0], zero)
-    return _BUILD[value.op](*args)
+    return BUILD[value.op](*args)
+
+
+class Rewriting:
+    """Expressions with some of their parts replaced; `replaced(part)` gives the part itself where it stays."""
+
+    def __init__(self, replaced: Callable[[Expr], Value]) -> None:
+        self._replaced = replaced
+        self._done: dict[Expr, Value] = {}
+
+    def __call__(self, value: Value) -> Value:
+        if not isinstance(value, Expr):
+            return value
+        found = self._done.get(value)
+        if found is None:
+            found = self._done[value] = self._rewritten(value)
+        return found
+
+    def _rewritten(self, value: Expr) -> Value:
+        found = self._replaced(value)
+        if found is not value or value.op == "var":
+            return found
+        if value.op == "sum":
+            total = value.args[0]
+            plus, times = (add, mul) if value.sort is INT else (radd, rmul)
+            for atom, coefficient in value.args[1]:
+                total = plus(total, times(coefficient, self(atom)))
+            return total
+        args = [self(a) for a in value.args]
+        if all(new is old for new, old in zip(args, value.args, strict=True)):
+            return value
+        return _built(value, args)

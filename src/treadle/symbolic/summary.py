@@ -174,12 +174,14 @@ class Summary:
     name: str
     formals: dict[str, Any]
     root: Node
-    # the code of every function that some path runs, by its id
-    codes: dict[int, Any] = field(default_factory=dict)
+    # (file, line, name) of every function that some path runs
+    codes: frozenset[tuple[str, int, str]] = frozenset()
     # least work a call does, in steps of the machine: what composition can save
     steps: int = 0
     # paths that were left when the limit was reached are not in the tree
     whole: bool = True
+    # global names that were read -> what they held
+    globals_read: dict[str, str] = field(default_factory=dict)
 
     def leaves(self) -> list[Leaf]:
         found: list[Leaf] = []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from treadle.frontends.python.fields import field_type
+from treadle.frontends.python.summary_store import fingerprint
 from treadle.frontends.python.vm import VM
-from treadle.symbolic import ir
 from treadle.symbolic.machine import Frame, Raised
 from treadle.symbolic.summary import Leaf, Opaque, RecordingHeap, RecordingPath, Summary
 
@@ -21,13 +21,20 @@ class RecordingVM(VM):
         self.summaries = summaries
         self.stubs = summaries.stubs
         self.run_plainly = run_plainly
-        self.codes: dict[int, ir.Function] = {}
+        self.codes: set[tuple[str, int, str]] = set()
+        # module:name -> what it held
+        self.globals_read: dict[str, str] = {}
         self.deepest = 0
 
     def run(self, frame: Frame, error: Any = None) -> Any:
-        self.codes[id(frame.code)] = frame.code
+        self.codes.add((frame.code.file, frame.code.line, frame.code.name))
         self.deepest = max(self.deepest, len(self.frames) + 1)
         return super().run(frame, error)
+
+    def read_global(self, names: dict[str, Any], name: str) -> Any:
+        if name in names:
+            self.globals_read[f"{names.get('__name__', '')}:{name}"] = fingerprint(names[name])
+        return super().read_global(names, name)
 
     def error(self, cls: type[BaseException], *args: Any) -> Raised:
         if cls is AttributeError and self.frames:
@@ -37,4 +44,5 @@ class RecordingVM(VM):
 
     def composed(self, summary: Summary, leaf: Leaf) -> None:
         self.codes |= summary.codes
+        self.globals_read |= summary.globals_read
         self.deepest = max(self.deepest, len(self.frames) + leaf.depth)

@@ -27,7 +27,6 @@ from treadle.frontends.python.stubs import Stubs
 from treadle.frontends.python.summary_table import describe
 from treadle.frontends.python.values import Bound, FunctionValue, Range, Slice
 from treadle.symbolic import expr as x
-from treadle.symbolic import ir
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import Expr
 from treadle.symbolic.heap import DictObj, InstanceObj, LazyHeap, ListObj, Obj, Ref
@@ -97,8 +96,8 @@ class Summaries:
     def call(self, vm: VM, function: FunctionValue, env: Environment) -> Any:
         """The result of the call, its exception, or `NOT_COMPOSED`: run it."""
         code, key = function.code, id(function.code)
-        if not vm.frames or code.is_generator:
-            return NOT_COMPOSED
+        if not vm.frames or code.is_generator or vm.walk is not None:
+            return NOT_COMPOSED  # guided generation follows every step
         vm.calls += 1
         if vm.calls in vm.run_plainly or vm.assigned or key in self._recording or _busy(vm):
             return NOT_COMPOSED
@@ -112,7 +111,7 @@ class Summaries:
         if type(vm.heap) not in (LazyHeap, RecordingHeap) and not _scalars_only(env):
             return NOT_COMPOSED  # another heap decides about references in another order
         summary = self._summary(vm, function, env)
-        if summary is None or any(id(f.code) in summary.codes for f in vm.frames):
+        if summary is None or any((f.code.file, f.code.line, f.code.name) in summary.codes for f in vm.frames):
             return NOT_COMPOSED
         try:
             made = Composition(vm, summary).walk(env)
@@ -292,7 +291,8 @@ class _Recording:
         self.signature = signature
         self.deadline = deadline
         self.formals: dict[str, Any] = {}
-        self.codes: dict[int, ir.Function] = {}
+        self.codes: set[tuple[str, int, str]] = set()
+        self.globals_read: dict[str, str] = {}
 
     def summary(self) -> Summary | None:
         solver = Solver()
@@ -309,7 +309,8 @@ class _Recording:
             todo.extend(path.alternatives)
             done += 1
         name = getattr(self.function.host, "__qualname__", self.function.name)
-        made = Summary(name, self.formals, root, self.codes, whole=not todo)
+        made = Summary(name, self.formals, root, frozenset(self.codes), whole=not todo)
+        made.globals_read = self.globals_read
         made.steps = min((leaf.steps for leaf in made.leaves() if leaf.kind in ("return", "raise")), default=0)
         return made
 
@@ -340,6 +341,7 @@ class _Recording:
         leaf.lines, leaf.followed = frozenset(vm.lines), frozenset(path.followed)
         leaf.steps, leaf.depth, leaf.stubs = vm.steps, vm.deepest, tuple(vm.stub_cases)
         self.codes |= vm.codes
+        self.globals_read |= vm.globals_read
         return leaf
 
     def _ended(self, vm: Any, frame: Frame) -> Leaf:
