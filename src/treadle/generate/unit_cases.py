@@ -7,6 +7,7 @@ hold now, what was returned or raised. What the path never looked at gets a plai
 from __future__ import annotations
 
 import enum
+import time
 import types
 from collections import Counter
 from dataclasses import dataclass, field
@@ -26,15 +27,16 @@ from treadle.frontends.python.values import (
     Slice,
     View,
 )
+from treadle.generate.unit_aliasings import Aliasing, aliasings
 from treadle.generate.unit_target import Target
 from treadle.model.testcase import Node, Opaque, Outcome, TestCase
 from treadle.symbolic import expr as x
 from treadle.symbolic import types as t
-from treadle.symbolic.expr import Const, Expr
+from treadle.symbolic.expr import Const, Expr, Value
 from treadle.symbolic.heap import DictObj, FunctionObj, InstanceObj, ListObj, Obj, Ref
 from treadle.symbolic.label import label
 from treadle.symbolic.meaning import evaluate
-from treadle.symbolic.path import Path
+from treadle.symbolic.path import Impossible, Path
 from treadle.symbolic.show import show
 
 if TYPE_CHECKING:
@@ -50,10 +52,21 @@ class Cases:
     cut: Counter[str] = field(default_factory=Counter)
 
 
-def cases_of(target: Target, run: Run, path: Path, domain: tuple[int, int], words: tuple[str, ...]) -> Cases:
-    """The test cases of a finished path."""
-    case = Concrete(target, run, path, domain, words).case()
-    return Cases([case]) if case is not None else Cases(unlabelled=1)
+def cases_of(target: Target, run: Run, path: Path, domain: tuple[int, int], words: tuple[str, ...], most: int) -> Cases:
+    """The test cases of a finished path, one for each aliasing that it leaves open."""
+    cases = Cases()
+    for aliasing in aliasings(run.vm.heap, path, domain):
+        if len(cases.found) >= most or time.monotonic() > path.deadline:
+            cases.cut["paths" if len(cases.found) >= most else "time"] += 1
+            break
+        case = Concrete(target, run, aliasing, domain, words).case()
+        if case is None:
+            cases.unlabelled += 1
+        else:
+            cases.found.append(case)
+    if not (cases.found or cases.unlabelled or cases.cut):
+        raise Impossible
+    return cases
 
 
 class _NoValue(Exception):
@@ -61,26 +74,32 @@ class _NoValue(Exception):
 
 
 class Concrete:
-    """One path made concrete."""
+    """One aliasing of a path made concrete."""
 
-    def __init__(self, target: Target, run: Run, path: Path, domain: tuple[int, int], words: tuple[str, ...]) -> None:
+    def __init__(
+        self, target: Target, run: Run, aliasing: Aliasing, domain: tuple[int, int], words: tuple[str, ...]
+    ) -> None:
         self.target = target
         self.run = run
-        self.path = path
+        self.aliasing = aliasing
+        self.path = aliasing.path
         self.domain = domain
         self.words = words
         self.model: dict[Expr, Const] = {}
         self._before: dict[int, Node] = {}
         self._after: dict[int, Node] = {}
         self._defaults = 0
+        # what was given to references, elements and entries that the path never looked at
+        self._given: dict[str, Any] = {}
+        self._elements: dict[int, dict[int, Any]] = {}
+        self._entries: dict[int, list[tuple[Any, Any]]] = {}
         self.has_floats = False
 
     def case(self) -> TestCase | None:
-        heap = self.run.vm.heap
         hint = dict(self.path.model) if self.path.model is not None else None
         model = label(
-            self.path.conditions,
-            heap.unknowns,
+            self.aliasing.conditions,
+            self.aliasing.unknowns,
             domain=self.domain,
             words=self.words,
             hint=hint,
@@ -92,7 +111,7 @@ class Concrete:
         try:
             arguments = {name: self.before(value) for name, value in self.run.arguments.items()}
             outcome = self._outcome()
-            after = self._final(arguments)
+            after = self._final()
         except _NoValue:
             return None
         case = TestCase(
@@ -115,21 +134,24 @@ class Concrete:
     def _wishes(self) -> list[Any]:
         """A field that is written should change: a test that cannot see the write is no test of it."""
         wishes: list[Any] = []
-        for obj in self.run.vm.heap.inputs:
+        shown = self.aliasing.shown
+        for obj in self.aliasing.inputs:
             if isinstance(obj, InstanceObj):
-                for name, old in obj.initial.items():
-                    new = obj.fields.get(name)
+                now = self.aliasing.fields(obj)
+                for name, start in self.aliasing.initial(obj).items():
+                    old, new = shown(start), shown(self.aliasing.value(now.get(name)))
                     if isinstance(old, Expr) and old is not new and _one_sort(old, new):
                         wishes.append(x.ne(old, new))
             elif isinstance(obj, ListObj):
-                for index, new in obj.writes:
+                for index, written in obj.writes:
                     old = next((v for i, v in obj.reads if i is index or i == index), None)
+                    old, new = shown(old), shown(self.aliasing.value(written))
                     if isinstance(old, Expr) and _one_sort(old, new):
                         wishes.append(x.ne(old, new))
         return wishes
 
     def _conditions(self) -> list[str]:
-        return list(dict.fromkeys(part if isinstance(part, str) else show(part) for part in self.path.story))
+        return list(dict.fromkeys(part if isinstance(part, str) else show(part) for part in self.aliasing.story))
 
     def _lines(self) -> tuple[int, ...]:
         return tuple(sorted(line for file, line in self.run.vm.lines if file == self.target.file))
@@ -144,24 +166,27 @@ class Concrete:
         return shown
 
     def _text(self, value: Any) -> str:
-        while isinstance(value, Ref) and value.resolved:
-            value = value.value
+        value = self.aliasing.shown(self.aliasing.value(value))
         if isinstance(value, Expr):
             return show(value)
         if isinstance(value, Ref):
             return "?"
         if isinstance(value, Obj):
-            return value.name or f"new {type(value).__name__.removesuffix('Obj').lower()}"
+            return self.aliasing.title(value) or f"new {type(value).__name__.removesuffix('Obj').lower()}"
         if isinstance(value, tuple):
             return f"({', '.join(self._text(v) for v in value)})"
         return repr(value) if isinstance(value, int | str | float | type(None)) else type(value).__name__
 
     # --- leaves ------------------------------------------------------------------------------------------
 
+    def known(self, value: Value) -> Any:
+        """An expression under the model."""
+        return evaluate(self.aliasing.shown(value), self.model)
+
     def leaf(self, value: Any) -> Any:
         """A value without identity, under the model."""
         if isinstance(value, Expr):
-            found = evaluate(value, self.model)
+            found = self.known(value)
             if value.sort is x.REAL:
                 self.has_floats = True
                 return float(found)
@@ -223,13 +248,9 @@ class Concrete:
 
     def before(self, value: Any) -> Any:
         """An argument, or something reachable from one, as it was before the call."""
+        value = self.aliasing.value(value)
         if isinstance(value, Ref):
-            if not value.resolved:
-                value.resolved = True
-                value.value = _Default(self.default(t.union(*value.options)))
-            return self.before(value.value)
-        if isinstance(value, _Default):
-            return value.value
+            return self._unlooked_at(value)
         if isinstance(value, tuple):
             return tuple(self.before(v) for v in value)
         if not isinstance(value, Obj):
@@ -239,8 +260,9 @@ class Concrete:
         if not value.is_input:
             return self.after(value)
         if isinstance(value, InstanceObj):
-            node = self._before[value.number] = Node(value.number, "instance", value.cls, is_input=True)
-            for name, start in value.initial.items():
+            cls = self.aliasing.cls(value)
+            node = self._before[value.number] = Node(value.number, "instance", cls, is_input=True)
+            for name, start in self.aliasing.initial(value).items():
                 if start is not _MISSING:
                     node.fields[name] = self.before(start)
                 else:
@@ -262,9 +284,10 @@ class Concrete:
 
     def _overwritten(self, node: Node, value: InstanceObj, name: str) -> None:
         """A field written before it was read: it starts as something else, so that the write shows."""
-        kind = field_type(value.cls, name)
-        written = value.fields.get(name)
-        if kind is None or name not in value.fields or isinstance(written, Obj | Ref | tuple):
+        kind = field_type(self.aliasing.cls(value), name)
+        now = self.aliasing.fields(value)
+        written = self.aliasing.value(now.get(name))
+        if kind is None or name not in now or isinstance(written, Obj | Ref | tuple):
             return
         start = self.default(kind)
         final = self.leaf(written)
@@ -284,26 +307,22 @@ class Concrete:
         return self.default(others[0]) if value is None and others else value
 
     def _source_items(self, value: ListObj, read: Any) -> list[Any]:
-        size = evaluate(value.length, self.model)
-        known = {evaluate(index, self.model): element for index, element in value.reads}
         assert value.element is not None
+        known = {self.known(index): element for index, element in value.reads if self.aliasing.was_seen(element)}
+        given = self._elements.setdefault(value.number, {})
         items = []
-        for i in range(size):
-            if i in known:
-                items.append(read(known[i]))
-            else:
-                made = _Default(self.default(value.element))
-                value.reads.append((i, made))
-                items.append(made.value)
+        for i in range(self.known(value.length)):
+            if i not in known and i not in given:
+                given[i] = self.default(value.element)
+            items.append(read(known[i]) if i in known else given[i])
         return items
 
     def _unseen(self, value: DictObj, taken: set[Any]) -> list[tuple[Any, Any]]:
         """Entries that the path counted but never looked at."""
-        cached = _UNSEEN.get(id(value))
-        if cached is not None and cached[0] is value:
-            return cached[1]
-        missing = evaluate(value.extra, self.model) if value.open else 0
-        avoid = taken | {evaluate(a, self.model) for a in value.absent if isinstance(a, Expr | int | str)}
+        if value.number in self._entries:
+            return self._entries[value.number]
+        missing = self.known(value.extra) if value.open else 0
+        avoid = taken | {self.known(a) for a in value.absent if isinstance(a, Expr | int | str)}
         entries: list[tuple[Any, Any]] = []
         candidate = 0
         while len(entries) < missing and candidate < 10_000:
@@ -312,19 +331,22 @@ class Concrete:
             key: Any = f"k{candidate}" if is_text else 100 + candidate
             if key not in avoid:
                 entries.append((key, self.default(value.value) if value.value is not None else None))
-        _UNSEEN[id(value)] = (value, entries)
+        self._entries[value.number] = entries
         return entries
+
+    def _unlooked_at(self, ref: Ref) -> Any:
+        name, options = self.aliasing.options(ref)
+        if name not in self._given:
+            self._given[name] = self.default(t.union(*options))
+        return self._given[name]
 
     # --- after -------------------------------------------------------------------------------------------
 
     def after(self, value: Any) -> Any:
         """A value as it is after the call."""
+        value = self.aliasing.value(value)
         if isinstance(value, Ref):
-            if not value.resolved:
-                return self.before(value)
-            return self.after(value.value)
-        if isinstance(value, _Default):
-            return value.value
+            return self._unlooked_at(value)
         if isinstance(value, tuple):
             return tuple(self.after(v) for v in value)
         if not isinstance(value, Obj):
@@ -353,11 +375,12 @@ class Concrete:
             return value.host if not value.is_input else Opaque(value.cls.__name__)
         if isinstance(value.payload, BaseException):
             return Opaque(value.cls.__name__)
-        node = self._after[value.number] = Node(value.number, "instance", value.cls, is_input=value.is_input)
+        cls = self.aliasing.cls(value)
+        node = self._after[value.number] = Node(value.number, "instance", cls, is_input=value.is_input)
         if value.payload is not None:
             node.kind = "held"
             node.items = [self.after(value.payload)]
-        for name, held in value.fields.items():
+        for name, held in self.aliasing.fields(value).items():
             node.fields[name] = self.after(held)
         return node
 
@@ -366,8 +389,8 @@ class Concrete:
             return [self.after(v) for v in value.items]
         source = self._source_items(value, self.after)
         for index, written in value.writes:
-            source[evaluate(index, self.model)] = self.after(written)
-        count = evaluate(value.count, self.model)
+            source[self.known(index)] = self.after(written)
+        count = self.known(value.count)
         middle = source[value.start : value.start + count]
         return [*(self.after(v) for v in value.head), *middle, *(self.after(v) for v in value.tail)]
 
@@ -409,13 +432,11 @@ class Concrete:
             return str(error)
         return None
 
-    def _final(self, arguments: dict[str, Any]) -> dict[int, Node]:
+    def _final(self) -> dict[int, Node]:
         """Every object that existed before the call, as it is now."""
-        for obj in list(self.run.vm.heap.inputs):
+        for obj in self.aliasing.inputs:
             if obj.number in self._before:
                 self.after(obj)
-        for value in arguments.values():
-            del value
         return {number: node for number, node in self._after.items() if number in self._before}
 
     def _touches(self) -> list[tuple[str, str]]:
@@ -428,18 +449,6 @@ class Concrete:
             elif isinstance(owner, dict):
                 found.append((str(owner.get("__name__", "")), name))
         return list(dict.fromkeys(found))
-
-
-class _Default:
-    """A value given to something that was never looked at."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-_UNSEEN: dict[int, tuple[DictObj, list[tuple[Any, Any]]]] = {}
 
 
 def _one_sort(old: Expr, new: Any) -> bool:

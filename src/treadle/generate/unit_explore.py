@@ -13,6 +13,7 @@ import inspect
 import os
 import sys
 import types
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -22,20 +23,24 @@ from treadle.frontends.python.concrete import is_plain_object
 from treadle.frontends.python.heirs import known_subclasses
 from treadle.frontends.python.stubs import Stubs
 from treadle.frontends.python.summaries import Summaries, restarting
+from treadle.frontends.python.summary_store import Store
 from treadle.frontends.python.values import Generator, Iterator_
 from treadle.frontends.python.vm import VM
+from treadle.generate.unit_assumptions import assumptions_of, hold_for
 from treadle.generate.unit_cases import Cases, cases_of
-from treadle.generate.unit_contracts import Contracts
+from treadle.generate.unit_contracts import Contracts, stating
+from treadle.generate.unit_infer import inferred
 from treadle.generate.unit_select import ALL_PATHS, Selection, conclude, guide_for
-from treadle.generate.unit_contracts import Contracts
 from treadle.generate.unit_target import Target
 from treadle.model.errors import UsageError
 from treadle.model.testcase import TestCase
 from treadle.symbolic import types as t
+from treadle.symbolic.assumptions import Assumed
 from treadle.symbolic.explore import Exploration, Ran, explore
 from treadle.symbolic.expr import BOOL, Expr
 from treadle.symbolic.guide import GivenUp, Guide, Walk, guided
 from treadle.symbolic.heap import Heap, LazyHeap, Ref
+from treadle.symbolic.heap_solver import SolverHeap
 from treadle.symbolic.machine import Raised
 from treadle.symbolic.path import Alternative, Impossible, Path, PathEnd, Place, Trail, Unsupported
 from treadle.symbolic.solver import Solver
@@ -58,19 +63,22 @@ class Options:
     allow_effects: bool = False
     # compose summaries of the functions that are called
     summaries: bool = False
-    # conditions on the inputs, as Python expressions over the parameters
-    pre: tuple[str, ...] = ()
-    # preconditions are assumed and promises are checked; else contracts are code like any other
-    contracts: bool = True
     # which paths get a test: one of unit_select.CRITERIA, and the program points of 'points'
     select: str = ALL_PATHS
     points: tuple[str, ...] = ()
     # files that say what code does that cannot be followed
     stubs: tuple[str, ...] = ()
+    # whether summaries of earlier runs are used, and those of this one kept for later
+    keep_summaries: bool = False
     # conditions on the inputs, as Python expressions over the parameters
     pre: tuple[str, ...] = ()
     # preconditions are assumed and promises are checked; else contracts are code like any other
     contracts: bool = True
+    # aliasing of the inputs that is known not to occur, and whether some of that follows from the code
+    assume: tuple[str, ...] = ()
+    infer_assumptions: bool = False
+    # how aliasing is decided: 'solver' carries it along, 'lazy' branches at every first dereference
+    heap: str = "lazy"
 
 
 @dataclass(slots=True)
@@ -102,6 +110,9 @@ class Explored:
     selection: Selection | None = None
     # cases that could not be given values
     unlabelled: list[Place] = field(default_factory=list)
+    # summaries 'computed', 'reused' from an earlier run, and calls 'composed' from them; what went wrong with the files
+    summaries: Counter[str] = field(default_factory=Counter)
+    warnings: list[str] = field(default_factory=list)
     # cases that are in no file: they cannot be written down, or the real run is not the same every time
     unwritten: list[Place] = field(default_factory=list)
 
@@ -182,6 +193,12 @@ def words_of(function: types.FunctionType) -> tuple[str, ...]:
 _SAMPLES = ("ab", " Ab1 ", "a,b", "", "12", "a b")
 
 
+# A function that is called less often than this is not worth a summary: making one runs it once for each of its paths.
+SUMMARISED_AFTER = 4
+
+HEAPS: dict[str, Callable[..., Heap]] = {"solver": SolverHeap, "lazy": LazyHeap}
+
+
 class Session:
     """Explores one target: the whole tree, or what is below the trails of `start`."""
 
@@ -189,17 +206,22 @@ class Session:
         self,
         target: Target,
         options: Options,
-        make_heap: Callable[..., Heap] = LazyHeap,
+        make_heap: Callable[..., Heap] | None = None,
         progress: Callable[[int], None] = lambda n: None,
         start: Sequence[Alternative] = (Alternative((), None),),
     ) -> None:
         self.target = target
         self.options = options
-        self.make_heap = make_heap
+        self.make_heap = make_heap or HEAPS[options.heap]
         self.progress = progress
         self.start = start
         self.types = parameter_types(target, options)
         self.contracts = Contracts(target, options.pre, options.contracts)
+        self.inferred = inferred(target, self.types) if options.infer_assumptions else []
+        self.assumptions = (
+            *assumptions_of(target, options.assume, self.types),
+            *(one.assumption for one in self.inferred),
+        )
         self._decided: set[Any] = set()
         self.words = words_of(target.function)
         self.result = Explored(target)
@@ -209,7 +231,10 @@ class Session:
         self.stubs = Stubs(options.stubs)
         self.summaries: Summaries | None = None
         if options.summaries:
-            self.summaries = Summaries(options.k, allow_effects=options.allow_effects, stubs=self.stubs)
+            store = Store() if options.keep_summaries else None
+            self.summaries = Summaries(
+                options.k, allow_effects=options.allow_effects, stubs=self.stubs, after=SUMMARISED_AFTER, store=store
+            )
 
     def explore(self) -> Explored:
         """One path after the other, in this process. Ctrl-C keeps what was found."""
@@ -219,6 +244,9 @@ class Session:
                     self.keep(ran)
         except KeyboardInterrupt:
             self.result.stopped = True
+        if self.summaries is not None:
+            self.result.summaries.update(self.summaries.counts())
+            self.result.warnings += self.summaries.store.warnings if self.summaries.store is not None else []
         if self.result.selection is not None:
             conclude(self.result.selection, self.result)
         return self.result
@@ -260,6 +288,11 @@ class Session:
         self._decided.add(key)
         return False
 
+    def assuming(self) -> list[str]:
+        """What is taken for granted about the inputs."""
+        known = {one.assumption for one in self.inferred}
+        return [*map(stating, self.contracts.preconditions()), *(str(a) for a in self.assumptions if a not in known)]
+
     def impossible(self) -> bool:
         """No input fulfils the preconditions: there is no path at all, and nothing got in the way of finding one."""
         seen = self.result.seen
@@ -282,7 +315,13 @@ class Session:
         walk: Walk | None = path.walk
         if walk is not None and not walk.selected():
             raise GivenUp
-        found = cases_of(self.target, run, path, self.options.domain, self.words)
+        found = cases_of(self.target, run, path, self.options.domain, self.words, self.options.most_paths)
+        if self.assumptions and found.found:
+            found.found = [case for case in found.found if hold_for(case, self.assumptions)]
+            if not found.found:
+                raise Impossible
+        for case in found.found:
+            case.stubs = tuple(run.vm.stub_cases)
         if walk is not None:
             # one test for each path that is wanted: the other aliasings of the same path add nothing
             found.found = found.found[:1]
@@ -316,6 +355,7 @@ class Session:
             vm.walk = path.walk = self.guide.walk(vm)
         path.place = Place(self.target.file, self.target.line, "")
         arguments: dict[str, Any] = {}
+        heap.assumed = Assumed(self.assumptions, arguments) if self.assumptions else None
         positional: list[Any] = []
         named: dict[str, Any] = {}
         if self.target.receiver == "self":

@@ -431,11 +431,20 @@ def _equals_zero(a: Value, sort: Sort) -> Value:
         constant, terms = terms_of(a)
     if len(terms) == 1 and terms[0][0].op == "len" and constant > 0:
         return False
-    if len(terms) == 1 and terms[0][1] == 1 and terms[0][0].op == "ite":
+    if len(terms) == 1 and terms[0][1] == 1 and terms[0][0].op == "ite" and _is_table(terms[0][0]):
         condition, yes, no = terms[0][0].args
-        if not isinstance(yes, Expr) and not isinstance(no, Expr):
-            return ite(condition, yes == -constant, no == -constant)
+        return ite(condition, eq(yes, -constant), eq(no, -constant))
     return _node("eq0", (a,), BOOL)
+
+
+def _is_table(value: Value, depth: int = 4) -> bool:
+    """Known integers chosen by conditions: comparing one with an integer leaves conditions only."""
+    if not isinstance(value, Expr):
+        return True
+    _, terms = terms_of(value)
+    if depth == 0 or len(terms) != 1 or terms[0][0].op != "ite":
+        return False
+    return all(_is_table(side, depth - 1) for side in terms[0][0].args[1:])
 
 
 def ne(a: Value, b: Value) -> Value:

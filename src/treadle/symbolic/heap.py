@@ -13,12 +13,15 @@ other is `heap_solver.SolverHeap`, which carries it along until the program asks
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treadle.symbolic import expr as x
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import Expr, Value
 from treadle.symbolic.path import Path, Place
+
+if TYPE_CHECKING:
+    from treadle.symbolic.assumptions import Assumed
 
 # What a field held at the start when it was written before anybody read it.
 MISSING: Any = object()
@@ -145,6 +148,8 @@ class Heap:
         self.unknowns: list[Expr] = []
         # told of every new input object: what its class promises is assumed then
         self.on_input: Callable[[InstanceObj], None] | None = None
+        # aliasing that is known not to occur
+        self.assumed: Assumed | None = None
         # number of an input -> the object that it turned out to be
         self.merged: dict[int, InstanceObj] = {}
         self._count = 0
@@ -243,7 +248,7 @@ class Heap:
 
     def may_alias(self, a: str, b: str) -> bool:
         """Whether two references of the inputs, by name, may be the same object."""
-        return self.alias
+        return self.alias and (self.assumed is None or self.assumed.may_alias(a, b))
 
     def is_none(self, ref: Ref) -> bool:
         raise NotImplementedError
@@ -279,8 +284,11 @@ class Heap:
         """The value without the conditions that the path has decided meanwhile."""
         return value
 
-    def postpone(self, conditions: list[Expr], unread: Any) -> None:
-        """A read saw one of several writes; `unread`: what was there before, seen only if none of them fits."""
+    def postpone(self, conditions: list[Expr], unread: Any, is_new: bool) -> None:
+        """A read saw one of several writes; `unread`: what was there before, seen only if none of them fits.
+
+        `is_new`: nobody had looked at that before.
+        """
         raise NotImplementedError
 
     def split(self, obj: InstanceObj, groups: Sequence[tuple[type, ...]]) -> int:
@@ -351,7 +359,11 @@ class LazyHeap(Heap):
         """The inputs that a reference of this name and type may be, decided when it is first dereferenced."""
         if not self.alias:
             return []
-        return [known for known in self.inputs if self._may_be(known, kind) and self.may_alias(name, known.name)]
+        found = [known for known in self.inputs if self._may_be(known, kind) and self.may_alias(name, known.name)]
+        ref = self.refs.get(name)
+        if self.assumed is None or ref is None:
+            return found
+        return [known for known in found if self.assumed.allow(ref, known)]
 
     def _may_be(self, known: Obj, kind: t.Type) -> bool:
         if isinstance(known, InstanceObj) and isinstance(kind, t.Instance):

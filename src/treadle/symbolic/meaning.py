@@ -14,6 +14,7 @@ from treadle.symbolic.expr import (
     DEFAULTS,
     INT,
     MATCHERS,
+    REF,
     Expr,
     Model,
     Value,
@@ -137,14 +138,21 @@ BUILD: dict[str, Callable[..., Value]] = {
 }
 
 
+def other_identity(unknown: Expr) -> int:
+    """An object that no other reference is: what a reference is when nothing is known of it."""
+    return 1_000_000 + unknown.id
+
+
 def evaluate(value: Value, model: Model) -> Any:
-    """The value under a model; an unknown that the model leaves open takes its sort's default (0, "")."""
+    """The value under a model; an unknown that the model leaves open takes its sort's default (0, "", an object)."""
     if not isinstance(value, Expr):
         return value
     op, args = value.op, value.args
     if op == "var":
         found = model.get(value)
-        return DEFAULTS[value.sort] if found is None else found
+        if found is None:
+            return DEFAULTS[value.sort] if value.sort is not REF else other_identity(value)
+        return found
     if op == "sum":
         total = args[0]
         for atom, coefficient in args[1]:
@@ -171,7 +179,10 @@ def substitute(value: Value, mapping: Mapping[Expr, Value]) -> Value:
         for atom, coefficient in value.args[1]:
             total = plus(total, times(coefficient, substitute(atom, mapping)))
         return total
-    args = [substitute(a, mapping) for a in value.args]
+    return _built(value, [substitute(a, mapping) for a in value.args])
+
+
+def _built(value: Expr, args: list[Value]) -> Value:
     if value.op in ("ge0", "gt0", "eq0"):
         zero: Value = 0 if value.args[0].sort is INT else Fraction(0)
         return {"ge0": ge, "gt0": gt, "eq0": eq}[value.op](args[0], zero)

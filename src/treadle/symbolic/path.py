@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from treadle.symbolic.expr import Expr, Model, Value, eq, ne, not_
-from treadle.symbolic.meaning import evaluate
+from treadle.symbolic.meaning import evaluate, other_identity
 from treadle.symbolic.solver import Answer, Solver
 
 Trail = tuple[Any, ...]
@@ -113,8 +113,11 @@ class Path:
         self.trail.append(entry)
         return entry
 
-    def decide(self, condition: Value) -> bool:
-        """Take one side of a condition; the other side, if possible, is left for later."""
+    def decide(self, condition: Value, free: Expr | None = None) -> bool:
+        """Take one side of a condition; the other side, if possible, is left for later.
+
+        `free`: the condition is that this reference is not None, and nothing else is known of it.
+        """
         if not isinstance(condition, Expr):
             return bool(condition)
         self.decisions += 1
@@ -126,6 +129,8 @@ class Path:
         if time.monotonic() > self.deadline:
             raise Cut("time")
         model = self._model()
+        if free is not None:
+            return self._part(condition, {**model, free: other_identity(free)}, {**model, free: 0})
         here = bool(evaluate(condition, model))
         other = self.solver.check(self.conditions, not_(condition) if here else condition, None)
         if other.answer is Answer.UNSAT:
@@ -136,6 +141,10 @@ class Path:
             self._take(condition if here else not_(condition), TRUE if here else FALSE, model)
             return here
         yes, no = (model, other.model) if here else (other.model, model)
+        return self._part(condition, yes, no)
+
+    def _part(self, condition: Expr, yes: Model, no: Model) -> bool:
+        """Both sides are possible: one is taken, one left."""
         if self.walk is not None and self.walk.prefers_false():
             self._leave(TRUE, yes)
             self._take(not_(condition), FALSE, no)

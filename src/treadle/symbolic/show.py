@@ -55,6 +55,8 @@ def _show(value: Value, nested: bool) -> str:
         text = f"{_show(args[0], True)} {_INFIX[op]} {_show(args[1], True)}"
     elif op in ("ge0", "gt0", "eq0"):
         text = _show_comparison(op, args[0])
+    elif op == "same" and not isinstance(args[1], Expr) and args[1] == 0:
+        text = f"{_show(args[0], True)} is None"
     elif op in _SYMBOLS:
         text = f"{_show(args[0], True)} {_SYMBOLS[op]} {_show(args[1], True)}"
     elif op == "not":

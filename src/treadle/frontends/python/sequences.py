@@ -69,6 +69,7 @@ def _depends(obj: ListObj) -> bool:
 def _postponed(vm: VM, obj: ListObj, index: Value) -> Value:
     """The last write whose index is this one, as far as it is known; else what was there at the start."""
     maybe: list[tuple[Expr, Value]] = []
+    before = len(obj.reads)
     for where, value in reversed(obj.writes):
         same = x.eq(where, index)
         if same is True:
@@ -79,7 +80,7 @@ def _postponed(vm: VM, obj: ListObj, index: Value) -> Value:
     else:
         result = unread = _initial(vm, obj, index)
     if maybe:
-        vm.heap.postpone([same for same, _ in maybe], unread)
+        vm.heap.postpone([same for same, _ in maybe], unread, len(obj.reads) > before)
     for same, value in reversed(maybe):
         result = x.ite(same, value, result)
     return result

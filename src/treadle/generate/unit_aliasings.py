@@ -1,0 +1,372 @@
+"""The aliasings that a finished path leaves open, one after the other, without running it again.
+
+A path of the heap solver stands for many heaps. Here they are told apart as lazy initialisation would have: every
+reference, in the order in which it entered the heap, is a new object, one of those before it, or None; every read
+after writes at unknown indices saw one of them. What the path's conditions rule out is dropped. What is left is the
+path as it would have been with that aliasing decided: its conditions, its story and its unknowns, under the names
+that objects then have (`y.f` is `x.f` where y is x). A path of the lazy heap is its own only aliasing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from treadle.symbolic import expr as x
+from treadle.symbolic import types as t
+from treadle.symbolic.expr import Expr, Value
+from treadle.symbolic.heap import MISSING, Heap, InstanceObj, Obj, Ref
+from treadle.symbolic.heap_solver import Depends, Either, Entered, SolverHeap
+from treadle.symbolic.meaning import Rewriting, evaluate
+from treadle.symbolic.path import Path
+from treadle.symbolic.solver import Answer, Solver
+
+
+class Aliasing:
+    """One aliasing of a path; this one is that of a heap on which everything is decided."""
+
+    def __init__(self, heap: Heap, path: Path) -> None:
+        self.heap = heap
+        self.path = path
+        self.conditions: list[Expr] = path.conditions
+        self.story: list[Expr | str] = path.story
+        self.unknowns: list[Expr] = heap.unknowns
+        self.inputs: list[Obj] = heap.inputs
+
+    def value(self, value: Any) -> Any:
+        """The value behind references, as far as they are known; a `Ref` that comes back was never looked at."""
+        while isinstance(value, Ref) and value.resolved:
+            value = value.value
+        return value
+
+    def options(self, ref: Ref) -> tuple[str, tuple[t.Type, ...]]:
+        """A reference that was never looked at: what it is called, and what it may be."""
+        return ref.name, ref.options
+
+    def shown(self, value: Value) -> Value:
+        """An expression in the unknowns of this aliasing."""
+        return value
+
+    def title(self, obj: Obj) -> str:
+        return obj.name
+
+    def cls(self, obj: InstanceObj) -> type:
+        return obj.cls
+
+    def initial(self, obj: InstanceObj) -> dict[str, Any]:
+        return obj.initial
+
+    def fields(self, obj: InstanceObj) -> dict[str, Any]:
+        return obj.fields
+
+    def was_seen(self, element: Any) -> bool:
+        """Whether the path looked at this element of a list as it was at the start."""
+        return True
+
+
+def aliasings(heap: Heap, path: Path, domain: tuple[int, int]) -> Iterator[Aliasing]:
+    """Every aliasing that the path leaves open, in the order in which lazy initialisation would meet them."""
+    if not isinstance(heap, SolverHeap):
+        yield Aliasing(heap, path)
+        return
+    solver = Solver(domain)
+    todo = [_Decided(heap, path)]
+    while todo:
+        here = todo.pop()
+        if len(here.told) == len(heap.record):
+            here.finish(solver)
+            yield here
+            continue
+        record = heap.record[len(here.told)]
+        found = list(here.alternatives(record))
+        is_open = isinstance(record, Depends) or record.among or record.may_be_none
+        todo.extend(a for a in reversed(found) if not is_open or a.possible(solver))
+
+
+class _Decided(Aliasing):
+    """An aliasing of a path of the heap solver, decided one record of the heap after the other."""
+
+    heap: SolverHeap
+
+    def __init__(self, heap: SolverHeap, path: Path) -> None:
+        super().__init__(heap, path)
+        # objects that are one, the first of them first; number of an object -> its place in that list
+        self.classes: list[list[InstanceObj]] = []
+        self.titles: list[str] = []
+        self.place: dict[int, int] = {}
+        # name of a reference -> 0 for None, else 1 + place
+        self.known: dict[str, int] = {}
+        # a name that other names begin with -> what they begin with instead
+        self.renaming: dict[str, str] = {}
+        # conditions on indices that are decided
+        self.facts: dict[Expr, bool] = {}
+        # for each record: what is told in its place
+        self.told: list[list[Expr | str]] = []
+        # elements of lists that are seen as they were at the start only if no write is -> whether they are
+        self.seen: dict[Expr, bool] = {}
+        self._renew()
+
+    def _copy(self) -> _Decided:
+        other = _Decided(self.heap, self.path)
+        other.classes = [list(members) for members in self.classes]
+        other.titles, other.place, other.known = list(self.titles), dict(self.place), dict(self.known)
+        other.renaming, other.facts = dict(self.renaming), dict(self.facts)
+        other.told, other.seen = list(self.told), dict(self.seen)
+        other._renew()
+        return other
+
+    def _renew(self) -> None:
+        """Something was decided: expressions read differently now."""
+        self._rewriting = Rewriting(self._replaced)
+        names = sorted(map(re.escape, self.renaming), key=len, reverse=True)
+        self._pattern = re.compile(rf"(?<![\w.\])])({'|'.join(names)})(?=\.)") if names else None
+
+    def renamed(self, text: str) -> str:
+        while self._pattern is not None:
+            new = self._pattern.sub(lambda match: self.renaming[match.group(1)], text)
+            if new == text:
+                break
+            text = new
+        return text
+
+    def shown(self, value: Value) -> Value:
+        return self._rewriting(value)
+
+    def _replaced(self, part: Expr) -> Value:
+        if part in self.facts:
+            return self.facts[part]
+        if part.op != "var":
+            return part
+        name = self.renamed(part.args[0])
+        if part.sort is x.REF and name in self.known:
+            return self.known[name]
+        return x.var(name, part.sort) if name != part.args[0] else part
+
+    # --- deciding ------------------------------------------------------------------------------------------
+
+    def alternatives(self, record: Entered | Depends) -> Iterator[_Decided]:
+        if isinstance(record, Depends):
+            yield from self._which_write(record)
+            return
+        name = self.renamed(record.ref.name)
+        if name in self.known:
+            yield self._again(record, self.known[name])
+            return
+        among = dict.fromkeys(self.place[o.number] for o in record.among if o.number in self.place)
+        places = [place for place in among if self.heap.may_alias(name, self.titles[place])]
+        yield self._fresh(record, name, places)
+        for place in places:
+            yield self._alias(record, name, place)
+        if record.may_be_none:
+            nothing = self._copy()
+            nothing.known[name] = 0
+            nothing.told.append([f"{name} is None"])
+            nothing._renew()
+            yield nothing
+
+    def _again(self, record: Entered, known: int) -> _Decided:
+        """Another name of a reference that is decided."""
+        other = self._copy()
+        if known:
+            other._join(record.obj, known - 1)
+        other.told.append([])
+        return other
+
+    def _fresh(self, record: Entered, name: str, places: list[int]) -> _Decided:
+        other = self._copy()
+        other.known[name] = 1 + len(other.classes)
+        other.classes.append([])
+        other.titles.append(name)
+        other._join(record.obj, len(other.classes) - 1)
+        said = [self.renamed(str(part)) for part in self.path.story[record.at : record.at + record.said]]
+        if record.may_be_none:
+            said.append(f"{name} is not None")
+        other.told.append([*said, *(f"{name} is not {self.titles[place]}" for place in places)])
+        other._renew()
+        return other
+
+    def _alias(self, record: Entered, name: str, place: int) -> _Decided:
+        other = self._copy()
+        other.known[name] = 1 + place
+        other._join(record.obj, place)
+        other.renaming[name] = self.titles[place]
+        other.told.append([f"{name} is {self.titles[place]}"])
+        other._renew()
+        return other
+
+    def _join(self, obj: InstanceObj, place: int) -> None:
+        self.place[obj.number] = place
+        self.classes[place].append(obj)
+
+    def _which_write(self, record: Depends) -> Iterator[_Decided]:
+        """The last write first, then the others, then none of them."""
+        here = self._copy()
+        here.told.append([])
+        if record.is_new:
+            here.seen[record.unread] = False
+        for write in record.writes:
+            condition = here.shown(write)
+            if condition is True:
+                break
+            if condition is False:
+                continue
+            yield here._with_fact(write, condition, True)
+            here = here._with_fact(write, condition, False)
+        else:
+            if record.unread in here.seen:
+                here.seen[record.unread] = True
+        yield here
+
+    def _with_fact(self, write: Expr, condition: Expr, holds: bool) -> _Decided:
+        other = self._copy()
+        inverse = x.not_(write)
+        other.facts[write] = holds
+        if isinstance(inverse, Expr):
+            other.facts[inverse] = not holds
+        side = condition if holds else x.not_(condition)
+        other.told[-1] = [*other.told[-1], side] if isinstance(side, Expr) else other.told[-1]
+        other._renew()
+        return other
+
+    def possible(self, solver: Solver) -> bool:
+        """Whether the path can be taken with what is decided so far; what the solver cannot tell is possible."""
+        if not all(self._common(members) for members in self.classes):
+            return False
+        growing: list[Expr] = []
+        model: Any = {}
+        told = [part for parts in self.told for part in parts if isinstance(part, Expr)]
+        for condition in (*map(self.shown, self.path.conditions), *told):
+            if condition is False:
+                return False
+            if isinstance(condition, Expr) and condition not in growing:
+                if model is None or not evaluate(condition, model):
+                    verdict = solver.check(growing, condition)
+                    if verdict.answer is Answer.UNSAT:
+                        return False
+                    model = verdict.model
+                growing.append(condition)
+        return True
+
+    @staticmethod
+    def _common(members: list[InstanceObj]) -> list[type]:
+        return [cls for cls in members[0].classes if all(cls in obj.classes for obj in members)]
+
+    # --- the path as it is then ----------------------------------------------------------------------------
+
+    def finish(self, solver: Solver) -> None:
+        for ref in self.heap.refs.values():
+            if ref.resolved and ref.value is None:
+                self.known.setdefault(self.renamed(ref.name), 0)
+        self._renew()
+        self._start: list[dict[str, Any]] = [{} for _ in self.classes]
+        self._now: list[dict[str, Any]] = [{} for _ in self.classes]
+        unread: set[Expr] = {v for v, seen in self.seen.items() if not seen}
+        for obj, name, start in self.heap.first:
+            place = self.place.get(obj.number)
+            if place is None:
+                continue
+            if self._start[place].setdefault(name, start) is MISSING and isinstance(start, Expr):
+                unread.add(start)  # through another reference it had been written before
+            if name in obj.fields:
+                self._now[place].setdefault(name, obj.fields[name])
+        self._named: dict[str, list[Ref]] = {}
+        for ref in self.heap.refs.values():
+            self._named.setdefault(self.renamed(ref.name), []).append(ref)
+        shown = (self.shown(v) for v in self.heap.unknowns if v not in unread and v.sort is not x.REF)
+        self.unknowns = list(dict.fromkeys(v for v in shown if isinstance(v, Expr)))
+        first = {members[0].number for members in self.classes}
+        self.inputs = [o for o in self.heap.inputs if not isinstance(o, InstanceObj) or o.number in first]
+        self._retell(solver)
+
+    def _retell(self, solver: Solver) -> None:
+        """Conditions and story; a condition that the aliasing has made certain was never decided."""
+        decided = {part for part in self.path.story if isinstance(part, Expr)}
+        inserted: dict[int, list[Expr]] = {}
+        for record, told in zip(self.heap.record, self.told, strict=True):
+            inserted.setdefault(record.conditions, []).extend(p for p in told if isinstance(p, Expr))
+        kept: list[Expr] = []
+        dropped: set[Expr] = set()
+        changed = False
+        for i in range(len(self.path.conditions) + 1):
+            for side in inserted.get(i, ()):
+                changed = True
+                if solver.check(kept, x.not_(side)).answer is Answer.UNSAT:
+                    dropped.add(side)
+                else:
+                    kept.append(side)
+            if i == len(self.path.conditions):
+                break
+            old = self.path.conditions[i]
+            new = self.shown(old)
+            if not isinstance(new, Expr) or all(v.sort is x.REF for v in new.vars):
+                dropped.add(old)
+                continue
+            changed |= new is not old
+            is_certain = changed and old in decided and solver.check(kept, x.not_(new)).answer is Answer.UNSAT
+            if is_certain or (new in kept and old not in decided):
+                dropped.add(old)
+            else:
+                kept.append(new)
+        self.conditions = kept
+        self.story = []
+        place = 0
+        for record, told in zip(self.heap.record, self.told, strict=True):
+            self._tell(place, record.at, dropped)
+            self.story += [part for part in told if part not in dropped]
+            place = record.at + (record.said if isinstance(record, Entered) else 0)
+        self._tell(place, len(self.path.story), dropped)
+
+    def _tell(self, start: int, end: int, dropped: set[Expr]) -> None:
+        for place in range(start, end):
+            part = self.path.story[place]
+            if isinstance(part, str):
+                if place not in self.heap.unsaid:
+                    self.story.append(self.renamed(part))
+            elif part not in dropped:
+                self.story.append(self.shown(part))
+
+    def value(self, value: Any) -> Any:
+        while True:
+            if isinstance(value, Either):
+                value = value.yes if self.shown(value.guard) is True else value.no
+            elif isinstance(value, Ref):
+                name = self.renamed(value.name)
+                if name in self.known:
+                    place = self.known[name] - 1
+                    return self.classes[place][0] if place >= 0 else None
+                looked_at = next((ref for ref in (value, *self._named.get(name, ())) if ref.resolved), None)
+                if looked_at is None:
+                    return value
+                value = looked_at.value
+            elif isinstance(value, InstanceObj) and value.number in self.place:
+                return self.classes[self.place[value.number]][0]
+            else:
+                return value
+
+    def options(self, ref: Ref) -> tuple[str, tuple[t.Type, ...]]:
+        name = self.renamed(ref.name)
+        others = self._named.get(name, ())
+        return name, tuple(o for o in ref.options if all(o in other.options for other in others)) or ref.options
+
+    def title(self, obj: Obj) -> str:
+        place = self.place.get(obj.number)
+        return self.titles[place] if place is not None else self.renamed(obj.name)
+
+    def cls(self, obj: InstanceObj) -> type:
+        place = self.place.get(obj.number)
+        return self._common(self.classes[place])[0] if place is not None else obj.cls
+
+    def initial(self, obj: InstanceObj) -> dict[str, Any]:
+        place = self.place.get(obj.number)
+        return self._start[place] if place is not None else obj.initial
+
+    def fields(self, obj: InstanceObj) -> dict[str, Any]:
+        place = self.place.get(obj.number)
+        return self._now[place] if place is not None else obj.fields
+
+    def was_seen(self, element: Any) -> bool:
+        return not isinstance(element, Expr) or self.seen.get(element, True)
+
+
+__all__ = ["Aliasing", "aliasings"]

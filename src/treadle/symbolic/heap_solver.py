@@ -1,0 +1,444 @@
+"""The heap solver: aliasing is carried along as conditions, and the path branches only where the program does.
+
+The heap of a path has one object per reference that was dereferenced or compared. Two of them may be the same one,
+and nobody decides that before it is asked: identity is an unknown of its own (sort REF, 0 is None), `a is b` is an
+equality of two of them, and what is known of one object is a condition on the others:
+
+- A write to `o.f` is seen through every `p` that may be `o`: `p.f` is from now on "the new value if p is o, else the
+  old one": an `ite` for scalars of one sort, else an `Either`, a reference that is decided when it is used.
+- What `p.f` held at the start is a new unknown; that it is the same as `o.f` if p is o is assumed, so congruence is
+  the solver's work.
+- What the path finds out later works backwards: once `o is p` is decided, the two are merged, and the conditions in
+  the values that depend on it collapse (`settled`).
+
+Invariant: `fields` of every input object always holds what the field is now, seen through that reference.
+
+`generate.unit_aliasings` reads the aliasings that a finished path leaves open off the record kept here (`record`).
+Lists, dicts and sets are decided when they are first dereferenced, as in `LazyHeap`. The method is that of section
+2.2 of Albert et al., "Test case generation by symbolic execution".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from treadle.symbolic import expr as x
+from treadle.symbolic import types as t
+from treadle.symbolic.expr import Expr, Value
+from treadle.symbolic.heap import MISSING, InstanceObj, LazyHeap, Ref
+from treadle.symbolic.meaning import Rewriting
+
+
+class Either(Ref):
+    """One of two values, depending on which objects are the same; decided when it is used."""
+
+    __slots__ = ("guard", "no", "yes")
+
+    def __init__(self, guard: Expr, yes: Any, no: Any) -> None:
+        super().__init__("", ())
+        self.guard, self.yes, self.no = guard, yes, no
+
+    def __repr__(self) -> str:
+        return f"<{self.yes!r} if {self.guard!r} else {self.no!r}>"
+
+
+@dataclass(slots=True)
+class Entered:
+    """A reference came into the heap: lazily, it would have been decided here which object it is."""
+
+    ref: Ref
+    obj: InstanceObj
+    # the objects in the heap that it may be
+    among: list[InstanceObj]
+    # it was only compared: it may be None
+    may_be_none: bool
+    # where in the path's story and conditions this happened; what was said of it there, if it is no alias
+    at: int
+    said: int
+    conditions: int
+
+
+@dataclass(slots=True)
+class Depends:
+    """A read of a list element gave the value of one of these writes, or `unread`, what was there at the start.
+
+    `is_new`: nobody had looked at that before.
+    """
+
+    writes: list[Expr]
+    unread: Any
+    is_new: bool
+    at: int
+    conditions: int
+
+
+def identity(obj: InstanceObj) -> Expr:
+    """The unknown that says which object it is."""
+    return x.var(obj.name, x.REF)
+
+
+class SolverHeap(LazyHeap):
+    postpones = True
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self.instances: list[InstanceObj] = []
+        self.record: list[Entered | Depends] = []
+        # (object, field, value at the start) in the order in which fields were first read or written
+        self.first: list[tuple[InstanceObj, str, Any]] = []
+        # places of the story that repeat what a record says
+        self.unsaid: set[int] = set()
+        self._log: dict[str, list[tuple[InstanceObj, Any]]] = {}
+        self._entered: dict[Expr, InstanceObj] = {}
+        self._asked: set[str] = set()
+        self._apart: set[frozenset[Expr]] = set()
+        # what the conditions of the path say about identity, read as far as `_read`
+        self._read = 0
+        self._parent: dict[Expr, Expr] = {}
+        self._different: set[frozenset[Expr]] = set()
+        self._mentioned: set[Expr] = set()
+        self._settling = Rewriting(self._known)
+        self._at: int | None = None
+
+    # --- what the path knows about identity ----------------------------------------------------------------
+
+    def _root(self, unknown: Expr) -> Expr:
+        while unknown in self._parent:
+            unknown = self._parent[unknown]
+        return unknown
+
+    def _learn(self) -> None:
+        conditions = self.path.conditions
+        while self._read < len(conditions):
+            condition = conditions[self._read]
+            self._read += 1
+            references = {v for v in condition.vars if v.sort is x.REF}
+            if references:
+                self._mentioned |= references
+                self._fact(condition, True)
+
+    def _fact(self, condition: Expr, holds: bool) -> None:
+        if condition.op == "not":
+            self._fact(condition.args[0], not holds)
+        elif condition.op == ("and" if holds else "or"):
+            for part in condition.args:
+                self._fact(part, holds)
+        elif condition.op == "same" and all(isinstance(a, Expr) for a in condition.args):
+            if holds:
+                self._unite(*condition.args)
+            else:
+                self._different.add(frozenset(map(self._root, condition.args)))
+            self._settling = Rewriting(self._known)
+
+    def _unite(self, a: Expr, b: Expr) -> None:
+        a, b = self._root(a), self._root(b)
+        if a is b:
+            return
+        one, other = self._entered.get(a), self._entered.get(b)
+        if one is None or (other is not None and other.number < one.number):
+            a, b, one, other = b, a, other, one
+        self._parent[b] = a
+        self._different = {frozenset(map(self._root, pair)) for pair in self._different}
+        if one is not None and other is not None:
+            self._merge(one, other)
+
+    def _merge(self, kept: InstanceObj, gone: InstanceObj) -> None:
+        """Two objects are one: from now on both names lead to the same fields."""
+        shared = [name for name in gone.initial if name in kept.initial]
+        starts = [(kept.initial[name], gone.initial[name]) for name in shared]
+        for name, value in gone.fields.items():
+            kept.fields.setdefault(name, value)
+        for name, value in gone.initial.items():
+            if kept.initial.setdefault(name, value) is MISSING:
+                kept.initial[name] = value
+        gone.fields, gone.initial = kept.fields, kept.initial
+        kept.classes = tuple(c for c in kept.classes if c in gone.classes) or kept.classes
+        gone.classes = kept.classes
+        self.merged[gone.number] = kept
+        for number, obj in list(self.merged.items()):
+            self.merged[number] = self.merged.get(obj.number, obj)
+        for one, other in starts:
+            if self._is_plain(one) and self._is_plain(other):
+                self._unite(x.var(one.name, x.REF), x.var(other.name, x.REF))
+
+    def _compatible(self, a: InstanceObj, b: InstanceObj) -> bool:
+        return any(c in b.classes for c in a.classes) and self.may_alias(a.name, b.name)
+
+    def known_same(self, a: InstanceObj, b: InstanceObj) -> bool | None:
+        """Whether two inputs are one object, as far as the path says so literally; None: they may be."""
+        self._learn()
+        one, other = self._root(identity(a)), self._root(identity(b))
+        if a is b or one is other:
+            return True
+        if frozenset((one, other)) in self._different or not self._compatible(a, b):
+            return False
+        return None
+
+    def possibly_same(self, a: InstanceObj, b: InstanceObj) -> bool:
+        """Whether the path, all its conditions taken together, leaves it open that two inputs are one object."""
+        known = self.known_same(a, b)
+        return known if known is not None else self.path.possible(x.eq(identity(a), identity(b)))
+
+    def _known(self, part: Expr) -> Value:
+        """A condition on identity that the path has decided."""
+        if part.op == "same" and all(isinstance(a, Expr) for a in part.args):
+            one, other = map(self._root, part.args)
+            if one is other:
+                return True
+            if frozenset((one, other)) in self._different:
+                return False
+        return part
+
+    def settled(self, value: Any) -> Any:
+        if isinstance(value, Expr):
+            self._learn()
+            if self._parent or self._different:
+                return self._settling(value)
+        elif isinstance(value, Either) and not value.resolved:
+            guard = self.settled(value.guard)
+            if not isinstance(guard, Expr):
+                return self.settled(value.yes if guard else value.no)
+        return value
+
+    def _decide(self, guard: Value) -> bool:
+        """A question of aliasing, asked by a use: it is not the program's own, so loops do not count it."""
+        guard = self.settled(guard)
+        before = self.path.decisions
+        answer = self.path.decide(guard)
+        self.path.decisions = before
+        self._learn()
+        return answer
+
+    # --- references ----------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _is_plain(value: Any) -> bool:
+        """A reference to an object of one type, or None: identity says all about it."""
+        if not isinstance(value, Ref) or isinstance(value, Either):
+            return False
+        kinds = [o for o in value.options if o is not t.NONE]
+        return len(kinds) == 1 and isinstance(kinds[0], t.Instance)
+
+    def is_none(self, ref: Ref) -> bool:
+        if isinstance(ref, Either):
+            chosen = self.force(ref)
+            return self.is_none(chosen) if isinstance(chosen, Ref) else chosen is None
+        if ref.resolved or not self._is_plain(ref):
+            return super().is_none(ref)
+        return self._ask_none(ref)
+
+    def _ask_none(self, ref: Ref) -> bool:
+        if t.NONE not in ref.options:
+            return False
+        unknown = x.var(ref.name, x.REF)
+        self._learn()
+        before = len(self.path.story)
+        free = unknown if unknown not in self._mentioned else None
+        nothing = not self.path.decide(x.ne(unknown, 0), free)
+        asked = len(self.path.story) > before
+        del self.path.story[before:]
+        self._asked.add(ref.name)
+        if asked:
+            if unknown in self._entered:
+                self.unsaid.add(before)
+            self.path.note(f"{ref.name} is None" if nothing else f"{ref.name} is not None")
+        if nothing:
+            ref.resolved, ref.value = True, None
+        else:
+            ref.options = tuple(o for o in ref.options if o is not t.NONE)
+        return nothing
+
+    def force(self, ref: Ref) -> Any:
+        if ref.resolved:
+            value = ref.value
+            return self.merged.get(value.number, value) if isinstance(value, InstanceObj) else value
+        at = len(self.path.story)
+        if isinstance(ref, Either):
+            ref.value = ref.yes if self._decide(ref.guard) else ref.no
+            ref.resolved = True
+            return ref.value
+        if not self._is_plain(ref):
+            self._at = at
+            value = super().force(ref)
+            self._at = None
+            return value
+        if self._ask_none(ref):
+            return None
+        ref.value = self._enter(ref, at)
+        ref.resolved = True
+        return self.merged.get(ref.value.number, ref.value)
+
+    def _aliases(self, name: str, kind: t.Type) -> list[Any]:
+        return [] if isinstance(kind, t.Instance) else super()._aliases(name, kind)
+
+    def fresh(self, kind: t.Type, name: str) -> Any:
+        if isinstance(kind, t.Instance):
+            at = self._at if self._at is not None else len(self.path.story)
+            self._at = None
+            return self._enter(Ref(name, (kind,)), at)
+        return super().fresh(kind, name)
+
+    def _enter(self, ref: Ref, at: int) -> InstanceObj:
+        """The object of a reference; it may be one of those that are there."""
+        unknown = x.var(ref.name, x.REF)
+        self._learn()
+        found = self._entered.get(self._root(unknown)) or self._entered.get(unknown)
+        if found is not None:
+            return found
+        told, self.on_input = self.on_input, None
+        kind = next(o for o in ref.options if isinstance(o, t.Instance))
+        obj: InstanceObj = super().fresh(kind, ref.name)
+        self.on_input = told
+        among = [known for known in self.instances if self._compatible(known, obj)]
+        if (among or t.NONE in ref.options) and len(self.path.story) == at:
+            self.path.decisions += 1
+        said, conditions = len(self.path.story) - at, len(self.path.conditions)
+        self.record.append(Entered(ref, obj, among, t.NONE in ref.options, at, said, conditions))
+        self._entered[unknown] = self._entered[self._root(unknown)] = obj
+        self.instances.append(obj)
+        if t.NONE not in ref.options and ref.name not in self._asked:
+            self.path.assume(x.ne(unknown, 0))
+        self._keep_apart()
+        if told is not None:
+            told(obj)
+        return obj
+
+    def _keep_apart(self) -> None:
+        """Objects that cannot be one are told to the solver, where being the same is not simply having one class."""
+        if not self.alias:
+            return
+        objects = self._objects()
+        mixed = any(len(obj.classes) > 1 for obj in objects)
+        for i, a in enumerate(objects):
+            for b in objects[:i]:
+                pair = frozenset((identity(a), identity(b)))
+                alike = mixed or any(c in b.classes for c in a.classes)
+                if alike and pair not in self._apart and not self._compatible(a, b):
+                    self._apart.add(pair)
+                    self.path.assume(x.ne(identity(a), identity(b)))
+
+    def _objects(self) -> list[InstanceObj]:
+        return [obj for obj in self.instances if obj.number not in self.merged]
+
+    def split(self, obj: InstanceObj, groups: Any) -> int:
+        chosen = super().split(obj, groups)
+        for gone in self.instances:
+            if self.merged.get(gone.number) is obj:
+                gone.classes = obj.classes
+        if obj.is_input:
+            self._keep_apart()
+        return chosen
+
+    def same(self, a: Any, b: Any) -> Value:
+        a, b = self._looked_up(a), self._looked_up(b)
+        for value in (a, b):
+            if not isinstance(value, InstanceObj) and not self._is_plain(value):
+                return NotImplemented
+            if isinstance(value, Ref) and self.on_input is not None:
+                return NotImplemented  # what its class promises is promised only if it is not None
+        objects = [
+            self._enter(v, len(self.path.story)) if isinstance(v, Ref) else self.merged.get(v.number, v) for v in (a, b)
+        ]
+        if not all(o.is_input for o in objects):
+            return objects[0] is objects[1]
+        known = self.known_same(*objects)
+        one, other = (x.var(v.name, x.REF) for v in (a, b))
+        if known is None:
+            return x.eq(one, other)
+        both_none = all(isinstance(v, Ref) and t.NONE in v.options for v in (a, b))
+        if known is False and both_none and frozenset(map(self._root, (one, other))) not in self._different:
+            return x.and_(x.eq(one, 0), x.eq(other, 0))
+        return known
+
+    @staticmethod
+    def _looked_up(value: Any) -> Any:
+        while isinstance(value, Ref) and value.resolved:
+            value = value.value
+        return value
+
+    def settle(self, obj: InstanceObj) -> InstanceObj:
+        if obj.is_input:
+            for other in self._objects():
+                if self.known_same(obj, other) is None:
+                    self._decide(x.eq(identity(obj), identity(other)))
+        return self.merged.get(obj.number, obj)
+
+    # --- fields --------------------------------------------------------------------------------------------
+
+    def first_read(self, obj: InstanceObj, name: str, kind: t.Type) -> Any:
+        start = self.value_of_type(kind, f"{obj.name}.{name}")
+        for other in self._objects():
+            if other.initial.get(name, MISSING) is MISSING or self.known_same(obj, other) is not None:
+                continue
+            equal = _equal(start, other.initial[name], self._is_plain)
+            same = x.eq(identity(obj), identity(other))
+            if equal is not None:
+                self.path.assume(x.implies(same, equal))
+            elif self._decide(same):
+                return obj.fields[name]
+        obj.initial[name] = start
+        self.first.append((obj, name, start))
+        value = start
+        for writer, written in self._log.get(name, ()):
+            if self.known_same(obj, writer) is None:
+                value = either(x.eq(identity(obj), identity(writer)), written, value)
+        obj.fields[name] = value
+        return value
+
+    def write_field(self, obj: InstanceObj, name: str, value: Any) -> None:
+        if name not in obj.initial:
+            obj.initial[name] = MISSING
+            if obj.is_input:
+                self.first.append((obj, name, MISSING))
+        obj.fields[name] = value
+        if obj.is_input:
+            self._log.setdefault(name, []).append((obj, value))
+            for other in self._objects():
+                if name in other.fields and self.known_same(obj, other) is None:
+                    same = x.eq(identity(obj), identity(other))
+                    other.fields[name] = either(same, value, other.fields[name])
+
+    def written_elsewhere(self, obj: InstanceObj, name: str) -> bool:
+        for writer, _ in reversed(self._log.get(name, [])):
+            if self.known_same(obj, writer) is None and self._decide(x.eq(identity(obj), identity(writer))):
+                return True
+        return False
+
+    def postpone(self, conditions: list[Expr], unread: Any, is_new: bool) -> None:
+        self.path.decisions += 1
+        self.record.append(Depends(conditions, unread, is_new, len(self.path.story), len(self.path.conditions)))
+
+
+def either(guard: Value, yes: Any, no: Any) -> Any:
+    """`yes` if the guard holds, else `no`: one expression where both are scalars of one sort."""
+    if not isinstance(guard, Expr):
+        return yes if guard else no
+    if yes is no or (type(yes) is type(no) and isinstance(yes, int | str) and yes == no):
+        return yes
+    one, other = _scalar(yes, no), _scalar(no, yes)
+    if one is not None and other is not None and x.sort_of(one) is x.sort_of(other):
+        return x.ite(guard, one, other)
+    return Either(guard, yes, no)
+
+
+def _scalar(value: Any, beside: Any) -> Value:
+    """The value in the language of expressions; a known float only beside an unknown one, else it stays exact."""
+    if isinstance(value, Expr) or type(value) in (int, bool, str):
+        return value
+    if type(value) is float and isinstance(beside, Expr) and value - value == 0:
+        return Fraction(value)
+    return None
+
+
+def _equal(a: Any, b: Any, is_plain: Any) -> Value:
+    """That two values of the start are equal, as a condition; None where it is no condition."""
+    if isinstance(a, Expr) and isinstance(b, Expr) and a.sort is b.sort:
+        return x.eq(a, b)
+    if is_plain(a) and is_plain(b):
+        return x.eq(x.var(a.name, x.REF), x.var(b.name, x.REF))
+    return None
+
+
+__all__ = ["Depends", "Either", "Entered", "SolverHeap", "identity"]
