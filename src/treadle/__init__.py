@@ -16,6 +16,10 @@ if TYPE_CHECKING:  # the same names for editors and type checkers
     from treadle.generate.schedule.order import order as order
     from treadle.generate.suite import explore as explore
     from treadle.generate.suite import parallel as parallel
+    from treadle.model.assume import acyclic as acyclic
+    from treadle.model.assume import assume as assume
+    from treadle.model.assume import non_aliasing as non_aliasing
+    from treadle.model.assume import non_sharing as non_sharing
     from treadle.model.errors import DeadlockError as DeadlockError
     from treadle.model.errors import LivelockError as LivelockError
     from treadle.model.errors import NothingToExplore as NothingToExplore
@@ -47,6 +51,10 @@ _PUBLIC: dict[str, str] = {
     "NothingToExplore": "treadle.model.errors",
     "UsageError": "treadle.model.errors",
     "unit": "treadle.output.unit_suite",
+    "assume": "treadle.model.assume",
+    "non_aliasing": "treadle.model.assume",
+    "non_sharing": "treadle.model.assume",
+    "acyclic": "treadle.model.assume",
     "Suite": "treadle.output.unit_suite",
 }
 

@@ -45,6 +45,8 @@ from treadle.output.unit_suite import unit
 @click.option(
     "--contracts/--no-contracts", default=True, help="Whether preconditions are assumed, and promises checked."
 )
+@click.option("--assume", multiple=True, metavar="WHAT", help="non_aliasing(a, b), non_sharing(a, b) or acyclic(a).")
+@click.option("--infer-assumptions", is_flag=True, help="Assume what only constructors link to be acyclic.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     targets: tuple[str, ...],

@@ -12,6 +12,7 @@ import builtins
 import difflib
 import functools
 import inspect
+import os
 import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -239,8 +240,16 @@ def _written(target: Target, node: ast.expr) -> Written:
 
 def excluded(found: Iterable[Condition]) -> str:
     """Why no path is left."""
-    shown = [f"`{c.text}` ({c.place or c.origin})" for c in found]
-    return f"the preconditions exclude every input: {' and '.join(shown)}" if shown else ""
+    return f"the preconditions exclude every input: {' and '.join(map(stating, found))}"
 
 
-__all__ = ["Contracts", "excluded", "fitting", "free_names", "leading_asserts", "stated"]
+def stating(condition: Condition) -> str:
+    """`n >= 0` (shop.py:5)"""
+    if not condition.file:
+        return f"`{condition.text}` ({condition.origin})"
+    near = os.path.relpath(condition.file)
+    file = condition.file if near.startswith("..") else near
+    return f"`{condition.text}` ({file}:{condition.line})"
+
+
+__all__ = ["Contracts", "excluded", "fitting", "free_names", "leading_asserts", "stated", "stating"]

@@ -42,6 +42,9 @@ def summary(suite: Suite) -> str:
         lines.append("  internal error in Treadle, please report it: the real run disagrees with the prediction")
         lines.append(f"    {case.target}({', '.join(f'{n}={shown(v)}' for n, v in case.arguments.items())})")
         lines += [f"    {line}" for line in why.strip().splitlines()[:6]]
+    lines += [f"  assuming {one}" for one in suite.assumed[:_MOST_PLACES]]
+    lines += [f"  ... and {len(suite.assumed) - _MOST_PLACES} more"] if len(suite.assumed) > _MOST_PLACES else []
+    lines += [f"  inferred {one}" for one in suite.inferred]
     lines += [f"  {sentence(case)}" for case in suite.violations]
     lines += [f"  {said}" for said in selected(suite)]
     if suite.tests and suite.complete:

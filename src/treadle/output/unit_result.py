@@ -64,6 +64,10 @@ class Suite:
     wrong_before: int = 0
     # things that went wrong beside the tests
     warnings: list[str] = field(default_factory=list)
+    # what the inputs were assumed to fulfil: there are no tests for others
+    assumed: list[str] = field(default_factory=list)
+    # heap assumptions that follow from the code, and why
+    inferred: list[str] = field(default_factory=list)
 
     @property
     def tests(self) -> int:
@@ -102,6 +106,8 @@ class Suite:
             "cases": [case_json(c) for c in self.cases],
             "disagreements": [{**case_json(c), "why": why} for c, why in self.disagreements],
             "violations": [finding(c) for c in self.violations],
+            "assumed": self.assumed,
+            "inferred": self.inferred,
             "left_out": self.left_out,
             "more": self.more.to_json() if self.more is not None else None,
             "warnings": self.warnings,

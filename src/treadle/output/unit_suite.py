@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from treadle.generate.unit_assumptions import fitting as fitting_assumptions
 from treadle.generate.unit_contracts import excluded, fitting
 from treadle.generate.unit_explore import Explored, Options, Session
 from treadle.generate.unit_grow import Growth
@@ -57,6 +58,8 @@ def unit(
     allow_effects: bool = False,
     pre: Sequence[str] = (),
     contracts: bool = True,
+    assume: Sequence[str] = (),
+    infer_assumptions: bool = False,
     progress: Progress | None = None,
     more: bool = False,
     select: str = ALL_PATHS,
@@ -69,9 +72,12 @@ def unit(
     the source is in `Suite.source`. `more` adds to the suite of an earlier run what that one's bounds had cut.
     `select` asks for fewer tests: 'local-paths', 'statements', 'branches', or 'points' with
     `points=["bank.py:57"]`; points alone are enough, and then the target is the function they lie in.
+    `pre` are conditions on the inputs ("n >= 0"), `assume` what is known of the heap ("acyclic(self)"); with
+    `contracts=False` the conditions of icontract and deal, and leading asserts, are code like any other.
     """
     options = Options(2 if k is None else k, alias, none, domain, seconds, paths, types or {}, allow_effects)
     options.pre, options.contracts = tuple(pre), contracts
+    options.assume, options.infer_assumptions = tuple(assume), infer_assumptions
     options.select = "points" if points and select == ALL_PATHS else select
     options.points = tuple(str(point) for point in points)
     _check_options(options)
@@ -127,9 +133,9 @@ def _sessions(
     """One for each target that can be explored; of a module, the others are left out and said."""
     sessions: list[Session] = []
     onward = {g.kept.target: g for g in growing or ()}
-    everywhere, found_pre = options, fitting(options.pre, found)
+    everywhere, pre, assume = options, fitting(options.pre, found), fitting_assumptions(options.assume, found)
     for target in found:
-        options = dataclasses.replace(everywhere, pre=found_pre[target.text])
+        options = dataclasses.replace(everywhere, pre=pre[target.text], assume=assume[target.text])
         growth = onward.get(target.text)
         try:
             if growth is not None and growth.start:
@@ -149,6 +155,8 @@ def _explore(suite: Suite, sessions: Sequence[Session], progress: Progress | Non
             session.progress = functools.partial(progress, session.target.text, number, len(sessions))
         explored = session.explore()
         _book(suite, explored)
+        suite.inferred += [f"{one} (of {session.target.text})" for one in session.inferred]
+        suite.assumed += [one for one in session.assuming() if one not in suite.assumed]
         if session.impossible():
             suite.left_out.append(f"{session.target.text}: {excluded(session.contracts.preconditions())}")
         if explored.stopped:

@@ -1,0 +1,243 @@
+"""Heap assumptions that follow from the code: structures that only constructors link are acyclic.
+
+An object whose links are all set by its own constructor, to what the constructor was given or makes itself, can only
+point to objects that are older than it or belong to it alone; so no path of links comes back. This is inferred only
+on request (--infer-assumptions), and only if nothing in the project's modules that are loaded can do otherwise: no
+other assignment to a field of that name, no setattr, no container of objects that could be added to, no constructor
+that lets `self` out.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from treadle.frontends.python import fields, source
+from treadle.frontends.python.heirs import known_subclasses
+from treadle.generate.unit_target import Target
+from treadle.symbolic import types as t
+from treadle.symbolic.assumptions import Assumption
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    assumption: Assumption
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.assumption}: {self.reason}"
+
+
+class _No(Exception):
+    """The structure may be cyclic."""
+
+
+def inferred(target: Target, types: dict[str, t.Type]) -> list[Inferred]:
+    """acyclic(x) for every input whose structure only constructors link."""
+    inputs: dict[str, t.Type] = dict(types)
+    if target.receiver == "self" and target.cls is not None:
+        inputs = {"self": t.Instance(target.cls), **inputs}
+    found: list[Inferred] = []
+    for name, kind in inputs.items():
+        classes = [o.cls for o in t.options(kind) if isinstance(o, t.Instance)]
+        if not classes:
+            continue
+        try:
+            links = _structure(classes)
+            if not _comes_back(links):
+                continue  # no field leads back to its own class: there is nothing to assume
+            _only_constructors(links, target)
+        except (_No, source.NoSource):
+            continue
+        shown = ", ".join(f"{cls.__name__}.{field}" for cls, own in links.items() for field in own)
+        verb = "is" if "," not in shown else "are"
+        found.append(Inferred(Assumption("acyclic", (name,)), f"{shown} {verb} assigned by constructors only"))
+    return found
+
+
+# --- the structure: classes and the fields that link them -------------------------------------------------------
+
+
+def _structure(classes: Iterable[type]) -> dict[type, dict[str, set[type]]]:
+    """Class -> its link fields -> the classes they lead to, for everything that can be reached."""
+    found: dict[type, dict[str, set[type]]] = {}
+    todo = [c for cls in classes for c in known_subclasses(cls)]
+    while todo:
+        cls = todo.pop(0)
+        if cls in found:
+            continue
+        found[cls] = {}
+        for name, kind in fields.field_types(cls).items():
+            reached = set(_classes_in(kind))
+            if reached:
+                found[cls][name] = reached
+                todo.extend(reached)
+    return found
+
+
+def _classes_in(kind: t.Type) -> Iterator[type]:
+    for option in t.options(kind):
+        if isinstance(option, t.Instance):
+            yield from known_subclasses(option.cls)
+        elif isinstance(option, t.TupleOf):
+            for element in (*option.elements, *([option.rest] if option.rest is not None else [])):
+                yield from _classes_in(element)
+        elif isinstance(option, t.ListOf | t.SetOf | t.DictOf):
+            inside = [option.key, option.value] if isinstance(option, t.DictOf) else [option.element]
+            if any(True for part in inside for _ in _classes_in(part)):
+                raise _No  # it can be added to, by anybody
+        elif not isinstance(option, t.Scalar | t.NoneType | t.OneOf | t.Samples):
+            raise _No
+
+
+def _comes_back(links: dict[type, dict[str, set[type]]]) -> bool:
+    def reached(start: type) -> set[type]:
+        seen: set[type] = set()
+        todo = [c for targets in links[start].values() for c in targets]
+        while todo:
+            cls = todo.pop()
+            if cls not in seen:
+                seen.add(cls)
+                todo.extend(c for targets in links.get(cls, {}).values() for c in targets)
+        return seen
+
+    return any(cls in reached(cls) for cls in links)
+
+
+# --- the code: who assigns the links ---------------------------------------------------------------------------
+
+_FORBIDDEN = ("__new__", "__setattr__", "__setstate__", "__getattr__", "__getattribute__")
+
+
+def _only_constructors(links: dict[type, dict[str, set[type]]], target: Target) -> None:
+    names = {field for own in links.values() for field in own}
+    constructors: set[ast.AST] = set()
+    files: set[str] = {target.file}
+    for cls in links:
+        definition, file = _definition(cls)
+        files.add(file)
+        for statement in definition.body:
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and statement.name in _FORBIDDEN:
+                raise _No
+            if isinstance(statement, ast.FunctionDef) and statement.name == "__init__":
+                _check_constructor(statement, names)
+                constructors.add(statement)
+        if dataclasses.is_dataclass(cls) and any(
+            isinstance(s, ast.FunctionDef) and s.name == "__post_init__" for s in definition.body
+        ):
+            raise _No
+    for file in files | set(_project_files(target)):
+        _check_module(source.tree_of(file)[0], names, constructors)
+
+
+def _definition(cls: type) -> tuple[ast.ClassDef, str]:
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    if type(cls).__call__ is not type.__call__ or file is None:
+        raise _No
+    tree, _ = source.tree_of(file)
+    body: list[ast.stmt] = tree.body
+    found: ast.ClassDef | None = None
+    for part in cls.__qualname__.split("."):
+        found = next((s for s in body if isinstance(s, ast.ClassDef) and s.name == part), None)
+        if found is None:
+            raise _No
+        body = found.body
+    assert found is not None
+    return found, file
+
+
+def _check_constructor(init: ast.FunctionDef, names: set[str]) -> None:
+    """Links get parameters, None, or objects made on the spot; nothing else learns of `self`."""
+    arguments = [*init.args.posonlyargs, *init.args.args, *init.args.kwonlyargs]
+    me, parameters = arguments[0].arg, {a.arg for a in arguments[1:]}
+    for node in ast.walk(init):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in parameters | {me}:
+            raise _No
+    for node in ast.walk(init):
+        pairs: list[tuple[ast.expr, ast.expr | None]] = []
+        if isinstance(node, ast.Assign):
+            pairs = [(one, node.value) for one in node.targets]
+        elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+            pairs = [(node.target, node.value)]
+        for place, value in pairs:
+            for part in ast.walk(place):
+                if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and part.attr in names:
+                    own = part is place and isinstance(part.value, ast.Name) and part.value.id == me
+                    if not own or value is None or not _harmless(value, me, parameters):
+                        raise _No
+    fine = {id(n.value) for n in ast.walk(init) if isinstance(n, ast.Attribute)}
+    for node in ast.walk(init):
+        if isinstance(node, ast.Name) and node.id == me and id(node) not in fine:
+            raise _No  # self is given to somebody
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+            if isinstance(owner, ast.Name) and owner.id == me:
+                raise _No  # a method of its own may do anything with it
+
+
+def _harmless(value: ast.expr, me: str, parameters: set[str]) -> bool:
+    if isinstance(value, ast.Constant):
+        return True
+    if isinstance(value, ast.Name):
+        return value.id in parameters
+    if isinstance(value, ast.IfExp):
+        return _harmless(value.body, me, parameters) and _harmless(value.orelse, me, parameters)
+    if isinstance(value, ast.BoolOp):
+        return all(_harmless(v, me, parameters) for v in value.values)
+    if isinstance(value, ast.Tuple):
+        return all(_harmless(v, me, parameters) for v in value.elts)
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id[:1].isupper():
+        inside = [*value.args, *(k.value for k in value.keywords)]
+        return all(_harmless(v, me, parameters) for v in inside)
+    return False
+
+
+def _check_module(tree: ast.Module, names: set[str], constructors: set[ast.AST]) -> None:
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        if node in constructors:
+            continue
+        if isinstance(node, ast.Attribute):
+            if isinstance(node.ctx, ast.Store | ast.Del) and node.attr in names:
+                raise _No
+            if node.attr in ("__dict__", "__setattr__", "__setstate__"):
+                raise _No
+        if isinstance(node, ast.Call):
+            called = node.func
+            if isinstance(called, ast.Name) and called.id in ("setattr", "vars", "exec", "eval"):
+                raise _No
+            if isinstance(called, ast.Attribute) and called.attr == "__init__" and not _is_super(called.value):
+                raise _No
+        todo.extend(ast.iter_child_nodes(node))
+
+
+def _is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
+def _project_files(target: Target) -> list[str]:
+    """The loaded modules that live beside the target's."""
+    root = os.path.dirname(os.path.realpath(target.file))
+    for _ in range(target.module.__name__.count(".")):
+        root = os.path.dirname(root)
+    found = []
+    package = target.module.__name__.partition(".")[0]
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if not isinstance(file, str) or not file.endswith(".py"):
+            continue
+        beside = os.path.realpath(file).startswith(root + os.sep) and "site-packages" not in file
+        if name.partition(".")[0] == package or (beside and _imports(module, target)):
+            found.append(file)
+    return found
+
+
+def _imports(module: object, target: Target) -> bool:
+    """A module that has nothing of the target's module cannot touch its objects' fields."""
+    names = vars(module).values()
+    return any(value is target.module or getattr(value, "__module__", "") == target.module.__name__ for value in names)
