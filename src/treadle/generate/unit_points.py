@@ -135,9 +135,9 @@ def _statement_lines(definition: Definition, line: int, code: set[int]) -> set[i
     if not inside:
         return set()
     statement = max(inside, key=lambda node: (node.lineno, -(node.end_lineno or 0)))
-    if isinstance(statement, ast.Try):
+    if isinstance(statement, ast.Try) and line == statement.lineno:
         # the keyword does nothing: what follows it is what happens
-        return _statement_lines(definition, statement.body[0].lineno, code) if line == statement.lineno else set()
+        return _statement_lines(definition, statement.body[0].lineno, code)
     if line in code:
         return {line}
     parts: list[ast.stmt] = getattr(statement, "body", [])

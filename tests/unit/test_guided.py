@@ -1,0 +1,221 @@
+"""Guided generation: the exact results of the paper, and that a guided search finds what filtering all paths finds."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.unit import random_programs
+from tests.unit.exploring import explored, load
+from tests.unit.random_programs import facts, programs
+from treadle.generate.unit_explore import Explored
+from treadle.model.testcase import Node, TestCase
+
+# --- the paper ---------------------------------------------------------------------------------------------
+
+
+def _line(module: str, text: str) -> int:
+    lines = Path(load(module).__file__ or "").read_text(encoding="utf-8").splitlines()
+    return next(n for n, line in enumerate(lines, 1) if line.strip() == text)
+
+
+def test_lcm_has_three_local_paths() -> None:
+    found = explored("unit_paper:lcm", k=1, select="local-paths")
+    assert len(found.cases) == found.paths == 3
+    assert len(explored("unit_paper:lcm", k=1).cases) == 9
+    results = {(c.arguments["a"] < c.arguments["b"], c.outcome.value == -1) for c in found.cases}
+    assert results == {(False, False), (False, True), (True, False)}
+
+
+def test_simplify_has_two_local_paths() -> None:
+    found = explored("unit_paper:Rational.simplify", k=1, select="local-paths")
+    assert [c.outcome.raises for c in found.cases] in ([None, ZeroDivisionError], [ZeroDivisionError, None])
+
+
+@pytest.mark.parametrize("other", ["return absolute(a)", "return a", "d = gcd(a, b)", "while b != 0:"])
+def test_two_points_of_lcm_need_one_test(other: str) -> None:
+    lines = [_line("unit_paper", "return -1"), _line("unit_paper", other)]
+    points = tuple(f"unit_paper.py:{n}" for n in lines)
+    [case] = explored("unit_paper:lcm", k=1, select="points", points=points).cases
+    assert (case.arguments, case.outcome.value) == ({"a": 0, "b": 0}, -1)
+
+
+def test_mist_has_no_local_path_for_aliasing() -> None:
+    assert len(explored("unit_paper:mist", k=1, select="local-paths").cases) == 4
+
+
+# --- guided is filtered ------------------------------------------------------------------------------------
+
+
+def _real(value: Any, made: dict[int, Any]) -> Any:
+    if not isinstance(value, Node):
+        return value
+    if value.number not in made:
+        assert value.cls is not None
+        made[value.number] = object.__new__(value.cls)
+        vars(made[value.number]).update({"f": 1, "g": 1, "next": None})
+        for name, field in value.fields.items():
+            setattr(made[value.number], name, _real(field, made))
+    return made[value.number]
+
+
+class Traced:
+    """A case run for real: every line of the program, and the local trace of the function itself."""
+
+    def __init__(self, function: Callable[..., Any], case: TestCase) -> None:
+        self.lines: set[int] = set()
+        self.local: list[Any] = []
+        self.arcs: set[tuple[int, int]] = set()
+        self._own = function.__code__
+        made: dict[int, Any] = {}
+        arguments = {name: _real(value, made) for name, value in case.arguments.items()}
+        sys.settrace(self._start)
+        try:
+            function(**arguments)
+        except Exception:
+            pass
+        finally:
+            sys.settrace(None)
+
+    def _start(self, frame: types.FrameType, event: str, arg: Any) -> Any:
+        return self._event if frame.f_code.co_filename == self._own.co_filename else None
+
+    def _event(self, frame: types.FrameType, event: str, arg: Any) -> Any:
+        if event == "line":
+            self.lines.add(frame.f_lineno)
+        if frame.f_code is self._own:
+            if event == "exception":
+                # raised here, or by somebody who was called: then the class is the callee's business
+                here = arg[2].tb_next is None
+                self.local.append((arg[2].tb_lasti, arg[0].__name__ if here else ""))
+            else:
+                if event == "line" and self.local and isinstance(self.local[-1], int):
+                    self.arcs.add((self.local[-1], frame.f_lineno))
+                self.local.append(frame.f_lineno if event == "line" else event)
+        return self._event
+
+    @property
+    def trace(self) -> tuple[Any, ...]:
+        return tuple(self.local)
+
+
+def _function(found: Explored) -> Callable[..., Any]:
+    function: Callable[..., Any] = found.target.function
+    return function
+
+
+def _all(source: str) -> tuple[Explored, list[Traced]]:
+    found = random_programs.explore(source)
+    return found, [Traced(_function(found), case) for case in found.cases]
+
+
+_SETTINGS = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+
+
+@pytest.mark.slow
+@given(programs())
+@_SETTINGS
+def test_local_paths_are_the_local_traces_of_all_paths(source: str) -> None:
+    every, traced = _all(source)
+    guided = random_programs.explore(source, select="local-paths")
+    found = [Traced(_function(guided), case).trace for case in guided.cases]
+    if every.seen.complete:
+        assert set(found) == {t.trace for t in traced}
+        assert len(found) == len(set(found))
+        assert guided.selection is not None
+        assert guided.selection.doubts == []
+
+
+@pytest.mark.slow
+@given(programs(), st.data())
+@_SETTINGS
+def test_a_point_is_found_exactly_if_some_path_reaches_it(source: str, data: st.DataObject) -> None:
+    every, traced = _all(source)
+    reached = set().union(*(t.lines for t in traced)) if traced else set()
+    within = [
+        n for n, line in enumerate(source.splitlines(), 1) if line.startswith("    ") and _has_code(line) and n > 6
+    ]
+    for line in sorted(set(data.draw(st.lists(st.sampled_from(within), min_size=1, max_size=4)))):
+        guided = random_programs.explore(source, select="points", points=(str(line),))
+        assert guided.selection is not None
+        verdict = guided.selection.verdict(0, guided.selection.met(guided.cases))
+        if line in reached:
+            [case] = guided.cases
+            assert line in Traced(_function(guided), case).lines
+        elif every.seen.complete:
+            assert (verdict, guided.cases) == ("none", [])
+
+
+def _has_code(line: str) -> bool:
+    return line.strip() not in ("else:", "try:")
+
+
+@pytest.mark.slow
+@given(programs(), st.data())
+@_SETTINGS
+def test_two_points_of_one_path_need_one_test(source: str, data: st.DataObject) -> None:
+    _, traced = _all(source)
+    if not traced:
+        return
+    path = data.draw(st.sampled_from(traced))
+    lines = [n for n in sorted(path.lines) if _has_code(source.splitlines()[n - 1])]
+    a, b = data.draw(st.sampled_from(lines)), data.draw(st.sampled_from(lines))
+    guided = random_programs.explore(source, select="points", points=(f"{a},{b}",))
+    [case] = guided.cases
+    assert {a, b} <= Traced(_function(guided), case).lines
+
+
+@pytest.mark.slow
+@given(programs())
+@_SETTINGS
+def test_statements_and_branches_are_those_of_all_paths(source: str) -> None:
+    every, traced = _all(source)
+    own = range(_function(every).__code__.co_firstlineno, 10_000)
+    conditions = {n for n, line in enumerate(source.splitlines(), 1) if line.strip().startswith(("if ", "while "))}
+    for select in ("statements", "branches"):
+        guided = random_programs.explore(source, select=select)
+        found = [Traced(_function(guided), case) for case in guided.cases]
+        assert len(found) <= len(traced)
+        if select == "statements":
+            assert _lines(found, own) == _lines(traced, own)
+        assert _arcs(found, conditions) == _arcs(traced, conditions) or select == "statements"
+        for one in guided.cases:
+            others = [c for c in guided.cases if c is not one]
+            assert guided.selection is not None
+            assert guided.selection.met(others) != guided.selection.met(guided.cases)
+
+
+def _lines(traced: list[Traced], own: range) -> set[int]:
+    return {n for t in traced for n in t.lines if n in own}
+
+
+def _arcs(traced: list[Traced], conditions: set[int]) -> set[tuple[int, int]]:
+    return {arc for t in traced for arc in t.arcs if arc[0] in conditions}
+
+
+@pytest.mark.slow
+@given(programs())
+@settings(_SETTINGS, max_examples=10)
+def test_the_same_program_gives_the_same_tests(source: str) -> None:
+    for select in ("local-paths", "branches"):
+        first, again = (random_programs.explore(source, select=select) for _ in range(2))
+        assert [facts(c) for c in first.cases] == [facts(c) for c in again.cases]
+
+
+# --- effect ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_local_paths_are_a_selection_of_all_paths_in_their_order() -> None:
+    for name in ("unit_paper:lcm", "unit_paper:List.rem_all", "unit_arithmetic:grid"):
+        every = [facts(c) for c in explored(name, k=2).cases]
+        chosen = [facts(c) for c in explored(name, k=2, select="local-paths").cases]
+        places = [every.index(c) for c in chosen]
+        assert places == sorted(places)
