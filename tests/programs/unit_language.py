@@ -642,3 +642,57 @@ def deques(n: int) -> list[int]:
 
 def any_object(o: object) -> bool:
     return o is None or isinstance(o, int)
+
+
+class Stack(list):
+    def __init__(self, *values):
+        super().__init__(values)
+
+
+class Bag(dict):
+    def __init__(self, *given, **named):
+        dict.__init__(self, *given, **named)
+        self.total = len(self)
+
+
+class Distinct(set):
+    def __init__(self, values: list[int]):
+        set.__init__(self, values)
+
+
+def own_containers(a: int, b: int) -> tuple[int, int, int]:
+    stack = Stack(a, b)
+    stack.append(3)
+    return stack.pop() + stack[0], Bag({a: 1}).total + len(Bag(x=1, y=2)), len(Distinct([a, b, a]))
+
+
+def no_mapping(a: int) -> Bag:
+    return Bag(a)
+
+
+def no_manager(a: int) -> int:
+    with a:
+        return 1  # pragma: no cover
+
+
+def in_place(a: int, b: int | None) -> int:
+    a += b
+    return a
+
+
+def spread_names(a: int) -> int:
+    return no_manager(**a)
+
+
+def method_itself(values: list[int]) -> int:
+    take = values.append
+    take(1)
+    return len(take.__self__)
+
+
+def lazy_pairs(values: list[int]) -> bool:
+    import itertools
+
+    first, second = itertools.tee(map(abs, values))
+    next(second, None)
+    return any(a > b for a, b in zip(first, second, strict=False))

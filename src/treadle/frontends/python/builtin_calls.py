@@ -123,7 +123,7 @@ def _guarded(vm: VM, function: Any, handler: Callable[..., Any], args: list[Any]
 
 def _unbound_method(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
     """list.append(xs, 1), object.__setattr__(o, 'x', 1), dict.__init__(...)"""
-    from treadle.frontends.python import attributes, concrete
+    from treadle.frontends.python import attributes, concrete, operators
 
     name, owner = function.__name__, function.__objclass__
     if args:
@@ -135,12 +135,17 @@ def _unbound_method(vm: VM, function: Any, args: list[Any], named: dict[str, Any
                 return _deque_method(vm, first, name, args[1:], named)
             if first.payload is not None:
                 return method(vm, first.payload, name, args[1:], named)
+            if isinstance(owner, type) and not issubclass(first.cls, owner):
+                shown = operators.exemplar(vm, first)
+                raise vm.mimic(lambda: function(shown))
         if isinstance(first, Expr | ListObj | DictObj | tuple | str | View | Range):
+            if not issubclass(attributes.python_type(vm, first), owner):
+                shown = operators.exemplar(vm, first)
+                raise vm.mimic(lambda: function(shown))
             return method(vm, first, name, args[1:], named)
         if isinstance(first, type) and name == "__subclasses__":
             raise Unsupported("__subclasses__")
         args = [first, *args[1:]]
-    del attributes
     return concrete.call_real(vm, function, args, named)
 
 
@@ -194,6 +199,30 @@ def _new(vm: VM, owner: type, args: list[Any], named: dict[str, Any]) -> Any:
 # --- methods of built-in values --------------------------------------------------------------------------
 
 
+def _initialised(vm: VM, obj: Any, args: list[Any], named: dict[str, Any]) -> None:
+    """list.__init__(self, values), dict.__init__(self, ...), set.__init__(self, values) from a subclass."""
+    from treadle.frontends.python import mappings, operators, sequences
+
+    if not isinstance(obj, ListObj | DictObj):
+        return
+    kind = _container_type(obj)
+    if len(args) > 1 or (named and kind is not dict):
+        shown = [operators.exemplar(vm, a) for a in args]
+        raise vm.mimic(lambda: kind(*shown, **dict.fromkeys(named)))
+    if isinstance(obj, ListObj):
+        sequences.replace(vm, obj, vm.new_list(vm.spread(args[0]) if args else []))
+        return
+    if kind is set:
+        mappings.SET_METHODS["clear"](vm, obj)
+    mappings.DICT_METHODS["update"](vm, obj, *args, **named)
+
+
+def _container_type(obj: ListObj | DictObj) -> Any:
+    if isinstance(obj, ListObj):
+        return list
+    return (frozenset if obj.frozen else set) if obj.keys_only else dict
+
+
 def method(vm: VM, obj: Any, name: str, args: list[Any], named: dict[str, Any]) -> Any:
     """obj.name(*args) for a value of a built-in type."""
     from treadle.frontends.python import concrete, mappings, operators, sequences, strings
@@ -203,6 +232,8 @@ def method(vm: VM, obj: Any, name: str, args: list[Any], named: dict[str, Any]) 
         if name == "__call__":
             return method(vm, obj.self, obj.name, args, named)
         raise Unsupported(f"the attribute '{name}' of a method")
+    if name == "__init__":
+        return _initialised(vm, obj, args, named)
     special = _SPECIAL_METHODS.get(name)
     if special is not None:
         return special(vm, obj, *args)
@@ -356,7 +387,6 @@ _SPECIAL_METHODS: dict[str, Callable[..., Any]] = {
     "__len__": lambda vm, obj: length(vm, obj),
     "__str__": lambda vm, obj: _str(vm, obj),
     "__repr__": lambda vm, obj: _repr(vm, obj),
-    "__init__": lambda vm, obj, *args: None,
     "__eq__": _operator_method("=="),
     "__ne__": _operator_method("!="),
     "__lt__": _operator_method("<"),

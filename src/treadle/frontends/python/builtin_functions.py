@@ -96,6 +96,7 @@ def _on_known(vm: VM, function: Callable[..., Any], *args: Any) -> Any:
 
 def _extreme(op: str, name: str) -> Callable[..., Any]:
     def extreme(vm: VM, *args: Any, key: Any = None, default: Any = _MISSING) -> Any:
+        key = vm.force(key)
         from treadle.frontends.python import operators
 
         values = [vm.force(v) for v in (vm.spread(args[0]) if len(args) == 1 else args)]
@@ -605,9 +606,15 @@ def _hash(vm: VM, value: Any) -> Any:
     mappings.check_key(vm, value)
     if isinstance(value, InstanceObj) and operators._is_python(attributes.lookup(value.cls, "__hash__")):
         return vm.call(attributes.get(vm, value, "__hash__"))
-    if isinstance(value, Obj | str):
+    if _hash_varies(value):
         raise Unsupported("the hash of a value, which changes from run to run")
     return _on_known(vm, hash, value)
+
+
+def _hash_varies(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return any(map(_hash_varies, value))
+    return isinstance(value, Obj | str | bytes) or (isinstance(value, Expr) and value.sort is x.STR)
 
 
 def _id(vm: VM, value: Any) -> Any:
@@ -659,6 +666,8 @@ def _nothing(vm: VM, *args: Any, **named: Any) -> None:
 def _itemgetter(vm: VM, *items: Any) -> Any:
     from treadle.frontends.python import calls, models
 
+    if not items:
+        raise vm.mimic(lambda: operator.itemgetter())  # type: ignore[call-overload]
     maker = models.itemgetter_1 if len(items) == 1 else models.itemgetter_n
     return calls.call(vm, maker, list(items), {})
 

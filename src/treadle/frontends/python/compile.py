@@ -340,6 +340,7 @@ class Compiler(Expressions):
         item = items[0]
         manager = self.copy(node, self.expression(item.context_expr))
         leave, enter, entered = self.temporary(), self.temporary(), self.temporary()
+        self.op(node, "with", manager)
         self.emit(ir.GetField(node.lineno, leave, manager, "__exit__"))
         self.emit(ir.GetField(node.lineno, enter, manager, "__enter__"))
         self.emit(ir.Call(node.lineno, entered, enter, ()))

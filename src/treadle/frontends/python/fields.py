@@ -63,6 +63,21 @@ def field_type(cls: type, name: str) -> t.Type | None:
     return field_types(cls).get(name)
 
 
+@functools.cache
+def sets_by_name(cls: Any) -> bool:
+    """Whether methods of the class make fields that no name in their source shows: setattr, vars, __dict__."""
+    for base in cls.__mro__:
+        for node, _ in _methods(base):
+            me = node.args.args[0].arg if node.args.args else ""
+            for part in ast.walk(node):
+                match part:
+                    case ast.Call(func=ast.Name(id="setattr" | "vars"), args=[ast.Name(id=name), *_]) if name == me:
+                        return True
+                    case ast.Attribute(value=ast.Name(id=name), attr="__dict__") if name == me:
+                        return True
+    return False
+
+
 def _nullable_if_object(kind: t.Type) -> t.Type:
     return t.union(*(hints.nullable_object(o) for o in t.options(kind)))
 

@@ -210,8 +210,20 @@ def groupby(iterable, key=None):
 
 
 def tee(iterable, n=2):
-    values = list(iterable)
-    return tuple(iter(list(values)) for _ in range(n))
+    iterator = iter(iterable)
+    waiting = [[] for _ in range(n)]
+
+    def branch(own):
+        while True:
+            if not own:
+                value = next(iterator, _NOTHING)
+                if value is _NOTHING:
+                    return
+                for other in waiting:
+                    other.append(value)
+            yield own.pop(0)
+
+    return tuple([branch(own) for own in waiting])
 
 
 def batched(iterable, n, *, strict=False):

@@ -70,6 +70,8 @@ MOST_POWER = 6
 
 def apply(vm: VM, op: str, args: list[Any]) -> Any:
     """The value of an operator step."""
+    if op == "with":
+        return _check_manager(vm, args[0])
     if len(args) == 1:
         return _unary(vm, op, args[0])
     special = _SPECIAL.get(op)
@@ -80,6 +82,19 @@ def apply(vm: VM, op: str, args: list[Any]) -> Any:
     if op.endswith("="):
         return _in_place(vm, op[:-1], args[0], args[1])
     return binary(vm, op, args[0], args[1])
+
+
+def _check_manager(vm: VM, value: Any) -> None:
+    """with value: raises when the value is no context manager."""
+    value = vm.force(value)
+    if value is None or isinstance(value, Expr | ListObj | DictObj | tuple) or number_kind(value) or is_string(value):
+        shown = exemplar(vm, value)
+
+        def fail() -> None:
+            with shown:
+                pass
+
+        raise vm.mimic(fail)
 
 
 # --- kinds -----------------------------------------------------------------------------------------------
@@ -582,6 +597,7 @@ def _in_place(vm: VM, op: str, a: Any, b: Any) -> Any:
         plain, named = f"unsupported operand type(s) for {op}:", f"unsupported operand type(s) for {op}=:"
         if said and isinstance(said[0], str) and said[0].startswith(plain) and raised.value.cls is TypeError:
             raised.value.fields["args"] = (said[0].replace(plain, named), *said[1:])
+            raised.value.payload = None
         raise
 
 

@@ -278,7 +278,10 @@ class VM(Machine):
         for key, operand in step.named:
             value = self.operand(frame, operand)
             if key is None:
-                for k, v in mappings.entries(self, self.force(value)):
+                value = self.force(value)
+                if value is None or isinstance(value, Expr | ListObj | tuple) or operators.number_kind(value):
+                    raise self._not_spread(function, "**", "a mapping", value)
+                for k, v in mappings.entries(self, value):
                     if not isinstance(k, str):
                         raise Unsupported("unknown keyword argument names")
                     named[k] = v
@@ -290,18 +293,24 @@ class VM(Machine):
         """f(*value)"""
         value = self.force(value)
         if value is None or operators.number_kind(value):
-            kind = attributes.python_type(self, value).__name__
             if function is None:
+                kind = attributes.python_type(self, value).__name__
                 raise self.error(TypeError, f"Value after * must be an iterable, not {kind}")
-            while isinstance(function, Bound):
-                function = function.function
-            host = function.host if isinstance(function, FunctionValue) else function
-            if not hasattr(host, "__qualname__"):
-                raise Unsupported("an argument after * that is not iterable")
-            module = getattr(host, "__module__", None)
-            shown = host.__qualname__ if module in (None, "builtins") else f"{module}.{host.__qualname__}"
-            raise self.error(TypeError, f"{shown}() argument after * must be an iterable, not {kind}")
+            raise self._not_spread(function, "*", "an iterable", value)
         return self.spread(value)
+
+    def _not_spread(self, function: Any, stars: str, wanted: str, value: Any) -> Raised:
+        """The TypeError of f(*value) or f(**value) for a value that cannot be spread."""
+        kind = attributes.python_type(self, value).__name__
+        function = self.force(function)
+        while isinstance(function, Bound):
+            function = function.function
+        host = function.host if isinstance(function, FunctionValue) else function
+        if not hasattr(host, "__qualname__"):
+            raise Unsupported(f"an argument after {stars} that is not {wanted}")
+        module = getattr(host, "__module__", None)
+        shown = host.__qualname__ if module in (None, "builtins") else f"{module}.{host.__qualname__}"
+        return self.error(TypeError, f"{shown}() argument after {stars} must be {wanted}, not {kind}")
 
     def call(self, function: Any, *args: Any) -> Any:
         return calls.call(self, function, list(args), {})
