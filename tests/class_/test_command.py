@@ -30,7 +30,7 @@ KEYS = {
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name in ("class_bank.py", "class_bad.py", "class_broken.py"):
+    for name in ("class_bank.py", "class_longer.py", "class_bad.py", "class_broken.py"):
         shutil.copy(PROGRAMS / name, tmp_path)
     return tmp_path
 
@@ -168,3 +168,43 @@ def test_somebody_else_s_file_is_left_alone(folder: Path) -> None:
     assert done.returncode == 2
     assert "was not written by treadle" in done.stderr
     assert (folder / "test_account_concurrent.py").read_text() == "# mine\n"
+
+
+# ---------------------------------------------------------------------- warnings, longer tests, workers
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["Remembering", "Fetching"])
+def test_a_warning_replays_and_is_no_test_of_the_project(folder: Path, name: str) -> None:
+    done = treadle(folder, "class", f"class_longer:{name}", "--json")
+    assert done.returncode == 0, done.stderr
+    (warning,) = json.loads(done.stdout)["warnings"]
+    again = treadle(folder, "replay", warning["replay"])
+    assert again.returncode == 1
+    assert "the schedule fails again" in again.stdout
+    assert run_pytest(folder).returncode == 5  # nothing to collect
+
+
+@pytest.mark.slow
+def test_a_fault_of_two_calls_in_a_thread_is_written_as_a_test(folder: Path) -> None:
+    done = treadle(folder, "class", "class_longer:Toggled")
+    assert done.returncode == 1, done.stderr
+    assert "T2: sout.add(); sout.add()" in done.stdout
+    assert run_pytest(folder, "test_toggled_concurrent.py").returncode == 1
+    assert treadle(folder, "class", "class_longer:Toggled", "--calls", "1").returncode == 0
+
+
+def test_calls_out_of_range_are_refused(folder: Path) -> None:
+    done = treadle(folder, "class", "class_longer:Toggled", "--calls", "9")
+    assert (done.returncode, done.stderr.strip()) == (
+        2,
+        "treadle: --calls must be from 1 to 4, not 9: longer tests are not for people",
+    )
+
+
+@pytest.mark.slow
+def test_workers_for_one_class(folder: Path) -> None:
+    done = treadle(folder, "class", "class_bank:SafeAccount", "--workers", "2", "--json")
+    facts = json.loads(done.stdout)
+    assert (done.returncode, facts["verdict"]) == (0, "PASSED-WITHIN-BOUNDS")
+    assert facts["exhausted_pairs"] == facts["coverage"]["pairs"] == 17

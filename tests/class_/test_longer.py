@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import sys
 
-from tests.class_.drive import PROGRAMS, campaign, kinds
+import pytest
+
+from tests.class_.drive import PROGRAMS, campaign, kinds, subject
 from treadle.generate.class_.calls import Value
 from treadle.generate.class_.minimise import shorter
+from treadle.generate.class_.report import Options
+from treadle.generate.class_.workers import run_in_processes
+from treadle.model.errors import UsageError
 from treadle.model.result import Verdict
 
 
 def test_one_call_survives_one_change_and_not_two() -> None:
-    assert campaign("class_bank:Toggled", calls=1).verdict is Verdict.PASSED_WITHIN_BOUNDS
-    result = campaign("class_bank:Toggled")
+    assert campaign("class_longer:Toggled", calls=1).verdict is Verdict.PASSED_WITHIN_BOUNDS
+    result = campaign("class_longer:Toggled")
     assert [fault.message for fault in result.faults] == [
         "add || add; add: no order of the calls gives sout.value() == 1"
     ]
 
 
 def test_a_version_that_never_comes_back_passes() -> None:
-    result = campaign("class_bank:Counted")
+    result = campaign("class_longer:Counted")
     assert result.verdict is Verdict.PASSED_WITHIN_BOUNDS
     assert result.longer_tests > 0
     assert f"of {result.longer_exhausted} of {result.longer_tests} tests with up to 2 calls" in result.reason
@@ -32,11 +37,11 @@ def test_longer_tests_can_be_switched_off() -> None:
 
 
 def test_two_calls_that_give_way_to_each_other_are_a_livelock() -> None:
-    assert kinds(campaign("class_bank:Polite", budget=20.0)) == {"left || right": "livelock"}
+    assert kinds(campaign("class_longer:Polite", budget=20.0)) == {"left || right": "livelock"}
 
 
 def test_a_loop_that_only_waits_for_its_turn_is_no_livelock() -> None:
-    result = campaign("class_bank:Spinning", budget=3.0)
+    result = campaign("class_longer:Spinning", budget=3.0)
     assert result.faults == []
 
 
@@ -45,19 +50,19 @@ def test_a_loop_that_waits_is_no_livelock_for_explore_either() -> None:
 
     if str(PROGRAMS) not in sys.path:
         sys.path.insert(0, str(PROGRAMS))
-    from class_bank import Spinning  # type: ignore[import-not-found]
+    from class_longer import Spinning  # type: ignore[import-not-found]
 
     def run() -> None:
         shared = Spinning()
         treadle.parallel(shared.add, shared.add)
 
-    result = treadle.check(run, instrument=["class_bank"], executions=60)
+    result = treadle.check(run, instrument=["class_longer"], executions=60)
     assert result.verdict is Verdict.CUT
 
 
 def test_the_values_of_a_fault_are_short() -> None:
     values = {"names": ["['Xavier', 'Yolanda', 'Zoe']"], "rows": ["1234"]}
-    fault = campaign("class_bank:Seats", values=values).faults[0]
+    fault = campaign("class_longer:Seats", values=values).faults[0]
     assert str(fault.witness.test) == "sout.take(['a', 'Z']) || sout.take(['a', 'Z'])"
     assert str(fault.witness.test.root) == "Seats(1)"
 
@@ -73,3 +78,29 @@ def test_a_shorter_value_is_of_the_same_kind() -> None:
     assert sources("{'abc': 10}") == ["{}", "{'a': 10}", "{'abc': 1}"]
     assert sources("Basket(100)") == ["Basket(1)", "Basket(10)"]
     assert sources("1") == sources("'a'") == sources("None") == sources("{sout}") == []
+
+
+def test_an_argument_of_another_class_is_brought_into_a_state() -> None:
+    fault = campaign("class_longer:Shop").faults[0]
+    assert fault.message == "sell || sell: no order of the calls gives sout.sold() == 1"
+    assert "basket_after_add()" in str(fault.witness.test)
+
+
+def test_several_processes_share_the_tests_of_one_class() -> None:
+    alone = campaign("class_bank:SafeAccount")
+    together = run_in_processes(subject("class_bank:SafeAccount"), Options(), 2)
+    assert together.verdict is Verdict.PASSED_WITHIN_BOUNDS
+    assert (together.pairs, together.longer_tests) == (alone.pairs, alone.longer_tests)
+    assert together.exhausted_pairs == together.pairs
+
+
+def test_several_processes_report_a_fault_once() -> None:
+    alone = campaign("class_bank:Account")
+    together = run_in_processes(subject("class_bank:Account"), Options(budget=5.0), 2)
+    assert together.verdict is Verdict.FAILED
+    assert sorted(fault.message for fault in together.faults) == sorted(fault.message for fault in alone.faults)
+
+
+def test_an_error_of_a_process_is_told() -> None:
+    with pytest.raises(UsageError, match="has no method 'depost'; did you mean 'deposit'"):
+        run_in_processes(subject("class_bank:Account"), Options(methods=("depost",)), 2)

@@ -24,6 +24,7 @@ from treadle.generate.class_.longer import MOST_CALLS
 from treadle.generate.class_.report import ClassResult, Options
 from treadle.generate.class_.sequences import prunings
 from treadle.generate.class_.subject import check_class, find_class, import_module, public_classes
+from treadle.generate.class_.workers import run_in_processes
 from treadle.model.errors import UsageError
 from treadle.model.result import Verdict
 from treadle.output import class_console, class_pytest
@@ -50,7 +51,9 @@ _WORST_FIRST = (Verdict.FAILED, Verdict.CUT, Verdict.PASSED_WITHIN_BOUNDS, Verdi
 @click.option("--instrument", multiple=True, metavar="PKG", help="Also look inside this installed package. Repeatable.")
 @click.option("--output", default="", metavar="PATH", help="Folder or file for the tests. Default: tests/, or here.")
 @click.option("--keep-green", is_flag=True, help="Mark the tests xfail(strict): they tell when the fault is gone.")
-@click.option("--workers", type=int, default=1, metavar="N", help="Processes that work on the classes of a package.")
+@click.option(
+    "--workers", type=int, default=1, metavar="N", help="Processes that work on the class, or on those of a package."
+)
 @click.option("--seed", type=int, default=0, metavar="N", help="Other values and other random numbers.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(target: str, as_json: bool, output: str, keep_green: bool, workers: int, **given: Any) -> int:
@@ -70,7 +73,7 @@ def command(target: str, as_json: bool, output: str, keep_green: bool, workers: 
             place = f" ({number + 1} of {len(found)})" if len(found) > 1 else ""
             try:
                 with Progress(f"treadle class {name}{place}", stderr) as progress:
-                    results.append(_one(name, cls, options, progress, output, keep_green, alone=":" in target))
+                    results.append(_one(name, cls, options, progress, output, keep_green, ":" in target, workers))
             except KeyboardInterrupt:
                 if not results:
                     raise
@@ -249,13 +252,16 @@ def _modules(module: ModuleType) -> list[ModuleType]:
 
 
 def _one(
-    name: str, cls: Any, options: Options, progress: Any, output: str, keep_green: bool, alone: bool
+    name: str, cls: Any, options: Options, progress: Any, output: str, keep_green: bool, alone: bool, workers: int
 ) -> ClassResult:
     """One class; among several, those that cannot be tested are noted and left out."""
     try:
         check_class(cls, name)
         subject = examine_use(name, cls)
-        result = run_class(subject, options, progress)
+        if workers > 1:
+            result = run_in_processes(subject, options, workers)
+        else:
+            result = run_class(subject, options, progress)
     except UsageError as error:
         if alone:
             raise
@@ -264,7 +270,7 @@ def _one(
     left = options.budget - result.seconds
     if result.verdict is Verdict.FAILED and not result.faults and left > _WORTHWHILE and not result.interrupted:
         # what was found is not shown by a test of its own: go on without it
-        ignored = options.ignored | {frozenset(fault.methods) for fault in result.warnings}
+        ignored = options.ignored | {frozenset(fault.methods) for fault in result.unshown}
         again = run_class(subject, replace(options, budget=left, ignored=ignored), progress)
         again.notes += [note for note in result.notes if note not in again.notes]
         again.warnings += result.warnings

@@ -35,7 +35,9 @@ def show(result: ClassResult, written: Path | None = None, file: IO[str] | None 
         _show_fault(console, fault, number + 1)
     for warning in result.warnings:
         methods = " || ".join(warning.methods if len(warning.methods) > 1 else warning.methods * 2)
-        console.print(Text.assemble(("  warning: ", "yellow"), f"{warning.kind}: {methods}: {warning.message}"))
+        said = warning.message if " || " in warning.message.partition(":")[0] else f"{methods}: {warning.message}"
+        console.print(Text.assemble(("  warning: ", "yellow"), f"{warning.kind}: {said}"))
+        console.print(f"    replay: treadle replay '{warning.replay}'", markup=False)
     for note in result.notes[:_MOST_NOTES]:
         console.print(f"  note: {note}", markup=False)
     if len(result.notes) > _MOST_NOTES:

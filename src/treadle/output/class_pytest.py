@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from treadle.generate.class_.report import ClassResult, Fault, Options
 from treadle.generate.class_.stage import Test
 from treadle.model.errors import UsageError
 from treadle.oracles.linearizability import Outcome
+from treadle.runtime.fingerprint import digest
 
 MARK = "written by `treadle class`"
 
@@ -33,8 +34,13 @@ _OPERATORS = {
     "+": "add",
 }  # fmt: skip
 
-# Seconds for all tests of a file together, in a process of their own.
+# Seconds for all tests of a file together, in a process of their own; and for one search of one test.
 _PATIENCE = 180
+_SECONDS = 20.0
+_SECONDS_FOR_A_WARNING = 3.0
+
+# Where the tests of warnings go: pytest does not collect there by itself.
+WARNINGS = Path(".treadle") / "warnings"
 
 
 @dataclass
@@ -61,7 +67,9 @@ def write_test(result: ClassResult, fault: Fault, options: Options, taken: set[s
     needs += list(options.setup_lines)
     body = [f"{sout} = {build}", *(_statement(call.source(sout)) for call in test.alpha)]
     lines = [f'"""{_escape(fault.message)}"""', *body, ""]
-    scenario = _Scenario(test, fault, sout)
+    if fault.kind == "serializability":
+        needs.append("from treadle.runtime.fingerprint import digest, inner_state")
+    scenario = _Scenario(test, fault, sout, result.subject.tallies if result.subject is not None else frozenset())
     lines += scenario.threads()
     lines += scenario.check()
     source = "\n".join(f"    {line}".rstrip() for line in lines)
@@ -72,8 +80,8 @@ def write_test(result: ClassResult, fault: Fault, options: Options, taken: set[s
 class _Scenario:
     """The lines of a test after the object is built."""
 
-    def __init__(self, test: Test, fault: Fault, sout: str) -> None:
-        self.test, self.fault, self.sout = test, fault, sout
+    def __init__(self, test: Test, fault: Fault, sout: str, without: frozenset[str]) -> None:
+        self.test, self.fault, self.sout, self.without = test, fault, sout, without
         self.orders = [order for order in fault.witness.orders if not order.ending]
         self.where = fault.witness.violation.where
 
@@ -127,6 +135,8 @@ class _Scenario:
 
     def check(self) -> list[str]:
         kind = self.where[0]
+        if self.fault.kind == "serializability":
+            return self._inner_state()
         if self.fault.kind == "invariant":
             name = "__invariant__" if "__invariant__" in self.fault.message else "invariant"
             return [f"assert {self.sout}.{name}() is not False"]
@@ -143,6 +153,15 @@ class _Scenario:
         allowed = [row.replace(",)", ")") if len(parts) > 1 else row for row in rows]
         source = f"({', '.join(seen)},)" if len(seen) == 1 else f"({', '.join(seen)})"
         return ["", f"seen = {source}", "assert seen in [", *[f"    {row}," for row in allowed], "]"]
+
+    def _inner_state(self) -> list[str]:
+        """The state itself has no source form: it is told by a digest."""
+        allowed = sorted({digest(order.state) for order in self.orders})
+        return [
+            "",
+            f"state = digest(inner_state({self.sout}, {sorted(self.without)!r}))",
+            f'assert state in {allowed!r}, "the object\'s inner state is one that no order of the calls leaves"',
+        ]
 
     def _parts(self) -> list[_Part]:
         """What can be looked at: the results of the threads, the object's own answers, its attributes."""
@@ -320,39 +339,72 @@ def _path_lines(result: ClassResult, folder: Path) -> list[str]:
 
 
 def save(result: ClassResult, options: Options, output: str = "", keep_green: bool = False) -> Path | None:
-    """Write the tests of a result that can be shown to fail; set each fault's `test` and `replay`."""
+    """Write the tests of a result that can be shown to fail; set each fault's `test` and `replay`.
+
+    What is not shown by a test of its own is not reported: it stays as a note.
+    """
+    _save_warnings(result, options)
     if not result.faults:
         return None
     path = _path(result, output)
+    tests, trails = _record(result, _sources(result, result.faults, options), path)
+    shown = {id(test.fault) for test in tests}
+    result.unshown += [fault for fault in result.faults if id(fault) not in shown]
+    result.faults = [fault for fault in result.faults if id(fault) in shown]
+    if tests:
+        _publish(path, compose(result, tests, path.parent, keep_green, trails))
+        _told(tests, trails, path)
+    return path if tests else None
+
+
+def _save_warnings(result: ClassResult, options: Options) -> None:
+    """Warnings are no tests of the project, but they replay: their tests stay below .treadle/."""
+    if not result.warnings:
+        return
+    path = WARNINGS / _name(result, "warnings")
+    views = [replace(warning, kind=warning.witness.violation.kind) for warning in result.warnings]
+    kept = dict(zip(map(id, views), result.warnings, strict=True))
+    tests, trails = _record(result, _sources(result, views, options), path, strict=False)
+    if tests:
+        _publish(path, compose(result, tests, path.parent, False, trails))
+        _told(tests, trails, path)
+    for test in tests:
+        kept[id(test.fault)].test, kept[id(test.fault)].replay = test.fault.test, test.fault.replay
+    result.warnings = [warning for warning in result.warnings if warning.replay]
+
+
+def _sources(result: ClassResult, faults: list[Fault], options: Options) -> list[Written]:
     taken: set[str] = set()
     tests: list[Written] = []
-    for fault in result.faults:
+    for fault in faults:
         try:
             tests.append(write_test(result, fault, options, taken))
-        except NotLiteral:
+        except (NotLiteral, KeyError):
             result.notes.append(f"no test was written for '{fault.message}': what it returns has no source form")
-    tests, trails = _record(result, tests, path)
-    shown = {id(test.fault) for test in tests}
-    for fault in [fault for fault in result.faults if id(fault) not in shown]:
-        result.faults.remove(fault)
-        result.warnings.append(fault)
-    if not tests:
-        return None
+    return tests
+
+
+def _publish(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = compose(result, tests, path.parent, keep_green, trails)
     unfinished = path.with_suffix(".part")
     unfinished.write_text(text, encoding="utf-8")
     os.replace(unfinished, path)
+
+
+def _told(tests: list[Written], trails: dict[str, str], path: Path) -> None:
     for test in tests:
         test.fault.test = f"{_shown(path)}::{test.name}"
         test.fault.replay = trails[test.name]
-    return path
+
+
+def _name(result: ClassResult, what: str) -> str:
+    assert result.subject is not None
+    return f"test_{re.sub(r'(?<=[a-z0-9])(?=[A-Z])', '_', result.subject.name).lower()}_{what}.py"
 
 
 def _path(result: ClassResult, output: str) -> Path:
     """Where the file goes: as asked, or tests/ when there is such a folder. A file of somebody else is left alone."""
-    assert result.subject is not None
-    name = f"test_{re.sub(r'(?<=[a-z0-9])(?=[A-Z])', '_', result.subject.name).lower()}_concurrent.py"
+    name = _name(result, "concurrent")
     if output.endswith(".py"):
         path = Path(output)
     else:
@@ -372,15 +424,18 @@ def _shown(path: Path) -> str:
         return str(path)
 
 
-def _record(result: ClassResult, tests: list[Written], path: Path) -> tuple[list[Written], dict[str, str]]:
-    """Explore each test in a fresh process for the schedule it fails under, then run the file under pytest."""
+def _record(
+    result: ClassResult, tests: list[Written], path: Path, strict: bool = True
+) -> tuple[list[Written], dict[str, str]]:
+    """Explore each test in a fresh process for the schedule it fails under; strict: then run the file under pytest."""
     if not tests:
         return [], {}
     path.parent.mkdir(parents=True, exist_ok=True)
+    seconds = str(_SECONDS if strict else _SECONDS_FOR_A_WARNING)
     with tempfile.TemporaryDirectory(prefix=".treadle-", dir=path.parent) as place:
         trial = Path(place) / path.name
         trial.write_text(compose(result, tests, Path(place), False, {}), encoding="utf-8")
-        found = _run([sys.executable, "-m", "treadle.generate.class_.record", str(trial), _shown(path)])
+        found = _run([sys.executable, "-m", "treadle.generate.class_.record", str(trial), _shown(path), seconds])
         try:
             facts = json.loads(found.stdout.splitlines()[-1])
         except (ValueError, IndexError):
@@ -392,8 +447,8 @@ def _record(result: ClassResult, tests: list[Written], path: Path) -> tuple[list
                 why = facts.get(test.name, {}).get("problem", "it was not run")
                 result.notes.append(f"'{test.fault.message}' was not shown by a test of its own: {why}")
         tests = [test for test in tests if test.name in trails]
-        if not tests:
-            return [], {}
+        if not tests or not strict:
+            return tests, trails
         trial.write_text(compose(result, tests, Path(place), False, trails), encoding="utf-8")
         quiet = ["-q", "--tb=no", "-rf", "-p", "no:cacheprovider", "--rootdir", place, "-c", os.devnull]
         ran = _run([sys.executable, "-m", "pytest", *quiet, str(trial)])

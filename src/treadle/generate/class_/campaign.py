@@ -12,6 +12,7 @@ import heapq
 import itertools
 import random
 import time
+import zlib
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 
@@ -21,11 +22,12 @@ from treadle.generate.class_.assembler import Assembler, Pair
 from treadle.generate.class_.calls import Call
 from treadle.generate.class_.choosing import Candidates
 from treadle.generate.class_.coverage import Trace
+from treadle.generate.class_.grown import Grower
 from treadle.generate.class_.interleavings import Explored, Explorer, Witness
 from treadle.generate.class_.longer import Longer
 from treadle.generate.class_.minimise import minimise
 from treadle.generate.class_.pools import Pools
-from treadle.generate.class_.report import ClassResult, Fault, Options, message
+from treadle.generate.class_.report import ClassResult, Fault, Options, message, passed
 from treadle.generate.class_.sequences import Automaton, Delta, Generator
 from treadle.generate.class_.stage import Stage, Test
 from treadle.generate.class_.subject import Method, Subject
@@ -59,7 +61,7 @@ _MOST_FAULTS = 20
 _MINIMISE = 4.0  # seconds for one fault
 # Tests with several calls in a thread, for one way to make the object; and the part of the time that is left for them
 # while pairs of single calls are not exhausted.
-_MOST_LONGER = 80
+_MOST_LONGER = 40
 _PART_FOR_LONGER = 0.25
 
 
@@ -118,7 +120,7 @@ class Campaign:
         return self.result
 
     def _prepare(self) -> None:
-        self.pools = Pools(self.subject, self.options.values, self.options.seed)
+        self.pools = Pools(self.subject, self.options.values, self.options.seed, Grower(self.stage))
         self.roots: list[_Root] = []
         self.explorer = Explorer(self.stage, self.options.atomic_sets)
         judged = frozenset(method.name for method in self.methods if method.own)
@@ -191,7 +193,7 @@ class Campaign:
                 heapq.heappush(root.queue, (pair.weight, next(self.count), pair))
             return
         root.widened = True
-        pools = Pools(self.subject, self.options.values, self.options.seed + 1)
+        pools = Pools(self.subject, self.options.values, self.options.seed + 1, Grower(self.stage))
         drawn, _ = choosing.candidate_calls(self.stage, pools, root.candidates.root, self.methods)
         known = set(root.candidates.calls)
         new = [call for call in drawn if call not in known and any(a.value not in _PLAIN for a in call.arguments)]
@@ -262,7 +264,7 @@ class Campaign:
             if root is None or test is None:
                 return
             blame = (frozenset(call.method for calls in test.threads for call in calls),)
-            explored = self._run(test, _ROUNDS[0])
+            explored = self._run(test, _ROUNDS[0]) if self._is_mine(test) else None
             if explored is not None:
                 self.result.longer_tests += 1
                 self.result.longer_exhausted += explored.exhausted
@@ -297,6 +299,8 @@ class Campaign:
         if blame in self.blamed:
             return
         test = Test(chosen.root, pair.alpha, ((pair.one,), (pair.other,)), chosen.omega, chosen.later, chosen.fields)
+        if not self._is_mine(test):
+            return
         explored = self._run(test, _ROUNDS[number])
         if explored is None:
             return
@@ -354,13 +358,14 @@ class Campaign:
 
     def _report(self, fault: Fault) -> None:
         """Keep a fault, unless one at the same places is known."""
-        key = (fault.kind == "deadlock", tuple(sorted(fault.locations)))
-        if key in self.known_faults:
+        if fault.key in self.known_faults:
             return
-        self.known_faults.add(key)
+        self.known_faults.add(fault.key)
         self.result.faults.append(fault)
         if self.result.first_fault is None:
             self.result.first_fault = fault.found_after
+            if self.options.alarm is not None and not self.options.alarm.value:
+                self.options.alarm.value = time.perf_counter()
             self.deadline = min(self.deadline, time.perf_counter() + max(_AFTER_FAULT, fault.found_after))
         if len(self.result.faults) >= _MOST_FAULTS:
             self.deadline = 0.0
@@ -477,7 +482,21 @@ class Campaign:
     # ------------------------------------------------------------------ the end
 
     def _time_left(self) -> bool:
+        if self.options.alarm is not None and self.options.alarm.value:
+            found = self.options.alarm.value
+            self.deadline = min(self.deadline, found + max(_AFTER_FAULT, found - self.started))
         return time.perf_counter() < self.deadline
+
+    def _is_mine(self, test: Test) -> bool:
+        """Does a test belong to this process? Found out from its text, so that all processes agree."""
+        number, total = self.options.share
+        if total == 1:
+            return True
+        text = f"{test.root} {'; '.join(map(str, test.alpha))} {test}"
+        place = zlib.crc32(text.encode())
+        mine = place % total == number
+        (self.result.done if mine else self.result.left_to_others).add(place)
+        return mine
 
     def _tell(self) -> None:
         now = time.perf_counter()
@@ -513,14 +532,7 @@ class Campaign:
             result.reason = f"{left} of {result.pairs} pairs of calls {why}: not a pass"
         else:
             result.verdict = Verdict.PASSED_WITHIN_BOUNDS
-            result.reason = (
-                f"every schedule of every pair of calls was run from the states that {result.sequences} sequences reach"
-            )
-            if result.longer_tests:
-                result.reason += (
-                    f", and of {result.longer_exhausted} of {result.longer_tests} tests with up to "
-                    f"{self.options.calls} calls in a thread"
-                )
+            result.reason = passed(result, self.options.calls)
 
 
 def _unstable(methods: list[Method], explored: Explored) -> str:

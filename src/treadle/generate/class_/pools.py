@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from treadle.generate.class_.calls import SOUT, Argument, Call, Namespace, Value
+from treadle.generate.class_.grown import Grower
 from treadle.generate.class_.parameters import MISSING, Parameter, load_mentioning, parameters_of_class
 from treadle.generate.class_.subject import Method, Subject, import_of
 from treadle.model.errors import Unsupported
@@ -98,13 +99,17 @@ _MOST = 6
 class Pools:
     """The values for every parameter, for one subject. Deterministic by seed."""
 
-    def __init__(self, subject: Subject, given: dict[str, list[str]], seed: int = 0) -> None:
+    def __init__(
+        self, subject: Subject, given: dict[str, list[str]], seed: int = 0, grower: Grower | None = None
+    ) -> None:
         self.subject = subject
+        self.grower = grower  # brings objects of other classes into other states
         self.given = given  # --values: parameter name -> expressions
         self.seed = seed
         self.namespace = Namespace()
         self.constants = _constants(subject)
         self._making: list[type] = []
+        self._states: dict[type, list[Value]] = {}
         if subject.is_module:
             self.home: tuple[str, ...] = (f"from {subject.cls.__name__} import *",)
         else:
@@ -241,10 +246,19 @@ class Pools:
                 for heir in self._implementers(cls) if protocol else _heirs(cls):
                     found = self._construct(heir)
                     if found:
+                        cls = heir
                         break
-            return found
+            return found[:1] + self._grown(cls, found) + found[1:]
         finally:
             self._making.pop()
+
+    def _grown(self, cls: type, fresh: list[Value]) -> list[Value]:
+        """The same in other states, for direct arguments only."""
+        if self.grower is None or not fresh or len(self._making) > 1 or SOUT in fresh[0].source:
+            return []
+        if cls not in self._states:
+            self._states[cls] = self.grower.values(cls, fresh[0], self.calls)
+        return self._states[cls]
 
     def _implementers(self, protocol: type) -> Iterator[type]:
         """Classes of the subject's packages that have every member of a protocol."""

@@ -1,4 +1,5 @@
-"""Finds the failing schedule of written tests, in a process of its own: `-m treadle.generate.class_.record FILE`.
+"""Finds the failing schedule of written tests, in a process of its own: `-m treadle.generate.class_.record FILE TARGET
+SECONDS`, with the name that the file will have and the time for one search.
 
 Prints one JSON object: for each test its replay string and how it failed, or why it did not. A test without a schedule
 that fails is not written.
@@ -15,10 +16,8 @@ from typing import Any
 from treadle.generate.explore import check
 from treadle.model.errors import TreadleError
 
-_SECONDS = 20.0
 
-
-def record(path: Path, target: str) -> dict[str, Any]:
+def record(path: Path, target: str, seconds: float) -> dict[str, Any]:
     """What each test of the file does when it is explored."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
@@ -30,15 +29,15 @@ def record(path: Path, target: str) -> dict[str, Any]:
     for name, value in list(vars(module).items()):
         test = getattr(value, "__wrapped__", None)
         if name.startswith("test_") and test is not None:
-            found[name] = _explore(test, f"{target}::{name}", tuple(module.INSTRUMENT))
+            found[name] = _explore(test, f"{target}::{name}", tuple(module.INSTRUMENT), seconds)
     return found
 
 
-def _explore(test: Any, target: str, packages: tuple[str, ...]) -> dict[str, Any]:
+def _explore(test: Any, target: str, packages: tuple[str, ...], seconds: float) -> dict[str, Any]:
     problem = ""
     for options in ({"preemptions": 1}, {"preemptions": 2}, {}):
         try:
-            result = check(test, target=target, instrument=packages, seconds=_SECONDS, executions=5_000, **options)  # type: ignore[arg-type]
+            result = check(test, target=target, instrument=packages, seconds=seconds, executions=5_000, **options)  # type: ignore[arg-type]
         except TreadleError as error:
             return {"problem": str(error)}
         if result.findings:
@@ -49,4 +48,4 @@ def _explore(test: Any, target: str, packages: tuple[str, ...]) -> dict[str, Any
 
 
 if __name__ == "__main__":
-    print(json.dumps(record(Path(sys.argv[1]), sys.argv[2])))
+    print(json.dumps(record(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +29,8 @@ class Options:
     prune: frozenset[str] = frozenset(PRUNINGS)
     atomic_sets: tuple[frozenset[str], ...] = ()
     instrument: tuple[str, ...] = ()
+    share: tuple[int, int] = (0, 1)  # which of how many processes this is
+    alarm: Any = None  # a number that all processes share: when the first fault was found
     ignored: frozenset[frozenset[str]] = frozenset()  # pairs of methods that are not reported again
 
 
@@ -49,6 +51,11 @@ class Fault:
     found_in_test: int = 0
     replay: str = ""
     test: str = ""
+
+    @property
+    def key(self) -> Hashable:
+        """Faults at the same places are one."""
+        return self.kind == "deadlock", tuple(sorted(self.locations))
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -81,12 +88,15 @@ class ClassResult:
     longer_exhausted: int = 0
     faults: list[Fault] = field(default_factory=list)
     warnings: list[Fault] = field(default_factory=list)
+    unshown: list[Fault] = field(default_factory=list)  # found, and not shown by a test of its own: not reported
     notes: list[str] = field(default_factory=list)  # what was not called or not judged, and why
     reason: str = ""
     first_fault: float | None = None
     subject: Subject | None = None
     written: str = ""  # the file with the tests
     interrupted: bool = False
+    done: set[int] = field(default_factory=set)  # tests of this process's share, when there are several
+    left_to_others: set[int] = field(default_factory=set)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -142,3 +152,17 @@ def message(witness: Witness) -> str:
         ]
         return f"{head}: no order of the calls gives {' and '.join(given)}"
     return f"{head}: {violation.message}"
+
+
+def passed(result: ClassResult, calls: int) -> str:
+    """What a pass is about."""
+    many = result.sequences != 1
+    said = (
+        f"every schedule of every pair of calls was run from the states that {result.sequences} "
+        f"sequence{'s' * many} {'reach' if many else 'reaches'}"
+    )
+    if result.longer_tests:
+        said += (
+            f", and of {result.longer_exhausted} of {result.longer_tests} tests with up to {calls} calls in a thread"
+        )
+    return said

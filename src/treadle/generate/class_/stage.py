@@ -24,7 +24,7 @@ from treadle.oracles.linearizability import DEADLOCK, LIMIT, LIVELOCK, PENDING, 
 from treadle.oracles.outcome import endless
 from treadle.runtime.detail import short
 from treadle.runtime.execution import Execution
-from treadle.runtime.fingerprint import fingerprint, is_iterator
+from treadle.runtime.fingerprint import fingerprint, inner_state, is_iterator
 from treadle.runtime.instrument.selection import _INSTALLED_FOLDERS as INSTALLED
 from treadle.runtime.instrument.selection import Selection
 from treadle.runtime.loom import Loom
@@ -223,14 +223,7 @@ class Stage:
         return returned(fingerprint(value, self.without, {id(sout): "sout"}, outside=True))
 
     def _state(self, sout: Any) -> Hashable:
-        if self.subject.is_module:
-            content = {
-                name: value
-                for name, value in vars(sout).items()
-                if not name.startswith("__") and not callable(value) and not isinstance(value, type)
-            }
-            return fingerprint(content, self.without)
-        return fingerprint(sout, self.without)
+        return inner_state(sout, self.without)
 
     # ------------------------------------------------------------------ tests
 
