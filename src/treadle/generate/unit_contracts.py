@@ -67,6 +67,7 @@ class Contracts:
         vm.checks.assumed = self.enabled
         if self.enabled:
             heap.on_input = functools.partial(contracts.assume_invariants, vm)
+            heap.promises = contracts.has_invariants
 
     def call(
         self, vm: VM, positional: list[Any], named: dict[str, Any], finish: Callable[[Any], Any] = lambda v: v

@@ -148,6 +148,8 @@ class Heap:
         self.unknowns: list[Expr] = []
         # told of every new input object: what its class promises is assumed then
         self.on_input: Callable[[InstanceObj], None] | None = None
+        # whether a class promises something of its objects
+        self.promises: Callable[[type], bool] = lambda cls: False
         # aliasing that is known not to occur
         self.assumed: Assumed | None = None
         # number of an input -> the object that it turned out to be

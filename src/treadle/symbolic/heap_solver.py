@@ -253,6 +253,7 @@ class SolverHeap(LazyHeap):
     def force(self, ref: Ref) -> Any:
         if ref.resolved:
             value = ref.value
+            self._learn()
             return self.merged.get(value.number, value) if isinstance(value, InstanceObj) else value
         at = len(self.path.story)
         if isinstance(ref, Either):
@@ -336,8 +337,8 @@ class SolverHeap(LazyHeap):
         for value in (a, b):
             if not isinstance(value, InstanceObj) and not self._is_plain(value):
                 return NotImplemented
-            if isinstance(value, Ref) and self.on_input is not None:
-                return NotImplemented  # what its class promises is promised only if it is not None
+            if isinstance(value, Ref) and self._promised(value):
+                return NotImplemented  # what its class promises holds only if it is not None
         objects = [
             self._enter(v, len(self.path.story)) if isinstance(v, Ref) else self.merged.get(v.number, v) for v in (a, b)
         ]
@@ -351,6 +352,9 @@ class SolverHeap(LazyHeap):
         if known is False and both_none and frozenset(map(self._root, (one, other))) not in self._different:
             return x.and_(x.eq(one, 0), x.eq(other, 0))
         return known
+
+    def _promised(self, ref: Ref) -> bool:
+        return any(self.promises(c) for o in ref.options if isinstance(o, t.Instance) for c in self.subclasses(o.cls))
 
     @staticmethod
     def _looked_up(value: Any) -> Any:
@@ -368,6 +372,9 @@ class SolverHeap(LazyHeap):
     # --- fields --------------------------------------------------------------------------------------------
 
     def first_read(self, obj: InstanceObj, name: str, kind: t.Type) -> Any:
+        self._learn()
+        if name in obj.fields:
+            return obj.fields[name]
         start = self.value_of_type(kind, f"{obj.name}.{name}")
         for other in self._objects():
             if other.initial.get(name, MISSING) is MISSING or self.known_same(obj, other) is not None:
@@ -388,6 +395,7 @@ class SolverHeap(LazyHeap):
         return value
 
     def write_field(self, obj: InstanceObj, name: str, value: Any) -> None:
+        self._learn()
         if name not in obj.initial:
             obj.initial[name] = MISSING
             if obj.is_input:

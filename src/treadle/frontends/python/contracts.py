@@ -241,9 +241,13 @@ def assume_one_of(vm: VM, groups: list[list[Condition]], call: Call) -> None:
             raise Impossible from None
 
 
+def has_invariants(cls: type) -> bool:
+    return bool(getattr(cls, "__invariants__", None) or getattr(cls, "_deal_invariants", None))
+
+
 def assume_invariants(vm: VM, obj: InstanceObj) -> None:
     """An input object was built by its class: what that promises holds for it."""
-    if not any(getattr(c, "__invariants__", None) or getattr(c, "_deal_invariants", None) for c in obj.classes):
+    if not any(map(has_invariants, obj.classes)):
         return
     checks = vm.checks
     if checks.in_invariant:
