@@ -1,8 +1,7 @@
 """Which code a suite depends on, and what of it has changed since.
 
 A file falls into its outermost functions and the rest. Of a function that was entered everything counts but comments,
-layout and docstrings; of one that was not, only its signature and what it assigns to attributes, because fields get
-their types from there.
+layout and docstrings. One that was not does not count, except that fields get their types from what methods assign.
 """
 
 from __future__ import annotations
@@ -103,17 +102,17 @@ def _hash(text: str) -> str:
 
 
 def _text(node: ast.AST, whole: bool = True) -> str:
-    """The tree as text, without positions and docstrings; not `whole`: function bodies shrunk to their assignments
-    to attributes."""
+    """The tree as text, without positions and docstrings; not `whole`: of functions only what they assign to
+    attributes."""
+    if isinstance(node, _Def) and not whole:
+        return "".join(_text(n) for n in ast.walk(node) if _sets_attribute(n))
     parts: list[str] = []
     for name, value in ast.iter_fields(node):
-        if name == "body" and isinstance(node, _Def) and not whole:
-            value = [n for s in node.body for n in ast.walk(s) if _sets_attribute(n)]
-        elif name == "body" and isinstance(value, list) and _starts_with_text(value):
+        if name == "body" and isinstance(value, list) and _starts_with_text(value):
             value = value[1:]
         children = value if isinstance(value, list) else [value]
         shown = [_text(c, whole) if isinstance(c, ast.AST) else repr(c) for c in children]
-        parts.append(f"{name}=[{','.join(shown)}]")
+        parts.append(f"{name}=[{','.join(filter(None, shown))}]")
     return f"{type(node).__name__}({' '.join(parts)})"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -17,15 +18,16 @@ from typing import Any
 
 from treadle import __version__
 from treadle.generate.unit_code import Code, changes, code_of
-from treadle.generate.unit_explore import Explored, Options
+from treadle.generate.unit_explore import Explored, Options, parameter_types
+from treadle.generate.unit_target import Target
 from treadle.model.errors import UsageError
 from treadle.model.testcase import Node, TestCase
 from treadle.symbolic.path import Alternative, Place, Trail
 
 # Of the kept form itself; another number cannot be read.
 VERSION = 1
-# A budget says how long to look, not what the paths are.
-_BUDGETS = ("k", "seconds", "most_paths")
+# A budget says how long to look, not what the paths are; nor do summaries, which leave the same trails.
+_BUDGETS = ("k", "seconds", "most_paths", "summaries", "keep_summaries")
 
 
 @dataclass(slots=True)
@@ -36,6 +38,7 @@ class Kept:
     file: str
     k: int
     options: dict[str, Any] = field(default_factory=dict)
+    parameters: dict[str, str] = field(default_factory=dict)
     code: Code = field(default_factory=dict)
     finished: list[Trail] = field(default_factory=list)
     cut: list[Trail] = field(default_factory=list)
@@ -72,7 +75,9 @@ class Kept:
         except KeyError as missing:
             raise ValueError(f"it has no {missing}") from None
         kept = cls(**facts)
-        if not (isinstance(kept.k, int) and isinstance(kept.options, dict) and isinstance(kept.code, dict)):
+        if not (
+            isinstance(kept.k, int) and all(isinstance(d, dict) for d in (kept.options, kept.parameters, kept.code))
+        ):
             raise ValueError("its parts have the wrong types")
         return kept
 
@@ -133,6 +138,12 @@ def matters(options: Options) -> dict[str, Any]:
     return found
 
 
+def parameters(target: Target, options: Options) -> dict[str, str]:
+    """The types that the arguments have: they may come from code that no path enters."""
+    shown = {name: repr(kind) for name, kind in parameter_types(target, options).items()}
+    return {name: re.sub(r" at 0x[0-9a-fA-F]+", "", text) for name, text in shown.items()}
+
+
 # --- going on ----------------------------------------------------------------------------------------------
 
 
@@ -151,9 +162,9 @@ class Growth:
         return not self.start
 
 
-def go_on(kept: Kept, options: Options, wanted: int | None) -> Growth:
+def go_on(kept: Kept, target: Target, options: Options, wanted: int | None) -> Growth:
     """The next step of growing: what was left pending, else the next bound (or the one that is wanted)."""
-    _check(kept, options)
+    _check(kept, target, options)
     if wanted is not None and wanted < kept.k:
         raise UsageError(f"-k {wanted}: {kept.target} has already grown to k = {kept.k}; leave -k out, or give more")
     if wanted == kept.k and kept.cut and not kept.pending:
@@ -167,7 +178,7 @@ def go_on(kept: Kept, options: Options, wanted: int | None) -> Growth:
     return Growth(kept, k, [Alternative(t, None) for t in trails])
 
 
-def _check(kept: Kept, options: Options) -> None:
+def _check(kept: Kept, target: Target, options: Options) -> None:
     """The kept trails belong to this code under these options, or they mean nothing."""
     anew = f"run treadle unit {kept.target} -k {kept.k} to start anew"
     if kept.made_by != made_by():
@@ -181,6 +192,10 @@ def _check(kept: Kept, options: Options) -> None:
     if other:
         before = ", ".join(_flag(name, kept.options.get(name)) for name in other)
         raise UsageError(f"the tests of {kept.target} were made with {before}; pass the same with --more, or {anew}")
+    types = parameters(target, options)
+    if types != kept.parameters:
+        names = ", ".join(n for n in {**kept.parameters, **types} if kept.parameters.get(n) != types.get(n))
+        raise UsageError(f"parameters of {kept.target} no longer have the types they had ({names}); {anew}")
 
 
 def _flag(name: str, value: Any) -> str:
@@ -212,6 +227,7 @@ def keep(explored: Explored, options: Options, file: str, growth: Growth | None,
         file,
         options.k,
         matters(options),
+        parameters(explored.target, options),
         code,
         list(dict.fromkeys([*before.finished, *explored.finished])),
         [*(() if wider else before.cut), *seen.cut_trails],

@@ -120,8 +120,7 @@ def read(path: Path) -> str | None:
 
 def appended(existing: str, source: str) -> str:
     """The existing file, with the imports and the tests that it does not have yet."""
-    body, mark, _ = existing.rpartition(f"\n\n{_SEAL}")
-    old = body if mark else existing
+    old = "\n".join(line for line in existing.split("\n") if not line.startswith(_SEAL)).rstrip() + "\n"
     old_tree, new_tree = ast.parse(old), ast.parse(source)
     old_lines, new_lines = old.splitlines(), source.splitlines()
     known = {n.name for n in old_tree.body if isinstance(n, ast.FunctionDef)}

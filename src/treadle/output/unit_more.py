@@ -30,7 +30,7 @@ def growths(suite: Suite, found: Sequence[Target], options: Options, wanted: int
             if kept is None:
                 missing.append(target.text)
             else:
-                growing.append(go_on(kept, options, wanted))
+                growing.append(go_on(kept, target, options, wanted))
         except UsageError as error:
             if single:
                 raise

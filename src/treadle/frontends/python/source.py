@@ -102,10 +102,14 @@ def _enclosing(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> tuple[str | No
     return owner, outer
 
 
-@functools.cache
 def code_of(code: types.CodeType) -> ir.Function:
     """The IR of a code object."""
-    file = file_of(code)
+    return _code_in(code, file_of(code))
+
+
+@functools.cache
+def _code_in(code: types.CodeType, file: str) -> ir.Function:
+    """Kept per file as well: equal functions of two files are equal code objects."""
     if file.startswith("<"):
         raise NoSource(f"'{code.co_name}' was generated and has no source file")
     node = node_of(code)

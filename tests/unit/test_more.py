@@ -1,0 +1,404 @@
+"""Growing a suite: k + 1 is what lies below the cut paths, nothing comes twice, and nothing is lost on the way."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import linecache
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import treadle
+from tests.unit.exploring import PROGRAMS, load
+from tests.unit.random_programs import facts, programs, target
+from treadle.cli.main import main
+from treadle.frontends.python import source
+from treadle.generate import unit_grow
+from treadle.generate.unit_explore import Explored, Options, Session
+from treadle.generate.unit_grow import Kept
+from treadle.generate.unit_target import resolve
+from treadle.model.errors import UsageError
+from treadle.output import unit_store
+from treadle.output.unit_files import is_unedited
+from treadle.symbolic.path import Alternative
+from treadle.symbolic.solver import Solver
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(PROGRAMS))
+
+
+def run(*args: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as left:
+        main(["unit", *args])
+    out = capsys.readouterr()
+    return int(left.value.code or 0), out.out, out.err
+
+
+def explored(text: str, kept: Kept | None = None, **options: Any) -> tuple[Explored, Kept]:
+    """One step of growing, nothing written: from the root, or from what was kept."""
+    [found] = resolve(text)
+    chosen = Options(**options)
+    growth = None
+    start = Session(found, chosen).start
+    if kept is not None:
+        growth = unit_grow.go_on(kept, found, chosen, None)
+        chosen = dataclasses.replace(chosen, k=growth.k)
+        start = growth.start
+    result = Session(found, chosen, start=start).explore()
+    kept = unit_grow.keep(result, chosen, "test_x.py", growth, 0)
+    # what is kept survives a round through its file
+    return result, Kept.from_json(json.loads(json.dumps(kept.to_json())))
+
+
+def cases(*results: Explored) -> list[Any]:
+    """Everything that tells the cases apart, in an order of its own."""
+    found = [(c.trail, c.conditions, facts(c)) for r in results for c in r.cases]
+    return sorted(found, key=repr)
+
+
+# --- exactly what a direct run gives -----------------------------------------------------------------------
+
+
+def test_lcm_grows_from_9_to_15_to_21(capsys: pytest.CaptureFixture[str]) -> None:
+    load("unit_paper")
+    code, out, _ = run("unit_paper:lcm", "-k", "1", "--output", "test_x.py", capsys=capsys)
+    assert (code, "9 paths, 9 tests" in out) == (0, True)
+    code, out, _ = run("unit_paper:lcm", "--more", capsys=capsys)
+    assert code == 0
+    assert "unit_paper:lcm: k 1 -> 2: 6 new paths, 6 new tests (15 in the file)" in out
+    code, out, _ = run("unit_paper:lcm", "--more", "--json", capsys=capsys)
+    found = json.loads(out)
+    assert code == 0
+    assert {"from_k": 2, "k": 3, "new": 6}.items() <= found["more"].items()
+    assert found["more"]["tests_in_file"] == 21
+    assert (found["tests"], found["paths"], found["file"]) == (6, 6, "test_x.py")
+    assert found["coverage"] == {"lines": 100.0, "branches": 100.0}
+    assert is_unedited(Path("test_x.py").read_text())
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:treadle", "-p", "no:cacheprovider", "test_x.py"],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(PROGRAMS), "PATH": ""},
+    )
+    assert "21 passed" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["unit_growing:grid", "unit_growing:stairs", "unit_growing:depth", "unit_growing:words", "unit_growing:total"],
+)
+def test_a_grown_suite_is_the_suite_of_the_wider_bound(name: str) -> None:
+    """Loops in loops, recursion, picked values: a path cut in one loop loses nothing of another."""
+    load("unit_growing")
+    first, kept = explored(name, k=0)
+    second, kept = explored(name, kept)
+    third, kept = explored(name, kept)
+    direct, _ = explored(name, k=2)
+    assert kept.k == 2
+    assert cases(first, second, third) == cases(direct)
+    assert sorted(third.seen.cut_trails) == sorted(direct.seen.cut_trails)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs())
+def test_random_programs_grow_to_what_a_direct_run_gives(program: str) -> None:
+    text = target(program)
+    first, kept = explored(text, k=0)
+    second, kept = explored(text, kept)
+    third, kept = explored(text, kept)
+    direct, _ = explored(text, k=2)
+    if kept.complete:  # there may have been nothing to add after the first or the second
+        assert not kept.cut
+    grown = cases(*{id(r): r for r in (first, second, third)}.values())
+    assert grown == cases(direct)
+
+
+def test_what_a_limit_left_is_done_first_with_the_same_bound() -> None:
+    load("unit_growing")
+    direct, _ = explored("unit_growing:stairs", k=2)
+    results = []
+    result, kept = explored("unit_growing:stairs", k=2, most_paths=4)
+    while kept.pending:
+        results.append(result)
+        assert kept.k == 2
+        result, kept = explored("unit_growing:stairs", kept, most_paths=4)
+    results.append(result)
+    assert all(r.paths <= 4 for r in results)
+    assert cases(*results) == cases(direct)
+    assert sorted(kept.cut) == sorted(direct.seen.cut_trails)
+
+
+def test_known_prefixes_cost_no_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Running finished paths again asks the solver nothing."""
+    load("unit_growing")
+    result, kept = explored("unit_growing:grid", k=2)
+    [found] = resolve("unit_growing:grid")
+    session = Session(found, Options(k=2), start=[Alternative(t, None) for t in kept.finished])
+    solver = session.solver()
+    monkeypatch.setattr(session, "solver", lambda: solver)
+    again = session.explore()
+    assert cases(again) == cases(result)
+    assert isinstance(solver, Solver)
+    assert sum(solver.counts.values()) == 0
+
+
+def test_ctrl_c_leaves_the_rest_for_more(capsys: pytest.CaptureFixture[str]) -> None:
+    load("unit_growing")
+
+    def stop(text: str, number: int, all_: int, found: int) -> None:
+        if found == 5:
+            raise KeyboardInterrupt
+
+    suite = treadle.unit("unit_growing:stairs", k=2, progress=stop)
+    assert suite.tests == 5
+    assert not suite.complete
+    code, out, _ = run("unit_growing:stairs", "--more", "--json", capsys=capsys)
+    whole = treadle.unit("unit_growing:stairs", k=2, write_file=False)
+    found = json.loads(out)
+    assert code == 0
+    assert {"from_k": 2, "k": 2, "new": whole.tests - 5}.items() <= found["more"].items()
+    assert found["complete"]
+
+
+# --- files -------------------------------------------------------------------------------------------------
+
+
+def test_hand_edits_stay_and_names_do_not_clash(capsys: pytest.CaptureFixture[str]) -> None:
+    load("unit_paper")
+    run("unit_paper:lcm", "-k", "1", "--output", "test_x.py", capsys=capsys)
+    file = Path("test_x.py")
+    mine = file.read_text() + "\n\ndef test_mine():\n    assert True\n"
+    file.write_text(mine)
+    code, out, _ = run("unit_paper:lcm", "--more", capsys=capsys)
+    assert code == 0
+    assert "(16 in the file)" in out
+    text = file.read_text()
+    assert "def test_mine():" in text
+    assert not is_unedited(text)
+    names = [line for line in text.splitlines() if line.startswith("def ")]
+    assert len(names) == len(set(names))
+
+
+def test_a_file_that_is_gone_is_written_again(capsys: pytest.CaptureFixture[str]) -> None:
+    load("unit_paper")
+    run("unit_paper:lcm", "-k", "1", "--output", "test_x.py", capsys=capsys)
+    Path("test_x.py").unlink()
+    code, out, _ = run("unit_paper:lcm", "--more", capsys=capsys)
+    assert code == 0
+    assert "6 new paths, 6 new tests (15 in the file); 9 tests of earlier runs written again" in out
+
+
+def test_nothing_to_add(capsys: pytest.CaptureFixture[str]) -> None:
+    load("unit_growing")
+    run("unit_growing:straight", "--output", "test_x.py", capsys=capsys)
+    before = Path("test_x.py").read_text()
+    code, out, _ = run("unit_growing:straight", "--more", capsys=capsys)
+    assert code == 0
+    assert "the tree is complete: nothing to add" in out
+    assert Path("test_x.py").read_text() == before
+    code, out, _ = run("unit_growing:straight", "--more", "--json", capsys=capsys)
+    assert code == 0
+    assert {"from_k": 2, "k": 2, "new": 0, "complete": True}.items() <= json.loads(out)["more"].items()
+
+
+def test_more_without_an_earlier_run(capsys: pytest.CaptureFixture[str]) -> None:
+    load("unit_growing")
+    code, out, err = run("unit_growing:grid", "--more", capsys=capsys)
+    assert (code, out) == (2, "")
+    assert "nothing to go on from" in err
+    assert "run treadle unit unit_growing:grid first, without --more" in err
+    assert list(Path().iterdir()) == []
+
+
+def test_nothing_is_kept_when_no_file_is_written() -> None:
+    load("unit_growing")
+    treadle.unit("unit_growing:grid", k=1, write_file=False)
+    assert list(Path().iterdir()) == []
+    treadle.unit("unit_growing:grid", k=1, output="test_x.py")
+    before = unit_store.place("unit_growing:grid").read_text()
+    suite = treadle.unit("unit_growing:grid", more=True, write_file=False)
+    assert suite.more is not None
+    assert suite.more.tests > 0
+    assert unit_store.place("unit_growing:grid").read_text() == before
+    assert (Path(".treadle") / ".gitignore").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("", "it is not JSON"),
+        ("{", "it is not JSON"),
+        ("[]", "it was not written by this version"),
+        ('{"version": 1}', "it has no 'target'"),
+        ('{"version": 99}', "it was not written by this version"),
+    ],
+)
+def test_a_damaged_store_is_one_sentence(content: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    load("unit_growing")
+    run("unit_growing:straight", "--output", "test_x.py", capsys=capsys)
+    place, before = unit_store.place("unit_growing:straight"), Path("test_x.py").read_text()
+    place.write_text(content)
+    code, _, err = run("unit_growing:straight", "--more", capsys=capsys)
+    assert code == 2
+    assert f"{place} is damaged ({why}" in err
+    assert "without --more to start anew" in err
+    assert err.count("\n") == 1
+    assert Path("test_x.py").read_text() == before
+    assert run("unit_growing:straight", "--output", "test_x.py", capsys=capsys)[0] == 0
+    assert run("unit_growing:straight", "--more", capsys=capsys)[0] == 0
+
+
+@pytest.mark.parametrize("field", ["cut", "finished", "k", "code"])
+def test_a_store_with_wrong_contents_is_damaged(field: str, capsys: pytest.CaptureFixture[str]) -> None:
+    load("unit_growing")
+    run("unit_growing:straight", "--output", "test_x.py", capsys=capsys)
+    place = unit_store.place("unit_growing:straight")
+    found = json.loads(place.read_text())
+    for wrong in (None, [5], [["=", {"what": 1}]], "x"):
+        place.write_text(json.dumps({**found, field: wrong}))
+        code, _, err = run("unit_growing:straight", "--more", capsys=capsys)
+        assert code == 2
+        assert "is damaged" in err
+
+
+def test_tests_are_written_where_nothing_can_be_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    load("unit_growing")
+    Path(".treadle").write_text("a file where the folder should be")
+    code, _, err = run("unit_growing:straight", "--output", "test_x.py", capsys=capsys)
+    assert code == 0
+    assert Path("test_x.py").exists()
+    assert err.count("\n") == 1
+    assert "--more will not be able to go on" in err
+
+
+# --- what has changed --------------------------------------------------------------------------------------
+
+
+def _module(name: str, text: str) -> None:
+    """The program in the current folder, as a fresh process would see it."""
+    Path(f"{name}.py").write_text(text)
+    sys.path.insert(0, ".")
+    linecache.clearcache()
+    source.tree_of.cache_clear()
+    sys.modules.pop(name, None)
+    importlib.invalidate_caches()
+    importlib.import_module(name)
+    sys.path.pop(0)
+
+
+_PROGRAM = """
+LIMIT = 3
+
+def helper(n: int) -> int:
+    return n + 1
+
+def loop(n: int) -> int:
+    "Counts."
+    while n > LIMIT:
+        n -= helper(1)
+    return n
+
+def other(n: int) -> int:
+    return n
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "old", "new", "said"),
+    [
+        (0, "n -= helper(1)", "n -= helper(2)", "loop in growing_0.py changed"),
+        (1, "return n + 1", "return n + 2", "helper in growing_1.py changed"),
+        (2, "LIMIT = 3", "LIMIT = 4", "growing_2.py changed outside its functions"),
+        (3, "def helper", "def helper_", "helper is gone from growing_3.py"),
+    ],
+)
+def test_changed_code_is_named_and_nothing_is_lost(
+    number: int, old: str, new: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = f"growing_{number}"
+    _module(name, _PROGRAM)
+    assert run(f"{name}:loop", "-k", "1", "--output", "test_x.py", capsys=capsys)[0] == 0
+    before = Path("test_x.py").read_text()
+    _module(name, _PROGRAM.replace(old, new))
+    code, _, err = run(f"{name}:loop", "--more", capsys=capsys)
+    assert code == 2
+    assert said in err
+    assert f"run treadle unit {name}:loop -k 1 to start anew" in err
+    assert Path("test_x.py").read_text() == before
+
+
+def test_changes_that_cannot_matter_do_not(capsys: pytest.CaptureFixture[str]) -> None:
+    _module("growing_5", _PROGRAM)
+    assert run("growing_5:loop", "-k", "1", "--output", "test_x.py", capsys=capsys)[0] == 0
+    changed = _PROGRAM.replace("return n\n\ndef other", "return n  # done\n\ndef other").replace(
+        "Counts", "Counts down"
+    )
+    _module("growing_5", changed.replace("    return n\n", "    return n * 2\n").replace("n * 2", "n", 1))
+    assert run("growing_5:loop", "--more", capsys=capsys)[0] == 0
+
+
+def test_other_options_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    load("unit_growing")
+    run("unit_growing:total", "-k", "1", "--no-none", "--domain", "0..5", "--output", "test_x.py", capsys=capsys)
+    code, _, err = run("unit_growing:total", "--more", capsys=capsys)
+    assert code == 2
+    assert "made with --no-none, --domain 0..5; pass the same with --more" in err
+    code, out, _ = run("unit_growing:total", "--more", "--no-none", "--domain", "0..5", capsys=capsys)
+    assert code == 0
+    assert "k 1 -> 2" in out
+
+
+def test_a_wanted_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    load("unit_growing")
+    run("unit_growing:grid", "-k", "1", "--output", "test_x.py", capsys=capsys)
+    code, out, _ = run("unit_growing:grid", "--more", "-k", "3", capsys=capsys)
+    assert code == 0
+    whole, _ = explored("unit_growing:grid", k=3)
+    assert f"k 1 -> 3: {len(whole.cases) - 3} new paths" in out
+    assert run("unit_growing:grid", "--more", "-k", "2", capsys=capsys)[0] == 2
+    assert run("unit_growing:grid", "--more", "-k", "3", capsys=capsys)[0] == 2
+
+
+def test_a_module_grows_together(capsys: pytest.CaptureFixture[str]) -> None:
+    _module("growing_6", _PROGRAM)
+    assert run("growing_6", "-k", "1", capsys=capsys)[0] == 0
+    code, out, _ = run("growing_6", "--more", "--json", capsys=capsys)
+    found = json.loads(out)
+    assert code == 0
+    assert {"from_k": 1, "k": 2, "new": 1}.items() <= found["more"].items()
+    _module(
+        "growing_6",
+        _PROGRAM.replace("n -= helper(1)", "n -= helper(2)") + "\n\ndef late(n: int) -> int:\n    return n\n",
+    )
+    code, out, _ = run("growing_6", "--more", "--json", capsys=capsys)
+    found = json.loads(out)
+    assert code == 0
+    assert found["more"]["new"] == 0
+    assert "loop in growing_6.py changed" in found["left_out"][0]
+    assert found["left_out"][1] == "growing_6:late: no earlier run; run it without --more first"
+
+
+def test_what_could_not_be_covered_is_still_not(capsys: pytest.CaptureFixture[str]) -> None:
+    """A suite with a sampled path never says that every path has its test, however much it grows."""
+    load("unit_growing")
+    run("unit_growing:words", "-k", "1", "--output", "test_x.py", capsys=capsys)
+    code, out, _ = run("unit_growing:words", "--more", "--json", capsys=capsys)
+    found = json.loads(out)
+    assert code == 0
+    assert found["sampled"]
+    assert not found["complete"]
+
+
+def test_options_that_are_wrong_together() -> None:
+    load("unit_growing")
+    with pytest.raises(UsageError, match="nothing to go on from"):
+        treadle.unit("unit_growing:grid", "unit_growing:total", more=True)
