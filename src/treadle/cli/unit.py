@@ -13,7 +13,8 @@ import click
 
 from treadle.generate.unit_points import is_place
 from treadle.model.errors import UsageError
-from treadle.output import unit_report
+from treadle.output import unit_report, unit_stubs
+from treadle.output.unit_missing import nothing_missing
 from treadle.output.unit_result import Suite
 from treadle.output.unit_selected import satisfied
 from treadle.output.unit_suite import unit
@@ -28,7 +29,7 @@ from treadle.output.unit_suite import unit
 @click.option("--seconds", type=float, default=20.0, show_default=True, metavar="N", help="Budget of each function.")
 @click.option("--paths", type=int, default=500, show_default=True, metavar="N", help="Most paths of each function.")
 @click.option("--types", "kinds", multiple=True, metavar="NAME=TYPE", help="Type of a parameter. Repeatable.")
-@click.option("--show", type=click.Choice(["ir", "cases", "tree"]), help="Print this as well.")
+@click.option("--show", type=click.Choice(["ir", "cases", "tree", "summary"]), help="Print this as well.")
 @click.option("--output", metavar="FILE", help="The test file. Default: tests/test_<module>_<name>_unit.py.")
 @click.option("--append", is_flag=True, help="Add the tests to an existing file.")
 @click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
@@ -47,6 +48,19 @@ from treadle.output.unit_suite import unit
 )
 @click.option("--assume", multiple=True, metavar="WHAT", help="non_aliasing(a, b), non_sharing(a, b) or acyclic(a).")
 @click.option("--infer-assumptions", is_flag=True, help="Assume what only constructors link to be acyclic.")
+@click.option(
+    "--summaries/--no-summaries",
+    default=True,
+    help="Whether calls are composed from summaries of the functions, kept below .treadle/. The tests are the same.",
+)
+@click.option("--stubs", multiple=True, metavar="FILE", help="What code does that cannot be followed. Repeatable.")
+@click.option(
+    "--heap",
+    type=click.Choice(["solver", "lazy"]),
+    default="lazy",
+    show_default=True,
+    help="How aliasing is decided: carried along until the program asks, or at every first dereference.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     targets: tuple[str, ...],
@@ -110,7 +124,13 @@ def _selection(select: str, reach: tuple[str, ...], targets: tuple[str, ...]) ->
 
 def _print(suite: Suite, show: str | None) -> None:
     if show is not None:
-        print({"ir": unit_report.ir_text, "cases": unit_report.table, "tree": unit_report.tree}[show](suite))
+        shown = {
+            "ir": unit_report.ir_text,
+            "cases": unit_report.table,
+            "tree": unit_report.tree,
+            "summary": unit_stubs.table,
+        }
+        print(shown[show](suite))
         print()
     print(unit_report.summary(suite))
 

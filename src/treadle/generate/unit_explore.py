@@ -99,6 +99,7 @@ class Explored:
     """Everything found out about one target."""
 
     target: Target
+    options: Options = field(default_factory=Options)
     cases: list[TestCase] = field(default_factory=list)
     seen: Exploration = field(default_factory=Exploration)
     paths: int = 0
@@ -118,7 +119,7 @@ class Explored:
 
 
 # The machine recurses once per call and expression of the program; each of its frames takes several of ours.
-_HOST_RECURSION = 20_000
+HOST_RECURSION = 20_000
 
 
 def parameter_types(target: Target, options: Options) -> dict[str, t.Type]:
@@ -224,7 +225,7 @@ class Session:
         )
         self._decided: set[Any] = set()
         self.words = words_of(target.function)
-        self.result = Explored(target)
+        self.result = Explored(target, options)
         self.guide: Guide | None = None
         if options.select != ALL_PATHS:
             self.guide, self.result.selection = guide_for(target, options.select, options.points, options.k)
@@ -304,7 +305,7 @@ class Session:
         return (*self.words, *_SAMPLES)
 
     def solver(self) -> Solver:
-        sys.setrecursionlimit(max(sys.getrecursionlimit(), _HOST_RECURSION))
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), HOST_RECURSION))
         solver = Solver(self.options.domain)
         solver.words = self.words
         return solver

@@ -93,6 +93,9 @@ class TestCase:
     # goals of the selection that the path meets, as bits
     meets: int = 0
 
+    # cases of stubs that the prediction rests on
+    stubs: tuple[str, ...] = ()
+
     @property
     def condition(self) -> str:
         return " and ".join(self.conditions) or "always"

@@ -17,6 +17,7 @@ from treadle.output.unit_findings import sentence
 from treadle.output.unit_result import Suite, shown
 from treadle.output.unit_selected import criterion
 from treadle.output.unit_selected import lines as selected
+from treadle.output.unit_stubs import wrong_stubs
 from treadle.symbolic import ir
 from treadle.symbolic.expr import Expr
 from treadle.symbolic.path import Place
@@ -44,12 +45,14 @@ def summary(suite: Suite) -> str:
         lines += [f"    {line}" for line in why.strip().splitlines()[:6]]
     lines += [f"  assuming {one}" for one in suite.assumed[:_MOST_PLACES]]
     lines += [f"  ... and {len(suite.assumed) - _MOST_PLACES} more"] if len(suite.assumed) > _MOST_PLACES else []
+    lines += [f"  {line}" for line in wrong_stubs(suite)]
     lines += [f"  inferred {one}" for one in suite.inferred]
     lines += [f"  {sentence(case)}" for case in suite.violations]
-    lines += [f"  {said}" for said in selected(suite)]
+    lines += [f"  {said}" for said in (*selected(suite), *missing(suite))]
     if suite.tests and suite.complete:
         bound = " within the loop bound" if suite.cut["loop"] else ""
-        lines.append(f"  every path{bound} has its test")
+        assumed = ", as far as the stubs are right" if any(case.stubs for case in suite.cases) else ""
+        lines.append(f"  every path{bound} has its test{assumed}")
     if suite.file and suite.tests:
         done = "wrote" if suite.more is None or suite.more.again else "added to"
         lines.append(f"{done} {suite.file} ({_count(suite.tests, 'test')}, all run)")
@@ -114,7 +117,7 @@ def table(suite: Suite) -> str:
                     output = f"{output}  ({symbolic})"
             changed = _changes(case.arguments, case.after)
             rows.append([str(n), inputs, f"{output}{changed}", case.condition])
-        blocks.append(f"{explored.target.text}\n{_aligned(rows)}")
+        blocks.append(f"{explored.target.text}\n{aligned(rows)}")
     return "\n\n".join(blocks)
 
 
@@ -142,7 +145,7 @@ def _changes(arguments: dict[str, Any], after: dict[int, Node]) -> str:
     return f"; then {', '.join(parts)}" if parts else ""
 
 
-def _aligned(rows: list[list[str]]) -> str:
+def aligned(rows: list[list[str]]) -> str:
     widths = [min(60, max(len(row[i]) for row in rows)) for i in range(len(rows[0]))]
     lines = []
     for i, row in enumerate(rows):

@@ -54,6 +54,9 @@ class Suite:
     sampled: list[Place] = field(default_factory=list)
     # cases whose real run contradicts the prediction: bugs of Treadle, never written
     disagreements: list[tuple[TestCase, str]] = field(default_factory=list)
+    # cases that rest on a stub which the real run contradicts: never written
+    wrong_stubs: list[tuple[TestCase, str]] = field(default_factory=list)
+    stub_files: tuple[str, ...] = ()
     # targets of a module that were left out, and why
     left_out: list[str] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
@@ -79,7 +82,19 @@ class Suite:
         if any(explored.selection is not None for explored in self.explored):
             return False
         only_loops = not any(self.cut[kind] for kind in ("depth", "time", "paths"))
-        return only_loops and not (self.unsupported or self.sampled or self.disagreements or self.wrong_before)
+        return only_loops and not (
+            self.unsupported or self.sampled or self.disagreements or self.wrong_stubs or self.wrong_before
+        )
+
+    @property
+    def summaries(self) -> Counter[str]:
+        """How many summaries were made and reused, and how many calls they answered."""
+        return sum((e.summaries for e in self.explored), Counter())
+
+    @property
+    def branches(self) -> Counter[str]:
+        """Function of the target's own file -> in how many branches of the tree of paths it is called."""
+        return sum((Counter({n: len(at) for n, at in e.seen.calls.items()}) for e in self.explored), Counter())
 
     @property
     def violations(self) -> list[TestCase]:
@@ -105,6 +120,12 @@ class Suite:
             "coverage": {"lines": self.coverage.percent("lines"), "branches": self.coverage.percent("branches")},
             "cases": [case_json(c) for c in self.cases],
             "disagreements": [{**case_json(c), "why": why} for c, why in self.disagreements],
+            "stubs": {
+                "files": list(self.stub_files),
+                "used": sorted({stub for case in self.cases for stub in case.stubs}),
+                "wrong": [{**case_json(c), "stubs": list(c.stubs), "why": why} for c, why in self.wrong_stubs],
+            },
+            "summaries": {kind: self.summaries[kind] for kind in ("computed", "reused", "composed")},
             "violations": [finding(c) for c in self.violations],
             "assumed": self.assumed,
             "inferred": self.inferred,

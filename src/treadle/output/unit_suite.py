@@ -24,6 +24,7 @@ from treadle.output.unit_files import may_write, output_path, read, save
 from treadle.output.unit_more import again, carry_over, file_of, grown, growths, options_of, remember
 from treadle.output.unit_result import Suite
 from treadle.output.unit_selected import default_file, drop_superfluous
+from treadle.output.unit_stubs import stub_files
 from treadle.output.unit_verify import run_and_keep
 
 # target, its number, how many targets, cases found so far
@@ -62,8 +63,13 @@ def unit(
     infer_assumptions: bool = False,
     progress: Progress | None = None,
     more: bool = False,
+    summaries: bool = True,
+    stubs: Sequence[str | os.PathLike[str]] = (),
     select: str = ALL_PATHS,
     points: Sequence[str | int] = (),
+    missing: bool = False,
+    tests: str | os.PathLike[str] | None = None,
+    heap: str = "lazy",
 ) -> Suite:
     """Write unit tests for functions, methods, classes, modules or packages.
 
@@ -72,14 +78,19 @@ def unit(
     the source is in `Suite.source`. `more` adds to the suite of an earlier run what that one's bounds had cut.
     `select` asks for fewer tests: 'local-paths', 'statements', 'branches', or 'points' with
     `points=["bank.py:57"]`; points alone are enough, and then the target is the function they lie in.
+    `missing` leaves out the paths that the project's own tests (`tests`, or the folder tests) take.
     `pre` are conditions on the inputs ("n >= 0"), `assume` what is known of the heap ("acyclic(self)"); with
-    `contracts=False` the conditions of icontract and deal, and leading asserts, are code like any other.
+    `contracts=False` the conditions of icontract and deal, and leading asserts, are code like any other. `stubs` are
+    files that say what code does that cannot be followed, besides `treadle_stubs.py` of the current folder.
     """
     options = Options(2 if k is None else k, alias, none, domain, seconds, paths, types or {}, allow_effects)
     options.pre, options.contracts = tuple(pre), contracts
     options.assume, options.infer_assumptions = tuple(assume), infer_assumptions
     options.select = "points" if points and select == ALL_PATHS else select
     options.points = tuple(str(point) for point in points)
+    options.summaries, options.keep_summaries = summaries, summaries and write_file
+    options.stubs = stub_files(stubs)
+    options.heap = heap
     _check_options(options)
     texts = [target_text(target) for target in targets] or [*dict.fromkeys(map(target_around, options.points))]
     if not texts:
@@ -89,7 +100,11 @@ def unit(
         points_of(options.points, found[0])  # what is wrong with a point is said before anything is explored
     if more and options.select != ALL_PATHS:
         raise UsageError("--more goes on with a suite of all paths; it cannot be combined with --select")
-    suite = Suite(" ".join(texts))
+    if missing and (more or options.select != ALL_PATHS):
+        raise UsageError(f"--missing is about all paths; it cannot be combined with --{'more' if more else 'select'}")
+    if tests is not None and not missing:
+        raise UsageError("--tests names the tests that --missing looks at; pass --missing as well")
+    suite = Suite(" ".join(texts), stub_files=options.stubs)
     single = all(":" in one for one in texts)
     growing = growths(suite, found, options, k, single) if more else []
     path = file_of(growing) if more and output is None else output_path(found, texts, output)
@@ -171,6 +186,7 @@ def _book(suite: Suite, explored: Explored) -> None:
     for place in (*explored.seen.unsupported, *explored.seen.gave_up, *explored.unlabelled):
         if place not in suite.unsupported:
             suite.unsupported.append(place)
+    suite.warnings += [w for w in explored.warnings if w not in suite.warnings]
     suite.sampled += [p for p in explored.seen.sampled if p not in suite.sampled]
 
 

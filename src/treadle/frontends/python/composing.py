@@ -285,7 +285,8 @@ class Composition:
         else:
             assert isinstance(value, InstanceObj)
             instance = made[id(value)] = InstanceObj(number, value.classes)
-            instance.payload = self._value(value.payload, made)
+            payload = value.payload
+            instance.payload = payload if isinstance(payload, BaseException) else self._value(payload, made)
             instance.initial.update(dict.fromkeys(value.initial, attributes._MISSING))
             instance.fields.update({name: self._value(v, made) for name, v in value.fields.items()})
 

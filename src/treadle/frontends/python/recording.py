@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import TYPE_CHECKING, Any
 
 from treadle.frontends.python.fields import field_type
@@ -12,6 +13,12 @@ from treadle.symbolic.summary import Leaf, Opaque, RecordingHeap, RecordingPath,
 
 if TYPE_CHECKING:
     from treadle.frontends.python.summaries import Summaries
+
+
+def _of_builtin(message: Any) -> bool:
+    """'NoneType' object has no attribute ...: true of every such value."""
+    name = message.split("'")[1] if isinstance(message, str) and message.startswith("'") else ""
+    return name == "NoneType" or hasattr(builtins, name)
 
 
 class RecordingVM(VM):
@@ -37,7 +44,7 @@ class RecordingVM(VM):
         return super().read_global(names, name)
 
     def error(self, cls: type[BaseException], *args: Any) -> Raised:
-        if cls is AttributeError and self.frames:
+        if cls is AttributeError and not (args and _of_builtin(args[0])):
             # an object of the caller may have more attributes than its class says
             raise Opaque("an attribute that is not there")
         return super().error(cls, *args)

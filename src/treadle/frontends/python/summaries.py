@@ -31,9 +31,10 @@ from treadle.symbolic import types as t
 from treadle.symbolic.expr import Expr
 from treadle.symbolic.heap import DictObj, InstanceObj, LazyHeap, ListObj, Obj, Ref
 from treadle.symbolic.machine import Environment, Frame, Raised
-from treadle.symbolic.path import Alternative, Cut, Restart
+from treadle.symbolic.path import Alternative, Cut, Restart, Unsupported
 from treadle.symbolic.solver import Solver
 from treadle.symbolic.summary import (
+    Change,
     Leaf,
     Node,
     Opaque,
@@ -90,6 +91,9 @@ class Summaries:
         # call site -> compositions that held minus those that did not
         self._luck: Counter[Any] = Counter()
         self._declared: dict[int, dict[str, t.Type]] = {}
+
+    def counts(self) -> dict[str, int]:
+        return {"computed": self.computed, "reused": self.reused, "composed": self.composed}
 
     # --- at a call ---------------------------------------------------------------------------------------
 
@@ -152,7 +156,11 @@ class Summaries:
 
     def _signature(self, function: FunctionValue, env: Environment) -> Signature | None:
         """What the function is called with, as generally as it can be summarised; None: it cannot."""
-        if function.host is None or (function.outer is not None and set(function.outer) - {"__class__"}):
+        if (
+            function.host is None
+            or function.host.__module__ not in sys.modules
+            or (function.outer is not None and set(function.outer) - {"__class__"})
+        ):
             return None
         declared = self._declared.get(id(function.code))
         if declared is None:
@@ -337,7 +345,9 @@ class _Recording:
             leaf = Leaf("plain", why=opaque.why)
         except Exception as error:
             # also a gap of the machine: what the most general inputs run into may never happen at a call
-            leaf = Leaf("plain", why=f"{type(error).__name__}: {error}")
+            leaf = Leaf(
+                "plain", why=error.what if isinstance(error, Unsupported) else f"{type(error).__name__}: {error}"
+            )
         leaf.lines, leaf.followed = frozenset(vm.lines), frozenset(path.followed)
         leaf.steps, leaf.depth, leaf.stubs = vm.steps, vm.deepest, tuple(vm.stub_cases)
         self.codes |= vm.codes
@@ -349,6 +359,14 @@ class _Recording:
             kind, value = "return", vm.run(frame)
         except Raised as raised:
             kind, value = "raise", raised.value
+        case = describe(self.formals, vm, kind, value)
+        try:
+            return Leaf(kind, value, self._kept(vm, value), case=case)
+        except Opaque as opaque:
+            return Leaf("plain", why=opaque.why, case=case)
+
+    def _kept(self, vm: Any, value: Any) -> tuple[Change, ...]:
+        """What the path has done to its inputs, if that and its result can be made again elsewhere."""
         if vm.assigned or vm.touched or vm.lifted or vm.changed_hosts:
             raise Opaque("state of the module")
         if vm.checks != type(vm.checks)():
@@ -360,7 +378,7 @@ class _Recording:
         for change in changes:
             for held in held_by(change):
                 holdable(held, set())
-        return Leaf(kind, value, changes, case=describe(self.formals, vm, kind, value))
+        return changes
 
 
 _PLAIN = (int, float, str, bytes, bool, type(None), Fraction, type, types.FunctionType, types.ModuleType, enum.Enum)
@@ -379,8 +397,9 @@ def holdable(value: Any, seen: set[int]) -> None:
         parts = [value.start, value.stop, value.step]
     elif isinstance(value, Obj) and value.is_input:
         parts = []
-    elif isinstance(value, InstanceObj) and value.host is None and not isinstance(value.payload, BaseException):
-        parts = [*value.fields.values(), value.payload]
+    elif isinstance(value, InstanceObj) and value.host is None:
+        # a payload that is a real exception is never changed
+        parts = [*value.fields.values(), *([] if isinstance(value.payload, BaseException) else [value.payload])]
     elif isinstance(value, ListObj) and value.host is None and value.items is not None:
         parts = value.items
     elif isinstance(value, DictObj) and value.host is None and not value.open:
@@ -388,7 +407,7 @@ def holdable(value: Any, seen: set[int]) -> None:
     elif isinstance(value, types.BuiltinFunctionType):
         parts = []
     else:
-        raise Opaque(f"a {type(value).__name__.lower()} leaves the function")
+        raise Opaque(f"a value that is made by the function: {type(value).__name__.lower()}")
     for part in parts:
         holdable(part, seen)
 

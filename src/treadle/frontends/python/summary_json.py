@@ -254,10 +254,17 @@ class SummaryWriter:
             written["class"] = path_of(value.cls)
             written["fields"] = {name: self.value(v) for name, v in value.fields.items()}
             written["initial"] = list(value.initial)
-            written["payload"] = self.value(value.payload)
+            written["payload"] = self._payload(value.payload)
         else:
             raise Unstorable(type(value).__name__)
         return number
+
+    def _payload(self, payload: Any) -> Any:
+        if not isinstance(payload, BaseException):
+            return self.value(payload)
+        if vars(payload) or type(payload).__module__ != "builtins":
+            raise Unstorable(type(payload).__name__)
+        return {"error": [path_of(type(payload)), [self.value(a) for a in payload.args]]}
 
 
 def _children_first(root: Node) -> list[Node]:
@@ -383,6 +390,8 @@ class SummaryReader:
             return found_at(inner)
         if kind == "member":
             return found_at(inner[0])[inner[1]]
+        if kind == "error":
+            return found_at(inner[0])(*(self.value(a) for a in inner[1]))
         if kind == "module":
             return importlib.import_module(inner)
         if kind == "bound":
