@@ -34,6 +34,8 @@ class Exploration:
     ends: list[tuple[list[Expr | str], str]] = field(default_factory=list)
     # (file, line) of every function that some path entered
     followed: set[tuple[str, int]] = field(default_factory=set)
+    # function -> the branches of the tree in which it is called, each by the choices that lead there
+    calls: dict[str, set[Trail]] = field(default_factory=dict)
     # paths left unexplored when the time or the number of paths ran out
     pending: list[Alternative] = field(default_factory=list)
 
@@ -60,6 +62,7 @@ class Ran(Generic[T]):
     sampled: list[Place]
     gave_up: list[Place]
     followed: set[tuple[str, int]]
+    calls: set[tuple[str, int]]
     result: T | None = None
 
 
@@ -80,7 +83,18 @@ def run_one(run: Callable[[Path], T], path: Path) -> Ran[T]:
         # the trail was longer than the path: it belongs to other code, or the code is not the same twice
         end, result = "unsupported: the code does not repeat itself when it is run again", None
     trail = path.given if path.replaying else tuple(path.trail)
-    return Ran(end, trail, path.story, path.alternatives, path.place, path.sampled, path.gave_up, path.followed, result)
+    return Ran(
+        end,
+        trail,
+        path.story,
+        path.alternatives,
+        path.place,
+        path.sampled,
+        path.gave_up,
+        path.followed,
+        path.calls,
+        result,
+    )
 
 
 def book(ran: Ran[T], seen: Exploration) -> None:
@@ -102,6 +116,8 @@ def book(ran: Ran[T], seen: Exploration) -> None:
         seen.sampled.extend(p for p in ran.sampled if p not in seen.sampled)
     seen.gave_up.extend(p for p in ran.gave_up if p not in seen.gave_up)
     seen.followed |= ran.followed
+    for name, choices in ran.calls:
+        seen.calls.setdefault(name, set()).add(ran.trail[:choices])
 
 
 def explore(

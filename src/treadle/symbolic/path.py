@@ -103,6 +103,8 @@ class Path:
     words: tuple[str, ...] = ()
     # (file, line) of every function that was entered
     followed: set[tuple[str, int]] = field(default_factory=set)
+    # (function, how many choices had been made) for every call of a function of the target's own file
+    calls: set[tuple[str, int]] = field(default_factory=set)
 
     @property
     def replaying(self) -> bool:
