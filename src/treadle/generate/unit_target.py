@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treadle.frontends.python import source
+from treadle.frontends.python.conditions import as_written
 from treadle.model.errors import UsageError
 
 
@@ -213,7 +214,8 @@ def _module_targets(module: types.ModuleType) -> list[Target]:
     """The module's own public functions, and the methods of its own public classes."""
     found: list[Target] = []
     for name, value in list(vars(module).items()):
-        if name.startswith("_") or getattr(value, "__module__", None) != module.__name__:
+        written = as_written(value) if isinstance(value, type) else value
+        if name.startswith("_") or getattr(written, "__module__", None) != module.__name__:
             continue
         if isinstance(value, type):
             found.extend(_class_targets(module, value))
@@ -231,7 +233,8 @@ def _class_targets(module: types.ModuleType, cls: type) -> list[Target]:
     if issubclass(cls, BaseException | enum.Enum) or inspect.isabstract(cls) or getattr(cls, "_is_protocol", False):
         return []
     found: list[Target] = []
-    for name, raw in list(vars(cls).items()):
+    written = as_written(cls)
+    for name, raw in list(vars(written).items()):
         if name.startswith("_") and not (name.startswith("__") and name.endswith("__")):
             continue
         if name in ("__init_subclass__", "__class_getitem__", "__new__", "__hash__", "__repr__", "__str__"):
@@ -239,7 +242,7 @@ def _class_targets(module: types.ModuleType, cls: type) -> list[Target]:
         if not isinstance(raw, types.FunctionType | staticmethod | classmethod | property | functools.cached_property):
             continue
         try:
-            target = _target(f"{module.__name__}:{cls.__qualname__}.{name}", module, cls, raw, name)
+            target = _target(f"{module.__name__}:{written.__qualname__}.{name}", module, cls, raw, name)
         except UsageError:
             continue
         if target.file == module.__file__:  # not what a library wrote into the class

@@ -12,6 +12,7 @@ import types
 from dataclasses import dataclass, field
 from typing import Any
 
+from treadle.frontends.python.conditions import as_written
 from treadle.generate.unit_target import Target
 from treadle.model.testcase import Node, Opaque, TestCase
 from treadle.output.pytest_contracts import Promised, Promises
@@ -243,7 +244,7 @@ class _Writer:
         lines = self._protect(case)
         arguments: dict[str, str] = {}
         for name, value in case.arguments.items():
-            wanted = _snake(self.target.cls.__name__) if name == "self" and self.target.cls else name
+            wanted = _snake(as_written(self.target.cls).__name__) if name == "self" and self.target.cls else name
             arguments[name] = builder.build(wanted, value)
         builder.finish()
         lines += builder.lines
@@ -293,7 +294,7 @@ class _Writer:
             self.written.uses_pytest = True
             kind = self.imports.of(outcome.raises)
             if case.violation is not None:
-                return [*comment(case.violation), *self._raising(kind, call, outcome.message)]
+                return [*comment(case), *self._raising(kind, call, outcome.message)]
             return self._raising(kind, call, outcome.message)
         value = outcome.value
         if isinstance(value, Node) and value.number in builder.names:

@@ -22,6 +22,7 @@ from typing import Any
 from unittest.mock import Mock
 
 from treadle.frontends.python import hints, infer
+from treadle.frontends.python.conditions import as_written
 from treadle.model.testcase import Node, Opaque
 from treadle.symbolic import types as t
 
@@ -39,7 +40,8 @@ class Imports:
 
     def of(self, value: Any) -> str:
         """How a test refers to a class or function."""
-        module, qualified = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
+        named = as_written(value) if isinstance(value, type) else value
+        module, qualified = getattr(named, "__module__", None), getattr(named, "__qualname__", "")
         if module is None or not qualified or "<" in qualified:
             raise NotWritable(f"{value!r} cannot be imported")
         if module == "builtins" and hasattr(builtins, qualified):

@@ -5,15 +5,16 @@ A finding is reported only with its case, and a case is only kept after its test
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import os
 import re
 import textwrap
+from collections import Counter
 from typing import Any
 
+from treadle.generate.unit_target import Target
 from treadle.model.testcase import Outcome, TestCase, Violation
-from treadle.output.unit_result import plain, shown
+from treadle.output.unit_result import Suite, plain, shown
 
 
 def _place(violation: Violation) -> str:
@@ -24,28 +25,35 @@ def _place(violation: Violation) -> str:
     return f" ({file}:{violation.line})"
 
 
-def what(violation: Violation) -> str:
+def what(case: TestCase, place: str) -> str:
     """violates its postcondition `result >= 0` (shop.py:12)"""
-    place = _place(violation)
+    violation = case.violation
+    assert violation is not None
     if violation.kind == "exceptions":
         declared = "no exception at all" if violation.condition == "raises nothing" else f"`{violation.condition}`"
         return f"raises {violation.raised}, but declares {declared}{place}"
-    whose = "its" if violation.own else f"the {violation.kind} of '{violation.of}'"
-    kind = f"{whose} {violation.kind}" if violation.own else whose
+    if violation.kind == "effect":
+        return f"breaks its promise {violation.condition} (deal.has){place}"
+    owner = case.target.partition(":")[2].rpartition(".")[0]
+    whose = "its" if violation.own or (owner and violation.of == owner) else "the"
+    of = "" if whose == "its" else f" of '{violation.of}'"
+    condition = f"{whose} {violation.kind} `{violation.condition}`{of}{place}"
     if violation.raised:
-        return f"makes {kind} `{violation.condition}`{place} raise {violation.raised}"
-    return f"violates {kind} `{violation.condition}`{place}"
+        return f"makes {condition} raise {violation.raised}"
+    return f"violates {condition}"
 
 
-def comment(violation: Violation) -> list[str]:
+def comment(case: TestCase) -> list[str]:
     """The lines above the call in the test that shows the finding."""
-    near = dataclasses.replace(violation, file=os.path.abspath(os.path.basename(violation.file)))
+    violation = case.violation
+    assert violation is not None
+    place = f" ({os.path.basename(violation.file)}:{violation.line})" if violation.file else ""
     how = f", returns {shown(violation.returned)}" if _tells_result(violation) else ""
-    return [f"# {line}" for line in textwrap.wrap(f"a finding: {what(near)}{how}", 90, break_on_hyphens=False)]
+    return [f"# {line}" for line in textwrap.wrap(f"a finding: {what(case, place)}{how}", 90, break_on_hyphens=False)]
 
 
 def _tells_result(violation: Violation) -> bool:
-    return violation.has_returned and violation.kind != "invariant"
+    return violation.has_returned and violation.kind != "invariant" and violation.returned is not None
 
 
 def call(case: TestCase) -> str:
@@ -60,15 +68,33 @@ def sentence(case: TestCase) -> str:
     violation = case.violation
     assert violation is not None
     how = f" returned {shown(violation.returned)}" if _tells_result(violation) else ""
-    after = _state_after(case) if violation.kind == "invariant" else ""
-    return f"{case.target} {what(violation)}: {call(case)}{how}{after}"
+    after = _state_after(case) if not how and violation.kind in ("invariant", "postcondition") else ""
+    return f"{case.target} {what(case, _place(violation))}: {call(case)}{how}{after}"
 
 
 def _state_after(case: TestCase) -> str:
-    """An invariant is about the object: as the call left it."""
-    me = case.arguments.get("self")
-    node = case.after.get(getattr(me, "number", 0))
-    return f" left {shown(node)}" if node is not None else ""
+    """What the condition was about: the arguments that the call has changed."""
+    parts = []
+    for name, value in case.arguments.items():
+        node = case.after.get(getattr(value, "number", 0))
+        if node is not None and shown(node) != shown(value):
+            parts.append(f"{name}={shown(node)}")
+    return f" left {', '.join(parts)}" if parts else ""
+
+
+def findings(suite: Suite) -> list[str]:
+    """One line for each condition that is broken, however many paths break it."""
+    first: dict[tuple[str, str, str], TestCase] = {}
+    more: Counter[tuple[str, str, str]] = Counter()
+    for case in suite.violations:
+        assert case.violation is not None
+        key = (case.target, case.violation.of, case.violation.condition)
+        if first.setdefault(key, case) is not case:
+            more[key] += 1
+    return [
+        sentence(case) + (f" (and {more[key]} more {'paths' if more[key] > 1 else 'path'})" if more[key] else "")
+        for key, case in first.items()
+    ]
 
 
 def as_json(case: TestCase) -> dict[str, Any]:
@@ -88,15 +114,26 @@ def as_json(case: TestCase) -> dict[str, Any]:
     }
 
 
-def broken_for_real(case: TestCase, why: str) -> bool:
-    """A condition that could not be decided turned out to be broken: the case becomes a finding, to be run as one."""
-    if case.violation is not None or not case.undecided or case.outcome.raises is not None:
+# Exceptions by which deal.has reports an effect that was not declared, and what was promised.
+_MARKERS = {"SilentContractError": "to write nothing", "OfflineContractError": "to stay offline"}
+
+
+def broken_for_real(case: TestCase, why: str, target: Target, contracts: bool) -> bool:
+    """The real run decided what the prediction had left open: the case becomes one of that, to be run again.
+
+    That is a condition that could not be decided, or an effect that deal.has does not declare.
+    """
+    if case.violation is not None or case.outcome.raises is not None:
         return False
     error = _reported(why)
-    if error is None:
+    if error is None or not (case.undecided or error.__name__ in _MARKERS):
         return False
-    named = [violation for violation, _ in case.undecided if violation.condition in why]
-    case.violation = named[0] if named else case.undecided[0][0]
+    if error.__name__ in _MARKERS:
+        broken = Violation("effect", target.name, True, _MARKERS[error.__name__], target.file, target.line)
+    else:
+        named = [violation for violation, _ in case.undecided if violation.condition in why]
+        broken = named[0] if named else case.undecided[0][0]
+    case.violation = broken if contracts else None
     case.outcome = Outcome(raises=error)
     return True
 

@@ -13,7 +13,7 @@ from typing import Any
 from treadle.frontends.python import source
 from treadle.generate.unit_explore import Explored
 from treadle.model.testcase import Node
-from treadle.output.unit_findings import sentence
+from treadle.output.unit_findings import findings
 from treadle.output.unit_result import Suite, shown
 from treadle.output.unit_selected import criterion
 from treadle.output.unit_selected import lines as selected
@@ -47,7 +47,7 @@ def summary(suite: Suite) -> str:
     lines += [f"  ... and {len(suite.assumed) - _MOST_PLACES} more"] if len(suite.assumed) > _MOST_PLACES else []
     lines += [f"  {line}" for line in wrong_stubs(suite)]
     lines += [f"  inferred {one}" for one in suite.inferred]
-    lines += [f"  {sentence(case)}" for case in suite.violations]
+    lines += [f"  {line}" for line in findings(suite)]
     lines += [f"  {said}" for said in (*selected(suite), *missing(suite))]
     if suite.tests and suite.complete:
         bound = " within the loop bound" if suite.cut["loop"] else ""

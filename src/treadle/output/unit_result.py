@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from treadle.frontends.python.conditions import as_written
 from treadle.generate.unit_explore import Explored
 from treadle.model.testcase import Node, Opaque, TestCase
 from treadle.output.pytest_values import Imports, NotWritable, text
@@ -171,7 +172,7 @@ def shown(value: Any, seen: tuple[int, ...] = ()) -> str:
             return "{" + ", ".join(f"{shown(k, seen)}: {shown(v, seen)}" for k, v in value.entries) + "}"
         if value.kind in ("set", "frozenset"):
             return "{" + ", ".join(shown(k, seen) for k, _ in value.entries) + "}" if value.entries else "set()"
-        name = value.cls.__name__ if value.cls else "object"
+        name = as_written(value.cls).__name__ if value.cls else "object"
         inner = [shown(v, seen) for v in value.items] + [f"{k}={shown(v, seen)}" for k, v in value.fields.items()]
         return f"{name}({', '.join(inner)})"
     if isinstance(value, tuple):

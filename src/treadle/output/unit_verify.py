@@ -52,7 +52,7 @@ def run_and_keep(
             suite.coverage = checked.coverage
             suite.cases = [r.case for r in written.rendered]
             return
-        _judge(suite, written, checked.failed, set(checked.passed), groups, approximate, plainly)
+        _judge(suite, written, checked.failed, set(checked.passed), groups, approximate, plainly, contracts)
     suite.cases = []
 
 
@@ -64,13 +64,15 @@ def _judge(
     groups: list[tuple[Target, list[TestCase]]],
     approximate: set[int],
     plainly: set[int],
+    contracts: bool,
 ) -> None:
     for rendered in written.rendered:
         if rendered.test in passed:
             continue
         case = rendered.case
         why = failed.get(rendered.test, "the test did not run")
-        if broken_for_real(case, why):
+        target = next(e.target for e in suite.explored if e.target.text == case.target)
+        if broken_for_real(case, why, target, contracts):
             continue  # the prediction left it open, the real run has decided
         if rendered.promised and id(case) not in plainly:
             plainly.add(id(case))

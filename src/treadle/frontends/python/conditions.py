@@ -189,6 +189,13 @@ def postconditions(wrapper: Any) -> list[Condition]:
     return []
 
 
+def as_written(cls: type) -> type:
+    """The class that the user wrote: deal.inv puts one of its own in its place."""
+    if "_deal_invariants" not in vars(cls):
+        return cls
+    return next((base for base in cls.__mro__[1:] if not base.__module__.startswith("deal.")), cls)
+
+
 def invariants(cls: type) -> list[Condition]:
     """What holds for every object of a class between calls."""
     found = [of_icontract(c, "invariant") for c in getattr(cls, "__invariants__", None) or ()]

@@ -238,7 +238,7 @@ class _Reader:
             raw = attributes.lookup(found.cls, name)
             is_code = isinstance(raw, property | types.FunctionType) or hasattr(type(raw), "__get__")
             slot = isinstance(raw, types.MemberDescriptorType)
-            if (is_code and not slot) or _has_code(found.cls, "__getattribute__"):
+            if (is_code and not slot) or _looks_up(found.cls):
                 raise NotPure
         elif not isinstance(found, type | types.ModuleType):
             raise NotPure
@@ -417,5 +417,7 @@ def _is_none_test(a: Any, b: Any, sure: bool) -> bool:
     return (a is None or b is None) and (sure or not (isinstance(a, Ref) or isinstance(b, Ref)))
 
 
-def _has_code(cls: type, name: str) -> bool:
-    return isinstance(attributes.lookup(cls, name), types.FunctionType)
+def _looks_up(cls: type) -> bool:
+    """Whether attributes are found by code of the class; deal.inv only wraps methods."""
+    found = attributes.lookup(cls, "__getattribute__")
+    return isinstance(found, types.FunctionType) and not found.__module__.startswith("deal.")
