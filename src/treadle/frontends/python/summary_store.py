@@ -59,21 +59,18 @@ class Store:
         try:
             key = _key(owner, function, signature)
             path = self._path(function, key)
-            text = path.read_text(encoding="utf-8")
-        except (Unstorable, FileNotFoundError):
-            return None
-        except (OSError, UnicodeDecodeError) as error:
-            self._warn(f"{path} cannot be read ({error}); the summary is made anew")
-            return None
+            text = path.read_bytes()
+        except (Unstorable, OSError):
+            return None  # a folder that cannot be used is said when it is written
         try:
-            written = json.loads(text)
+            written = json.loads(text.decode())
             if written["format"] != FORMAT or written["key"] != key:
                 raise ValueError("it is the summary of something else")
             if not _unchanged(written["depends"]):
                 return None
             return SummaryReader(written["summary"], _here).summary()
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError) as error:
-            why = "it is not JSON" if isinstance(error, json.JSONDecodeError) else str(error)
+            why = "it is not JSON" if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else str(error)
             self._warn(f"{path} is damaged ({why}); the summary is made anew")
             return None
 
@@ -97,7 +94,7 @@ class Store:
                 ignore.write_text("# Made by treadle; nothing here needs to be kept.\n*\n", encoding="utf-8")
             _write_whole(path, json.dumps(written))
         except OSError as error:
-            self._warn(f"{path} cannot be written ({error.strerror}); the summary is not kept")
+            self._warn(f"{self.folder} cannot be written ({error.strerror}); summaries are not kept for the next run")
 
     def _path(self, function: FunctionValue, key: dict[str, Any]) -> Path:
         name = re.sub(r"\W+", "-", f"{function.host.__module__}.{function.host.__qualname__}")
