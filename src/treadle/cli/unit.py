@@ -40,6 +40,8 @@ from treadle.output.unit_suite import unit
     metavar="WHAT",
     help="all-paths, local-paths, statements, branches, points FILE:LINE.",
 )
+@click.option("--missing", is_flag=True, help="Only paths that the project's own tests do not take.")
+@click.option("--tests", metavar="PATH", help="The own tests that --missing looks at. Default: the folder tests.")
 @click.option("--reach", multiple=True, metavar="FILE:LINE", help="A test that reaches this line: --select points.")
 @click.option("--allow-effects", is_flag=True, help="Really run code that uses files, processes or the network.")
 @click.option("--pre", multiple=True, metavar="CONDITION", help="What the inputs fulfil: 'n >= 0'. Repeatable.")
@@ -105,6 +107,8 @@ def command(
         print("treadle: a prediction disagrees with the real run; please report it", file=sys.stderr)
     if suite.violations:
         return 1
+    if nothing_missing(suite):
+        return 0
     return 0 if satisfied(suite) and (suite.tests or suite.more is not None) else 3
 
 

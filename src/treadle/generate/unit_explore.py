@@ -245,6 +245,10 @@ class Session:
                     self.keep(ran)
         except KeyboardInterrupt:
             self.result.stopped = True
+        return self.finish()
+
+    def finish(self) -> Explored:
+        """After the last path: what only the search as a whole can say."""
         if self.summaries is not None:
             self.result.summaries.update(self.summaries.counts())
             self.result.warnings += self.summaries.store.warnings if self.summaries.store is not None else []

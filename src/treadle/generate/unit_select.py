@@ -23,7 +23,7 @@ from treadle.model.testcase import TestCase
 from treadle.symbolic import flow, ir
 from treadle.symbolic.explore import Exploration
 from treadle.symbolic.flow import Goals
-from treadle.symbolic.guide import GoalGuide, Guide
+from treadle.symbolic.guide import GoalGuide, Guide, NearestFirst
 from treadle.symbolic.local_paths import LocalGuide
 
 if TYPE_CHECKING:
@@ -106,6 +106,14 @@ def guide_for(target: Target, select: str, points: Sequence[str | int], k: int) 
     graph = CallGraph(target.module, wanted, [(key, edges)])
     guide = GoalGuide(code, wanted, graph.reach, graph.implicit, fewest=select == "points")
     return guide, Selection(select, goals, k)
+
+
+def nearest_first(target: Target, lines: Iterable[tuple[str, int]]) -> Guide:
+    """All paths, in an order: those that lead to the lines come first."""
+    code = source.code_of(target.function.__code__)
+    goals = Goals({place: 1 << number for number, place in enumerate(sorted(lines))})
+    graph = CallGraph(target.module, goals)
+    return NearestFirst(code, goals, graph.reach, graph.implicit)
 
 
 def _calls_itself(code: ir.Function, target: Target, graph: CallGraph) -> bool:

@@ -87,7 +87,7 @@ def _together(
         # somebody's own tests may need what only their folder has
         file.write_text(source, encoding="utf-8")
         ended = _run(file, "2", extra) if source else {}
-    return ended, _coverage(json.loads(out.read_text()), targets) if out.exists() else Coverage()
+    return ended, from_report(json.loads(out.read_text()), targets) if out.exists() else Coverage()
 
 
 def _run(file: Path, seed: str, extra: dict[str, str]) -> dict[str, tuple[str, str]]:
@@ -121,8 +121,8 @@ def _run(file: Path, seed: str, extra: dict[str, str]) -> dict[str, tuple[str, s
     return found
 
 
-def _coverage(data: dict[str, object], targets: Sequence[Target]) -> Coverage:
-    """Only the lines of the targets' own bodies count."""
+def from_report(data: dict[str, object], targets: Sequence[Target]) -> Coverage:
+    """Coverage out of coverage.py's JSON. Only the lines of the targets' own bodies count."""
     files: dict[str, dict[str, list[object]]] = {}
     for name, entry in data["files"].items():  # type: ignore[attr-defined]
         files[os.path.realpath(name)] = entry

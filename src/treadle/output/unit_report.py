@@ -14,6 +14,8 @@ from treadle.frontends.python import source
 from treadle.generate.unit_explore import Explored
 from treadle.model.testcase import Node
 from treadle.output.unit_findings import findings
+from treadle.output.unit_missing import lines as missing
+from treadle.output.unit_missing import nothing_missing
 from treadle.output.unit_result import Suite, shown
 from treadle.output.unit_selected import criterion
 from treadle.output.unit_selected import lines as selected
@@ -56,7 +58,7 @@ def summary(suite: Suite) -> str:
     if suite.file and suite.tests:
         done = "wrote" if suite.more is None or suite.more.again else "added to"
         lines.append(f"{done} {suite.file} ({_count(suite.tests, 'test')}, all run)")
-    elif suite.more is None and not suite.tests and criterion(suite) == "points":
+    elif not suite.tests and (criterion(suite) == "points" or nothing_missing(suite)):
         lines.append("no file was written")
     elif suite.more is None and not suite.tests:
         lines.append("nothing could be covered; no file was written")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treadle.frontends.python.conditions import as_written
 from treadle.generate.unit_explore import Explored
@@ -12,6 +12,9 @@ from treadle.model.testcase import Node, Opaque, TestCase
 from treadle.output.pytest_values import Imports, NotWritable, text
 from treadle.output.unit_check import Coverage
 from treadle.symbolic.path import Place
+
+if TYPE_CHECKING:
+    from treadle.output.unit_missing import OwnTests
 
 
 @dataclass(slots=True)
@@ -49,6 +52,8 @@ class Suite:
     source: str = ""
     content: str = ""
     cases: list[TestCase] = field(default_factory=list)
+    # the test of each case
+    names: list[str] = field(default_factory=list)
     paths: int = 0
     cut: Counter[str] = field(default_factory=Counter)
     unsupported: list[Place] = field(default_factory=list)
@@ -62,6 +67,8 @@ class Suite:
     left_out: list[str] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
     explored: list[Explored] = field(default_factory=list)
+    # what the project's own tests do (--missing)
+    own_tests: OwnTests | None = None
     # of a suite that was added to (--more)
     more: More | None = None
     # disagreements of the runs before this one
@@ -133,7 +140,9 @@ class Suite:
             "left_out": self.left_out,
             "more": self.more.to_json() if self.more is not None else None,
             "warnings": self.warnings,
+            "branches": {name: self.branches[name] for name in sorted(self.branches)},
             "selection": selection(self),
+            "missing": self.own_tests.to_json() if self.own_tests is not None else None,
         }
 
 

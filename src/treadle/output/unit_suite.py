@@ -14,13 +14,14 @@ from typing import Any
 
 from treadle.generate.unit_assumptions import fitting as fitting_assumptions
 from treadle.generate.unit_contracts import excluded, fitting
-from treadle.generate.unit_explore import Explored, Options, Session
+from treadle.generate.unit_explore import HEAPS, Explored, Options, Session
 from treadle.generate.unit_grow import Growth
 from treadle.generate.unit_points import points_of, target_around
-from treadle.generate.unit_select import ALL_PATHS, check
+from treadle.generate.unit_select import ALL_PATHS, check, nearest_first
 from treadle.generate.unit_target import Target, resolve
 from treadle.model.errors import UsageError
 from treadle.output.unit_files import may_write, output_path, read, save
+from treadle.output.unit_missing import drop_taken, own_tests
 from treadle.output.unit_more import again, carry_over, file_of, grown, growths, options_of, remember
 from treadle.output.unit_result import Suite
 from treadle.output.unit_selected import default_file, drop_superfluous
@@ -116,16 +117,23 @@ def unit(
     if more and existing is None:
         again(growing)
     carry_over(suite, growing)
-    _explore(suite, _sessions(suite, found, options, growing if more else None, single), progress)
+    sessions = _sessions(suite, found, options, growing if more else None, single)
+    if missing:
+        suite.own_tests = own_tests(found, path, tests, append)
+        for session in sessions:
+            session.guide = nearest_first(session.target, suite.own_tests.uncovered)
+    _explore(suite, sessions, progress)
     drop_superfluous(suite)
     run_and_keep(suite, path, allow_effects, existing, contracts)
+    if suite.own_tests is not None and drop_taken(suite, suite.own_tests):
+        run_and_keep(suite, path, allow_effects, existing, contracts)
     if write_file and suite.cases:
         save(path, suite.source, append or more)
     if write_file and (suite.cases or existing is not None):
         suite.file = str(path)
     if more:
         suite.more = grown(suite, growing, suite.content or existing or "")
-    if write_file and options.select == ALL_PATHS:
+    if write_file and options.select == ALL_PATHS and not missing:
         remember(suite, options, path, growing)
     return suite
 
@@ -139,6 +147,8 @@ def _check_options(options: Options) -> None:
         raise UsageError("--paths must be at least 1")
     if options.seconds <= 0:
         raise UsageError("--seconds must be positive")
+    if options.heap not in HEAPS:
+        raise UsageError(f"--heap {options.heap}: write solver or lazy")
     check(options.select, options.points)
 
 

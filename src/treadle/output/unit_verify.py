@@ -12,8 +12,8 @@ from treadle.generate.unit_target import Target
 from treadle.model.testcase import TestCase
 from treadle.output.pytest_suite import Written, write
 from treadle.output.unit_check import check
-from treadle.output.unit_findings import broken_for_real
 from treadle.output.unit_files import appended, names_in, path_line
+from treadle.output.unit_findings import broken_for_real
 from treadle.output.unit_result import Suite
 from treadle.symbolic.path import Place
 
@@ -51,6 +51,7 @@ def run_and_keep(
             suite.source, suite.content = source, both
             suite.coverage = checked.coverage
             suite.cases = [r.case for r in written.rendered]
+            suite.names = [r.test for r in written.rendered]
             return
         _judge(suite, written, checked.failed, set(checked.passed), groups, approximate, plainly, contracts)
     suite.cases = []

@@ -311,6 +311,20 @@ class GoalGuide(Guide):
             self._thrown_away = []
 
 
+class NearestFirst(GoalGuide):
+    """All paths, those first that lead to a goal which has no test yet."""
+
+    def adds(self, met: int) -> bool:
+        return True
+
+    @property
+    def satisfied(self) -> bool:
+        return False
+
+    def _rank(self, prospect: Prospect) -> tuple[int, ...]:
+        return super()._rank(prospect) if self.uncovered else (0,)
+
+
 class GoalWalk(Walk):
     """The goals that one path has met, and whether it can meet more."""
 

@@ -89,7 +89,7 @@ class CallGraph:
         self._all_escape = False
         self._slots: dict[int, dict[str, ir.Step | None]] = {}
         self._files: set[str] = set()
-        for loaded in _world(module, {file for file, _ in goals.lines}):
+        for loaded in world(module, {file for file, _ in goals.lines}):
             self._read(loaded)
         for function in self._functions:
             for (file, line), mask in goals.lines.items():
@@ -322,7 +322,7 @@ def _in_body(function: ast.AST, child: ast.AST) -> bool:
     return child is body or (isinstance(body, list) and any(child is statement for statement in body))
 
 
-def _world(start: types.ModuleType, files: set[str]) -> list[types.ModuleType]:
+def world(start: types.ModuleType, files: set[str] | frozenset[str] = frozenset()) -> list[types.ModuleType]:
     """The modules that the start imports, directly or not, and those of the files."""
     top = start.__name__.partition(".")[0]
     found: dict[str, types.ModuleType] = {}
@@ -338,7 +338,7 @@ def _world(start: types.ModuleType, files: set[str]) -> list[types.ModuleType]:
     return list(found.values())
 
 
-def _is_own(module: types.ModuleType, top: str, files: set[str]) -> bool:
+def _is_own(module: types.ModuleType, top: str, files: set[str] | frozenset[str]) -> bool:
     file = getattr(module, "__file__", None)
     if not isinstance(file, str) or not file.endswith(".py"):
         return False
