@@ -63,6 +63,7 @@ from treadle.output.unit_suite import unit
     show_default=True,
     help="How aliasing is decided: carried along until the program asks, or at every first dereference.",
 )
+@click.option("--workers", default="1", show_default=True, metavar="N", help="Processes that explore, or auto.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     targets: tuple[str, ...],

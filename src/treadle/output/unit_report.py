@@ -83,6 +83,7 @@ _WHY = {
     "depth": "as too deep",
     "time": "by the time limit (--seconds)",
     "paths": "by the limit on paths (--paths)",
+    "lost": "because a worker process died",
 }
 
 

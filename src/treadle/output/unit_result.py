@@ -89,7 +89,7 @@ class Suite:
         """Every path within the loop bound has its test; a selection of paths never claims that."""
         if any(explored.selection is not None for explored in self.explored):
             return False
-        only_loops = not any(self.cut[kind] for kind in ("depth", "time", "paths"))
+        only_loops = not any(number for kind, number in self.cut.items() if kind != "loop")
         return only_loops and not (
             self.unsupported or self.sampled or self.disagreements or self.wrong_stubs or self.wrong_before
         )
@@ -120,7 +120,7 @@ class Suite:
             "paths": self.paths,
             "cut": {
                 **{kind: self.cut[kind] for kind in ("loop", "depth", "time")},
-                **({"paths": self.cut["paths"]} if self.cut["paths"] else {}),
+                **{kind: self.cut[kind] for kind in ("paths", "lost") if self.cut[kind]},
             },
             "unsupported": [{"file": p.file, "line": p.line, "what": p.what} for p in self.unsupported],
             "sampled": [{"file": p.file, "line": p.line, "what": p.what} for p in self.sampled],

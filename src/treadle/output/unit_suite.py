@@ -9,13 +9,14 @@ import dataclasses
 import functools
 import os
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from treadle.generate.unit_assumptions import fitting as fitting_assumptions
 from treadle.generate.unit_contracts import excluded, fitting
 from treadle.generate.unit_explore import HEAPS, Explored, Options, Session
 from treadle.generate.unit_grow import Growth
+from treadle.generate.unit_parallel import explore_all
 from treadle.generate.unit_points import points_of, target_around
 from treadle.generate.unit_select import ALL_PATHS, check, nearest_first
 from treadle.generate.unit_target import Target, resolve
@@ -71,6 +72,7 @@ def unit(
     missing: bool = False,
     tests: str | os.PathLike[str] | None = None,
     heap: str = "lazy",
+    workers: int | str = 1,
 ) -> Suite:
     """Write unit tests for functions, methods, classes, modules or packages.
 
@@ -83,6 +85,7 @@ def unit(
     `pre` are conditions on the inputs ("n >= 0"), `assume` what is known of the heap ("acyclic(self)"); with
     `contracts=False` the conditions of icontract and deal, and leading asserts, are code like any other. `stubs` are
     files that say what code does that cannot be followed, besides `treadle_stubs.py` of the current folder.
+    `workers` is a number of processes, or 'auto'; the tests do not depend on it.
     """
     options = Options(2 if k is None else k, alias, none, domain, seconds, paths, types or {}, allow_effects)
     options.pre, options.contracts = tuple(pre), contracts
@@ -122,7 +125,7 @@ def unit(
         suite.own_tests = own_tests(found, path, tests, append)
         for session in sessions:
             session.guide = nearest_first(session.target, suite.own_tests.uncovered)
-    _explore(suite, sessions, progress)
+    _explore(suite, sessions, progress, texts, _processes(workers))
     drop_superfluous(suite)
     run_and_keep(suite, path, allow_effects, existing, contracts)
     if suite.own_tests is not None and drop_taken(suite, suite.own_tests):
@@ -174,17 +177,40 @@ def _sessions(
     return sessions
 
 
-def _explore(suite: Suite, sessions: Sequence[Session], progress: Progress | None) -> None:
+def _processes(workers: int | str) -> int:
+    if workers == "auto":
+        return os.cpu_count() or 1
+    try:
+        number = int(workers)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise UsageError(f"--workers {workers}: write a number of processes, at least 1, or auto")
+    return number
+
+
+def _explored(
+    sessions: Sequence[Session], progress: Progress | None, texts: Sequence[str], workers: int
+) -> Iterator[tuple[Session, Explored]]:
+    if workers > 1:
+        yield from zip(sessions, explore_all(sessions, texts, workers, progress), strict=True)
+        return
     for number, session in enumerate(sessions):
         if progress is not None:
             session.progress = functools.partial(progress, session.target.text, number, len(sessions))
-        explored = session.explore()
+        yield session, session.explore()
+
+
+def _explore(
+    suite: Suite, sessions: Sequence[Session], progress: Progress | None, texts: Sequence[str], workers: int
+) -> None:
+    for number, (session, explored) in enumerate(_explored(sessions, progress, texts, workers)):
         _book(suite, explored)
         suite.inferred += [f"{one} (of {session.target.text})" for one in session.inferred]
         suite.assumed += [one for one in session.assuming() if one not in suite.assumed]
         if session.impossible():
             suite.left_out.append(f"{session.target.text}: {excluded(session.contracts.preconditions())}")
-        if explored.stopped:
+        if explored.stopped and workers == 1:
             suite.left_out += [f"{later.target.text}: stopped before it" for later in sessions[number + 1 :]]
             break
 

@@ -42,7 +42,7 @@ class Exploration:
     @property
     def complete(self) -> bool:
         """Every path within the loop bound was followed."""
-        only_loops = not any(self.cut[kind] for kind in ("depth", "time", "paths"))
+        only_loops = not any(number for kind, number in self.cut.items() if kind != "loop")
         return only_loops and not (self.unsupported or self.sampled or self.gave_up or self.pending)
 
 
