@@ -10,3 +10,23 @@ def arraycopy(src, dst, n):
         raise TypeError("null array")
     for i in range(n):
         dst[i] = src[i]
+
+
+LEVEL = 3
+
+
+def root(n):
+    if n < 0:
+        raise ValueError("negative")
+    return int(n**0.5)
+
+
+class Device:
+    def __init__(self, left):
+        self.left = left
+
+    def read(self, size):
+        if size > self.left:
+            raise EOFError("no more")
+        self.left -= size
+        return "x" * size

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import importlib.util
 import inspect
+import linecache
 import os
 import traceback
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treadle import stubs as written
@@ -68,7 +69,7 @@ class Stubs:
 
     def _add(self, file: str, case: written.Case) -> None:
         line = case.function.__code__.co_firstlineno
-        where = f"{file}:{line}"
+        where = f"{_short(file)}:{line}"
         if not isinstance(case.target, str):
             raise UsageError(f'{where}: @case names a function as text, for example @case("package.module.function")')
         _check_guard(case, where)
@@ -130,24 +131,43 @@ def answer(vm: VM, stub: Stub, args: list[Any], named: dict[str, Any]) -> Any:
 
 
 def _read(file: str) -> list[written.Case]:
+    shown = _short(file)
     if not os.path.isfile(file):
-        raise UsageError(f"no stub file '{file}'")
-    spec = importlib.util.spec_from_file_location(_module_name(file), file)
-    if spec is None or spec.loader is None:
-        raise UsageError(f"'{file}': a stub file is a Python file")
+        raise UsageError(f"no stub file '{shown}'")
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"'{shown}' cannot be read: {error}") from None
+    _forget_older(file, text)
+    module = types.ModuleType(_module_name(file))
+    module.__file__ = file
     written._written.clear()
     try:
-        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+        exec(compile(text, file, "exec"), vars(module))
     except SyntaxError as error:
-        raise UsageError(f"{error.filename or file}:{error.lineno}: not Python: {error.msg}") from None
+        raise UsageError(f"{_short(error.filename or file)}:{error.lineno}: not Python: {error.msg}") from None
     except Exception as error:
-        line = next((f.lineno for f in reversed(traceback.extract_tb(error.__traceback__)) if f.filename == file), 1)
-        raise UsageError(f"{file}:{line}: the stub file fails: {type(error).__name__}: {error}") from None
+        here = os.path.abspath(file)
+        lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if os.path.abspath(f.filename) == here]
+        raise UsageError(
+            f"{shown}:{(lines or [1])[-1]}: the stub file fails: {type(error).__name__}: {error}"
+        ) from None
     finally:
         found, written._written[:] = list(written._written), []
     if not found:
-        raise UsageError(f"{file}: no cases; write functions with @case(...) from treadle.stubs")
+        raise UsageError(f"{shown}: no cases; write functions with @case(...) from treadle.stubs")
     return found
+
+
+_texts: dict[str, str] = {}
+
+
+def _forget_older(file: str, text: str) -> None:
+    """A file that was edited since this process read it is parsed again."""
+    if _texts.setdefault(file, text) != text:
+        _texts[file] = text
+        linecache.checkcache(file)
+        source.tree_of.cache_clear()
 
 
 def _module_name(file: str) -> str:
