@@ -328,8 +328,9 @@ class Session:
         for case in found.found:
             case.stubs = tuple(run.vm.stub_cases)
         if walk is not None:
-            # one test for each path that is wanted: the other aliasings of the same path add nothing
-            found.found = found.found[:1]
+            if self.result.selection is not None:
+                # one test for each path that is wanted: the other aliasings of the same path add nothing
+                found.found = found.found[:1]
             walk.kept = bool(found.found)
             for case in found.found:
                 case.meets = walk.met
