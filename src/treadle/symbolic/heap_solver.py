@@ -318,7 +318,14 @@ class SolverHeap(LazyHeap):
                 alike = mixed or any(c in b.classes for c in a.classes)
                 if alike and pair not in self._apart and not self._compatible(a, b):
                     self._apart.add(pair)
-                    self.path.assume(x.ne(identity(a), identity(b)))
+                    apart = x.ne(identity(a), identity(b))
+                    if self._may_be_none(a) and self._may_be_none(b):
+                        apart = x.or_(apart, x.eq(identity(a), 0))
+                    self.path.assume(apart)
+
+    def _may_be_none(self, obj: InstanceObj) -> bool:
+        """Whether the reference was only compared so far."""
+        return any(r.obj is obj and r.may_be_none for r in self.record if isinstance(r, Entered))
 
     def _objects(self) -> list[InstanceObj]:
         return [obj for obj in self.instances if obj.number not in self.merged]

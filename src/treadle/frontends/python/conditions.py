@@ -6,6 +6,7 @@ Both libraries keep their conditions on the wrappers that they put around a func
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import linecache
 import types
@@ -142,12 +143,14 @@ def _without_message(node: ast.expr) -> ast.expr:
     return node
 
 
+@functools.cache
 def of_icontract(contract: Any, kind: str) -> Condition:
     text, file, line = _describe(contract.condition)
     origin = {"precondition": "require", "postcondition": "ensure"}.get(kind, kind)
     return Condition(kind, f"icontract.{origin}", contract.condition, text, file, line, "named", contract.error)
 
 
+@functools.cache
 def of_deal(validator: Any, kind: str, origin: str) -> Condition:
     test = validator.raw_validator
     text, file, line = _describe(test)

@@ -11,6 +11,7 @@ kept in `Checks.broken`, by the exception that reports it, so that a finding can
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -107,11 +108,14 @@ class Call:
         return Call(self.args, self.named, {**self.given, "result": result})
 
 
+_signature = functools.cache(inspect.signature)
+
+
 def bound(vm: VM, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Call:
     """Arguments by the names of a function's parameters, defaults included."""
     given: dict[str, Any] = {"_ARGS": tuple(args), "_KWARGS": named}
     rest = list(args)
-    for parameter in inspect.signature(function).parameters.values():
+    for parameter in _signature(function).parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
             given[parameter.name] = tuple(rest)
             rest = []
@@ -148,6 +152,7 @@ def _formula(vm: VM, condition: Condition, call: Call) -> tuple[Value, Value]:
         names = names_of(vm, condition.test.function, call.given)
         names.owner = condition.test.code.owner
         return formula(vm, node, names)
+    vm.path.followed.add((condition.file, condition.line))
     local: dict[str, Any] = {}
     if condition.calling == "short":
         local["_"] = call.given["self"] if condition.kind == "invariant" else Arguments(dict(call.given))

@@ -11,6 +11,7 @@ What can fail on some values (a division) is kept apart: `defined` says for whic
 from __future__ import annotations
 
 import ast
+import functools
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -67,6 +68,7 @@ def formula(vm: VM, node: ast.expr, names: Names) -> tuple[Value, Value]:
     return truth, x.and_(*reader.defined)
 
 
+@functools.cache
 def returned(function: types.FunctionType) -> ast.expr | None:
     """The one expression that a function returns; None if it does more than that."""
     try:
@@ -372,6 +374,7 @@ class _Reader:
         local = dict(zip(parameters[: code.co_argcount], args, strict=False)) | named
         if len(args) > code.co_argcount or set(local) != set(parameters):
             raise NotPure
+        self.vm.path.followed.add((code.co_filename, code.co_firstlineno))
         inner = _Reader(self.vm, names_of(self.vm, function, local), self.depth + 1)
         found = inner.value(body, sure)
         self.defined += inner.defined
