@@ -104,3 +104,8 @@ def test_several_processes_report_a_fault_once() -> None:
 def test_an_error_of_a_process_is_told() -> None:
     with pytest.raises(UsageError, match="has no method 'depost'; did you mean 'deposit'"):
         run_in_processes(subject("class_bank:Account"), Options(methods=("depost",)), 2)
+
+
+def test_a_value_that_the_class_does_not_take_is_no_shorter_one() -> None:
+    fault = campaign("class_longer:Rates").faults[0]
+    assert str(fault.witness.test.root) == "Rates([1])"

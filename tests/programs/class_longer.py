@@ -150,3 +150,16 @@ class Fetching:
     def made(self):
         with self._lock:
             return self._made
+
+
+class Rates:
+    """Does not take an empty list: a value must not be made shorter than the class allows."""
+
+    def __init__(self, rates: list[int]):
+        if not rates:
+            raise ValueError("rates must not be empty")
+        self.rates = rates
+        self.used = 0
+
+    def use(self):
+        self.used = self.used + 1

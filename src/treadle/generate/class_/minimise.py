@@ -16,6 +16,8 @@ from typing import Any
 from treadle.generate.class_.calls import Argument, Call, Value
 from treadle.generate.class_.interleavings import Explorer, Witness
 from treadle.generate.class_.stage import Test
+from treadle.model.errors import TreadleError
+from treadle.runtime.execution import Diverged
 
 # Schedules of one candidate: the fault is known to be near.
 _MOST = 400
@@ -158,7 +160,12 @@ def _with(node: ast.expr, **changes: Any) -> ast.expr:
 
 
 def _fails_alike(explorer: Explorer, test: Test, witness: Witness, deadline: float) -> Witness | None:
-    explored = explorer.explore(test, _MOST, deadline)
+    try:
+        explored = explorer.explore(test, _MOST, deadline)
+    except (TreadleError, Diverged):
+        raise
+    except Exception:
+        return None  # a shorter value that the class does not take: the object cannot be made
     for found in explored.witnesses:
         if found.violation.is_fault and found.violation.kind == witness.violation.kind:
             return found
