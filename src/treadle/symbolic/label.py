@@ -53,7 +53,7 @@ def label(
     can, `words` strings to prefer."""
     wanted = sorted({*unknowns, *(v for c in conditions for v in c.vars)}, key=lambda v: str(v.args[0]))
     wanted = list(dict.fromkeys((*unknowns, *wanted)))
-    solver = Solver(domain, timeout)
+    solver = Solver(domain, timeout, apart=True)
     path = list(conditions)
     model = _first_model(solver, path, wanted, hint)
     if model is None:

@@ -108,15 +108,19 @@ def _is_lia(e: Expr) -> bool:
 
 
 class Solver:
-    def __init__(self, domain: tuple[int, int] = (-10, 10), timeout: float = 2.0) -> None:
+    """Answers questions about paths. `apart`: from nothing but what it is asked itself, at the price of 2 ms; z3's
+    models otherwise depend on everything that the process has done before."""
+
+    def __init__(self, domain: tuple[int, int] = (-10, 10), timeout: float = 2.0, apart: bool = False) -> None:
         self.domain = domain
         self.timeout = timeout
         self.words: tuple[str, ...] = ()  # strings that the program mentions
         self.counts: Counter[str] = Counter()
         self._recent: deque[Model] = deque(maxlen=RECENT)
-        self._translator = Translator()
-        self._lia = _Stack(z3.SolverFor("QF_LIA"))
-        self._general = _Stack(z3.Solver())
+        context = z3.Context() if apart else None
+        self._translator = Translator(context)
+        self._lia = _Stack(z3.SolverFor("QF_LIA", context))
+        self._general = _Stack(z3.Solver(ctx=context))
         self._answers: dict[tuple[Expr, ...], Verdict] = {}
 
     def check(self, conditions: Sequence[Expr], extra: Value = True, hint: Model | None = None) -> Verdict:

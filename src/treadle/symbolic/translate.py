@@ -17,15 +17,15 @@ from treadle.symbolic.expr import BOOL, CLASSES, INT, REAL, STR, Expr, Sort, Val
 Term = Any  # z3's classes carry no types
 
 
-def constant(value: Value, sort: Sort) -> Term:
+def constant(value: Value, sort: Sort, context: Term = None) -> Term:
     if sort is BOOL:
-        return z3.BoolVal(bool(value))
+        return z3.BoolVal(bool(value), context)
     if sort is REAL:
         fraction = Fraction(value)
-        return z3.Q(fraction.numerator, fraction.denominator)
+        return z3.Q(fraction.numerator, fraction.denominator, context)
     if sort is STR:
-        return z3.StringVal(_escaped(value))
-    return z3.IntVal(value)
+        return z3.StringVal(_escaped(value), context)
+    return z3.IntVal(value, context)
 
 
 def _escaped(text: str) -> str:
@@ -33,7 +33,7 @@ def _escaped(text: str) -> str:
     return "".join(c if " " <= c <= "~" and c != "\\" else f"\\u{{{ord(c):x}}}" for c in text)
 
 
-_VARIABLE: dict[Sort, Callable[[str], Term]] = {
+_VARIABLE: dict[Sort, Callable[[str, Term], Term]] = {
     BOOL: z3.Bool,
     REAL: z3.Real,
     STR: z3.String,
@@ -61,7 +61,7 @@ def _class(s: Term, name: str) -> Term:
         else:
             low = high = inside[i]
             i += 1
-        ranges.append(z3.Range(z3.StringVal(_escaped(low)), z3.StringVal(_escaped(high))))
+        ranges.append(z3.Range(z3.StringVal(_escaped(low), s.ctx), z3.StringVal(_escaped(high), s.ctx)))
     return z3.InRe(s, z3.Plus(z3.Union(*ranges) if len(ranges) > 1 else ranges[0]))
 
 
@@ -98,7 +98,7 @@ _OPERATOR: dict[str, Callable[..., Term]] = {
     "replace_all": _replace_all,
     "strlt": lambda a, b: a < b,
     "strle": lambda a, b: a <= b,
-    "int_to_str": lambda i: z3.If(i >= 0, z3.IntToStr(i), z3.Concat(z3.StringVal("-"), z3.IntToStr(-i))),
+    "int_to_str": lambda i: z3.If(i >= 0, z3.IntToStr(i), z3.Concat(z3.StringVal("-", i.ctx), z3.IntToStr(-i))),
     "str_to_int": z3.StrToInt,
     "ord": z3.StrToCode,
     "chr": z3.StrFromCode,
@@ -119,14 +119,15 @@ _ON_STRINGS = frozenset(
 
 
 class Translator:
-    """Remembers the z3 term of every node it has seen."""
+    """Remembers the z3 term of every node it has seen; the terms live in one context of z3, None for the common one."""
 
-    def __init__(self) -> None:
+    def __init__(self, context: Term = None) -> None:
+        self._context = context
         self._terms: dict[Expr, Term] = {}
 
     def term(self, value: Value, sort: Sort) -> Term:
         if not isinstance(value, Expr):
-            return constant(value, sort)
+            return constant(value, sort, self._context)
         found = self._terms.get(value)
         if found is None:
             found = self._terms[value] = self._build(value)
@@ -135,7 +136,7 @@ class Translator:
     def _build(self, e: Expr) -> Term:
         op, args = e.op, e.args
         if op == "var":
-            return _VARIABLE[e.sort](f"{args[0]}:{e.sort.value}")
+            return _VARIABLE[e.sort](f"{args[0]}:{e.sort.value}", self._context)
         if op == "sum":
             return self._sum(e)
         if op in ("ge0", "gt0", "eq0"):
@@ -169,10 +170,10 @@ class Translator:
     def _sum(self, e: Expr) -> Term:
         start, terms = terms_of(e)
         parts = [
-            self.term(atom, e.sort) if c == 1 else constant(c, e.sort) * self.term(atom, e.sort) for atom, c in terms
+            self.term(atom, e.sort) if c == 1 else self.term(c, e.sort) * self.term(atom, e.sort) for atom, c in terms
         ]
         if start:
-            parts.append(constant(start, e.sort))
+            parts.append(self.term(start, e.sort))
         return parts[0] if len(parts) == 1 else z3.Sum(parts)
 
     def _comparison(self, op: str, inner: Expr) -> Term:
@@ -182,12 +183,12 @@ class Translator:
 
         def side(sign: int) -> Term:
             parts = [
-                self.term(a, sort) if c * sign == 1 else constant(c * sign, sort) * self.term(a, sort)
+                self.term(a, sort) if c * sign == 1 else self.term(c * sign, sort) * self.term(a, sort)
                 for a, c in terms
                 if c * sign > 0
             ]
             if start * sign > 0 or not parts:
-                parts.append(constant(max(start * sign, 0), sort))
+                parts.append(self.term(max(start * sign, 0), sort))
             return parts[0] if len(parts) == 1 else z3.Sum(parts)
 
         left, right = side(1), side(-1)
