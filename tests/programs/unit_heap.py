@@ -77,3 +77,79 @@ def five(p: Ref, q: Ref, r: Ref, s: Ref, t: Ref) -> bool:
     s.f = 4
     t.f = 5
     return p.f == 1
+
+
+def swap_and_add(xs: list[int], i: int, j: int) -> int:
+    xs[i] = 1
+    xs[j] = 2
+    return xs[i] + xs[0]
+
+
+class Basket:
+    def __init__(self, items: list[int] | None = None, size: int = 0) -> None:
+        self.items: list[int] = items or []
+        self.size = size
+
+
+def shared_list(a: Basket, b: Basket) -> int:
+    a.items.append(1)
+    b.items.append(2)
+    a.size = len(a.items)
+    return b.size
+
+
+class Shape:
+    def __init__(self, side: int = 1) -> None:
+        self.side = side
+
+    def area(self) -> int:
+        return self.side
+
+
+class Square(Shape):
+    def area(self) -> int:
+        return self.side * self.side
+
+
+def by_class(one: Shape, other: Shape) -> int:
+    one.side = 2
+    other.side = 3
+    return one.area() - other.area()
+
+
+def by_name(one: Ref, other: Ref) -> int:
+    one.mark = 1
+    del other.f
+    return getattr(other, "mark", 0) + hasattr(one, "f") + len(vars(one))
+
+
+def compiled(one: Ref, other: Ref) -> str:
+    one.f = 1
+    other.f = 2
+    return str(one.f)
+
+
+class Lazy:
+    def __init__(self, n: int = 0) -> None:
+        self.n = n
+
+    @property
+    def double(self) -> int:
+        return self.n * 2
+
+
+def cached(one: Lazy, other: Lazy) -> int:
+    first = one.double
+    other.n = 5
+    return first + one.double
+
+
+def equal_or_not(one: Ref, other: Ref) -> bool:
+    return one == other and one in [other]
+
+
+def union(one: Ref | Lazy | None, other: Lazy) -> int:
+    other.n = 1
+    if isinstance(one, Lazy):
+        return one.n
+    return 0

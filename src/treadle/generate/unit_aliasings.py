@@ -322,9 +322,16 @@ class _Decided(Aliasing):
             part = self.path.story[place]
             if isinstance(part, str):
                 if place not in self.heap.unsaid:
-                    self.story.append(self.renamed(part))
+                    self.story.append(self._noted(part))
             elif part not in dropped:
                 self.story.append(self.shown(part))
+
+    def _noted(self, text: str) -> str:
+        """A note in the names of this aliasing; what a type was narrowed to is said of the object."""
+        if (narrowed := re.fullmatch(r"type of (.+) is (.+)", text)) is not None:
+            name = self.renamed(narrowed[1])
+            return f"type of {self.renaming.get(name, name)} is {narrowed[2]}"
+        return self.renamed(text)
 
     def value(self, value: Any) -> Any:
         while True:

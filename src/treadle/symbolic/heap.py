@@ -269,7 +269,7 @@ class Heap:
     # --- fields of input objects ---------------------------------------------------------------------------
 
     def first_read(self, obj: InstanceObj, name: str, kind: t.Type) -> Any:
-        """A field of an input that this path has not seen yet."""
+        """A field of an input that this path has not seen yet; MISSING if it turns out to be deleted."""
         value = self.value_of_type(kind, f"{obj.name}.{name}")
         obj.fields[name] = obj.initial[name] = value
         return value
@@ -277,6 +277,10 @@ class Heap:
     def write_field(self, obj: InstanceObj, name: str, value: Any) -> None:
         obj.initial.setdefault(name, MISSING)
         obj.fields[name] = value
+
+    def delete_field(self, obj: InstanceObj, name: str) -> None:
+        """The object is settled."""
+        del obj.fields[name]
 
     def written_elsewhere(self, obj: InstanceObj, name: str) -> bool:
         """Whether a field that the class does not declare was written through another reference; decides."""
@@ -353,8 +357,8 @@ class LazyHeap(Heap):
             kinds = [o for o in ref.options if o is not t.NONE]
             if len(kinds) > 1:
                 self.path.note(f"type of {ref.name} is {kind}")
-            for _, other in choices:
-                if other is not None:
+            for option, other in choices:
+                if other is not None and option == kind:
                     self.path.note(f"{ref.name} is not {other.name}")
 
     def _aliases(self, name: str, kind: t.Type) -> list[Obj]:

@@ -91,6 +91,7 @@ class SolverHeap(LazyHeap):
         # places of the story that repeat what a record says
         self.unsaid: set[int] = set()
         self._log: dict[str, list[tuple[InstanceObj, Any]]] = {}
+        self._deleted: dict[str, list[InstanceObj]] = {}
         self._entered: dict[Expr, InstanceObj] = {}
         self._asked: set[str] = set()
         self._apart: set[frozenset[Expr]] = set()
@@ -382,6 +383,8 @@ class SolverHeap(LazyHeap):
         self._learn()
         if name in obj.fields:
             return obj.fields[name]
+        if self._is_one_of(obj, self._deleted.get(name, [])):
+            return obj.fields.get(name, MISSING)
         start = self.value_of_type(kind, f"{obj.name}.{name}")
         for other in self._objects():
             if other.initial.get(name, MISSING) is MISSING or self.known_same(obj, other) is not None:
@@ -403,6 +406,8 @@ class SolverHeap(LazyHeap):
 
     def write_field(self, obj: InstanceObj, name: str, value: Any) -> None:
         self._learn()
+        if obj.is_input:
+            self._is_one_of(obj, self._deleted.get(name, []))
         if name not in obj.initial:
             obj.initial[name] = MISSING
             if obj.is_input:
@@ -415,9 +420,18 @@ class SolverHeap(LazyHeap):
                     same = x.eq(identity(obj), identity(other))
                     other.fields[name] = either(same, value, other.fields[name])
 
+    def delete_field(self, obj: InstanceObj, name: str) -> None:
+        super().delete_field(obj, name)
+        if obj.is_input:
+            self._deleted.setdefault(name, []).append(obj)
+
     def written_elsewhere(self, obj: InstanceObj, name: str) -> bool:
-        for writer, _ in reversed(self._log.get(name, [])):
-            if self.known_same(obj, writer) is None and self._decide(x.eq(identity(obj), identity(writer))):
+        return self._is_one_of(obj, [writer for writer, _ in reversed(self._log.get(name, []))])
+
+    def _is_one_of(self, obj: InstanceObj, others: list[InstanceObj]) -> bool:
+        """Whether the object is one of these, which decides it."""
+        for other in others:
+            if self.known_same(obj, other) is None and self._decide(x.eq(identity(obj), identity(other))):
                 return True
         return False
 

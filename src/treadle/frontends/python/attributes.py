@@ -489,6 +489,8 @@ def _frozen(vm: VM, obj: InstanceObj, name: str, what: str) -> None:
 
 
 def delete(vm: VM, obj: Any, name: str) -> None:
+    from treadle.frontends.python import operators
+
     obj = vm.force(obj)
     if isinstance(obj, InstanceObj):
         custom = lookup(obj.cls, "__delattr__")
@@ -500,7 +502,10 @@ def delete(vm: VM, obj: Any, name: str) -> None:
         obj = vm.heap.settle(obj)
         get(vm, obj, name)
         if name in obj.fields:
-            del obj.fields[name]
+            vm.heap.delete_field(obj, name)
             return
         raise missing(vm, obj, name)
+    if obj is None or isinstance(obj, Expr | ListObj | DictObj | int | str | tuple):
+        shown = operators.exemplar(vm, obj)
+        raise vm.mimic(lambda: delattr(shown, name))
     raise Unsupported("deleting an attribute of something that is not an object")

@@ -273,12 +273,20 @@ def equal(vm: VM, a: Any, b: Any) -> Value:
 
 def _all_equal(vm: VM, left: Any, right: Any) -> Value:
     parts: list[Value] = []
-    for a, b in zip(left, right, strict=True):
+    for number, (a, b) in enumerate(zip(left, right, strict=True), 1):
         part = equal(vm, a, b)
+        if number < len(left):
+            part = _identity_decided(vm, part)
         if part is False:
             return False
         parts.append(part)
     return x.and_(*parts)
+
+
+def _identity_decided(vm: VM, part: Value) -> Value:
+    """Python stops at the first answer, so what comes after is looked at only if identity leaves it open."""
+    asks = isinstance(part, Expr) and any(v.sort is x.REF for v in part.vars)
+    return vm.decide(part) if asks else part
 
 
 def _lists_equal(vm: VM, a: ListObj, b: ListObj) -> Value:
@@ -427,11 +435,11 @@ def contains(vm: VM, item: Any, container: Any) -> Value:
 
 def _member(vm: VM, item: Any, values: list[Any]) -> Value:
     parts: list[Value] = []
-    for value in values:
+    for number, value in enumerate(values, 1):
         part = equal(vm, value, item)
+        if number < len(values):
+            part = _identity_decided(vm, part)
         if part is True:
-            if not parts:
-                return True
             return True
         parts.append(part)
     return x.or_(*parts)

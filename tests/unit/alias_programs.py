@@ -1,0 +1,154 @@
+"""Random programs in which everything may be the same object: writes, links, comparisons, lists, subclasses.
+
+A program is straight-line code with a few conditions, so every input takes exactly one of its paths. The parameters
+p, q, ... are objects of class C; with `lists` there is a list xs with two indices into it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+CLASSES = """\
+from __future__ import annotations
+
+
+class C:
+    def __init__(self, f: int = 0, text: str = "", next: C | None = None, own: D | None = None) -> None:
+        self.f = f
+        self.text = text
+        self.next = next
+        self.own = own
+
+    def bump(self) -> int:
+        self.f += 1
+        return self.f
+
+
+class D:
+    def __init__(self, v: int = 0, back: C | None = None) -> None:
+        self.v = v
+        self.back = back
+
+
+"""
+HEIR = """\
+class Heir(C):
+    def bump(self) -> int:
+        self.f += 10
+        return self.f
+
+
+"""
+_KINDS = (
+    *["write"] * 4,
+    *["link"] * 2,
+    *["follow"] * 2,
+    *["same", "less"] * 2,
+    "read",
+    "new",
+    "own",
+    "none",
+    "bump",
+    "undeclared",
+    "delete",
+    "text",
+    "equal",
+    "member",
+)
+
+
+class _Writer:
+    def __init__(self, draw: DrawFn, refs: list[str], lists: bool, odd: bool) -> None:
+        self.draw = draw
+        self.refs = refs
+        self.lists = lists
+        self.odd = odd
+        self.conditions = 2
+        self.names = 0
+
+    def pick(self, *options: Any) -> Any:
+        return self.draw(st.sampled_from(options))
+
+    def ref(self) -> str:
+        return str(self.pick(*self.refs))
+
+    def value(self) -> str:
+        fields = [f"{self.ref()}.f", f"{self.ref()}.f + 1"]
+        elements = [f"xs[{self.pick('i', 'j', '0')}]"] if self.lists else []
+        return str(self.pick("n", "1", "2", *fields, *elements))
+
+    def name(self) -> str:
+        self.names += 1
+        return f"t{self.names}"
+
+    def statement(self) -> list[str]:
+        kind = self.pick(*_KINDS, *(["element"] * 4 if self.lists else []))
+        if kind in ("same", "less"):
+            if not self.conditions:
+                return []
+            self.conditions -= 1
+        match kind:
+            case "write":
+                return [f"{self.ref()}.f = {self.value()}"]
+            case "link":
+                return [f"{self.ref()}.next = {self.pick('None', *self.refs)}"]
+            case "follow":
+                name = self.name()
+                lines = [f"{name} = {self.ref()}.next", f"if {name} is not None:", f"    {name}.f = {self.value()}"]
+                if self.pick(True, False):
+                    self.refs.append(name)
+                return lines
+            case "same":
+                return [f"if {self.ref()} {self.pick('is', 'is not')} {self.ref()}:", f"    z += {self.value()}"]
+            case "less":
+                return [f"if {self.ref()}.f > {self.value()}:", f"    {self.ref()}.f = {self.value()}"]
+            case "read":
+                return [f"z = {self.ref()}.f"]
+            case "new":
+                name = self.name()
+                line = f"{name} = C({self.value()})"
+                self.refs.append(name)
+                return [line]
+            case "own":
+                lines = [f"if {self.ref()}.own is not None:"]
+                return [*lines, f"    {self.ref()}.own = {self.pick('None', f'D({self.value()}, {self.ref()})')}"]
+            case "none":
+                return [f"if {self.ref()} is None:", "    return -1"]
+            case "bump":
+                return [f"z += {self.ref()}.bump()"]
+            case "undeclared" if self.odd:
+                return [f"{self.ref()}.extra = {self.value()}", f"z = getattr({self.ref()}, 'extra', 7)"]
+            case "delete" if self.odd:
+                return [f"del {self.ref()}.f"]
+            case "text":
+                return [f"{self.ref()}.text = {self.ref()}.text + 'a'"]
+            case "equal":
+                return [f"z = {self.ref()} == {self.ref()}"]
+            case "member":
+                return [f"z = {self.ref()} in [{self.ref()}, {self.ref()}]"]
+            case "element":
+                return [f"xs[{self.pick('i', 'j', '0')}] = {self.value()}"]
+        return []
+
+
+@st.composite
+def _alias_programs(draw: DrawFn, lists: bool, odd: bool) -> str:
+    refs = ["p", "q", "r", "s"][: draw(st.integers(2, 4))]
+    with_lists = lists and draw(st.booleans())
+    parameters = [*(f"{name}: C" for name in refs), "n: int"]
+    parameters += ["xs: list[int]", "i: int", "j: int"] if with_lists else []
+    writer = _Writer(draw, refs, with_lists, odd)
+    lines = [f"def main({', '.join(parameters)}):", "    z = 0"]
+    for _ in range(draw(st.integers(2, 6))):
+        lines += [f"    {line}" for line in writer.statement()]
+    lines.append(f"    return {writer.pick('z', writer.value(), writer.ref())}")
+    heir = HEIR if odd and draw(st.integers(0, 3)) == 0 else ""
+    return CLASSES + heir + "\n".join(lines) + "\n"
+
+
+def alias_programs(*, lists: bool = True, odd: bool = True) -> SearchStrategy[str]:
+    """Modules with `main`; `odd`: undeclared and deleted fields, and a subclass that overrides."""
+    return _alias_programs(lists, odd)
