@@ -266,6 +266,26 @@ def richer(a: Account, b: Account) -> bool:
     return a.balance > b.balance
 
 
+def transfer(source: Account, target: Account, amount: int) -> None:
+    source.balance -= amount
+    target.balance += amount
+
+
+def says(a: int) -> str:
+    try:
+        return str(helper(a))
+    except icontract.ViolationError as error:
+        return str(error)
+
+
+@deal.post(lambda value: value > 0)
+def counting(n: int):
+    i = 0
+    while i < n:
+        yield i
+        i += 1
+
+
 @deal.inv(lambda self: self.level >= 0)
 class Tank:
     def __init__(self, level: int) -> None:

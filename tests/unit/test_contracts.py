@@ -298,6 +298,21 @@ def test_an_undeclared_effect_is_a_finding_of_the_real_run() -> None:
     assert _suite("talkative", contracts=False).violations == []
 
 
+def test_a_program_that_reads_the_message_of_a_library_is_not_foretold() -> None:
+    found = explored("unit_contracts:says")
+    assert [c.outcome.value for c in found.cases] == ["2"]
+    assert [p.what for p in found.seen.unsupported] == ["the message of a contract library"]
+
+
+@pytest.mark.slow
+def test_what_the_real_run_decides_is_a_finding_too() -> None:
+    """deal checks every value that a generator gives; nobody decides that beforehand."""
+    suite = _suite("counting", k=1)
+    assert [c.violation.condition for c in suite.violations if c.violation is not None] == ["value > 0"]
+    assert "with pytest.raises(PostContractError):\n        list(counting(1))\n" in suite.source
+    assert not suite.complete
+
+
 # --- invariants ------------------------------------------------------------------------------------------
 
 
@@ -320,6 +335,16 @@ def test_other_inputs_of_the_class_keep_the_invariant() -> None:
     found = explored("unit_contracts:richer")
     assert not any(c.outcome.raises is AssertionError for c in found.cases)
     assert found.seen.complete
+
+
+@pytest.mark.slow
+def test_inputs_that_are_left_broken_are_findings() -> None:
+    """No library looks at the fields of an argument; the invariant is broken all the same."""
+    found = explored("unit_contracts:transfer", alias=False)
+    assert {c.violation.where for c in found.cases if c.violation is not None} == {"source", "target"}
+    suite = _suite("transfer", alias=False, none=False)
+    assert "    assert source.balance >= 0  # invariant\n" in suite.source
+    assert "# a finding: leaves 'target' without its invariant `self.balance >= 0`" in suite.source
 
 
 def test_an_invariant_over_links_ends() -> None:

@@ -73,12 +73,18 @@ class Contracts:
         self, vm: VM, positional: list[Any], named: dict[str, Any], finish: Callable[[Any], Any] = lambda v: v
     ) -> Any:
         """Call the target as its tests do."""
-        target = self.target
         extra = [*self.given, *self.leading]
         if extra:
             call = self._bound(vm, positional, named)
             for condition in extra:
                 contracts.assume(vm, condition, call)
+        result = self._called(vm, positional, named, finish)
+        if self.enabled:
+            contracts.check_inputs(vm, result, positional[0] if self.target.receiver == "self" else None)
+        return result
+
+    def _called(self, vm: VM, positional: list[Any], named: dict[str, Any], finish: Callable[[Any], Any]) -> Any:
+        target = self.target
         if target.receiver == "new":
             cls = target.cls or object
             vm.checks.target = attributes.lookup(cls, "__init__")
@@ -108,7 +114,7 @@ class Contracts:
         if checks.mark is not None and not drained:
             case.body = tuple(vm.path.trail[: checks.mark])
         case.undecided = [(_undecided(c, self.target), what) for c, what in checks.undecided]
-        broken = checks.broken.get(raised.number) if raised is not None else None
+        broken = checks.broken.get(raised.number) if raised is not None else checks.left
         if broken is not None:
             case.violation = _violation(broken, concrete)
 
@@ -130,6 +136,7 @@ def _violation(broken: Broken, concrete: Concrete) -> Violation:
         returned,
         broken.has_returned,
         broken.raised,
+        broken.where,
     )
 
 

@@ -287,7 +287,8 @@ class Session:
                 self.result.unlabelled.append(place)
         if case.body is None:
             return False
-        key = (case.body, case.violation and (case.violation.kind, case.violation.condition, case.violation.of))
+        broken = case.violation
+        key = (case.body, broken and (broken.kind, broken.condition, broken.of, broken.where))
         if key in self._decided:
             return True
         self._decided.add(key)

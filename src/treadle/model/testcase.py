@@ -59,6 +59,8 @@ class Violation:
     has_returned: bool = False
     # the exception that was not declared, or that the condition itself raised
     raised: str = ""
+    # the input whose invariant it is, when it is not the object of the call
+    where: str = ""
 
 
 @dataclass(slots=True)

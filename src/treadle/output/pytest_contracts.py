@@ -21,6 +21,7 @@ from treadle.frontends.python.conditions import Condition
 from treadle.frontends.python.formula import owner_of, returned
 from treadle.generate.unit_contracts import Contracts, free_names
 from treadle.generate.unit_target import Target
+from treadle.model.testcase import Node, TestCase
 from treadle.output.pytest_values import Imports, NotWritable, leaf
 
 
@@ -42,12 +43,14 @@ class Promises:
         self.imports = imports
         self.conditions = Contracts(target).promises()
 
-    def of(self, arguments: dict[str, str]) -> Promised:
+    def of(self, arguments: dict[str, str], case: TestCase) -> Promised:
         """For a call whose arguments have these sources."""
         promised = Promised()
-        for condition in self.conditions:
+        wanted = [(condition, arguments) for condition in self.conditions]
+        wanted += [(condition, {"self": arguments[name]}) for name, condition in _changed(case)]
+        for condition, known in wanted:
             try:
-                line = self._assertion(condition, arguments, promised)
+                line = self._assertion(condition, known, promised)
             except NotWritable:
                 line = f"# the call itself checks the {condition.kind} `{condition.text}`"
                 if condition.file:
@@ -58,7 +61,7 @@ class Promises:
 
     def _assertion(self, condition: Condition, arguments: dict[str, str], promised: Promised) -> str:
         known = self._known(arguments)
-        if condition.kind == "invariant" and self.target.receiver == "new":
+        if condition.kind == "invariant" and self.target.receiver == "new" and "self" not in arguments:
             known["self"] = "result"
         old: dict[str, str] = {}
         lines: list[str] = []
@@ -155,6 +158,21 @@ class Promises:
         if getattr(importlib.import_module(module), name, None) is not value:
             raise NotWritable(f"'{name}' is not what its module says")
         return self.imports.local_name(module, name)
+
+
+def _changed(case: TestCase) -> list[tuple[str, Condition]]:
+    """Arguments beside the object of the call that it has changed, with the invariants of their classes."""
+    found: list[tuple[str, Condition]] = []
+    for name, value in case.arguments.items():
+        if name == "self" or not isinstance(value, Node) or value.cls is None or value.kind != "instance":
+            continue
+        after = case.after.get(value.number)
+        if after is not None and after.fields != value.fields:
+            found += [(name, condition) for condition in conditions.invariants(value.cls)]
+    broken = case.violation
+    if broken is not None:
+        found = [(n, c) for n, c in found if not (n == broken.where and c.text == broken.condition)]
+    return found
 
 
 class _Rewriter(ast.NodeTransformer):

@@ -252,6 +252,8 @@ class _Writer:
         promised = self._promised(case, arguments)
         checks = _Assertions(self, case, builder)
         lines += promised.before
+        if case.violation is not None:
+            lines += comment(case)
         if promised.needs_result:
             lines.append(f"result = {call}")
             call = "result"
@@ -293,8 +295,6 @@ class _Writer:
         if outcome.raises is not None:
             self.written.uses_pytest = True
             kind = self.imports.of(outcome.raises)
-            if case.violation is not None:
-                return [*comment(case), *self._raising(kind, call, outcome.message)]
             return self._raising(kind, call, outcome.message)
         value = outcome.value
         if isinstance(value, Node) and value.number in builder.names:
@@ -314,9 +314,9 @@ class _Writer:
     def _promised(self, case: TestCase, arguments: dict[str, str]) -> Promised:
         """What the contracts of the target assert of a call that returns."""
         plain = self.plainly is None or id(case) in self.plainly
-        if plain or case.outcome.raises is not None or case.outcome.drained or not self.promises.conditions:
+        if plain or case.outcome.raises is not None or case.outcome.drained:
             return Promised()
-        return self.promises.of(arguments)
+        return self.promises.of(arguments, case)
 
     def _raising(self, kind: str, call: str, message: str | None) -> list[str]:
         if message is None:

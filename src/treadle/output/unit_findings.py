@@ -36,8 +36,10 @@ def what(case: TestCase, place: str) -> str:
         return f"breaks its promise {violation.condition} (deal.has){place}"
     owner = case.target.partition(":")[2].rpartition(".")[0]
     whose = "its" if violation.own or (owner and violation.of == owner) else "the"
-    of = "" if whose == "its" else f" of '{violation.of}'"
+    of = "" if whose == "its" else f" of '{violation.where or violation.of}'"
     condition = f"{whose} {violation.kind} `{violation.condition}`{of}{place}"
+    if violation.where:
+        return f"leaves '{violation.where}' without its {violation.kind} `{violation.condition}`{place}"
     if violation.raised:
         return f"makes {condition} raise {violation.raised}"
     return f"violates {condition}"
@@ -88,7 +90,7 @@ def findings(suite: Suite) -> list[str]:
     more: Counter[tuple[str, str, str]] = Counter()
     for case in suite.violations:
         assert case.violation is not None
-        key = (case.target, case.violation.of, case.violation.condition)
+        key = (case.target, case.violation.where or case.violation.of, case.violation.condition)
         if first.setdefault(key, case) is not case:
             more[key] += 1
     return [
@@ -134,7 +136,7 @@ def broken_for_real(case: TestCase, why: str, target: Target, contracts: bool) -
         named = [violation for violation, _ in case.undecided if violation.condition in why]
         broken = named[0] if named else case.undecided[0][0]
     case.violation = broken if contracts else None
-    case.outcome = Outcome(raises=error)
+    case.outcome = Outcome(raises=error, drained=case.outcome.drained)
     return True
 
 

@@ -21,6 +21,7 @@ from treadle.frontends.python import attributes, calls, operators, source
 from treadle.frontends.python.conditions import (
     Condition,
     Written,
+    as_written,
     cells,
     invariants,
     layer,
@@ -59,6 +60,17 @@ class Old:
     """The values of snapshots."""
 
 
+class _Words(Opaque):
+    """The message of a library's exception: nobody can foretell it, so a program that reads it cannot be followed."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        raise Unsupported("the message of a contract library")
+
+    __repr__ = __str__
+
+
 @dataclass(slots=True)
 class Broken:
     """A condition that did not hold on this path."""
@@ -68,6 +80,7 @@ class Broken:
     own: bool  # of the function under test itself
     returned: Any = _NOTHING
     raised: str = ""  # the exception that the condition raised, or that was not declared
+    where: str = ""  # the input whose invariant it is
 
     @property
     def has_returned(self) -> bool:
@@ -87,6 +100,8 @@ class Checks:
     # the choices of the function under test itself: what follows decided its postconditions
     mark: int | None = None
     undecided: list[tuple[Condition, str]] = field(default_factory=list)
+    # an input was left in a state that its class forbids, and nobody noticed
+    left: Broken | None = None
     assumed_texts: dict[str, None] = field(default_factory=dict)
     # objects met while an invariant was evaluated: theirs is assumed when the program looks at them
     pending: list[InstanceObj] = field(default_factory=list)
@@ -298,7 +313,7 @@ def _reported(vm: VM, condition: Condition, call: Call) -> Raised:
         from icontract import ViolationError
 
         if error is None or isinstance(error, type):
-            return vm.error(error or ViolationError, Opaque("message"))
+            return vm.error(error or ViolationError, _Words("message"))
         if isinstance(error, BaseException):
             return vm.host_error(error)
         wanted = {n: call.given[n] for n in inspect.signature(error).parameters if n in call.given}
@@ -307,7 +322,7 @@ def _reported(vm: VM, condition: Condition, call: Call) -> Raised:
 
     cls = error if isinstance(error, type) else type(error)
     if issubclass(cls, ContractError):
-        return vm.error(cls, Opaque("message"))
+        return vm.error(cls, _Words("message"))
     return vm.error(cls, *(() if isinstance(error, type) else error.args[:1]))
 
 
@@ -514,6 +529,33 @@ def call_target(
         instance = vm.force(args[0])
         contracted._check_invariants(instance, _of_deal_class(instance.cls), result)
     return result
+
+
+def check_inputs(vm: VM, result: Any, me: Any) -> None:
+    """What the call has changed beside its own object must keep its invariants, though no library looks there."""
+    checks = vm.checks
+    me = vm.force(me)
+    for obj in list(vm.heap.inputs):
+        if not isinstance(obj, InstanceObj) or obj is me or not _is_changed(obj):
+            continue
+        for condition in invariants(obj.cls):
+            try:
+                if holds(vm, condition, _of_object(obj)):
+                    continue
+            except (Unsupported, Cut) as end:
+                if isinstance(end, Cut) and end.kind == "time":
+                    raise
+                what = end.what if isinstance(end, Unsupported) else f"cut by the {end.kind} bound"
+                checks.undecided.append((condition, what))
+                continue
+            except Raised:
+                pass
+            checks.left = Broken(condition, as_written(obj.cls).__name__, False, result, where=obj.name)
+            return
+
+
+def _is_changed(obj: InstanceObj) -> bool:
+    return any(name not in obj.fields or obj.fields[name] is not value for name, value in obj.initial.items())
 
 
 def _around(contracted: _Contracted, wrapper: Any, inside: Proceed) -> Proceed:

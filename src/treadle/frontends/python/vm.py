@@ -35,7 +35,7 @@ from treadle.symbolic import ir
 from treadle.symbolic.expr import Expr, Value
 from treadle.symbolic.heap import DictObj, Heap, InstanceObj, ListObj, Obj, Ref
 from treadle.symbolic.machine import Environment, Exhausted, Frame, Machine, Raised
-from treadle.symbolic.path import Cut, Path, Unsupported
+from treadle.symbolic.path import Cut, Path, PathEnd, Unsupported
 
 if TYPE_CHECKING:
     from treadle.frontends.python.stubs import Stubs
@@ -109,6 +109,8 @@ class VM(Machine):
         """The program's exception for one that real code raised."""
         if isinstance(error, Raised):
             return error
+        if isinstance(error, PathEnd):
+            raise error  # the path ends inside a value of its own
         raised = self.error(type(error), *(self.lift(a) for a in error.args))
         raised.value.fields.update({k: self.lift(v) for k, v in vars(error).items()})
         raised.value.payload = error
