@@ -57,6 +57,13 @@ class Condition:
             return _without_message(found)
         return found
 
+    def attributes(self) -> list[str]:
+        """The names that a condition reads off its one parameter `_`."""
+        if not isinstance(self.test, types.FunctionType):
+            return []
+        parts = [n for n in ast.walk(source.node_of(self.test.__code__)) if isinstance(n, ast.Attribute)]
+        return [n.attr for n in parts if isinstance(n.value, ast.Name) and n.value.id == "_"]
+
     def names(self) -> list[str]:
         """The parameters of the condition."""
         if isinstance(self.test, Written):

@@ -55,6 +55,9 @@ class Given:
     def __getitem__(self, name: str) -> Any:
         return getattr(self, name)
 
+    def __getattr__(self, name: str) -> Any:
+        raise KeyError(name)
+
 
 class Old:
     """The values of snapshots."""
@@ -143,11 +146,9 @@ def bound(vm: VM, function: Any, args: Sequence[Any], named: dict[str, Any]) -> 
 
 def _arguments(vm: VM, condition: Condition, call: Call) -> tuple[list[Any], dict[str, Any]]:
     """What the condition's function is called with."""
-    if condition.calling == "short" and condition.kind == "invariant":
-        return [call.given["self"]], {}
     if condition.calling == "short":
         made = InstanceObj(vm.heap.number(), (Given,))
-        made.fields.update(call.given)
+        made.fields.update(_by_name(vm, condition, call))
         return [made], {}
     if condition.calling == "same":
         if condition.origin == "deal.post":
@@ -156,6 +157,19 @@ def _arguments(vm: VM, condition: Condition, call: Call) -> tuple[list[Any], dic
         return call.args, {**call.named, **result}
     wanted = condition.names()
     return [], {name: call.given[name] for name in wanted if name in call.given}
+
+
+def _by_name(vm: VM, condition: Condition, call: Call) -> dict[str, Any]:
+    """What `_` stands for: the arguments, or the fields of the object. It is a dict, with a dict's methods."""
+    for name in condition.attributes():
+        if hasattr(dict, name):
+            raise Unsupported(f"'_.{name}' is a method of dict and not what was given; write _[{name!r}]")
+    if condition.kind != "invariant":
+        return dict(call.given)
+    obj = call.given["self"]
+    assert isinstance(obj, InstanceObj)
+    attributes.load_all(vm, obj)
+    return dict(obj.fields)
 
 
 def _formula(vm: VM, condition: Condition, call: Call) -> tuple[Value, Value]:
@@ -170,7 +184,7 @@ def _formula(vm: VM, condition: Condition, call: Call) -> tuple[Value, Value]:
     vm.path.followed.add((condition.file, condition.line))
     local: dict[str, Any] = {}
     if condition.calling == "short":
-        local["_"] = call.given["self"] if condition.kind == "invariant" else Arguments(dict(call.given))
+        local["_"] = Arguments(_by_name(vm, condition, call))
     else:
         args, named = _arguments(vm, condition, call)
         parameters = inspect.signature(condition.test).parameters
@@ -388,7 +402,7 @@ class _Contracted:
             return proceed(args, named)
         vm.checks.in_progress.append(function)
         try:
-            call = bound(vm, wrapper, args, named)
+            call = _as_icontract_binds(bound(vm, wrapper, args, named), wrapper)
             self.before(preconditions(wrapper), call)
             after = postconditions(wrapper)
             if after and wrapper.__postcondition_snapshots__:
@@ -479,6 +493,12 @@ class _Contracted:
                 if not holds(self.vm, condition, call):
                     broken = Broken(condition, self.name, self.own, raised=cls.__name__)
                     raise _violation(self.vm, broken, call) from None
+
+
+def _as_icontract_binds(call: Call, function: Any) -> Call:
+    """icontract gives positional arguments to parameters one by one, *args included."""
+    call.given.update(zip(_signature(function).parameters, call.args, strict=False))
+    return call
 
 
 def _forget(progress: list[Any], one: Any) -> None:
