@@ -101,6 +101,8 @@ class Path:
     walk: Any = None
     # strings worth trying where a value has to be picked
     words: tuple[str, ...] = ()
+    # a model, and how many of the conditions it is known to fulfil
+    fitting: tuple[Model | None, int] = (None, 0)
     # (file, line) of every function that was entered
     followed: set[tuple[str, int]] = field(default_factory=set)
     # (function, how many choices had been made) for every call of a function of the target's own file
@@ -176,6 +178,7 @@ class Path:
         self.trail, self.conditions, self.story, self.sampled = [], [], [], []
         self.decisions = 0
         self.fragile = False
+        self.fitting = (None, 0)
 
     def _take(self, condition: Value, entry: int, model: Model) -> None:
         self.trail.append(entry)
@@ -193,7 +196,7 @@ class Path:
 
     def _model(self) -> Model:
         """A model of the conditions so far, found when the one in hand no longer fits."""
-        if self.model is None or not all(evaluate(c, self.model) for c in self.conditions):
+        if self.model is None or not self._fits(self.model):
             verdict = self.solver.check(self.conditions)
             if verdict.answer is Answer.UNSAT:
                 raise Impossible
@@ -201,6 +204,15 @@ class Path:
                 raise Unsupported("a condition that the solver cannot decide")
             self.model = verdict.model
         return self.model
+
+    def _fits(self, model: Model) -> bool:
+        """Whether the model fulfils the conditions; those it was asked about before are not asked again."""
+        since = self.fitting[1] if self.fitting[0] is model else 0
+        conditions = self.conditions
+        if all(evaluate(conditions[n], model) for n in range(since, len(conditions))):
+            self.fitting = (model, len(conditions))
+            return True
+        return False
 
     def choose(self, options: int) -> int:
         """One of several possibilities that no condition decides."""

@@ -176,7 +176,7 @@ class Summary:
     root: Node
     # (file, line, name) of every function that some path runs
     codes: frozenset[tuple[str, int, str]] = frozenset()
-    # least work a call does, in steps of the machine: what composition can save
+    # most work a call does, in steps of the machine: what composition can save
     steps: int = 0
     # paths that were left when the limit was reached are not in the tree
     whole: bool = True

@@ -57,19 +57,21 @@ class Composition:
     shared: Counter[int] = field(default_factory=Counter)
     # all lists met are of known length, or all are untouched inputs of unknown length
     open_lists: bool | None = None
+    # expressions over actual values, kept from one composition to the next
+    rewritten: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     # some question of the summary needed no decision here: loops may run on where the summary was cut
     folded: bool = False
 
     def walk(self, env: Environment) -> Any:
         for name, formal in self.summary.formals.items():
             self._bind(formal, env[name])
-        vm, path, values = self.vm, self.vm.path, self.values
+        vm, path = self.vm, self.vm.path
         node = self.summary.root
         while node.leaf is None:
             event = node.event
             outcome: Any = None
             if type(event) is Decide:
-                condition = substitute(event.condition, values)
+                condition = self._rewritten(event.condition)
                 if not isinstance(condition, Expr):
                     self.folded = True
                     outcome = bool(condition)
@@ -96,6 +98,14 @@ class Composition:
                 raise Restart
             node = found
         return self._end(node.leaf)
+
+    def _rewritten(self, value: Expr) -> Any:
+        """An expression of the summary over the caller's values; paths that share a prefix ask for it again."""
+        key = (value, *(self.values[v] for v in value.vars))
+        found = self.rewritten.get(key)
+        if found is None:
+            found = self.rewritten[key] = substitute(value, self.values)
+        return found
 
     # --- inputs of the summary, bound to what they are here ------------------------------------------------
 
@@ -251,7 +261,7 @@ class Composition:
     def _value(self, value: Any, made: dict[int, Any]) -> Any:
         """A value of the summary in the caller's terms; objects that the function made are made here."""
         if isinstance(value, Expr):
-            return substitute(value, self.values)
+            return self._rewritten(value)
         if isinstance(value, Ref):
             if value.name in self.refs:
                 return self.refs[value.name]
