@@ -191,10 +191,9 @@ class Machine:
                     self._enter(frame, target)
                 case ir.Branch(condition=condition, then=then, orelse=orelse):
                     if self.walk is None:
-                        taken = self.truth_of(self.operand(frame, condition))
+                        self._enter(frame, then if self.truth_of(self.operand(frame, condition)) else orelse)
                     else:
-                        taken = self._watched(frame, self.operand(frame, condition), self.walk)
-                    self._enter(frame, then if taken else orelse)
+                        self._watched(frame, self.operand(frame, condition), end, self.walk)
                 case ir.Next():
                     self._next(frame, end)
                 case ir.Return(value=value):
@@ -205,15 +204,25 @@ class Machine:
                 case ir.Stop(what=what):
                     raise Unsupported(what)
 
-    def _watched(self, frame: Frame, condition: Any, walk: Walk) -> bool:
-        """The truth of a condition; if it is one expression, whoever follows the path may choose the side."""
+    def _watched(self, frame: Frame, condition: Any, end: ir.Branch, walk: Walk) -> None:
+        """Branch; if the condition is one expression, whoever follows the path may choose the side, or both."""
+        if isinstance(condition, Expr) and walk.join(frame, condition):
+            return
         walk.deciding = frame if isinstance(condition, Expr) else None
         try:
             taken = self.truth_of(condition)
         finally:
             walk.deciding = None
         walk.took(frame, taken)
-        return taken
+        self._enter(frame, end.then if taken else end.orelse)
+
+    def go(self, frame: Frame, block: int) -> None:
+        """Control of the frame goes on with another block."""
+        self._enter(frame, block)
+
+    def act(self, frame: Frame, step: ir.Step) -> None:
+        """Do what a step says, and nothing else."""
+        self._actions[type(step)](frame, step)
 
     def _count(self, frame: Frame, step: ir.Step) -> None:
         self.steps += 1
