@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from treadle.symbolic.expr import Expr, Model, Value, eq, ne, not_
+from treadle.symbolic.expr import Const, Expr, Model, Value, eq, ne, not_
+from treadle.symbolic.label import label
 from treadle.symbolic.meaning import evaluate, other_identity
 from treadle.symbolic.solver import Answer, Solver
 
@@ -268,24 +269,30 @@ class Path:
         return picked
 
     def _picks(self, values: Sequence[Expr], count: int) -> list[Trail]:
+        """Chosen like the values of a test, so that a path picks the same whatever was explored before it."""
         found: list[Trail] = []
-        model = self._model()
+        hint = dict(self._model())
         for word in self.words:
             if len(found) == count or values[0].sort.value != "str":
                 break
-            verdict = self.solver.check(self.conditions, eq(values[0], word))
-            if verdict.model is not None:
-                found.append(("=", *(evaluate(v, verdict.model) for v in values)))
-        extra = list(self.conditions)
-        current: Model | None = model
+            model = self._chosen([*self.conditions, eq(values[0], word)], values, None)
+            if model is not None:
+                found.append(("=", *(evaluate(v, model) for v in values)))
+        extra: list[Value] = list(self.conditions)
+        current = self._chosen(extra, values, hint) if len(found) < count else None
         while len(found) < count and current is not None:
             entry: Trail = ("=", *(evaluate(v, current) for v in values))
             if entry not in found:
                 found.append(entry)
-            different = ne(values[0], entry[1])
-            if not isinstance(different, Expr):
-                break
-            verdict = self.solver.check(extra, different)
-            extra.append(different)
-            current = verdict.model
+            extra.append(ne(values[0], entry[1]))
+            current = self._chosen(extra, values, None)
         return list(dict.fromkeys(found))
+
+    def _chosen(
+        self, conditions: Sequence[Value], values: Sequence[Expr], hint: dict[Expr, Const] | None
+    ) -> Model | None:
+        known = [c for c in conditions if isinstance(c, Expr)]
+        if not all(c for c in conditions if not isinstance(c, Expr)):
+            return None
+        unknowns = sorted(frozenset().union(*(v.vars for v in values)), key=lambda v: v.order)
+        return label(known, unknowns, domain=self.solver.domain, hint=hint)
