@@ -63,6 +63,8 @@ class Flow:
         self._calls = calls
         self._reach = self._closure()
         self._distances: dict[int, list[int]] = {}
+        self._meetings: list[int | None] | None = None
+        self._within: dict[int, int] = {}
 
     def _goals_in(self, block: ir.Block, goals: Goals, calls: Callable[[ir.Step], int]) -> list[int]:
         steps = (*block.steps, *((block.end,) if block.end is not None else ()))
@@ -114,6 +116,32 @@ class Flow:
         step = steps[index] if index < len(steps) else end
         return self._calls(step) if step is not None else 0
 
+    # --- sides that come together ------------------------------------------------------------------------
+
+    def meeting(self, block: int) -> int | None:
+        """The first block that control passes whichever way the end of this block goes; exceptions left out."""
+        if self._meetings is None:
+            self._meetings = _meetings(self.code)
+        return self._meetings[block]
+
+    def within(self, block: int) -> int:
+        """The goals between a condition and the place where its sides come together."""
+        found = self._within.get(block)
+        if found is None:
+            both, meeting = sides(self.code.blocks[block]), self.meeting(block)
+            assert both is not None
+            found = self._edges[block, True] | self._edges[block, False]
+            seen = {meeting}
+            todo = [*both]
+            while todo:
+                number = todo.pop()
+                if number not in seen:
+                    seen.add(number)
+                    found |= self._tail[number][0]
+                    todo.extend(_onward(self.code.blocks[number]))
+            self._within[block] = found
+        return found
+
     # --- distances ---------------------------------------------------------------------------------------
 
     def distance(self, block: int, index: int, wanted: int) -> int:
@@ -159,6 +187,34 @@ class Flow:
                         outer.append(earlier)
             ring = outer
         return table
+
+
+def _onward(block: ir.Block) -> list[int]:
+    """Where control goes from a block when nothing is raised."""
+    return list(ir.successors(ir.Block(block.number, end=block.end)))
+
+
+def _meetings(code: ir.Function) -> list[int | None]:
+    """Immediate post-dominators: block -> the first that comes on every way from it to the end of the function."""
+    every = (1 << len(code.blocks)) - 1
+    after = [every] * len(code.blocks)
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(code.blocks):
+            common = every
+            onward = _onward(block)
+            for successor in onward:
+                common &= after[successor]
+            new = (common if onward else 0) | 1 << block.number
+            if new != after[block.number]:
+                after[block.number] = new
+                changed = True
+    found: list[int | None] = []
+    for number, mask in enumerate(after):
+        others = [n for n in range(len(after)) if mask >> n & 1 and n != number]
+        found.append(max(others, key=lambda n: after[n].bit_count()) if others else None)
+    return found
 
 
 def reachable(code: ir.Function) -> set[int]:

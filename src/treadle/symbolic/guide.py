@@ -24,7 +24,9 @@ from typing import Any, TypeVar
 
 from treadle.symbolic import ir
 from treadle.symbolic.explore import Exploration, Ran, book, run_one
+from treadle.symbolic.expr import Expr
 from treadle.symbolic.flow import FAR, Flow, Goals, sides
+from treadle.symbolic.joins import join
 from treadle.symbolic.machine import Frame, Machine
 from treadle.symbolic.path import Alternative, Path, PathEnd
 from treadle.symbolic.solver import Solver
@@ -73,6 +75,10 @@ class Walk:
 
     def returned(self, frame: Frame) -> None:
         """The frame returned."""
+
+    def join(self, frame: Frame, condition: Expr) -> bool:
+        """Pass both sides of a condition at once, if nobody needs them apart; whether that was done."""
+        return False
 
     def prefers_false(self) -> bool:
         """Whether the condition being decided is better taken as false first."""
@@ -223,6 +229,8 @@ class GoalGuide(Guide):
         self._queue: list[tuple[tuple[int, ...], int, Alternative]] = []
         self._thrown_away: list[Alternative] = []
         self.trusted = True
+        # both sides of a condition may be passed at once, where no goal lies on them
+        self.joins = True
         self.runs = 0
         self.best = 0
         self._extra: int | None = None  # paths that may still be run to find a better test
@@ -279,12 +287,13 @@ class GoalGuide(Guide):
             heapq.heappush(self._queue, (self._rank(prospect), -number, alternative))
 
     def _rank(self, prospect: Prospect) -> tuple[int, ...]:
-        """What is tried first: a path that only has to end, then the nearest to a goal, then the newest."""
+        """What is tried first: a path that only has to end, then the one with most goals ahead, nearest, newest."""
+        ahead = prospect.ahead()
         if self.improving:
-            more = (prospect.met | prospect.ahead()).bit_count()
-            return (-more, prospect.distance(self.every & ~prospect.met))
+            return (-(prospect.met | ahead).bit_count(), prospect.distance(self.every & ~prospect.met))
+        wanted = self.uncovered & ~prospect.met
         new = (prospect.met & self.uncovered).bit_count()
-        return (-new, prospect.distance(self.uncovered & ~prospect.met))
+        return (-new, -(ahead & wanted).bit_count(), prospect.distance(wanted))
 
     def _requeue(self) -> None:
         """The goals have changed, and the order of the traces with them."""
@@ -313,6 +322,10 @@ class GoalGuide(Guide):
 
 class NearestFirst(GoalGuide):
     """All paths, those first that lead to a goal which has no test yet."""
+
+    def __init__(self, code: ir.Function, goals: Goals, calls: Callable[[Any, ir.Step], int], outside: int = 0) -> None:
+        super().__init__(code, goals, calls, outside)
+        self.joins = False
 
     def adds(self, met: int) -> bool:
         return True
@@ -373,6 +386,13 @@ class GoalWalk(Walk):
         ahead = guide.flow(frame.function).from_block(frame.block.number) | self._below[-1]
         if not guide.adds(self.met | ahead):
             raise GivenUp
+
+    def join(self, frame: Frame, condition: Expr) -> bool:
+        guide = self.guide
+        flow = guide.flow(frame.function)
+        wanted = (guide.every if guide.improving else guide.uncovered) & ~self.met
+        nothing_there = guide.joins and not flow.within(frame.block.number) & wanted
+        return join(self.machine, frame, condition, flow, nothing_there)
 
     def prefers_false(self) -> bool:
         """More goals first, then nearer ones; with none ahead, the way that ends soonest."""

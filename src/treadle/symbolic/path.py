@@ -7,6 +7,7 @@ others in `alternatives`, each a longer trail for the search to run later.
 An entry of the trail is
     0 / 1        a condition that could go both ways, taken as true / false
     2 / 3        a condition that could only be true / false here
+    4            a condition whose two sides were passed at once (symbolic.joins)
     n            the n-th option of a choice that needs no solver (a reference is None, an alias, fresh, ...)
     ("=", v...)  values picked for code that cannot be followed
 Forced conditions are part of the trail so that replay needs no solver; they add nothing to the path condition.
@@ -26,7 +27,7 @@ from treadle.symbolic.solver import Answer, Solver
 
 Trail = tuple[Any, ...]
 
-TRUE, FALSE, ONLY_TRUE, ONLY_FALSE = 0, 1, 2, 3
+TRUE, FALSE, ONLY_TRUE, ONLY_FALSE, JOINED = 0, 1, 2, 3, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,14 @@ class Path:
         """The alternative that goes on from here with this choice is left for later."""
         prospect = self.walk.prospect(entry) if self.walk is not None else None
         self.alternatives.append(Alternative((*self.trail, entry), model, prospect))
+
+    def joined(self) -> None:
+        """A condition was met, and both of its sides are passed at once."""
+        self.decisions += 1
+        if self.replaying:
+            self._next()
+        else:
+            self.trail.append(JOINED)
 
     def certain(self, condition: Value, side: bool) -> None:
         """What `decide` does where only this side is possible, known without asking the solver."""

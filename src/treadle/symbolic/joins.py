@@ -1,0 +1,158 @@
+"""Passing both sides of a condition at once, where nothing that is wanted lies on them.
+
+    if a > 0:
+        n += 1        on the way to a goal behind this, n is  n + ite(a > 0, 1, 0)
+
+All paths want the two sides apart. A search for goals does not care which way such a condition goes, as long as the
+goal is met in the end: the condition is not decided, the values that its sides leave are put together, and one path
+stands for two. Thirteen such conditions in a row are one path instead of 8192, and a goal that cannot be met behind
+them is refuted once.
+
+Only sides that do nothing but compute with integers and truth values are joined: they cannot raise, call, loop or
+touch the heap. Anything else takes the condition apart as usual. A joined condition is an entry of the trail, so that
+the path repeats itself whatever the goals are by then.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from treadle.symbolic import expr as x
+from treadle.symbolic import ir
+from treadle.symbolic.expr import BOOL, INT, Expr, Value
+from treadle.symbolic.machine import Environment, Frame, Raised
+from treadle.symbolic.path import JOINED, Unsupported
+
+if TYPE_CHECKING:
+    from treadle.symbolic.flow import Flow
+    from treadle.symbolic.machine import Machine
+
+# Larger expressions cost more than the paths that they save.
+_LARGEST = 400
+_PLAIN_OPERATORS = {"+", "-", "*", "<", "<=", ">", ">=", "==", "!=", "neg", "pos", "not", "truth", "+=", "-=", "*="}
+_DIVISIONS = {"//", "%", "//=", "%="}
+
+
+class Apart(Exception):
+    """The sides cannot be passed at once."""
+
+
+def join(machine: Machine, frame: Frame, condition: Expr, flow: Flow, wanted: bool) -> bool:
+    """Pass both sides of the condition at the end of a block; whether that was possible.
+
+    `wanted` counts beyond the given trail: within it, the trail says what was done.
+    """
+    path = machine.path
+    if path.replaying:
+        wanted = path.given[len(path.trail)] == JOINED
+    meeting = flow.meeting(frame.block.number) if wanted else None
+    end = frame.block.end
+    if meeting is None or not isinstance(end, ir.Branch):
+        return False
+    try:
+        yes = _side(machine, frame, end.then, meeting, flow)
+        no = _side(machine, frame, end.orelse, meeting, flow)
+        env = _together(condition, yes, no)
+    except Apart:
+        if path.replaying:
+            raise Unsupported("the code does not repeat itself when it is run again") from None
+        return False
+    path.joined()
+    frame.env.clear()
+    frame.env.update(env)
+    machine.go(frame, meeting)
+    return True
+
+
+def _side(machine: Machine, frame: Frame, number: int, meeting: int, flow: Flow) -> Environment:
+    """The slots after the blocks from `number` up to, but without, the meeting point."""
+    inner = Frame(frame.code, Environment(frame.env.outer), frame.function)
+    inner.env.update(frame.env)
+    while number != meeting:
+        block = frame.code.blocks[number]
+        if block.body_of is not None or block.loop is not None:
+            raise Apart
+        for step in block.steps:
+            _step(machine, inner, step)
+        end = block.end
+        if isinstance(end, ir.Jump):
+            number = end.target
+        elif isinstance(end, ir.Branch):
+            condition = _operand(machine, inner, end.condition)
+            if isinstance(condition, bool):
+                number = end.then if condition else end.orelse
+                continue
+            nearer = flow.meeting(number)
+            if not isinstance(condition, Expr) or condition.sort is not BOOL or nearer is None:
+                raise Apart
+            yes = _side(machine, inner, end.then, nearer, flow)
+            no = _side(machine, inner, end.orelse, nearer, flow)
+            inner.env = _together(condition, yes, no)
+            number = nearer
+        else:
+            raise Apart
+    return inner.env
+
+
+def _step(machine: Machine, frame: Frame, step: ir.Step) -> None:
+    if isinstance(step, ir.Op):
+        values = [_operand(machine, frame, arg) for arg in step.args]
+        if not all(map(_is_plain, values)):
+            raise Apart
+        if step.op in _DIVISIONS:
+            if not (type(values[1]) is int and values[1]):
+                raise Apart
+        elif step.op not in _PLAIN_OPERATORS or (step.op.startswith("*") and all(isinstance(v, Expr) for v in values)):
+            raise Apart
+    elif not isinstance(step, ir.Assign | ir.LoadGlobal):
+        raise Apart
+    try:
+        machine.act(frame, step)
+    except Raised:
+        raise Apart from None
+
+
+def _operand(machine: Machine, frame: Frame, operand: ir.Operand) -> Any:
+    try:
+        return machine.operand(frame, operand)
+    except Raised:
+        raise Apart from None
+
+
+def _is_plain(value: Any) -> bool:
+    return type(value) in (int, bool) or (isinstance(value, Expr) and value.sort in (INT, BOOL))
+
+
+def _together(condition: Expr, yes: Environment, no: Environment) -> Environment:
+    found = Environment(yes.outer)
+    for slot in (*yes, *(s for s in no if s not in yes)):
+        if slot in yes and slot in no:
+            found[slot] = _value(condition, yes[slot], no[slot])
+        elif not slot.startswith("%"):
+            raise Apart  # a name that is bound on one side only
+    return found
+
+
+def _value(condition: Expr, yes: Any, no: Any) -> Value:
+    if yes is no or (type(yes) is type(no) and _is_plain(yes) and not isinstance(yes, Expr) and yes == no):
+        return yes
+    if not (_is_plain(yes) and _is_plain(no)) or x.sort_of(yes) is not x.sort_of(no):
+        raise Apart
+    if x.sort_of(yes) is INT:
+        more = x.sub(yes, no)
+        if not isinstance(more, Expr):
+            return x.add(no, x.ite(condition, more, 0))
+    found = x.ite(condition, yes, no)
+    if _size(found, {}) > _LARGEST:
+        raise Apart
+    return found
+
+
+def _size(value: Any, known: dict[Expr, int]) -> int:
+    """How many nodes the expression has when it is written out."""
+    if not isinstance(value, Expr):
+        return 1
+    if value not in known:
+        parts = [atom for atom, _ in value.args[1]] if value.op == "sum" else value.args
+        known[value] = 1 + sum(_size(part, known) for part in parts)
+    return known[value]
