@@ -17,7 +17,7 @@ import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from treadle.frontends.python import attributes, calls, conditions, contracts, source
+from treadle.frontends.python import attributes, calls, conditions, contracts, deciding, source
 from treadle.frontends.python.compile import compile_function
 from treadle.frontends.python.conditions import Condition, Written
 from treadle.frontends.python.contracts import Broken
@@ -67,7 +67,7 @@ class Contracts:
         vm.checks.assumed = self.enabled
         if self.enabled:
             heap.on_input = functools.partial(contracts.assume_invariants, vm)
-            heap.promises = contracts.has_invariants
+            heap.promises = conditions.has_invariants
 
     def call(
         self, vm: VM, positional: list[Any], named: dict[str, Any], finish: Callable[[Any], Any] = lambda v: v
@@ -77,7 +77,7 @@ class Contracts:
         if extra:
             call = self._bound(vm, positional, named)
             for condition in extra:
-                contracts.assume(vm, condition, call)
+                deciding.assume(vm, condition, call)
         result = self._called(vm, positional, named, finish)
         if self.enabled:
             contracts.check_inputs(vm, result, positional[0] if self.target.receiver == "self" else None)
@@ -98,11 +98,11 @@ class Contracts:
         guarded = target.receiver == "self" and contracts.is_guarded(target.cls or object)
         return contracts.call_target(vm, target.decorated, core, positional, named, finish, guarded)
 
-    def _bound(self, vm: VM, positional: list[Any], named: dict[str, Any]) -> contracts.Call:
+    def _bound(self, vm: VM, positional: list[Any], named: dict[str, Any]) -> deciding.Call:
         function = self.target.function
         if self.target.receiver != "new":
-            return contracts.bound(vm, function, positional, named)
-        call = contracts.bound(vm, function, [None, *positional], named)
+            return deciding.bound(vm, function, positional, named)
+        call = deciding.bound(vm, function, [None, *positional], named)
         del call.given[next(iter(inspect.signature(function).parameters))]
         return call
 

@@ -206,6 +206,10 @@ def as_written(cls: type) -> type:
     return next((base for base in cls.__mro__[1:] if not base.__module__.startswith("deal.")), cls)
 
 
+def has_invariants(cls: type) -> bool:
+    return bool(getattr(cls, "__invariants__", None) or getattr(cls, "_deal_invariants", None))
+
+
 def invariants(cls: type) -> list[Condition]:
     """What holds for every object of a class between calls."""
     found = [of_icontract(c, "invariant") for c in getattr(cls, "__invariants__", None) or ()]
