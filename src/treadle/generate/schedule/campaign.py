@@ -2,9 +2,10 @@
 
 Decides the order of work (section VI of the Bita paper, and beyond): PETR, PR, PMR where handlers change, PCR, TRIPLE.
 Executions that bring events nobody had seen become initial schedules themselves, until nothing new comes or the budget
-is used up. Of several schedules at hand those go first that bring the most new pairs of event types; between them go
-executions that choose their order as they run (`greedy`), while those reach anything new. A failure is reported after
-it was replayed, with the fewest orders of messages that bring it about.
+is used up. Of several schedules at hand those go first that bring the most new pairs of event types. Between them go
+executions that choose their order as they run (`greedy`), while those reach anything new; where PETR is not among the
+criteria, coverage is what was asked for, and they go first. A failure is reported after it was replayed, with the
+fewest orders of messages that bring it about.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from treadle.generate.schedule.algorithms import Generation, generate_schedules,
 from treadle.generate.schedule.confirm import Confirmation, settings_of
 from treadle.generate.schedule.criteria import CRITERIA, PCETR, PETR, PMR, PR, Goals
 from treadle.generate.schedule.follow import FollowSchedule
-from treadle.generate.schedule.greedy import Greedy
+from treadle.generate.schedule.greedy import Greedy, Known
 from treadle.generate.schedule.must_hb import MustHB
 from treadle.generate.schedule.possible import Possible
 from treadle.generate.schedule.result import Coverage, OrderFinding, ScheduleResult
@@ -46,6 +47,8 @@ _AHEAD = 16
 # Executions before the first one that chooses its order as it runs: planned schedules change less at a time, and what
 # they find is told in fewer words.
 _PLANNED = 5
+# Executions in a row that may choose their order as they run and reach nothing: then there are planned ones only.
+_MOST_BARREN = 3
 # Receives of an execution up to which every one is looked at for goals that are possible, not only the first.
 _MOST_COMPARED = 2_000
 # Initial schedules that one campaign starts from: the first, and those of executions with new events.
@@ -122,7 +125,7 @@ class Campaign:
         self.seconds = seconds
         self.progress = progress
         self.first = first
-        self.greedy_pays = True
+        self.barren = dict.fromkeys(NAMES, 0)  # greedy executions in a row that reached nothing, by criterion
         self.initial: Strategy | None = None
         self.observe: Callable[[list[Receive]], None] | None = None
         self.result = ScheduleResult(target, Verdict.CUT, delivery=delivery)
@@ -173,15 +176,27 @@ class Campaign:
     def _try(self, name: str, base: list[Receive]) -> bool:
         """Run what one criterion generates from one initial schedule; True when that ends the campaign."""
         generation = self._generated(name, base)
+        if self._greedy_until_barren(name):
+            return True
         for schedule in self._promising(iter(generation)):
-            if self._execute_greedily():
-                return True
+            if self._greedy_may_go(name):
+                if self._execute_greedily(name):
+                    return True
+                if isinstance(generation, Generation):
+                    generation.learn(self.last)
             if name != TRIPLE and not self.goals[name].new_goals(schedule):
                 continue  # executions since it was generated have reached its goals by chance
             if self._execute(schedule):
                 return True
             if isinstance(generation, Generation):
                 generation.learn(self.last)
+        return False
+
+    def _greedy_until_barren(self, name: str) -> bool:
+        """Where coverage is all that was asked for: first what reaches many goals at once, then what is planned."""
+        while "PETR" not in self.criteria and name in ("PR", "PCR") and self._greedy_may_go(name):
+            if self._execute_greedily(name):
+                return True
         return False
 
     def _try_types(self, base: list[Receive]) -> bool:
@@ -205,10 +220,11 @@ class Campaign:
                 if self._execute(best):
                     return True
                 self._tell(generations)
-            if self._execute_greedily():
-                return True
-            self._tell(generations)
-            if not pool and (not self.greedy_pays or self.result.executions < _PLANNED):
+            if self._greedy_may_go("PR"):
+                if self._execute_greedily("PR"):
+                    return True
+                self._tell(generations)
+            if not pool and not self._greedy_may_go("PR"):
                 return False
 
     def _tell(self, generations: list[Generation]) -> None:
@@ -250,18 +266,23 @@ class Campaign:
         follow = FollowSchedule(schedule)
         return self._run(follow, follow if self.initial is None or self.result.executions else self.initial)
 
-    def _execute_greedily(self) -> bool:
-        """One execution that reaches what open goals it can, for as long as that pays."""
-        if self.result.executions < _PLANNED:
+    def _greedy_may_go(self, name: str) -> bool:
+        """Executions that choose their order as they run wait for a few planned ones, unless coverage is all that was
+        asked for, and end when they bring nothing."""
+        measure = name if name in self.possible else "PR"
+        if self.barren[measure] >= _MOST_BARREN:
             return False
-        self.greedy_pays = self.greedy_pays and self.possible["PR"].are_open()
-        if not self.greedy_pays:
-            return False
-        before = len(self.goals["PR"])
-        follow = Greedy(self.goals["PR"], self.goals["PETR"], self.goals["PCETR"], self.possible["PR"])
+        return "PETR" not in self.criteria or (self.result.executions >= _PLANNED and self.possible[measure].are_open())
+
+    def _execute_greedily(self, name: str) -> bool:
+        """One execution that reaches what open goals it can."""
+        measure = name if name in self.possible else "PR"
+        before = len(self.goals[measure])
+        known = Known(self.goals, self.possible["PR"], types="PETR" in self.criteria)
+        follow = Greedy(known, self.loom.seed + self.result.executions, in_a_row=name == "PCR")
         self.result.schedules += 1
         failed = self._run(follow, follow)
-        self.greedy_pays = len(self.goals["PR"]) > before
+        self.barren[measure] = 0 if len(self.goals[measure]) > before else self.barren[measure] + 1
         return failed
 
     def _run(self, follow: FollowSchedule, strategy: Strategy) -> bool:
