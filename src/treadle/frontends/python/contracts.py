@@ -33,7 +33,7 @@ from treadle.frontends.python.conditions import (
 from treadle.frontends.python.deciding import Call, assume, assume_one_of, bound, holds, signature_of
 from treadle.frontends.python.values import FunctionValue
 from treadle.model.testcase import Opaque
-from treadle.symbolic.heap import InstanceObj
+from treadle.symbolic.heap import InstanceObj, Ref
 from treadle.symbolic.machine import Raised
 from treadle.symbolic.path import Cut, Unsupported
 
@@ -371,7 +371,10 @@ def call_target(
 def check_inputs(vm: VM, result: Any, me: Any) -> None:
     """What the call has changed beside its own object must keep its invariants, though no library looks there."""
     checks = vm.checks
-    me = vm.force(me)
+    while isinstance(me, Ref):
+        if not me.resolved:
+            break  # nobody has looked at it, so nobody has changed it
+        me = vm.force(me)
     for obj in list(vm.heap.inputs):
         if not isinstance(obj, InstanceObj) or obj is me or not _is_changed(obj):
             continue
