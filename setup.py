@@ -1,5 +1,5 @@
-"""Compiles the search, which decides the speed of an exploration, when a wheel is built; everything else is declared
-in pyproject.toml.
+"""Compiles what decides the speed of an exploration when a wheel is built: the search, and the part of the runtime that
+every operation passes through. Everything else is declared in pyproject.toml.
 
 The compiled modules come from the same sources by mypyc and pass the same tests. Without a compiler, or in an editable
 installation (where a stale binary would hide an edited source), the package is pure Python and does the same, slower.
@@ -13,6 +13,17 @@ import sys
 from setuptools import setup
 from setuptools.extension import Extension
 
+# runtime/workers.py is not among them: greenlet needs a Python frame at the bottom of every strand.
+HOT = (
+    "model/operation",
+    "search/*",
+    "runtime/execution",
+    "runtime/hooks/*",
+    "runtime/names",
+    "runtime/shapes",
+    "runtime/strands",
+)
+
 
 def compiled() -> list[Extension]:
     if os.environ.get("TREADLE_PURE") or "editable_wheel" in sys.argv or "develop" in sys.argv:
@@ -20,9 +31,16 @@ def compiled() -> list[Extension]:
     try:
         from mypyc.build import mypycify
 
-        sources = [path for path in sorted(glob.glob("src/treadle/search/*.py")) if not path.endswith("__init__.py")]
+        sources = [path for pattern in HOT for path in sorted(glob.glob(f"src/treadle/{pattern}.py"))]
         extensions = mypycify(
-            ["--strict", "--ignore-missing-imports", *sources], opt_level="3", group_name="treadle_search"
+            [
+                "--strict",
+                "--ignore-missing-imports",
+                "--follow-imports=silent",  # of the other modules only the types matter here
+                *(path for path in sources if not path.endswith("__init__.py")),
+            ],
+            opt_level="3",
+            group_name="treadle_hot",
         )
     except (Exception, SystemExit) as problem:
         print(f"treadle: building without compiled modules ({problem})", file=sys.stderr)

@@ -9,45 +9,35 @@ An operation on several objects at once (a call into code that is not rewritten)
 
 from __future__ import annotations
 
-from enum import IntEnum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 Operation: TypeAlias = tuple[int, Any, Any]
 
 
-class Kind(IntEnum):
-    """What an operation does. The comments say when a strand that is about to do it may go on."""
-
-    READ = 0  # memory: always
-    WRITE = 1  # memory: always
-    MULTI = 2  # several accesses in one step: always
-    LOOK = 3  # only reads a synchronisation object: always
-    SIGNAL = 4  # changes a synchronisation object without waiting: always
-    TRY = 5  # takes if it can, fails otherwise: always
-    RELEASE = 6  # always
-    ACQUIRE = 7  # when the lock is free
-    GET = 8  # when there is something to take
-    PUT = 9  # when there is room
-    WAIT = 10  # when what is waited for has happened
-    SLEEP = 11  # when the time has come
-    SPIN = 12  # when something that the loop reads has changed
-    YIELD = 13  # always
-    TIMEOUT = 14  # not announced by a strand: how a wait ends whose time ran out
-    FINISH = 15  # the end of a strand: always
-
-
-READ, WRITE, MULTI = int(Kind.READ), int(Kind.WRITE), int(Kind.MULTI)
-LOOK, SIGNAL, TRY, RELEASE = int(Kind.LOOK), int(Kind.SIGNAL), int(Kind.TRY), int(Kind.RELEASE)
-ACQUIRE, GET, PUT, WAIT = int(Kind.ACQUIRE), int(Kind.GET), int(Kind.PUT), int(Kind.WAIT)
-SLEEP, SPIN, YIELD = int(Kind.SLEEP), int(Kind.SPIN), int(Kind.YIELD)
-TIMEOUT, FINISH = int(Kind.TIMEOUT), int(Kind.FINISH)
+# The kinds: what an operation does. The comments say when a strand that is about to do it may go on.
+READ: Final = 0  # memory: always
+WRITE: Final = 1  # memory: always
+MULTI: Final = 2  # several accesses in one step: always
+LOOK: Final = 3  # only reads a synchronisation object: always
+SIGNAL: Final = 4  # changes a synchronisation object without waiting: always
+TRY: Final = 5  # takes if it can, fails otherwise: always
+RELEASE: Final = 6  # always
+ACQUIRE: Final = 7  # when the lock is free
+GET: Final = 8  # when there is something to take
+PUT: Final = 9  # when there is room
+WAIT: Final = 10  # when what is waited for has happened
+SLEEP: Final = 11  # when the time has come
+SPIN: Final = 12  # when something that the loop reads has changed
+YIELD: Final = 13  # always
+TIMEOUT: Final = 14  # not announced by a strand: how a wait ends whose time ran out
+FINISH: Final = 15  # the end of a strand: always
 
 # Set in the guards of a TRY that failed: it then counts as a LOOK.
-FAILED = 1 << 40
+FAILED: Final = 1 << 40
 
-BLOCKING = frozenset({ACQUIRE, GET, PUT, WAIT, SLEEP, SPIN})
+BLOCKING: Final = frozenset({ACQUIRE, GET, PUT, WAIT, SLEEP, SPIN})
 
-_WORDS = {
+_WORDS: Final = {
     READ: "reads",
     WRITE: "writes",
     MULTI: "calls",

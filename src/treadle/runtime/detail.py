@@ -16,6 +16,7 @@ from treadle.runtime.instrument.swap import REWRITTEN
 from treadle.runtime.strands import STATE, Strand, SyncObject
 
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_COMPILED = "src/treadle/"  # how compiled modules name their source in a traceback
 _EXAMPLES = os.path.join(_OWN, "examples") + os.sep
 _THREADING = os.path.abspath(threading.__file__)
 
@@ -60,7 +61,7 @@ def short(value: object) -> str:
 def describe(strand: Strand) -> Step:
     """The operation a strand is performing now, with the source lines it stands on."""
     kind, _, _ = strand.pending
-    stack = stack_of(sys._getframe(2))
+    stack = stack_of(sys._getframe(1))
     file, line, function = stack[0] if stack else ("", 0, "")
     return Step(strand.treadle_name, word(kind), location(strand.pending), file, line, function, "", stack)
 
@@ -97,7 +98,7 @@ def hide_own_frames(error: BaseException) -> None:
 
 
 def _is_own(file: str) -> bool:
-    return (file.startswith(_OWN) and not file.startswith(_EXAMPLES)) or file == _THREADING
+    return (file.startswith((_OWN, _COMPILED)) and not file.startswith(_EXAMPLES)) or file == _THREADING
 
 
 def waiting(strand: Strand, live: list[Strand]) -> Waiting:

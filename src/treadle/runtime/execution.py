@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextvars
 import sys
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 from weakref import ref
 
 from greenlet import greenlet
@@ -26,18 +26,18 @@ from treadle.runtime.workers import Pool, Worker
 from treadle.search.dependency import READS
 
 # In the set of shared names: the ends of strands.
-ENDS = "the end of a strand"
+ENDS: Final = "the end of a strand"
 
 # So many reads in a row of at most so few different things by one strand are taken for a loop that waits.
-SAME_READS = 64
-_FEW = 4
+SAME_READS: Final = 64
+_FEW: Final = 4
 
 # A strand that is being ended may run its `finally` blocks, but only so far.
-_LAST_POINTS = 200
+_LAST_POINTS: Final = 200
 
 
 # Greenlets that would not end. They are kept: the garbage collector would end them inside some other strand.
-_GIVEN_UP: list[greenlet] = []
+_GIVEN_UP: Final[list[greenlet]] = []
 
 
 class Picker(Protocol):
@@ -118,8 +118,6 @@ class Execution:
         "trace",
         "unfinished",
     )
-
-    strand_type: type[Strand] = Strand
 
     def __init__(
         self,
@@ -236,7 +234,7 @@ class Execution:
         index = self.indexes.get(name)
         if index is None:
             index = self.indexes[name] = len(self.indexes)
-        strand = self.strand_type(self, index, name, thread, run, daemon)
+        strand = self._new(index, name, thread, run, daemon)
         worker = self.pool.worker()
         worker.strand = strand
         strand.worker = worker
@@ -248,6 +246,9 @@ class Execution:
         if not daemon:
             self.running_foreground += 1
         return strand
+
+    def _new(self, index: int, name: str, thread: Any, run: Callable[[], Any], daemon: bool) -> Strand:
+        return Strand(self, index, name, thread, run, daemon)
 
     def advance(self, me: Strand) -> None:
         """Choose who goes next; return when it is me. My operation is in `me.pending`."""

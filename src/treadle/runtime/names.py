@@ -17,12 +17,12 @@ import functools
 import types
 import weakref
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from treadle.runtime.strands import Strand, SyncObject
 
 # Types whose values cannot be changed by anybody, or that stand for code: never named, never a point.
-PLAIN: set[type] = {
+PLAIN: Final[set[type]] = {
     int,
     float,
     complex,
@@ -73,9 +73,9 @@ PLAIN: set[type] = {
 
 
 # Through these, others reach what they carry: the variables of a closure, the object of a method, arguments, items.
-_CARRIERS = {types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial, tuple}
+_CARRIERS: Final = {types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial, tuple}
 # What nobody can reach anything through.
-INERT = PLAIN - _CARRIERS
+INERT: Final = PLAIN - _CARRIERS
 
 
 class Named:

@@ -21,7 +21,7 @@ import queue
 import threading
 import types
 from threading import Thread
-from typing import Any
+from typing import Any, Final
 
 from treadle.runtime.containers import container_base
 from treadle.runtime.instrument.swap import REWRITTEN
@@ -31,13 +31,22 @@ from treadle.runtime.primitives.locks import RealLock, RealRLock
 from treadle.runtime.primitives.queues import RealSimpleQueue
 from treadle.runtime.strands import SyncObject
 
-NONE, FIELD, CLASS, CODE, ATOMIC, CONTAINER, ADOPT, MODULE, META, WHOLE = range(10)
+NONE: Final = 0
+FIELD: Final = 1
+CLASS: Final = 2
+CODE: Final = 3
+ATOMIC: Final = 4
+CONTAINER: Final = 5
+ADOPT: Final = 6
+MODULE: Final = 7
+META: Final = 8
+WHOLE: Final = 9
 
 # type -> attribute -> one of the above
-SHAPES: dict[type, dict[str, int]] = {}
+SHAPES: Final[dict[type, dict[str, int]]] = {}
 
 # The real things that a model replaces, found by identity.
-ADOPTABLE: tuple[type, ...] = (RealLock, RealRLock, RealSimpleQueue, RealLocal, threading.Condition)
+ADOPTABLE: Final[tuple[type, ...]] = (RealLock, RealRLock, RealSimpleQueue, RealLocal, threading.Condition)
 
 # Python classes whose own methods are under control: what they keep in themselves is the runtime's business.
 _MODELLED: tuple[type, ...] = (

@@ -10,7 +10,7 @@ Invariant: every strand that is alive and not running has its next operation in 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from mypy_extensions import mypyc_attr
 
@@ -37,10 +37,10 @@ class _State:
         self.visible = lambda called: called
 
 
-STATE = _State()
+STATE: Final = _State()
 
 # Called when an execution is over and no strand runs any more: how the models put back what was made outside.
-AFTER_EXECUTION: list[Callable[[], None]] = []
+AFTER_EXECUTION: Final[list[Callable[[], None]]] = []
 
 
 def current() -> Strand | None:
@@ -229,5 +229,5 @@ class _Never(SyncObject):
         return 0
 
 
-_NEVER = _Never()
+_NEVER: Final = _Never()
 _NEVER.treadle_name = "clock"

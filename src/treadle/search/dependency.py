@@ -15,16 +15,18 @@ two acquires of one lock can.
 
 from __future__ import annotations
 
+from typing import Final
+
 from treadle.model.operation import ACQUIRE, BLOCKING, GET, LOOK, MULTI, PUT, READ, WAIT, Operation
 
-READING = frozenset({READ, LOOK, WAIT})
+READING: Final = frozenset({READ, LOOK, WAIT})
 
 # Blocking operations that use something up. When the one before cannot be swapped with it (a release), the one
 # before that may (the acquire of the same lock): the search looks on.
-CONSUMING = frozenset({ACQUIRE, GET, PUT})
+CONSUMING: Final = frozenset({ACQUIRE, GET, PUT})
 
 # reads[kind]: rule 2 as a table, for the hot loop of the search
-READS = tuple(kind in READING for kind in range(16))
+READS: Final = tuple(kind in READING for kind in range(16))
 
 
 def dependent(one: Operation, other: Operation) -> bool:

@@ -36,8 +36,8 @@ class MessageDpor(Dpor):
                 return (1 << len(self.before)) - 1
         return past
 
-    def _link(self, number: int, *context: Any) -> None:
-        super()._link(number, *context)
+    def _link(self, number: int, run: Any, races: list[tuple[int, int]]) -> None:
+        super()._link(number, run, races)
         for earlier in self.enablers.get(number, ()):
             if earlier < number:
                 self.before[number] |= self.before[earlier]

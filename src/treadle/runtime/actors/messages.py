@@ -211,8 +211,6 @@ class Signals:
 class MessageExecution(Execution):
     """One execution in steps of messages. `journal` has all of them."""
 
-    strand_type = MessageStrand
-
     # set by the loom for every execution
     causal: bool = False
     behaviours: tuple[str, ...] = ()
@@ -235,6 +233,9 @@ class MessageExecution(Execution):
         self.at_end: list[tuple[MessageStrand, SyncObject | None]] = []  # the strands that were stuck, and on what
 
     # ------------------------------------------------------------------ strands
+
+    def _new(self, index: int, name: str, thread: Any, run: Callable[[], Any], daemon: bool) -> Strand:
+        return MessageStrand(self, index, name, thread, run, daemon)
 
     def _strand(self, name: str, thread: Any, run: Callable[[], Any], daemon: bool) -> Strand:
         strand = super()._strand(name, thread, run, daemon)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from typing import Any
+from typing import Any, Final
 
 from treadle.model.operation import MULTI, READ, WRITE
 from treadle.runtime import shapes
@@ -17,7 +17,7 @@ from treadle.runtime.names import INERT, class_name, meet, name_by_path, publish
 from treadle.runtime.shapes import ADOPT, ATOMIC, CLASS, CODE, CONTAINER, FIELD, META, MODULE, SHAPES, WHOLE, classify
 from treadle.runtime.strands import STATE, Strand
 
-_MISSING = object()
+_MISSING: Final = object()
 
 
 def load(obj: Any, name: str) -> Any:
@@ -93,7 +93,7 @@ def _constant(value: Any) -> bool:
     return isinstance(value, (*_FUNCTIONS, type, types.ModuleType, property, classmethod, staticmethod))
 
 
-_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+_FUNCTIONS: Final = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 
 
 def store(value: Any, obj: Any, name: str) -> None:

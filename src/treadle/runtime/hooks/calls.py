@@ -12,7 +12,7 @@ import sys
 import threading
 import types
 import weakref
-from typing import Any
+from typing import Any, Final
 
 from treadle.model.operation import READ, WRITE, Operation
 from treadle.runtime import containers, shapes
@@ -24,10 +24,10 @@ from treadle.runtime.names import INERT, PLAIN, Named, meet, publish
 from treadle.runtime.shapes import CLASS, FIELD, classify
 from treadle.runtime.strands import STATE, Strand, SyncObject
 
-_FunctionType = types.FunctionType
+_FunctionType: Final = types.FunctionType
 
 # Built-in functions that have hooks of their own: getattr, next, ...; filled by `stand_ins`.
-STAND_INS: dict[Any, Any] = {}
+STAND_INS: Final[dict[Any, Any]] = {}
 
 
 def function(called: Any) -> Any:
@@ -87,7 +87,7 @@ def function(called: Any) -> Any:
 
 
 # Modules whose calls are operations of the runtime itself, or have no effect on shared objects.
-_CONTROLLED = frozenset(
+_CONTROLLED: Final = frozenset(
     {"treadle", "threading", "queue", "concurrent", "asyncio", "_pytest", "pytest", "pykka", "thespian"}
 )
 
@@ -113,7 +113,7 @@ def _unbound_call(method: Any, /, *args: Any, **kwargs: Any) -> Any:
     return method(*args, **kwargs)
 
 
-_ATTRIBUTE_ACCESS: dict[Any, int] = {
+_ATTRIBUTE_ACCESS: Final[dict[Any, int]] = {
     object.__getattribute__: READ,
     object.__setattr__: WRITE,
     object.__delattr__: WRITE,
@@ -169,7 +169,7 @@ def _place(owner: Named, method: str, args: tuple[Any, ...]) -> str:
     return f"{owner.name}[{key!r}]" if key is not None else f"{owner.name}.{method}()"
 
 
-_TAKES_CONTENT = frozenset(
+_TAKES_CONTENT: Final = frozenset(
     {"extend", "extendleft", "update", "union", "difference", "intersection", "symmetric_difference", "issubset"}
     | {"issuperset", "isdisjoint", "difference_update", "intersection_update", "symmetric_difference_update"}
     | {"__add__", "__iadd__", "__or__", "__ior__", "__eq__", "__ne__", "__and__", "__sub__", "__xor__"}
