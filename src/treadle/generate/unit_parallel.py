@@ -260,8 +260,8 @@ class _Coordinator:
         match message:
             case ("ran", number, trail, ran):
                 given = self.given[number]
-                node = given.open.pop(trail)
-                if not given.tree.over:
+                node = given.open.pop(trail, None)  # None: the program is not the same there as it is here
+                if node is not None and not given.tree.over:
                     for left in given.tree.add(node, ran):
                         left.taken = True
                         given.open[left.alternative.trail] = left

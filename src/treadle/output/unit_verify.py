@@ -6,6 +6,7 @@ reasons are not: rounding of floats, and an order that changes from run to run.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from treadle.generate.unit_target import Target
@@ -40,7 +41,7 @@ def run_and_keep(
         written = write(groups, frozenset(approximate), taken, frozenset(plainly) if contracts else None)
         for case, why in written.skipped:
             _drop(groups, case)
-            _unsupported(suite, case, f"a test cannot be written: {why}")
+            _unsupported(suite, case, f"a test cannot be written: {_stable(why)}")
         if not written.rendered:
             return
         written.path_line = path_line(path, [t for t, _ in groups])
@@ -97,6 +98,11 @@ def _judge(
 def _drop(groups: list[tuple[Target, list[TestCase]]], case: TestCase) -> None:
     for _, cases in groups:
         cases[:] = [c for c in cases if c is not case]
+
+
+def _stable(why: str) -> str:
+    """Without addresses, which are others in every run."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", why)
 
 
 def _unsupported(suite: Suite, case: TestCase, what: str) -> None:
