@@ -19,43 +19,67 @@ from treadle.output.unit_result import Suite
 from treadle.output.unit_selected import satisfied
 from treadle.output.unit_suite import unit
 
+# Where an option stands in --help: a person looks for a purpose, not for a name.
+_GROUPS = {
+    "How far to look": ("k", "seconds", "paths", "workers", "more"),
+    "Inputs": ("types", "none", "alias", "domain", "pre", "assume", "infer_assumptions", "contracts"),
+    "Which tests": ("select", "reach", "missing", "tests"),
+    "How to get there": ("heap", "summaries", "stubs", "allow_effects"),
+    "Output": ("output", "append", "force", "show", "json", "help"),
+}
 
-@click.command()
+
+class _Grouped(click.Command):
+    """A command whose help shows its options by purpose."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        options = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
+        left = {_name(p): record for p in options if (record := p.get_help_record(ctx)) is not None}
+        for title, names in _GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([left.pop(name) for name in names if name in left])
+        if left:
+            with formatter.section("Other options"):
+                formatter.write_dl(list(left.values()))
+
+
+def _name(parameter: click.Parameter) -> str:
+    """The option as it is written, '--infer-assumptions' as infer_assumptions."""
+    return max(parameter.opts, key=len).lstrip("-").replace("-", "_")
+
+
+@click.command(cls=_Grouped)
 @click.argument("targets", nargs=-1, metavar="TARGET...")
 @click.option("-k", "k", type=int, metavar="N", help="Most iterations of each loop. Default: 2; with --more, one more.")
-@click.option("--alias/--no-alias", default=True, help="Whether arguments may share objects. Default: they may.")
-@click.option("--none/--no-none", default=True, help="Whether references may be None whatever their hint says.")
-@click.option("--domain", default="-10..10", show_default=True, metavar="LO..HI", help="Integers tried first.")
 @click.option("--seconds", type=float, default=20.0, show_default=True, metavar="N", help="Budget of each function.")
 @click.option("--paths", type=int, default=500, show_default=True, metavar="N", help="Most paths of each function.")
-@click.option("--types", "kinds", multiple=True, metavar="NAME=TYPE", help="Type of a parameter. Repeatable.")
-@click.option("--show", type=click.Choice(["ir", "cases", "tree", "summary"]), help="Print this as well.")
-@click.option("--output", metavar="FILE", help="The test file. Default: tests/test_<module>_<name>_unit.py.")
-@click.option("--append", is_flag=True, help="Add the tests to an existing file.")
-@click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
+@click.option(
+    "--workers",
+    default="1",
+    show_default=True,
+    metavar="N",
+    help="Processes that explore, or auto. The tests are the same.",
+)
 @click.option("--more", is_flag=True, help="Add what the bounds of the last run cut: one more iteration of each loop.")
+@click.option("--types", "kinds", multiple=True, metavar="NAME=TYPE", help="Type of a parameter. Repeatable.")
+@click.option("--none/--no-none", default=True, help="Whether references may be None whatever their hint says.")
+@click.option("--alias/--no-alias", default=True, help="Whether arguments may share objects. Default: they may.")
+@click.option("--domain", default="-10..10", show_default=True, metavar="LO..HI", help="Integers tried first.")
+@click.option("--pre", multiple=True, metavar="CONDITION", help="What the inputs fulfil: 'n >= 0'. Repeatable.")
+@click.option("--assume", multiple=True, metavar="WHAT", help="non_aliasing(a, b), non_sharing(a, b) or acyclic(a).")
+@click.option("--infer-assumptions", is_flag=True, help="Assume what only constructors link to be acyclic.")
+@click.option(
+    "--contracts/--no-contracts", default=True, help="Whether preconditions are assumed, and promises checked."
+)
 @click.option(
     "--select",
     default="all-paths",
     metavar="WHAT",
     help="all-paths, local-paths, statements, branches, points FILE:LINE.",
 )
+@click.option("--reach", multiple=True, metavar="FILE:LINE", help="A test that reaches this line: --select points.")
 @click.option("--missing", is_flag=True, help="Only paths that the project's own tests do not take.")
 @click.option("--tests", metavar="PATH", help="The own tests that --missing looks at. Default: the folder tests.")
-@click.option("--reach", multiple=True, metavar="FILE:LINE", help="A test that reaches this line: --select points.")
-@click.option("--allow-effects", is_flag=True, help="Really run code that uses files, processes or the network.")
-@click.option("--pre", multiple=True, metavar="CONDITION", help="What the inputs fulfil: 'n >= 0'. Repeatable.")
-@click.option(
-    "--contracts/--no-contracts", default=True, help="Whether preconditions are assumed, and promises checked."
-)
-@click.option("--assume", multiple=True, metavar="WHAT", help="non_aliasing(a, b), non_sharing(a, b) or acyclic(a).")
-@click.option("--infer-assumptions", is_flag=True, help="Assume what only constructors link to be acyclic.")
-@click.option(
-    "--summaries/--no-summaries",
-    default=True,
-    help="Whether calls are composed from summaries of the functions, kept below .treadle/. The tests are the same.",
-)
-@click.option("--stubs", multiple=True, metavar="FILE", help="What code does that cannot be followed. Repeatable.")
 @click.option(
     "--heap",
     type=click.Choice(["solver", "lazy"]),
@@ -63,7 +87,17 @@ from treadle.output.unit_suite import unit
     show_default=True,
     help="How aliasing is decided: carried along until the program asks, or at every first dereference.",
 )
-@click.option("--workers", default="1", show_default=True, metavar="N", help="Processes that explore, or auto.")
+@click.option(
+    "--summaries/--no-summaries",
+    default=True,
+    help="Whether calls are composed from summaries of the functions, kept below .treadle/. The tests are the same.",
+)
+@click.option("--stubs", multiple=True, metavar="FILE", help="What code does that cannot be followed. Repeatable.")
+@click.option("--allow-effects", is_flag=True, help="Really run code that uses files, processes or the network.")
+@click.option("--output", metavar="FILE", help="The test file. Default: tests/test_<module>_<name>_unit.py.")
+@click.option("--append", is_flag=True, help="Add the tests to an existing file.")
+@click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
+@click.option("--show", type=click.Choice(["ir", "cases", "tree", "summary"]), help="Print this as well.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     targets: tuple[str, ...],
@@ -183,12 +217,12 @@ def _progress(quiet: bool) -> Iterator[Any]:
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("exploring", total=None)
-        last = 0.0
+        last, now = 0.0, ""
 
         def tell(target: str, number: int, total: int, cases: int) -> None:
-            nonlocal last
-            if time.monotonic() - last > 0.1:
-                last = time.monotonic()
+            nonlocal last, now
+            if target != now or time.monotonic() - last > 0.1:
+                last, now = time.monotonic(), target
                 bar.update(task, description=f"{target}: {cases} cases", completed=number, total=total)
 
         yield tell

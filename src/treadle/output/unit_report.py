@@ -27,6 +27,7 @@ from treadle.symbolic.show import show
 
 # More places than this would bury the summary; --json has them all.
 _MOST_PLACES = 10
+_MOST_ERRORS = 3
 
 
 def summary(suite: Suite) -> str:
@@ -39,12 +40,15 @@ def summary(suite: Suite) -> str:
     lines += [f"  {cut}" for cut in cuts]
     lines += _places("sampled (values were picked, not every path is covered)", suite.sampled)
     lines += _places("unsupported", suite.unsupported)
-    for message in suite.left_out:
-        lines.append(f"  left out: {message}")
-    for case, why in suite.disagreements:
+    lines += [f"  left out: {message}" for message in suite.left_out[:_MOST_PLACES]]
+    if len(suite.left_out) > _MOST_PLACES:
+        lines.append(f"  ... and {len(suite.left_out) - _MOST_PLACES} more left out (--json has them all)")
+    for case, why in suite.disagreements[:_MOST_ERRORS]:
         lines.append("  internal error in Treadle, please report it: the real run disagrees with the prediction")
         lines.append(f"    {case.target}({', '.join(f'{n}={shown(v)}' for n, v in case.arguments.items())})")
         lines += [f"    {line}" for line in why.strip().splitlines()[:6]]
+    if len(suite.disagreements) > _MOST_ERRORS:
+        lines.append(f"  ... and {len(suite.disagreements) - _MOST_ERRORS} more of these errors (--json has them all)")
     lines += [f"  assuming {one}" for one in suite.assumed[:_MOST_PLACES]]
     lines += [f"  ... and {len(suite.assumed) - _MOST_PLACES} more"] if len(suite.assumed) > _MOST_PLACES else []
     lines += [f"  {line}" for line in wrong_stubs(suite)]
@@ -54,7 +58,8 @@ def summary(suite: Suite) -> str:
     if suite.tests and suite.complete:
         bound = " within the loop bound" if suite.cut["loop"] else ""
         assumed = ", as far as the stubs are right" if any(case.stubs for case in suite.cases) else ""
-        lines.append(f"  every path{bound} has its test{assumed}")
+        explored = " of the functions that were explored" if suite.left_out else ""
+        lines.append(f"  every path{explored}{bound} has its test{assumed}")
     if suite.file and suite.tests:
         done = "wrote" if suite.more is None or suite.more.again else "added to"
         lines.append(f"{done} {suite.file} ({_count(suite.tests, 'test')}, all run)")

@@ -126,6 +126,8 @@ def unit(
         for session in sessions:
             session.guide = nearest_first(session.target, suite.own_tests.uncovered)
     _explore(suite, sessions, progress, texts, _processes(workers))
+    if progress is not None and sessions:
+        progress("running the tests", len(sessions), len(sessions), sum(len(e.cases) for e in suite.explored))
     drop_superfluous(suite)
     run_and_keep(suite, path, allow_effects, existing, contracts)
     if suite.own_tests is not None and drop_taken(suite, suite.own_tests):
