@@ -200,3 +200,55 @@ def test_a_finding_of_explore_can_be_run_again(
     assert code == 1
     assert "deadlock" in out
     assert "deadlock" in Path("dead.svg").read_text()
+
+
+# ---------------------------------------------------------------------- replay, and which orders are left out
+
+
+@pytest.fixture
+def philosophers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    model = tmp_path / "philosophers.abs"
+    model.write_text((EXAMPLES / "philosophers.abs").read_text())
+    return model
+
+
+def test_replay_takes_the_findings_of_models(capsys: pytest.CaptureFixture[str], philosophers: Path) -> None:
+    (finding,) = told(capsys, "explore", "philosophers.abs")["findings"]
+    code, out, _ = call(capsys, "replay", finding["replay"])
+    assert code == 1
+    assert "philosophers.abs: the schedule fails again" in out
+    assert finding["message"] in out
+    (saved,) = Path(".treadle/findings").glob("*.json")
+    assert told(capsys, "replay", str(saved))["findings"][0]["kind"] == "deadlock"
+
+
+def test_a_replay_of_a_corrected_model_does_not_fail(capsys: pytest.CaptureFixture[str], philosophers: Path) -> None:
+    code, out, _ = call(capsys, "explore", "philosophers.abs")
+    trail = out.partition("treadle replay '")[2].partition("'")[0]
+    philosophers.write_text((EXAMPLES / "ping_pong.abs").read_text())
+    code, _, err = call(capsys, "replay", trail)
+    assert code == 2
+    assert "the trail no longer fits philosophers.abs, which has changed since" in err
+
+
+def test_a_replay_of_a_model_that_is_gone_says_so(capsys: pytest.CaptureFixture[str], philosophers: Path) -> None:
+    _, out, _ = call(capsys, "explore", "philosophers.abs")
+    philosophers.unlink()
+    code, _, err = call(capsys, "replay", out.partition("treadle replay '")[2].partition("'")[0])
+    assert (code, "there is no file 'philosophers.abs'" in err) == (2, True)
+
+
+@pytest.mark.parametrize(("reduce", "runs"), [("none", 280), ("stable", 18), ("independent", 8), ("exact", 2)])
+def test_explore_leaves_out_the_orders_that_it_is_told_to(
+    capsys: pytest.CaptureFixture[str], reduce: str, runs: int
+) -> None:
+    found = told(capsys, "explore", FACTORIAL, "--reduce", reduce)
+    assert (found["verdict"], found["executions"]) == ("PASSED-EXHAUSTIVE", runs)
+
+
+def test_reduce_is_for_models(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = call(capsys, "explore", "test_x.py", "--reduce", "none")
+    assert (code, "--reduce is for ABS models" in err) == (2, True)
+    code, _, err = call(capsys, "explore", FACTORIAL, "--reduce", "most")
+    assert (code, "--reduce is one of none, stable, independent, exact, not 'most'" in err) == (2, True)

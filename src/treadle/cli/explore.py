@@ -31,7 +31,7 @@ _WORST_FIRST = (
 )
 
 # The options that also mean something for an ABS model, which runs no Python.
-_FOR_MODELS = {"executions", "seconds"}
+_FOR_MODELS = {"executions", "seconds", "reduce"}
 
 
 @click.command()
@@ -45,6 +45,7 @@ _FOR_MODELS = {"executions", "seconds"}
 @click.option("--seed", type=int, metavar="N", help="Seed of sampling and of the program's random module.")
 @click.option("--granularity", metavar="messages|accesses", help="What is a step; messages is the default for actors.")
 @click.option("--delivery", metavar="promised|causal", help="What messages may overtake each other: see the docs.")
+@click.option("--reduce", metavar="none|stable|independent|exact", help="ABS models: which orders are left out.")
 @click.option("--instrument", multiple=True, metavar="PKG", help="Also look inside this installed package. Repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(target: str, as_json: bool, **given: Any) -> int:
@@ -60,6 +61,8 @@ def command(target: str, as_json: bool, **given: Any) -> int:
             raise UsageError(f"--{name} means nothing for an ABS model; leave it out")
         models = importlib.import_module("treadle.generate.actor")  # needs an extra that may not be installed
         return report([models.explore_model(target, **options)], Path.cwd(), as_json)
+    if "reduce" in options:
+        raise UsageError("--reduce is for ABS models; how a Python test is searched is said with --strategy")
     campaign = Campaign(options=options)
     with terminal_line() as stderr:
         campaign.progress = lambda test: Progress(test.rpartition("::")[2], stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import click
 
 from treadle.cli import collect
 from treadle.model.errors import UsageError
+from treadle.model.result import Result
 from treadle.model.trail import Trail
 from treadle.output import console, store
 from treadle.pytest_plugin import Campaign
@@ -24,13 +26,19 @@ def command(trail: str, as_json: bool) -> int:
     still there. Exit code 0: the same schedule no longer fails.
     """
     saved = read(trail)
+    if saved.target.endswith(".abs"):
+        models = importlib.import_module("treadle.generate.actor")  # needs an extra that may not be installed
+        return _report(models.replay_model(_here(saved.target, saved.target), saved), as_json)
     campaign = Campaign(replay=str(saved))
     campaign.options = {name: saved.settings[name] for name in ("instrument", "timeouts") if name in saved.settings}
     outcome = collect.run(collect.Target(find(saved.target)), campaign)
     if not campaign.results:
         why = "; ".join(reason for _, reason in outcome.skipped) or "pytest did not run it"
         raise UsageError(f"{saved.target} was not run: {why}")
-    result = campaign.results[0]
+    return _report(campaign.results[0], as_json)
+
+
+def _report(result: Result, as_json: bool) -> int:
     if as_json:
         print(json.dumps(result.to_json()))
     else:
@@ -56,7 +64,12 @@ def find(target: str) -> str:
             f"this trail belongs to '{target}', which is not a test in a file; "
             "replay it where it was found, with treadle.replay(string, function)"
         )
+    return f"{_here(path, target)}::{names}"
+
+
+def _here(path: str, target: str) -> str:
+    """The file of a target, seen from here."""
     for folder in (Path.cwd(), *Path.cwd().parents):
         if (folder / path).is_file():
-            return f"{folder / path if folder != Path.cwd() else path}::{names}"
+            return str(folder / path) if folder != Path.cwd() else path
     raise UsageError(f"this trail belongs to {target}, but there is no file '{path}' here or in a folder above")

@@ -19,8 +19,9 @@ from typing import Any
 
 from treadle.frontends.abs.load import load
 from treadle.frontends.abs.model import Program
-from treadle.model.errors import UsageError
+from treadle.model.errors import InternalError, UsageError
 from treadle.model.result import Finding, Result, Step, Verdict
+from treadle.model.trail import Segment, Trail
 from treadle.symbolic.actors.cases import Case, CaseWriter, Style
 from treadle.symbolic.actors.criteria import REDUCTIONS, Bounds, Cut, Cuts, Progress, Selection
 from treadle.symbolic.actors.machine import Image, Machine
@@ -313,7 +314,7 @@ def explore_model(
         for leaf in explorer.leaves([root.state]):
             if leaf.deadlock or leaf.state.failures():
                 case = writer.case(root, leaf)
-                _add_finding(findings, _finding(path, case, model.program))
+                _add_finding(findings, _finding(path, case, model))
             if executions is not None and explorer.progress.tests >= executions:
                 stopped.append(f"{executions} executions were run")
                 break
@@ -326,16 +327,54 @@ def _add_finding(findings: list[Finding], new: Finding) -> None:
         findings.append(new)
 
 
-def _finding(path: str, case: Case, program: Program) -> Finding:
-    if case.failures:
-        kind = "assertion" if any("AssertionFail" in f for f in case.failures) else "exception"
-        message = f"a task ends with {', '.join(dict.fromkeys(case.failures))}"
-    else:
-        kind = "deadlock"
-        message = f"nobody can go on: {'; '.join(case.waiting)}"
+def _finding(path: str, case: Case, model: Model) -> Finding:
+    """What went wrong in one run, with the trail that shows it again: its segments are the tasks in their order."""
+    kind, message = _went_wrong(case.failures, case.waiting)
     order = " ".join(case.order)
-    explanation = f"order of tasks: {order}\nrun it again: treadle run {path} --order '{order}'"
-    return Finding(kind, message, explanation=explanation, steps=[_step(path, case, program, s) for s in case.order])
+    trail = Trail(path, [Segment(label) for label in case.order], {}, {"kind": kind, "message": message})
+    again = follow_main(known_machine(model.image), model.program, case.order)
+    if not again.deadlocked and not again.failures:
+        raise InternalError(f"the order of tasks '{order}' of {path} fails, and did not fail when it was run again")
+    return Finding(
+        kind,
+        message,
+        replay=str(trail),
+        trail=trail,
+        explanation=f"order of tasks: {order}\nrun it alone: treadle run {path} --order '{order}'",
+        steps=[_step(path, case, model.program, label) for label in case.order],
+    )
+
+
+def _went_wrong(failures: list[str], waiting: list[str]) -> tuple[str, str]:
+    if failures:
+        kind = "assertion" if any("AssertionFail" in failure for failure in failures) else "exception"
+        return kind, f"a task ends with {', '.join(dict.fromkeys(failures))}"
+    return "deadlock", f"nobody can go on: {'; '.join(waiting)}"
+
+
+def replay_model(path: str, trail: Trail) -> Result:
+    """The main block once more, its tasks in the order of a trail."""
+    order = [segment.strand for segment in trail.segments]
+    start = time.perf_counter()
+    try:
+        run = run_model(path, order=order)
+    except UsageError as error:
+        raise UsageError(f"the trail no longer fits {path}, which has changed since: {error}") from None
+    findings: list[Finding] = []
+    if run.deadlocked or run.failures:
+        kind, message = _went_wrong(run.failures, run.waiting)
+        told = f"order of tasks: {' '.join(order)}"
+        findings.append(Finding(kind, message, replay=str(trail), trail=trail, explanation=told))
+    return Result(
+        target=path,
+        verdict=Verdict.FAILED if findings else Verdict.CUT,
+        executions=1,
+        exhaustive=False,
+        strategy="replay",
+        seconds=time.perf_counter() - start,
+        findings=findings,
+        reason="" if findings else "one order of tasks, which does not fail",
+    )
 
 
 def _step(path: str, case: Case, program: Program, label: str) -> Step:
