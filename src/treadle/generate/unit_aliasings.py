@@ -13,10 +13,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from treadle.model.testcase import TestCase
 from treadle.symbolic import expr as x
 from treadle.symbolic import types as t
+from treadle.symbolic.assumptions import Graph, broken
 from treadle.symbolic.expr import Expr, Value
-from treadle.symbolic.heap import MISSING, Heap, InstanceObj, Obj, Ref
+from treadle.symbolic.heap import MISSING, DictObj, Heap, InstanceObj, ListObj, Obj, Ref
 from treadle.symbolic.heap_solver import Depends, Either, Entered, SolverHeap
 from treadle.symbolic.meaning import Rewriting, evaluate
 from treadle.symbolic.path import Path
@@ -33,6 +35,8 @@ class Aliasing:
         self.story: list[Expr | str] = path.story
         self.unknowns: list[Expr] = heap.unknowns
         self.inputs: list[Obj] = heap.inputs
+        # as in `TestCase.aliasing`
+        self.choices: tuple[tuple[int, int], ...] = ()
 
     def value(self, value: Any) -> Any:
         """The value behind references, as far as they are known; a `Ref` that comes back was never looked at."""
@@ -80,8 +84,30 @@ def aliasings(heap: Heap, path: Path, domain: tuple[int, int]) -> Iterator[Alias
             continue
         record = heap.record[len(here.told)]
         found = list(here.alternatives(record))
+        if len(found) > 1:
+            for number, alternative in enumerate(found):
+                alternative.choices = (*here.choices, (record.choices, number))
         is_open = isinstance(record, Depends) or record.among or record.may_be_none
         todo.extend(a for a in reversed(found) if not is_open or a.possible(solver))
+
+
+def in_lazy_order(cases: list[TestCase]) -> list[TestCase]:
+    """The cases of one target in the order in which lazy initialisation finds them, whatever the heap was."""
+    picked = any(isinstance(entry, tuple) for case in cases for entry in case.trail)
+    if picked or not any(case.aliasing for case in cases):
+        return cases
+    return sorted(cases, key=_interleaved)
+
+
+def _interleaved(case: TestCase) -> list[int]:
+    """Every choice, those about aliasing where they would have been made."""
+    found: list[int] = []
+    rest = list(case.aliasing)
+    for number, entry in enumerate((*case.trail, 0)):
+        while rest and rest[0][0] <= number:
+            found.append(rest.pop(0)[1])
+        found.append(entry)
+    return found
 
 
 class _Decided(Aliasing):
@@ -112,7 +138,7 @@ class _Decided(Aliasing):
         other.classes = [list(members) for members in self.classes]
         other.titles, other.place, other.known = list(self.titles), dict(self.place), dict(self.known)
         other.renaming, other.facts = dict(self.renaming), dict(self.facts)
-        other.told, other.seen = list(self.told), dict(self.seen)
+        other.told, other.seen, other.choices = list(self.told), dict(self.seen), self.choices
         other._renew()
         return other
 
@@ -154,10 +180,14 @@ class _Decided(Aliasing):
             yield self._again(record, self.known[name])
             return
         among = dict.fromkeys(self.place[o.number] for o in record.among if o.number in self.place)
-        places = [place for place in among if self.heap.may_alias(name, self.titles[place])]
-        yield self._fresh(record, name, places)
-        for place in places:
-            yield self._alias(record, name, place)
+        aliases = [
+            (place, self._alias(record, name, place))
+            for place in among
+            if self.heap.may_alias(name, self.titles[place])
+        ]
+        aliases = [(place, alias) for place, alias in aliases if alias._is_as_assumed()]
+        yield self._fresh(record, name, [place for place, _ in aliases])
+        yield from (alias for _, alias in aliases)
         if record.may_be_none:
             nothing = self._copy()
             nothing.known[name] = 0
@@ -229,6 +259,31 @@ class _Decided(Aliasing):
         other._renew()
         return other
 
+    def _is_as_assumed(self) -> bool:
+        """Whether the inputs, as far as they are decided, are such as the heap assumptions say."""
+        assumed = self.heap.assumed
+        if assumed is None:
+            return True
+        self._collect()
+        graph = Graph(
+            assumed.roots.get,
+            lambda value, name: self._held(value).get(name),
+            lambda value: self._held(value).values(),
+            lambda value: found.number if isinstance(found := self.value(value), Obj) and found.is_input else None,
+        )
+        return not any(broken(one, graph) for one in assumed.assumptions)
+
+    def _held(self, value: Any) -> dict[Any, Any]:
+        """What an input object held at the start, by field or by position."""
+        value = self.value(value)
+        if isinstance(value, InstanceObj):
+            return {name: start for name, start in self.initial(value).items() if start is not MISSING}
+        if isinstance(value, ListObj):
+            return dict(enumerate(element for _, element in value.reads))
+        if isinstance(value, DictObj):
+            return dict(enumerate(part for pair in value.source for part in pair))
+        return dict(enumerate(value)) if isinstance(value, tuple) else {}
+
     def possible(self, solver: Solver) -> bool:
         """Whether the path can be taken with what is decided so far; what the solver cannot tell is possible."""
         if not all(self._common(members) for members in self.classes):
@@ -259,9 +314,18 @@ class _Decided(Aliasing):
             if ref.resolved and ref.value is None:
                 self.known.setdefault(self.renamed(ref.name), 0)
         self._renew()
+        unread = {v for v, seen in self.seen.items() if not seen} | self._collect()
+        shown = (self.shown(v) for v in self.heap.unknowns if v not in unread and v.sort is not x.REF)
+        self.unknowns = list(dict.fromkeys(v for v in shown if isinstance(v, Expr)))
+        first = {members[0].number for members in self.classes}
+        self.inputs = [o for o in self.heap.inputs if not isinstance(o, InstanceObj) or o.number in first]
+        self._retell(solver)
+
+    def _collect(self) -> set[Expr]:
+        """What each object held at the start and holds now; gives the unknowns that the path never saw then."""
         self._start: list[dict[str, Any]] = [{} for _ in self.classes]
         self._now: list[dict[str, Any]] = [{} for _ in self.classes]
-        unread: set[Expr] = {v for v, seen in self.seen.items() if not seen}
+        unread: set[Expr] = set()
         for obj, name, start in self.heap.first:
             place = self.place.get(obj.number)
             if place is None:
@@ -273,11 +337,7 @@ class _Decided(Aliasing):
         self._named: dict[str, list[Ref]] = {}
         for ref in self.heap.refs.values():
             self._named.setdefault(self.renamed(ref.name), []).append(ref)
-        shown = (self.shown(v) for v in self.heap.unknowns if v not in unread and v.sort is not x.REF)
-        self.unknowns = list(dict.fromkeys(v for v in shown if isinstance(v, Expr)))
-        first = {members[0].number for members in self.classes}
-        self.inputs = [o for o in self.heap.inputs if not isinstance(o, InstanceObj) or o.number in first]
-        self._retell(solver)
+        return unread
 
     def _retell(self, solver: Solver) -> None:
         """Conditions and story; a condition that the aliasing has made certain was never decided."""
@@ -376,4 +436,4 @@ class _Decided(Aliasing):
         return not isinstance(element, Expr) or self.seen.get(element, True)
 
 
-__all__ = ["Aliasing", "aliasings"]
+__all__ = ["Aliasing", "aliasings", "in_lazy_order"]

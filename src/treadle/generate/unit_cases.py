@@ -127,6 +127,7 @@ class Concrete:
             self.has_floats,
             self.path.fragile,
             self._symbolic(),
+            aliasing=self.aliasing.choices,
         )
         self.run.annotate(case, self)
         return case

@@ -42,7 +42,7 @@ from treadle.symbolic.guide import GivenUp, Guide, Walk, guided
 from treadle.symbolic.heap import Heap, LazyHeap, Ref
 from treadle.symbolic.heap_solver import SolverHeap
 from treadle.symbolic.machine import Raised
-from treadle.symbolic.path import Alternative, Impossible, Path, PathEnd, Place, Trail, Unsupported
+from treadle.symbolic.path import JOINED, Alternative, Impossible, Path, PathEnd, Place, Trail, Unsupported
 from treadle.symbolic.solver import Solver
 
 if TYPE_CHECKING:
@@ -268,10 +268,14 @@ class Session:
         """A finished path and its test cases."""
         assert ran.result is not None
         self.result.finished.append(ran.trail)
-        if ran.result.found and self._decided_already(ran.result.found[0]):
+        found = [case for case in ran.result.found if not self._decided_already(case)]
+        if ran.result.found and not found:
             return
         self.result.paths += 1
-        self.result.cases.extend(ran.result.found)
+        room = max(0, self.options.most_paths - len(self.result.cases))
+        self.result.cases.extend(found[:room])
+        if found[room:]:
+            self.result.seen.cut["paths"] += len(found[room:])
         for _ in range(ran.result.unlabelled):
             self.result.unlabelled.append(Place(self.target.file, self.target.line, "no values found for a path"))
         for why, number in ran.result.cut.items():
@@ -288,7 +292,8 @@ class Session:
         if case.body is None:
             return False
         broken = case.violation
-        key = (case.body, broken and (broken.kind, broken.condition, broken.of, broken.where))
+        aliasing = tuple(choice for before, choice in case.aliasing if before <= len(case.body))
+        key = (case.body, aliasing, broken and (broken.kind, broken.condition, broken.of, broken.where))
         if key in self._decided:
             return True
         self._decided.add(key)
@@ -321,6 +326,9 @@ class Session:
         walk: Walk | None = path.walk
         if walk is not None and not walk.selected():
             raise GivenUp
+        if JOINED in path.trail:
+            path = path.apart()
+            run = self._run(path)
         found = cases_of(self.target, run, path, self.options.domain, self.words, self.options.most_paths)
         if self.assumptions and found.found:
             found.found = [case for case in found.found if hold_for(case, self.assumptions)]
@@ -334,7 +342,7 @@ class Session:
                 found.found = found.found[:1]
             walk.kept = bool(found.found)
             for case in found.found:
-                case.meets = walk.met
+                case.meets = path.walk.met
         return found
 
     def _run(self, path: Path) -> Run:

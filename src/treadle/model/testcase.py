@@ -98,6 +98,9 @@ class TestCase:
     # cases of stubs that the prediction rests on
     stubs: tuple[str, ...] = ()
 
+    # where the path leaves aliasing open: (how many of its choices came before, which possibility this case is)
+    aliasing: tuple[tuple[int, int], ...] = ()
+
     @property
     def condition(self) -> str:
         return " and ".join(self.conditions) or "always"

@@ -179,14 +179,15 @@ def tree(suite: Suite) -> str:
 
 def _grow(explored: Explored) -> _Branch:
     root = _Branch()
-    number = 0
+    finished = iter(explored.finished)
     for story, end in explored.seen.ends:
         here = root
         for part in story:
             here = here.below.setdefault(show(part) if isinstance(part, Expr) else part, _Branch())
         if end == "finished":
-            number += 1
-            end = f"case {number}"
+            trail = next(finished)
+            numbers = [str(n) for n, case in enumerate(explored.cases, 1) if case.trail == trail]
+            end = f"case{'s' * (len(numbers) > 1)} {', '.join(numbers)}" if numbers else end
         here.ends.append(end)
     return root
 

@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from treadle.generate.unit_aliasings import in_lazy_order
 from treadle.generate.unit_assumptions import fitting as fitting_assumptions
 from treadle.generate.unit_contracts import excluded, fitting
 from treadle.generate.unit_explore import HEAPS, Explored, Options, Session
@@ -218,6 +219,7 @@ def _explore(
 
 
 def _book(suite: Suite, explored: Explored) -> None:
+    explored.cases = in_lazy_order(explored.cases)
     suite.explored.append(explored)
     suite.paths += explored.paths
     suite.cut += explored.seen.cut

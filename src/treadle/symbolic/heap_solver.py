@@ -58,6 +58,8 @@ class Entered:
     at: int
     said: int
     conditions: int
+    # how many choices of the path came before
+    choices: int
 
 
 @dataclass(slots=True)
@@ -72,6 +74,7 @@ class Depends:
     is_new: bool
     at: int
     conditions: int
+    choices: int
 
 
 def identity(obj: InstanceObj) -> Expr:
@@ -296,8 +299,8 @@ class SolverHeap(LazyHeap):
         among = [known for known in self.instances if self._compatible(known, obj)]
         if (among or t.NONE in ref.options) and len(self.path.story) == at:
             self.path.decisions += 1
-        said, conditions = len(self.path.story) - at, len(self.path.conditions)
-        self.record.append(Entered(ref, obj, among, t.NONE in ref.options, at, said, conditions))
+        said, conditions, choices = len(self.path.story) - at, len(self.path.conditions), len(self.path.trail)
+        self.record.append(Entered(ref, obj, among, t.NONE in ref.options, at, said, conditions, choices))
         self._entered[unknown] = self._entered[self._root(unknown)] = obj
         self.instances.append(obj)
         if t.NONE not in ref.options and ref.name not in self._asked:
@@ -437,7 +440,8 @@ class SolverHeap(LazyHeap):
 
     def postpone(self, conditions: list[Expr], unread: Any, is_new: bool) -> None:
         self.path.decisions += 1
-        self.record.append(Depends(conditions, unread, is_new, len(self.path.story), len(self.path.conditions)))
+        story, known, choices = len(self.path.story), len(self.path.conditions), len(self.path.trail)
+        self.record.append(Depends(conditions, unread, is_new, story, known, choices))
 
 
 def either(guard: Value, yes: Any, no: Any) -> Any:
