@@ -254,7 +254,7 @@ def test_a_finding_is_run_and_told() -> None:
     assert finding["kind"] == "postcondition"
     assert finding["file"] == str(PROGRAMS / "unit_contracts.py")
     n = finding["inputs"]["n"]
-    assert finding["returned"] == n // 2
+    assert finding["result"] == n // 2
     assert (n // 2) ** 2 > n
     assert finding["message"].endswith(f"isqrt(n={n}) returned {n // 2}")
     assert "# a finding: violates its postcondition `result * result <= n`" in suite.source

@@ -248,7 +248,8 @@ def _written(target: Target, node: ast.expr) -> Written:
 
 def excluded(found: Iterable[Condition]) -> str:
     """Why no path is left."""
-    return f"the preconditions exclude every input: {' and '.join(map(stating, found))}"
+    shown = [f"{stating(c)}{f', which raises {c.failed}' if c.failed else ''}" for c in found]
+    return f"the preconditions exclude every input: {' and '.join(shown)}"
 
 
 def stating(condition: Condition) -> str:

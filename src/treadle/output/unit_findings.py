@@ -110,11 +110,14 @@ def as_json(case: TestCase) -> dict[str, Any]:
         "file": violation.file,
         "line": violation.line,
         "inputs": {name: plain(value) for name, value in case.arguments.items()},
-        "returned": plain(violation.returned) if violation.has_returned else None,
+        "result": plain(violation.returned) if violation.has_returned else None,
         "raises": case.outcome.raises.__name__ if case.outcome.raises is not None else None,
         "message": sentence(case),
     }
 
+
+# icontract says this instead of reporting the violation, for conditions that it cannot print.
+_UNTOLD = "Failed to recompute the values of the contract condition"
 
 # Exceptions by which deal.has reports an effect that was not declared, and what was promised.
 _MARKERS = {"SilentContractError": "to write nothing", "OfflineContractError": "to stay offline"}
@@ -123,8 +126,11 @@ _MARKERS = {"SilentContractError": "to write nothing", "OfflineContractError": "
 def broken_for_real(case: TestCase, why: str, target: Target, contracts: bool) -> bool:
     """The real run decided what the prediction had left open: the case becomes one of that, to be run again.
 
-    That is a condition that could not be decided, or an effect that deal.has does not declare.
+    That is a condition that could not be decided, an effect that deal.has does not declare, or how a violation is told.
     """
+    if case.violation is not None and _UNTOLD in why and case.outcome.raises is not RuntimeError:
+        case.outcome = Outcome(raises=RuntimeError, drained=case.outcome.drained)
+        return True
     if case.violation is not None or case.outcome.raises is not None:
         return False
     error = _reported(why)

@@ -42,6 +42,8 @@ class Condition:
     error: Any = None
     # a message instead of a truth value means that it does not hold
     may_complain: bool = False
+    # the exception that it raised instead of an answer, on some path
+    failed: str = ""
 
     @property
     def place(self) -> str:

@@ -139,7 +139,7 @@ def _run(vm: VM, condition: Condition, call: Call) -> Value:
         closure = calls.function_value(vm, written.function)
         value = calls.run(vm, FunctionValue(written.code, closure.globals, closure.outer), args, named)
     else:
-        value = calls.call(vm, condition.test, args, named)
+        value = calls.call(vm, vm.lift(condition.test), args, named)
     if condition.may_complain and operators.is_string(vm.force(value)):
         return False
     return operators.truth(vm, value)
@@ -173,7 +173,8 @@ def assume(vm: VM, condition: Condition, call: Call) -> None:
             return
         path.assume(x.and_(defined, truth))
         path.feasible()
-    except Raised:
+    except Raised as raised:
+        condition.failed = raised.value.cls.__name__
         raise Impossible from None
     except Unsupported as unsupported:
         raise Unsupported(f"the {condition.kind} `{condition.text}` cannot be evaluated: {unsupported.what}") from None
