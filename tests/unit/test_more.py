@@ -155,7 +155,7 @@ def test_ctrl_c_leaves_the_rest_for_more(capsys: pytest.CaptureFixture[str]) -> 
     load("unit_growing")
 
     def stop(text: str, number: int, all_: int, found: int) -> None:
-        if found == 5:
+        if found == 5 and text != "running the tests":
             raise KeyboardInterrupt
 
     suite = treadle.unit("unit_growing:stairs", k=2, progress=stop)

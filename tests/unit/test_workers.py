@@ -194,7 +194,7 @@ def test_workers_that_do_not_start_leave_the_work_here(monkeypatch: pytest.Monke
 @pytest.mark.usefixtures("elsewhere")
 def test_ctrl_c_keeps_what_was_found() -> None:
     def stop(text: str, number: int, all_: int, found: int) -> None:
-        if found == 7:
+        if found == 7 and text != "running the tests":
             raise KeyboardInterrupt
 
     suite = treadle.unit("unit_parted:switches", write_file=False, progress=stop, workers=2)
