@@ -149,6 +149,7 @@ def test_a_point_is_found_exactly_if_some_path_reaches_it(source: str, data: st.
         if line in reached:
             [case] = guided.cases
             assert line in Traced(_function(guided), case).lines
+            assert facts(case) in [facts(c) for c in every.cases]
         elif every.seen.complete:
             assert (verdict, guided.cases) == ("none", [])
 
@@ -183,6 +184,7 @@ def test_statements_and_branches_are_those_of_all_paths(source: str) -> None:
         guided = random_programs.explore(source, select=select)
         found = [Traced(_function(guided), case) for case in guided.cases]
         assert len(found) <= len(traced)
+        assert all(facts(c) in [facts(e) for e in every.cases] for c in guided.cases)
         if select == "statements":
             assert _lines(found, own) == _lines(traced, own)
         assert _arcs(found, conditions) == _arcs(traced, conditions) or select == "statements"
@@ -207,6 +209,31 @@ def test_the_same_program_gives_the_same_tests(source: str) -> None:
     for select in ("local-paths", "branches"):
         first, again = (random_programs.explore(source, select=select) for _ in range(2))
         assert [facts(c) for c in first.cases] == [facts(c) for c in again.cases]
+
+
+@pytest.mark.parametrize("text", ["n = -1", "n = 60", "n = 100"])
+def test_a_line_behind_thousands_of_paths_takes_few(text: str) -> None:
+    """Conditions on the way are passed with both their sides at once: the search never sees most of the tree."""
+    line = _line("unit_wide", text)
+    found = explored("unit_wide:wide", select="points", points=(str(line),))
+    assert (len(found.cases), found.seen.cut) == (1, {})
+    assert found.selection is not None
+    assert found.selection.verdict(0, found.selection.met(found.cases)) == "reached"
+    assert len(found.seen.ends) <= 3
+    assert Traced(load("unit_wide").wide, found.cases[0]).lines >= {line}
+
+
+def test_a_line_behind_thousands_of_paths_is_refuted_at_once() -> None:
+    line = _line("unit_wide", "n = -2")
+    found = explored("unit_wide:wide", select="points", points=(str(line),))
+    assert (found.cases, found.seen.cut, found.seen.pending) == ([], {}, [])
+    assert found.selection is not None
+    assert found.selection.verdict(0, 0) == "none"
+
+
+def test_few_tests_cover_all_statements_and_branches_of_thousands_of_paths() -> None:
+    assert len(explored("unit_wide:wide", select="statements").cases) == 4
+    assert len(explored("unit_wide:wide", select="branches").cases) <= 6
 
 
 # --- effect ------------------------------------------------------------------------------------------------

@@ -390,6 +390,8 @@ class GoalWalk(Walk):
     def join(self, frame: Frame, condition: Expr) -> bool:
         guide = self.guide
         flow = guide.flow(frame.function)
+        if self.path.follow is not None:
+            return False
         wanted = (guide.every if guide.improving else guide.uncovered) & ~self.met
         nothing_there = guide.joins and not flow.within(frame.block.number) & wanted
         return join(self.machine, frame, condition, flow, nothing_there)

@@ -11,6 +11,8 @@ them is refuted once.
 Only sides that do nothing but compute with integers and truth values are joined: they cannot raise, call, loop or
 touch the heap. Anything else takes the condition apart as usual. A joined condition is an entry of the trail, so that
 the path repeats itself whatever the goals are by then.
+
+A test is made of a plain path, the one that the values found take: `Path.apart`.
 """
 
 from __future__ import annotations

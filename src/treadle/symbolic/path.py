@@ -7,7 +7,7 @@ others in `alternatives`, each a longer trail for the search to run later.
 An entry of the trail is
     0 / 1        a condition that could go both ways, taken as true / false
     2 / 3        a condition that could only be true / false here
-    4            a condition whose two sides were passed at once (symbolic.joins)
+    "both"       a condition whose two sides were passed at once (symbolic.joins)
     n            the n-th option of a choice that needs no solver (a reference is None, an alias, fresh, ...)
     ("=", v...)  values picked for code that cannot be followed
 Forced conditions are part of the trail so that replay needs no solver; they add nothing to the path condition.
@@ -27,7 +27,8 @@ from treadle.symbolic.solver import Answer, Solver
 
 Trail = tuple[Any, ...]
 
-TRUE, FALSE, ONLY_TRUE, ONLY_FALSE, JOINED = 0, 1, 2, 3, 4
+TRUE, FALSE, ONLY_TRUE, ONLY_FALSE = 0, 1, 2, 3
+JOINED = "both"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,10 @@ class Path:
     place: Place = field(default_factory=lambda: Place("", 0, ""))
     # who follows this path, when only some paths are wanted (symbolic.guide)
     walk: Any = None
+    # what was chosen and picked, in order
+    chosen: list[Any] = field(default_factory=list)
+    # values that decide every condition, in place of a trail
+    follow: Model | None = None
     # strings worth trying where a value has to be picked
     words: tuple[str, ...] = ()
     # a model, and how many of the conditions it is known to fulfil
@@ -127,6 +132,8 @@ class Path:
         if not isinstance(condition, Expr):
             return bool(condition)
         self.decisions += 1
+        if self.follow is not None:
+            return self._settle(condition, self.follow)
         if self.replaying:
             entry = self._next()
             if entry in (TRUE, FALSE):
@@ -172,6 +179,24 @@ class Path:
         else:
             self.trail.append(JOINED)
 
+    def apart(self) -> Path:
+        """The plain path that some inputs of this one take: to be run in its place."""
+        again = Path(self.solver, (), None, self.deadline, words=self.words)
+        unknowns = sorted(frozenset().union(*(c.vars for c in self.conditions)), key=lambda v: v.order)
+        again.follow = label(self.conditions, unknowns, domain=self.solver.domain) or self._model()
+        again.chosen = list(reversed(self.chosen))
+        return again
+
+    def _settle(self, condition: Expr, values: Model) -> bool:
+        """Decide a condition by the values that the path follows."""
+        here = bool(evaluate(condition, values))
+        side = condition if here else not_(condition)
+        if self.solver.check(self.conditions, not_(side)).answer is Answer.UNSAT:
+            self.trail.append(ONLY_TRUE if here else ONLY_FALSE)
+        else:
+            self._take(side, TRUE if here else FALSE, values)
+        return here
+
     def certain(self, condition: Value, side: bool) -> None:
         """What `decide` does where only this side is possible, known without asking the solver."""
         if isinstance(condition, Expr):
@@ -185,7 +210,7 @@ class Path:
         """Back to the start, to take the same way again; what was left for later stays left for later."""
         if not self.replaying:
             self.given = tuple(self.trail)
-        self.trail, self.conditions, self.story, self.sampled = [], [], [], []
+        self.trail, self.conditions, self.story, self.sampled, self.chosen = [], [], [], [], []
         self.decisions = 0
         self.fragile = False
         self.fitting = (None, 0)
@@ -229,13 +254,18 @@ class Path:
         if options == 1:
             return 0
         self.decisions += 1
+        if self.follow is not None:
+            self.trail.append(self.chosen.pop())
+            return int(self.trail[-1])
         if self.replaying:
-            return int(self._next())
+            self.chosen.append(self._next())
+            return int(self.chosen[-1])
         if time.monotonic() > self.deadline:
             raise Cut("time")
         for n in range(options - 1, 0, -1):
             self._leave(n, self.model)
         self.trail.append(0)
+        self.chosen.append(0)
         return 0
 
     def assume(self, condition: Value) -> None:
@@ -263,7 +293,10 @@ class Path:
     def pick(self, values: Sequence[Expr], what: str, count: int = 3) -> list[Any]:
         """Concrete values for unknown ones, a few different ones in turn; the path is sampled from here on."""
         self.sampled.append(Place(self.place.file, self.place.line, what))
-        if self.replaying:
+        if self.follow is not None:
+            entry = self.chosen.pop()
+            self.trail.append(entry)
+        elif self.replaying:
             entry = self._next()
         else:
             found = self._picks(values, count)
@@ -272,6 +305,8 @@ class Path:
                 self._leave(other, None)
             self.trail.append(entry)
             self.model = None
+        if self.follow is None:
+            self.chosen.append(entry)
         picked = list(entry[1:])
         for value, chosen in zip(values, picked, strict=True):
             self._add(eq(value, chosen))
