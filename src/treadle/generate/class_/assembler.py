@@ -137,12 +137,14 @@ class Assembler:
         if not conflict(first.ran.operations, second.ran.operations):
             self.without_conflict += 1
             return None
-        return Pair(one, other, state, alpha, _weight(first, second) + len(alpha))
+        return Pair(one, other, state, alpha, _weight(first, second, state) + len(alpha))
 
 
-def _weight(first: Transition, second: Transition) -> float:
-    """Short calls that both write come first; calls that hold a lock all along come last."""
+def _weight(first: Transition, second: Transition, state: Hashable) -> float:
+    """Short calls that both write come first; calls that leave everything as it was, or hold a lock all along, last."""
     weight = float(len(first.ran.operations) + len(second.ran.operations))
+    if first.state == second.state == state:
+        weight += 60
     for transition in (first, second):
         operations = transition.ran.operations
         if not any(op[0] == WRITE or (op[0] == MULTI and any(p[0] == WRITE for p in op[2])) for op in operations):
