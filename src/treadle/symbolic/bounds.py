@@ -1,6 +1,7 @@
 """Interval reasoning: proves many conditions impossible from the bounds of single unknowns, without a solver.
 
-Only ever answers "impossible" or "no idea": it never claims that something is possible.
+`impossible` only ever answers "impossible" or "no idea". `single` looks for a value where there is one unknown only;
+what it finds has been tried.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor, inf
 
 from treadle.symbolic.expr import INT, Expr, terms_of
+from treadle.symbolic.meaning import evaluate
 
 # Rounds of propagation through sums. Bounds on one unknown settle in one round; chains a < b < c need one
 # round per link, and longer chains are z3's to solve.
@@ -50,6 +52,24 @@ def impossible(conditions: Sequence[Expr], extra: Expr) -> bool:
         if not changed:
             return False
     return False
+
+
+def single(conditions: Sequence[Expr], extra: Expr) -> int | None:
+    """A value of the one unknown that satisfies everything, if trying the ends of its interval finds one."""
+    (unknown,) = extra.vars
+    if unknown.sort is not INT:
+        return None
+    everything = [*conditions, extra]
+    ends = {0}
+    for _, total in _integer_sums(everything):
+        constant, terms = terms_of(total)
+        if len(terms) == 1 and terms[0][0] is unknown:
+            edge = -constant // terms[0][1]
+            ends.update((edge - 1, edge, edge + 1))
+    for value in sorted(ends, key=lambda n: (abs(n), n)):
+        if all(evaluate(c, {unknown: value}) for c in everything):
+            return value
+    return None
 
 
 def _integer_sums(conditions: Iterable[Expr]) -> Iterable[tuple[str, Expr]]:

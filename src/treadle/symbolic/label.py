@@ -3,7 +3,8 @@
 A z3 model depends on the questions asked before it; here every path condition is solved from scratch by a
 fixed procedure, so the same program gives the same tests. The procedure prefers values on the edge of the
 path's conditions (n == 1 for n > 0), because that is where programs are wrong, and small distinct numbers
-elsewhere.
+elsewhere. Unknowns that no condition connects are chosen apart, and what was chosen for a group of conditions is
+remembered: most of a path is shared with its neighbours.
 
 API
     label(conditions, unknowns, solver_options...) -> dict of var -> value, or None when the solver gives up
@@ -11,8 +12,10 @@ API
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 from treadle.symbolic.expr import (
     BOOL,
@@ -53,9 +56,61 @@ def label(
     can, `words` strings to prefer."""
     wanted = sorted({*unknowns, *(v for c in conditions for v in c.vars)}, key=lambda v: str(v.args[0]))
     wanted = list(dict.fromkeys((*unknowns, *wanted)))
+    found: dict[Expr, Const] = {}
+    for part in _parts(conditions, [w for w in wishes if isinstance(w, Expr)], wanted):
+        values = _chosen(part, domain, timeout, tuple(words))
+        if values is None and hint is not None:
+            values = _choose(part, domain, timeout, words, hint)
+        if values is None:
+            return None
+        found.update(values)
+    return {v: found[v] for v in wanted}
+
+
+class _Part(NamedTuple):
+    """Conditions that share unknowns; what is chosen for them has no bearing on the rest of the path."""
+
+    conditions: tuple[Expr, ...]
+    wishes: tuple[Expr, ...]
+    unknowns: tuple[tuple[Expr, int], ...]  # with their places among all unknowns of the path
+
+
+def _parts(conditions: Sequence[Expr], wishes: Sequence[Expr], wanted: Sequence[Expr]) -> list[_Part]:
+    leader: dict[Expr, Expr] = {}
+
+    def find(v: Expr) -> Expr:
+        while leader.setdefault(v, v) is not v:
+            leader[v] = v = leader[leader[v]]
+        return v
+
+    for expression in (*conditions, *wishes):
+        first, *others = expression.vars
+        for other in others:
+            leader[find(other)] = find(first)
+    unknowns: dict[Expr, list[tuple[Expr, int]]] = {}
+    asked: dict[Expr, list[Expr]] = {}
+    wished: dict[Expr, list[Expr]] = {}
+    for number, unknown in enumerate(wanted):
+        unknowns.setdefault(find(unknown), []).append((unknown, number))
+    for inside, expressions in ((asked, conditions), (wished, wishes)):
+        for expression in expressions:
+            inside.setdefault(find(next(iter(expression.vars))), []).append(expression)
+    return [_Part(tuple(asked.get(g, ())), tuple(wished.get(g, ())), tuple(u)) for g, u in unknowns.items()]
+
+
+# Neighbouring paths share most of their conditions, and so do most of their parts.
+@functools.lru_cache(4096)
+def _chosen(part: _Part, domain: tuple[int, int], timeout: float, words: tuple[str, ...]) -> dict[Expr, Const] | None:
+    return _choose(part, domain, timeout, words, None)
+
+
+def _choose(
+    part: _Part, domain: tuple[int, int], timeout: float, words: Sequence[str], hint: dict[Expr, Const] | None
+) -> dict[Expr, Const] | None:
+    wanted = [unknown for unknown, _ in part.unknowns]
     solver = Solver(domain, timeout, apart=True)
-    path = list(conditions)
-    model = _first_model(solver, path, wanted, hint)
+    path = list(part.conditions)
+    model = _first_model(solver, path, part.unknowns, hint)
     if model is None:
         return None
 
@@ -72,24 +127,24 @@ def label(
         path.append(extra)
         return True
 
-    for wish in wishes:
+    for wish in part.wishes:
         keep(wish)
     # the last decision first: it is the one that tells this path from its neighbour
-    for condition in reversed(conditions):
+    for condition in reversed(part.conditions):
         for edge in _edges(condition):
             if keep(edge):
                 break
-    for number, unknown in enumerate(wanted):
+    for unknown, number in part.unknowns:
         _settle(unknown, number, keep, words)
     return {v: evaluate(v, model) for v in wanted}
 
 
 def _first_model(
-    solver: Solver, path: Sequence[Expr], wanted: Sequence[Expr], hint: dict[Expr, Const] | None
+    solver: Solver, path: Sequence[Expr], wanted: Sequence[tuple[Expr, int]], hint: dict[Expr, Const] | None
 ) -> dict[Expr, Const] | None:
     """One model of the path: a guess that happens to fit, a fresh answer, or the one the search had."""
     guess: dict[Expr, Const] = {}
-    for number, unknown in enumerate(wanted):
+    for unknown, number in wanted:
         guess[unknown] = next(iter(_candidates(unknown, number, ())))
     if all(evaluate(c, guess) for c in path):
         return guess

@@ -145,7 +145,7 @@ class Path:
         if free is not None:
             return self._part(condition, {**model, free: other_identity(free)}, {**model, free: 0})
         here = bool(evaluate(condition, model))
-        other = self.solver.check(self.conditions, not_(condition) if here else condition, None)
+        other = self.solver.check(self.conditions, not_(condition) if here else condition, base=model)
         if other.answer is Answer.UNSAT:
             self.trail.append(ONLY_TRUE if here else ONLY_FALSE)
             return here

@@ -123,8 +123,10 @@ class Solver:
         self._general = _Stack(z3.Solver(ctx=context))
         self._answers: dict[tuple[Expr, ...], Verdict] = {}
 
-    def check(self, conditions: Sequence[Expr], extra: Value = True, hint: Model | None = None) -> Verdict:
-        """Whether `extra` can hold on the path described by `conditions`."""
+    def check(
+        self, conditions: Sequence[Expr], extra: Value = True, hint: Model | None = None, base: Model | None = None
+    ) -> Verdict:
+        """Whether `extra` can hold on the path described by `conditions`; `base` is any model of them."""
         if not isinstance(extra, Expr):
             if not extra:
                 self.counts["constant"] += 1
@@ -149,9 +151,20 @@ class Solver:
             ):
                 self.counts[stage] += 1
                 return Verdict(Answer.SAT, model)
+        if base is not None:
+            # conditions that share no unknown with the question stay as they are
+            related = connected(conditions, extra)
+            if len(related) < len(conditions):
+                verdict = self.check(related, extra)
+                return Verdict(Answer.SAT, {**base, **verdict.model}) if verdict.model is not None else verdict
         if bounds.impossible(conditions, extra):
             self.counts["bounds"] += 1
             return _UNSAT
+        if len(extra.vars) == 1 and all(c.vars == extra.vars for c in conditions):
+            value = bounds.single(conditions, extra)
+            if value is not None:
+                self.counts["bounds"] += 1
+                return Verdict(Answer.SAT, {next(iter(extra.vars)): value})
         key = (*conditions, extra)
         found = self._answers.get(key)
         if found is not None:
