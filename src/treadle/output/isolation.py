@@ -16,6 +16,8 @@ import pytest
 
 # A unit test that has not finished by then never will.
 _SECONDS = 20
+# How many tests run at a time, each in a process of its own; 0: all in this one.
+_AT_ONCE = int(os.environ.get("TREADLE_ALONE", "0"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -53,10 +55,14 @@ def _report(line: dict[str, Any]) -> None:
         stream.write(json.dumps(line) + "\n")
 
 
+# children that are running a test: name, process, pipe
+_running: list[tuple[str, int, int]] = []
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """Run the test in a forked child, where that exists; its outcome comes back through a pipe."""
-    if os.environ.get("TREADLE_ALONE") != "1" or not hasattr(os, "fork"):
+    if not _AT_ONCE or not hasattr(os, "fork"):
         return None
     read, write = os.pipe()
     child = os.fork()
@@ -69,12 +75,20 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         finally:
             os._exit(code)
     os.close(write)
-    with os.fdopen(read, "rb") as stream:
-        data = stream.read()
-    os.waitpid(child, 0)
-    outcome = json.loads(data) if data else {"outcome": "failed", "why": "the process died or did not finish"}
-    _report({"test": item.name, **outcome})
+    _running.append((item.name, child, read))
+    _collect(_AT_ONCE if nextitem is not None else 1)
     return True
+
+
+def _collect(room: int) -> None:
+    """Wait for the oldest children until there are fewer than this."""
+    while len(_running) >= room:
+        name, child, read = _running.pop(0)
+        with os.fdopen(read, "rb") as stream:
+            data = stream.read()
+        os.waitpid(child, 0)
+        outcome = json.loads(data) if data else {"outcome": "failed", "why": "the process died or did not finish"}
+        _report({"test": name, **outcome})
 
 
 def _run(item: pytest.Item) -> dict[str, str]:
@@ -94,7 +108,7 @@ def _run(item: pytest.Item) -> dict[str, str]:
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Not forked: each test's own report."""
-    if os.environ.get("TREADLE_ALONE") != "1" and (report.failed or report.when == "call"):
+    if not _AT_ONCE and (report.failed or report.when == "call"):
         name = report.nodeid.partition("::")[2]
         _report({"test": name, "outcome": report.outcome, "why": report.longreprtext[-2000:]})
 

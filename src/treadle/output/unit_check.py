@@ -44,12 +44,23 @@ class Checked:
     coverage: Coverage = field(default_factory=Coverage)
 
 
-def check(source: str, targets: Sequence[Target], *, allow_effects: bool = False, whole: str | None = None) -> Checked:
-    """Run the tests of a file that is not written yet; `whole` is what the file is going to be with them, if more."""
+def check(
+    source: str,
+    targets: Sequence[Target],
+    *,
+    allow_effects: bool = False,
+    whole: str | None = None,
+    at_once: int = 1,
+) -> Checked:
+    """Run the tests of a file that is not written yet; `whole` is what the file is going to be with them, if more.
+
+    `at_once` is how many tests run at a time when each runs alone.
+    """
     with tempfile.TemporaryDirectory(prefix="treadle-") as folder:
         file = Path(folder) / "test_candidate.py"
         file.write_text(source, encoding="utf-8")
-        alone = _run(file, "1", {"TREADLE_ALONE": "1", "TREADLE_EFFECTS": "1" if allow_effects else "0"})
+        effects = "1" if allow_effects else "0"
+        alone = _run(file, "1", {"TREADLE_ALONE": str(at_once), "TREADLE_EFFECTS": effects})
         result = Checked()
         for test, (outcome, why) in alone.items():
             if outcome == "passed":

@@ -22,6 +22,7 @@ from treadle.generate.unit_points import points_of, target_around
 from treadle.generate.unit_select import ALL_PATHS, check, nearest_first
 from treadle.generate.unit_target import Target, resolve
 from treadle.model.errors import UsageError
+from treadle.output.unit_check import coverage_of
 from treadle.output.unit_files import may_write, output_path, read, save
 from treadle.output.unit_missing import drop_taken, own_tests
 from treadle.output.unit_more import again, carry_over, file_of, grown, growths, options_of, remember
@@ -97,6 +98,7 @@ def unit(
     options.stubs = stub_files(stubs)
     options.heap = heap
     _check_options(options)
+    processes = _processes(workers)
     texts = [target_text(target) for target in targets] or [*dict.fromkeys(map(target_around, options.points))]
     if not texts:
         raise UsageError("name at least one target: pkg.mod:function, pkg.mod:Class.method or pkg.mod")
@@ -126,13 +128,15 @@ def unit(
         suite.own_tests = own_tests(found, path, tests, append)
         for session in sessions:
             session.guide = nearest_first(session.target, suite.own_tests.uncovered)
-    _explore(suite, sessions, progress, texts, _processes(workers))
+    _explore(suite, sessions, progress, texts, processes)
     if progress is not None and sessions:
         progress("running the tests", len(sessions), len(sessions), sum(len(e.cases) for e in suite.explored))
     drop_superfluous(suite)
-    run_and_keep(suite, path, allow_effects, existing, contracts)
+    run_and_keep(suite, path, allow_effects, existing, contracts, processes)
     if suite.own_tests is not None and drop_taken(suite, suite.own_tests):
-        run_and_keep(suite, path, allow_effects, existing, contracts)
+        run_and_keep(suite, path, allow_effects, existing, contracts, processes)
+    if existing is not None and not suite.cases:
+        suite.coverage = coverage_of(existing, found)
     if write_file and suite.cases:
         save(path, suite.source, append or more)
     if write_file and (suite.cases or existing is not None):

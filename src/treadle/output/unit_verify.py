@@ -23,7 +23,12 @@ _ROUNDS = 6
 
 
 def run_and_keep(
-    suite: Suite, path: Path, allow_effects: bool, existing: str | None = None, contracts: bool = True
+    suite: Suite,
+    path: Path,
+    allow_effects: bool,
+    existing: str | None = None,
+    contracts: bool = True,
+    at_once: int = 1,
 ) -> None:
     """Render, run, drop what fails, until everything that is left passes.
 
@@ -47,7 +52,8 @@ def run_and_keep(
         written.path_line = path_line(path, [t for t, _ in groups])
         source = written.source()
         both = appended(existing, source) if existing is not None else source
-        checked = check(source, [e.target for e in suite.explored], allow_effects=allow_effects, whole=both)
+        targets = [e.target for e in suite.explored]
+        checked = check(source, targets, allow_effects=allow_effects, whole=both, at_once=at_once)
         if not checked.failed and len(checked.passed) == len(written.rendered):
             suite.source, suite.content = source, both
             suite.coverage = checked.coverage
