@@ -5,6 +5,8 @@ import random
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from treadle.symbolic import expr as x
 from treadle.symbolic.expr import BOOL, INT, STR, Expr, Value
@@ -106,3 +108,23 @@ def test_labels_do_not_depend_on_history() -> None:
     first = label([x.gt(x.mul(A, B), 20)], [A, B])
     label([x.lt(x.mul(A, B), -7)], [A, B])
     assert label([x.gt(x.mul(A, B), 20)], [A, B]) == first
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(-3, 3), st.booleans()), min_size=1, max_size=6))
+def test_a_base_model_changes_no_answer(parts: list[tuple[int, int, bool]]) -> None:
+    """Answering on the related conditions only gives the same verdict, with a model of the whole path."""
+    unknowns = [x.var(f"b{i}", x.INT) for i in range(4)]
+    solver = Solver()
+    path: list[x.Expr] = []
+    model: dict[x.Expr, x.Const] = {}
+    for place, bound, less in parts:
+        condition = x.lt(unknowns[place], bound) if less else x.ge(x.add(unknowns[place], unknowns[place - 1]), bound)
+        plain = Solver().check(path, condition)
+        found = solver.check(path, condition, base=model)
+        assert found.answer is plain.answer
+        if found.model is None:
+            continue
+        path.append(condition)
+        model = dict(found.model)
+        assert all(evaluate(c, model) for c in path)

@@ -156,7 +156,10 @@ class Solver:
             related = connected(conditions, extra)
             if len(related) < len(conditions):
                 verdict = self.check(related, extra)
-                return Verdict(Answer.SAT, {**base, **verdict.model}) if verdict.model is not None else verdict
+                if verdict.model is None:
+                    return verdict
+                asked = extra.vars.union(*(c.vars for c in related))
+                return Verdict(Answer.SAT, {**base, **{v: evaluate(v, verdict.model) for v in asked}})
         if bounds.impossible(conditions, extra):
             self.counts["bounds"] += 1
             return _UNSAT
