@@ -232,42 +232,41 @@ def test_nothing_is_kept_when_no_file_is_written() -> None:
     assert (Path(".treadle") / ".gitignore").exists()
 
 
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [
-        ("", "it is not JSON"),
-        ("{", "it is not JSON"),
-        ("[]", "it was not written by this version"),
-        ('{"version": 1}', "it has no 'target'"),
-        ('{"version": 99}', "it was not written by this version"),
-    ],
-)
-def test_a_damaged_store_is_one_sentence(content: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_damaged_store_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     load("unit_growing")
     run("unit_growing:straight", "--output", "test_x.py", capsys=capsys)
     place, before = unit_store.place("unit_growing:straight"), Path("test_x.py").read_text()
-    place.write_text(content)
-    code, _, err = run("unit_growing:straight", "--more", capsys=capsys)
-    assert code == 2
-    assert f"{place} is damaged ({why}" in err
-    assert "without --more to start anew" in err
-    assert err.count("\n") == 1
-    assert Path("test_x.py").read_text() == before
+    for content, why in {
+        "": "it is not JSON",
+        "{": "it is not JSON",
+        "[]": "it was not written by this version",
+        '{"version": 1}': "it has no 'target'",
+        '{"version": 99}': "it was not written by this version",
+    }.items():
+        place.write_text(content)
+        code, _, err = run("unit_growing:straight", "--more", capsys=capsys)
+        assert code == 2
+        assert f"{place} is damaged ({why}" in err
+        assert "without --more to start anew" in err
+        assert err.count("\n") == 1
+        assert Path("test_x.py").read_text() == before
     assert run("unit_growing:straight", "--output", "test_x.py", capsys=capsys)[0] == 0
     assert run("unit_growing:straight", "--more", capsys=capsys)[0] == 0
 
 
-@pytest.mark.parametrize("field", ["cut", "finished", "k", "code"])
-def test_a_store_with_wrong_contents_is_damaged(field: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_store_with_wrong_contents_is_damaged() -> None:
     load("unit_growing")
-    run("unit_growing:straight", "--output", "test_x.py", capsys=capsys)
-    place = unit_store.place("unit_growing:straight")
+    _, kept = explored("unit_growing:grid", k=1)
+    unit_store.save(kept)
+    place = unit_store.place("unit_growing:grid")
     found = json.loads(place.read_text())
-    for wrong in (None, [5], [["=", {"what": 1}]], "x"):
-        place.write_text(json.dumps({**found, field: wrong}))
-        code, _, err = run("unit_growing:straight", "--more", capsys=capsys)
-        assert code == 2
-        assert "is damaged" in err
+    for field in ("cut", "finished", "k", "code", "options", "unsupported"):
+        for wrong in (None, [5], [["=", {"what": 1}]], "x"):
+            place.write_text(json.dumps({**found, field: wrong}))
+            with pytest.raises(UsageError, match="is damaged"):
+                unit_store.load("unit_growing:grid")
+    place.write_text(json.dumps(found))
+    assert unit_store.load("unit_growing:grid") == kept
 
 
 def test_tests_are_written_where_nothing_can_be_kept(capsys: pytest.CaptureFixture[str]) -> None:
