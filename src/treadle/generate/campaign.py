@@ -124,6 +124,7 @@ class Campaign:
                     if livelock is not None:
                         return livelock
             if not run.stop_reason and not run.unfinished and not run.held and not run.troubled:
+                run.release()
                 continue  # as almost always: everybody came to an end, and nobody raised
             self._note(run)
             findings = judge(run)
@@ -233,8 +234,12 @@ class Campaign:
         if surprise is None:
             return ""
         strand, planned, found = surprise
-        expected, came = (f"{word(op[0])} {location(op)}" for op in (planned, found))
-        return f"{strand} {came} where it {expected} in an equivalent schedule"
+        expected = f"{word(planned[0])} {location(planned)}"
+        if found is None:
+            return f"{strand} cannot go on where it {expected} in an equivalent schedule"
+        if found is planned:
+            return f"{strand} {expected} and nobody can do anything else, unlike in an equivalent schedule"
+        return f"{strand} {word(found[0])} {location(found)} where it {expected} in an equivalent schedule"
 
     def _estimate(self) -> float | None:
         share = self.search.progress()

@@ -64,6 +64,8 @@ class SyncObject:
     __slots__ = ("treadle_name",)
     treadle_name: str
     label: ClassVar[str] = "Object"
+    # Does `ready` depend on several objects? Then nobody can tell from one of them whether a strand could have gone on.
+    of_several: ClassVar[bool] = False
 
     def ready(self, kind: int, strand: Strand) -> bool:
         return True

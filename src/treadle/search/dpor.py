@@ -1,10 +1,12 @@
 """Optimal dynamic partial-order reduction: one execution per Mazurkiewicz trace, none of them blocked.
 
 Abdulla, Aronsson, Jonsson, Sagonas, "Source Sets: A Foundation for Optimal Dynamic Partial Order Reduction", JACM 2017,
-Algorithm 2, with the paper's names: races, notdep, weak initials, wakeup trees, sleep sets. It departs in three places:
+Algorithm 2, with the paper's names: races, notdep, weak initials, wakeup trees, sleep sets. It departs in four places:
 
 - happens-before is kept as one bit mask of event numbers per event, which makes every question about it one shift;
 - races are looked for only with events that are new in this execution: the others were handled when they were new;
+- a step that was foretold and cannot be made is a `surprise`, and the search no proof, unless it waits for one of
+  several things: whether it could have gone first is not known of such a step, and the execution was tried in vain;
 - operations that are still pending at the end (a strand in a deadlock, a daemon) take part in races like events, and
   a race with a blocking operation counts only if that could have gone first (`dependency.reversible`).
 """
@@ -61,8 +63,9 @@ class Dpor(Strategy):
         self.changes: dict[Any, list[int]] = {}  # those of them that do not only read
         self.fence: list[int] = []  # events that everything else is ordered with: time-outs
         self.started = False
-        # a strand that did something else than the operations before it can explain: something shared is not seen
-        self.surprise: tuple[str, Operation, Operation] | None = None
+        # What the operations before do not explain, so that something shared is not seen: a strand, the operation that
+        # was due, and what it does instead (None: it cannot go on; the same: it would only repeat what was run).
+        self.surprise: tuple[str, Operation, Operation | None] | None = None
         self.conflicts = 0  # pairs of dependent operations of different strands that no start or join puts in order
 
     # ------------------------------------------------------------------ the strategy's three methods
@@ -82,23 +85,38 @@ class Dpor(Strategy):
             self.nodes.append(node)
         if node.tree:
             branch = node.tree[0]
-            strand = run.by_index[branch.strand]
-            if run.can_go(strand):
-                if not self.surprise and not _as_planned(branch.op, strand.pending):
-                    self.surprise = (strand.treadle_name, branch.op, strand.pending)
+            strand = run.by_index.get(branch.strand)
+            there = strand is not None and not strand.finished
+            if there and run.can_go(strand):
+                if not _as_planned(branch.op, strand.pending):
+                    self._cannot_be(run, branch.strand, branch.op, strand.pending)
                 return strand
             run.stop_reason = "blocked"
+            if not (there and strand.guard is not None and strand.guard.of_several):
+                self._cannot_be(run, branch.strand, branch.op, None)
             return None
-        asleep = False
+        asleep = -1
         for strand in run.live:
             if run.can_go(strand):
                 if strand.index not in node.sleep:
                     node.tree.append(Branch(strand.index, strand.pending))
                     return strand
-                asleep = True
-        if asleep:
+                asleep = strand.index
+        if asleep >= 0:
             run.stop_reason = "blocked"
+            self._all_asleep(run, asleep, node.sleep[asleep])
         return None  # otherwise only a time-out can go on from here, which leaves nothing to choose
+
+    def _all_asleep(self, run: Any, strand: int, op: Operation) -> None:
+        """Whoever can go on would only repeat what was run from an equivalent place. Wakeup trees never lead there."""
+        self._cannot_be(run, strand, op, op)
+
+    def _cannot_be(self, run: Any, strand: int, planned: Operation, found: Operation | None) -> None:
+        """Not what the executions before foretold: swapping steps that seem independent changed something. (A loop that
+        is held back is no such thing: it could go on, and bounds the search.)"""
+        if self.surprise is None and not run.looping:
+            name = next(name for name, index in run.indexes.items() if index == strand)
+            self.surprise = (name, planned, found)
 
     def end(self, run: Any) -> None:
         trace: list[tuple[int, Operation]] = run.trace

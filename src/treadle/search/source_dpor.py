@@ -6,6 +6,8 @@ sets and are counted apart. It is here to be compared with `dpor`, which never b
 
 from __future__ import annotations
 
+from typing import Any
+
 from treadle.model.operation import Operation
 from treadle.search.dpor import Branch, Dpor, Step, _weak_initial
 
@@ -14,6 +16,9 @@ class SourceDpor(Dpor):
     """Shares races and happens-before with the optimal search; a race only adds one strand to try."""
 
     name = "source-dpor"
+
+    def _all_asleep(self, run: Any, strand: int, op: Operation) -> None:
+        """Redundant executions are started and given up: nothing to wonder about."""
 
     def _reverse(self, earlier: int, later: int, event: tuple[int, Operation], past: int) -> None:
         node = self.nodes[earlier]

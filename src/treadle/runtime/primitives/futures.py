@@ -298,6 +298,7 @@ class Waiter(SyncObject):
 
     __slots__ = ("enough", "finished", "pending")
     label = "Future"
+    of_several = True
 
     def __init__(self, fs: Iterable[Any], strand: Strand, enough: Callable[[Waiter], bool]) -> None:
         self.treadle_name = _NAME
