@@ -15,8 +15,9 @@ from dataclasses import dataclass
 
 from treadle.frontends.python import source
 
-# file -> part -> digest; the part '' is what stands outside functions
+# file -> part -> digest; the part '' is what stands outside functions, '*' is everything
 Code = dict[str, dict[str, str]]
+_ALL = "*"
 
 _Def = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -29,8 +30,9 @@ class _Part:
     node: _Def
 
 
-def code_of(followed: Iterable[tuple[str, int]], classes: Iterable[type]) -> Code:
-    """Digests of the functions at these places, of everything around them, and of where these classes live."""
+def code_of(followed: Iterable[tuple[str, int]], classes: Iterable[type], stubs: Iterable[str] = ()) -> Code:
+    """Digests of the functions at these places, of everything around them, of where these classes live, and of all
+    that stands in these files of stubs."""
     places: dict[str, set[int]] = {}
     for file, line in followed:
         places.setdefault(file, set()).add(line)
@@ -47,6 +49,9 @@ def code_of(followed: Iterable[tuple[str, int]], classes: Iterable[type]) -> Cod
         parts = list(_parts(tree, ""))
         entered = {p.name for p in parts for line in lines if p.first <= line <= p.last}
         found[_shown(file)] = {"": _rest(tree), **{n: _digest(parts, n) for n in sorted(entered)}}
+    for file in stubs:
+        tree, _ = source.tree_of(file)
+        found.setdefault(_shown(file), {})[_ALL] = _hash(_text(tree))
     return found
 
 
@@ -62,7 +67,10 @@ def changes(code: Code) -> list[str]:
         parts = list(_parts(tree, ""))
         names = {p.name for p in parts}
         for name, digest in digests.items():
-            if name and name not in names:
+            if name == _ALL:
+                if _hash(_text(tree)) != digest:
+                    found.append(f"{file} changed")
+            elif name and name not in names:
                 found.append(f"{name} is gone from {file}")
             elif name and _digest(parts, name) != digest:
                 found.append(f"{name} in {file} changed")

@@ -220,7 +220,7 @@ def keep(explored: Explored, options: Options, file: str, growth: Growth | None,
     missed = [*seen.unsupported, *seen.gave_up, *explored.unlabelled, *explored.unwritten]
     classes = {cls for case in explored.cases for cls in _classes(case)}
     code = {**before.code}
-    for name, parts in code_of(seen.followed, classes).items():
+    for name, parts in code_of(seen.followed, classes, options.stubs).items():
         code[name] = {**code.get(name, {}), **parts}
     return Kept(
         explored.target.text,

@@ -72,8 +72,9 @@ class _Tree:
         self.begun: float | None = None
         self.over = False
         self.finished = 0
-        # a guided search is not a walk in order: one process does it
+        # a guided search is not a walk in order: one process does it, from beginning to end
         self.whole = session.guide is not None
+        self.concluded = False
         self.counts: Counter[str] = Counter()
         self.warnings: list[str] = []
         self._solver: Solver | None = None
@@ -162,10 +163,10 @@ class _Tree:
 
     def explore_here(self) -> None:
         self.session.explore()
-        self.over = True
+        self.over = self.concluded = True
 
     def finish(self) -> Explored:
-        result = self.session.result if self.whole else self.session.finish()
+        result = self.session.result if self.concluded else self.session.finish()
         result.summaries += self.counts
         result.warnings += [w for w in dict.fromkeys(self.warnings) if w not in result.warnings]
         return result
@@ -193,7 +194,8 @@ class _Coordinator:
             if not self.pool.ready and self._run_one_here():
                 wait = 0.0
             else:
-                wait = max(0.0, min(_PATIENCE, min(t.deadline for t in self.trees) - now))
+                soon = min((tree.deadline for tree in self.trees if not tree.over), default=now)
+                wait = max(0.0, min(_PATIENCE, soon - now))
             for process, message in self.pool.news(wait):
                 self._hear(process, message)
             for tree in self.trees:
@@ -272,7 +274,7 @@ class _Coordinator:
                 given.open.clear()
                 for name, value in facts.items():
                     setattr(given.tree.session.result, name, value)
-                given.tree.over = True
+                given.tree.over = given.tree.concluded = True
             case ("done", number, counts, warnings):
                 given = self.given.pop(number)
                 given.tree.counts += counts
@@ -308,7 +310,6 @@ class _Coordinator:
                 given.tree.warnings.append(f"a worker process died ({how}); the path it was running has no test")
                 if given.tree.whole:
                     given.tree.settle()
-                    given.tree.over = True
 
 
 def explore_all(

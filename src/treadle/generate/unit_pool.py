@@ -85,10 +85,18 @@ class Pool:
     def __init__(self, workers: int, setup: Setup) -> None:
         self._setup = setup
         self._news: queue.Queue[tuple[Process, Any]] = queue.Queue()
-        self._processes = [Process(setup, self._news) for _ in range(workers)]
+        self._processes: list[Process] = []
         self._spare = _SPARE
         self._met = False  # some worker has come up
         self.warnings: list[str] = []
+        for _ in range(workers):
+            self._start()
+
+    def _start(self) -> None:
+        try:
+            self._processes.append(Process(self._setup, self._news))
+        except OSError as error:
+            self.warnings.append(f"a worker process cannot be started ({error.strerror}); the others do its work")
 
     def __enter__(self) -> Pool:
         return self
@@ -136,8 +144,8 @@ class Pool:
         self._processes.remove(process)
         how = process.ended()
         if not process.up:
-            self.warnings.append(f"a worker process did not start ({how}); the others did its work")
+            self.warnings.append(f"a worker process did not start ({how}); the others do its work")
         elif self._spare:
             self._spare -= 1
-            self._processes.append(Process(self._setup, self._news))
+            self._start()
         return ("died", process.tasks, how)

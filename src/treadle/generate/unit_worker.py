@@ -23,6 +23,7 @@ import signal
 import struct
 import sys
 import time
+import traceback
 import types
 from collections import Counter
 from collections.abc import Sequence
@@ -190,6 +191,9 @@ def main() -> None:
         while True:
             worker.run(receive(incoming))
     except (EOFError, BrokenPipeError):
-        pass
-    finally:
-        os._exit(0)  # whatever threads or handlers the program under test has left behind
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+        code = 70
+    sys.stderr.flush()
+    os._exit(code)  # whatever threads or handlers the program under test has left behind
