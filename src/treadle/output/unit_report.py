@@ -59,7 +59,8 @@ def summary(suite: Suite) -> str:
         bound = " within the loop bound" if suite.cut["loop"] else ""
         assumed = ", as far as the stubs are right" if any(case.stubs for case in suite.cases) else ""
         explored = " of the functions that were explored" if suite.left_out else ""
-        lines.append(f"  every path{explored}{bound} has its test{assumed}")
+        yours = ", yours or a new one" if suite.own_tests is not None else ""
+        lines.append(f"  every path{explored}{bound} has its test{yours}{assumed}")
     if suite.file and suite.tests:
         done = "wrote" if suite.more is None or suite.more.again else "added to"
         lines.append(f"{done} {suite.file} ({_count(suite.tests, 'test')}, all run)")
