@@ -20,7 +20,7 @@ from tests.unit.random_programs import facts, programs
 from treadle.cli.main import main
 from treadle.generate.unit_explore import Explored
 from treadle.model.errors import UsageError
-from treadle.model.testcase import Node
+from treadle.model.testcase import Node, TestCase
 from treadle.output.unit_suite import Suite, unit
 
 
@@ -345,6 +345,37 @@ def test_inputs_that_are_left_broken_are_findings() -> None:
     suite = _suite("transfer", alias=False, none=False)
     assert "    assert source.balance >= 0  # invariant\n" in suite.source
     assert "# a finding: leaves 'target' without its invariant `self.balance >= 0`" in suite.source
+
+
+@pytest.mark.slow
+@settings(max_examples=25, deadline=None)
+@given(programs(calls=False, most_refs=2))
+def test_random_programs_with_an_invariant(source: str) -> None:
+    """Inputs keep it, a case is a finding exactly if what it leaves breaks it, and both heaps agree."""
+    source = source.replace("class C:", "@icontract.invariant(lambda self: self.f >= 0)\nclass C:")
+    found = {heap: random_programs.explore(f"import icontract\n\n\n{source}", heap=heap) for heap in ("lazy", "solver")}
+    for case in found["lazy"].cases:
+        before = [node for value in case.arguments.values() for node in _reachable(value)]
+        assert all(node.fields.get("f", 0) >= 0 for node in before)
+        left_broken = any(node.fields.get("f", 0) < 0 for node in case.after.values())
+        assert (case.violation is not None) == (left_broken and case.outcome.raises is None)
+    if all(explored.seen.complete for explored in found.values()):
+        assert Counter(map(_told, found["lazy"].cases)) == Counter(map(_told, found["solver"].cases))
+
+
+def _told(case: TestCase) -> tuple[Any, ...]:
+    return case.condition, case.outcome.raises, case.outcome.value, case.violation is not None
+
+
+def _reachable(value: Any) -> list[Node]:
+    found: list[Node] = []
+    todo = [value]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, Node) and not any(node is one for one in found):
+            found.append(node)
+            todo.extend(node.fields.values())
+    return found
 
 
 def test_an_invariant_over_links_ends() -> None:

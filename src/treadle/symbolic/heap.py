@@ -12,7 +12,8 @@ other is `heap_solver.SolverHeap`, which carries it along until the program asks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from treadle.symbolic import expr as x
@@ -154,6 +155,8 @@ class Heap:
         self.assumed: Assumed | None = None
         # number of an input -> the object that it turned out to be
         self.merged: dict[int, InstanceObj] = {}
+        # the fields of inputs are looked at as they were (`as_it_was`)
+        self.beginning = 0
         self._count = 0
 
     def number(self) -> int:
@@ -273,6 +276,41 @@ class Heap:
         value = self.value_of_type(kind, f"{obj.name}.{name}")
         obj.fields[name] = obj.initial[name] = value
         return value
+
+    def first_value(self, obj: InstanceObj, name: str, start: Any) -> Any:
+        """What a field holds now, of which only its value at the start was known."""
+        return start
+
+    @contextmanager
+    def as_it_was(self) -> Iterator[None]:
+        """The fields of input objects as they were before the call; what is read here for the first time is kept."""
+        before = [(obj, obj.fields) for obj in self.inputs if isinstance(obj, InstanceObj)]
+        views: dict[int, dict[str, Any]] = {}
+        unread: dict[tuple[int, str], dict[str, Any]] = {}
+        for obj, now in before:
+            for name in [n for n, value in obj.initial.items() if value is MISSING]:
+                unread[id(obj.initial), name] = obj.initial
+                del obj.initial[name]
+            obj.fields = views.setdefault(id(now), dict(obj.initial))
+        known = {(id(obj.initial), name) for obj, _ in before for name in obj.initial}
+        self.beginning += 1
+        try:
+            yield
+        finally:
+            self.beginning -= 1
+            for obj, now in before:
+                obj.fields = now
+            for obj, _ in before:
+                kept = self.merged.get(obj.number)
+                if kept is not None and kept.fields is not obj.fields:
+                    kept.fields.update({n: v for n, v in obj.fields.items() if n not in kept.fields})
+                    obj.fields = kept.fields
+            for obj in [o for o in self.inputs if isinstance(o, InstanceObj)]:
+                for name, start in obj.initial.items():
+                    if (id(obj.initial), name) not in known and (id(obj.initial), name) not in unread:
+                        obj.fields[name] = self.first_value(obj, name, start)
+            for (_, name), initial in unread.items():
+                initial.setdefault(name, MISSING)
 
     def write_field(self, obj: InstanceObj, name: str, value: Any) -> None:
         obj.initial.setdefault(name, MISSING)

@@ -386,7 +386,7 @@ class SolverHeap(LazyHeap):
         self._learn()
         if name in obj.fields:
             return obj.fields[name]
-        if self._is_one_of(obj, self._deleted.get(name, [])):
+        if not self.beginning and self._is_one_of(obj, self._deleted.get(name, [])):
             return obj.fields.get(name, MISSING)
         start = self.value_of_type(kind, f"{obj.name}.{name}")
         for other in self._objects():
@@ -400,11 +400,14 @@ class SolverHeap(LazyHeap):
                 return obj.fields[name]
         obj.initial[name] = start
         self.first.append((obj, name, start))
+        obj.fields[name] = value = self.first_value(obj, name, start)
+        return value
+
+    def first_value(self, obj: InstanceObj, name: str, start: Any) -> Any:
         value = start
-        for writer, written in self._log.get(name, ()):
+        for writer, written in self._log.get(name, ()) if not self.beginning else ():
             if self.known_same(obj, writer) is None:
                 value = either(x.eq(identity(obj), identity(writer)), written, value)
-        obj.fields[name] = value
         return value
 
     def write_field(self, obj: InstanceObj, name: str, value: Any) -> None:
@@ -429,6 +432,8 @@ class SolverHeap(LazyHeap):
             self._deleted.setdefault(name, []).append(obj)
 
     def written_elsewhere(self, obj: InstanceObj, name: str) -> bool:
+        if self.beginning:
+            return False
         return self._is_one_of(obj, [writer for writer, _ in reversed(self._log.get(name, []))])
 
     def _is_one_of(self, obj: InstanceObj, others: list[InstanceObj]) -> bool:

@@ -109,8 +109,9 @@ def assume_invariants(vm: VM, obj: InstanceObj) -> None:
     checks.in_invariant += 1
     checks.in_progress.append(obj)
     try:
-        for condition in invariants(obj.cls):
-            assume(vm, condition, _of_object(obj))
+        with vm.heap.as_it_was():
+            for condition in invariants(obj.cls):
+                assume(vm, condition, _of_object(obj))
     finally:
         checks.in_invariant -= 1
         checks.in_progress.pop()
@@ -376,7 +377,7 @@ def check_inputs(vm: VM, result: Any, me: Any) -> None:
             break  # nobody has looked at it, so nobody has changed it
         me = vm.force(me)
     for obj in list(vm.heap.inputs):
-        if not isinstance(obj, InstanceObj) or obj is me or not _is_changed(obj):
+        if not isinstance(obj, InstanceObj) or not invariants(obj.cls) or not _is_changed(obj) or _is_same(vm, obj, me):
             continue
         for condition in invariants(obj.cls):
             try:
@@ -392,6 +393,11 @@ def check_inputs(vm: VM, result: Any, me: Any) -> None:
                 pass
             checks.left = Broken(condition, as_written(obj.cls).__name__, False, result, where=obj.name)
             return
+
+
+def _is_same(vm: VM, obj: InstanceObj, me: Any) -> bool:
+    same = vm.heap.same(obj, me) if isinstance(me, InstanceObj) and obj is not me else obj is me
+    return same is not NotImplemented and vm.decide(same)
 
 
 def _is_changed(obj: InstanceObj) -> bool:
