@@ -398,6 +398,48 @@ def test_a_subclass_may_ask_for_less() -> None:
     assert _broken(found) == [("postcondition", "result > 0")]
 
 
+# --- whole modules ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("module", "findings"),
+    [
+        (
+            "unit_icontract_manner",
+            {
+                ("shifted", "result > y"),
+                ("Positive.__init__", "self.x > 0"),
+                ("Positive.decrement", "self.x > 0"),
+                ("Sorted.__init__", "all(x < y for x, y in zip(self.values, self.values[1:]))"),
+                ("Sorted.add", "all(x < y for x, y in zip(self.values, self.values[1:]))"),
+                ("split", "result[0] <= result[1]"),
+                ("defaulted", "result > n"),
+            },
+        ),
+        (
+            "unit_deal_manner",
+            {
+                ("double", "result != x"),
+                ("Post.__init__", "post.likes >= 0"),
+                ("Post.unlike", "post.likes >= 0"),
+                ("first", "raises nothing"),
+                ("Money.__init__", "len(currency) == 3"),
+                ("Money.__init__", "amount > 0"),
+                ("Shape.scale", "r > 0"),
+            },
+        ),
+    ],
+)
+def test_what_the_libraries_show(module: str, findings: set[tuple[str, str]]) -> None:
+    """Predictions hold in the real run, with the libraries' own checks; findings are the planted ones."""
+    load(module)
+    suite = unit(module, alias=False, k=1, write_file=False)
+    assert suite.disagreements == []
+    found = {(c.target.partition(":")[2], c.violation.condition) for c in suite.violations if c.violation is not None}
+    assert found == findings
+
+
 # --- the command -----------------------------------------------------------------------------------------
 
 _SHOP = """

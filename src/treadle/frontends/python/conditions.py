@@ -178,13 +178,18 @@ def of_deal(validator: Any, kind: str, origin: str) -> Condition:
     return found
 
 
+def is_on(wrapper: Any) -> bool:
+    """deal.disable() switches its contracts off while the program runs."""
+    return layer(wrapper) != "deal" or bool(wrapper.__globals__["state"].debug)
+
+
 def preconditions(wrapper: Any) -> list[list[Condition]]:
     """Groups of preconditions: those of one group hold, or those of another."""
     kind = layer(wrapper)
     if kind == "checker":
         groups = [[of_icontract(c, "precondition") for c in group] for group in wrapper.__preconditions__]
         return [group for group in groups if group]
-    if kind == "deal":
+    if kind == "deal" and is_on(wrapper):
         found = [of_deal(v, "precondition", "pre") for v in cells(wrapper)["contracts"].pres]
         return [found] if found else []
     return []
@@ -194,7 +199,7 @@ def postconditions(wrapper: Any) -> list[Condition]:
     kind = layer(wrapper)
     if kind == "checker":
         return [of_icontract(c, "postcondition") for c in wrapper.__postconditions__]
-    if kind == "deal":
+    if kind == "deal" and is_on(wrapper):
         contracts = cells(wrapper)["contracts"]
         found = [of_deal(v, "postcondition", "post") for v in contracts.posts]
         return found + [of_deal(v, "postcondition", "ensure") for v in contracts.ensures]

@@ -22,6 +22,7 @@ from treadle.frontends.python.conditions import (
     cells,
     has_invariants,
     invariants,
+    is_on,
     layer,
     layers,
     of_deal,
@@ -272,7 +273,7 @@ class _Contracted:
 
     def _deal(self, wrapper: Any, args: list[Any], named: dict[str, Any], proceed: Proceed) -> Any:
         vm, contracts = self.vm, cells(wrapper)["contracts"]
-        if vm.checks.deal_off:
+        if vm.checks.deal_off or not is_on(wrapper):
             return proceed(args, named)
         call = bound(vm, contracts.func, args, named)
         self.before(preconditions(wrapper), call)
