@@ -12,6 +12,7 @@ the tests costs the same for everyone and is left out. The curves are drawn to d
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -99,6 +100,7 @@ def measured(folder: Path, name: str, source: str | None, **options: Any) -> dic
 def main(quick: bool = False) -> None:
     folder = environments.FOLDER / "unit-scale"
     folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder / ".treadle", ignore_errors=True)
     rows = Rows("unit_scale", ["family", "size", "how", "paths", "cases", "seconds"])
 
     def row(family: str, size: int, how: str, name: str, source: str | None, **options: Any) -> None:
@@ -111,7 +113,7 @@ def main(quick: bool = False) -> None:
     for n in (1, 2, 4, 8) if quick else (1, 2, 4, 8, 16, 32):
         row("calls", n, "plain", f"calls_{n}", calls(n))
         row("calls", n, "summaries", f"calls_{n}", calls(n), summaries=True)
-        row("calls", n, "kept summaries", f"calls_{n}", calls(n), summaries=True, keep_summaries=True)
+        measured(folder, f"calls_{n}", calls(n), summaries=True, keep_summaries=True)
         row("calls", n, "kept summaries", f"calls_{n}", calls(n), summaries=True, keep_summaries=True)
     for n in (6, 8, 10) if quick else (6, 8, 10, 12, 13):
         source = conditions(n)

@@ -18,7 +18,6 @@ figure, axes = plt.subplots(1, 3, figsize=(13, 4))
 for axis, (family, measure, below, beside) in zip(axes, panels, strict=True):
     ways = list(dict.fromkeys(row["how"] for row in rows if row["family"] == family))
     for way in ways:
-        # the last measurement of a size counts: a second run finds what the first has kept
         points = {row["size"]: row[measure] for row in rows if row["family"] == family and row["how"] == way}
         axis.plot(list(points), list(points.values()), marker="o", label=way)
     axis.set_yscale("log")
