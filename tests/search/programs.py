@@ -12,8 +12,9 @@ from functools import partial
 from typing import Any
 
 from treadle.model.operation import ACQUIRE, GET, LOOK, READ, RELEASE, SIGNAL, TRY, WAIT, WRITE
-from treadle.runtime.execution import Execution, Pool
+from treadle.runtime.execution import Execution
 from treadle.runtime.strands import STATE, Strand, SyncObject
+from treadle.runtime.workers import Pool
 from treadle.search.strategy import Strategy
 
 

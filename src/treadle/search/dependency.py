@@ -21,9 +21,10 @@ from treadle.model.operation import ACQUIRE, BLOCKING, GET, LOOK, MULTI, PUT, RE
 
 READING: Final = frozenset({READ, LOOK, WAIT})
 
-# Blocking operations that use something up. When the one before cannot be swapped with it (a release), the one
-# before that may (the acquire of the same lock): the search looks on.
-CONSUMING: Final = frozenset({ACQUIRE, GET, PUT})
+# Blocking operations that others enable and disable. When the one before cannot be swapped with it (a release, the
+# setting of an event), the one before that may (the acquire of the same lock, the clearing of the event): the search
+# looks on.
+ENABLED_BY: Final = frozenset({ACQUIRE, GET, PUT, WAIT})
 
 # reads[kind]: rule 2 as a table, for the hot loop of the search
 READS: Final = tuple(kind in READING for kind in range(16))

@@ -18,7 +18,7 @@ from typing import Any
 from mypy_extensions import mypyc_attr
 
 from treadle.model.operation import FAILED, FINISH, LOOK, MULTI, SPIN, TIMEOUT, TRY, WAIT, Operation
-from treadle.search.dependency import CONSUMING, READS, dependent, reversible
+from treadle.search.dependency import ENABLED_BY, READS, dependent, reversible
 from treadle.search.strategy import Strategy
 
 
@@ -274,7 +274,7 @@ class Dpor(Strategy):
                 if reversible(guards[event], kind):
                     races.append((event, number))
                     covered |= before[event]
-                elif kind in CONSUMING:
+                elif kind in ENABLED_BY:
                     passed_over = True
                 else:
                     covered |= before[event]
