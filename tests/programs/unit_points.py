@@ -53,3 +53,15 @@ def spread_out(a: int, b: int) -> int:
         return total // a
     except ZeroDivisionError:
         return 0
+
+
+def banded(n: int) -> int:
+    if n < 10:
+        return 1
+    if n < 100:
+        return 2
+    return 3
+
+
+def six_calls(a: int, b: int, c: int, d: int, e: int, f: int) -> int:
+    return banded(a) + banded(b) + banded(c) + banded(d) + banded(e) + banded(f)

@@ -65,6 +65,8 @@ class Flow:
         self._distances: dict[int, list[int]] = {}
         self._meetings: list[int | None] | None = None
         self._within: dict[int, int] = {}
+        # condition -> whether its sides can be passed at once (symbolic.joins)
+        self.joinable: dict[int, bool] = {}
 
     def _goals_in(self, block: ir.Block, goals: Goals, calls: Callable[[ir.Step], int]) -> list[int]:
         steps = (*block.steps, *((block.end,) if block.end is not None else ()))
@@ -128,18 +130,23 @@ class Flow:
         """The goals between a condition and the place where its sides come together."""
         found = self._within.get(block)
         if found is None:
-            both, meeting = sides(self.code.blocks[block]), self.meeting(block)
-            assert both is not None
             found = self._edges[block, True] | self._edges[block, False]
-            seen = {meeting}
-            todo = [*both]
-            while todo:
-                number = todo.pop()
-                if number not in seen:
-                    seen.add(number)
-                    found |= self._tail[number][0]
-                    todo.extend(_onward(self.code.blocks[number]))
+            for number in self.between(block):
+                found |= self._tail[number][0]
             self._within[block] = found
+        return found
+
+    def between(self, block: int) -> set[int]:
+        """The blocks between a condition and the place where its sides come together."""
+        both, meeting = sides(self.code.blocks[block]), self.meeting(block)
+        assert both is not None
+        found: set[int] = set()
+        todo = [*both]
+        while todo:
+            number = todo.pop()
+            if number not in found and number != meeting:
+                found.add(number)
+                todo.extend(_onward(self.code.blocks[number]))
         return found
 
     # --- distances ---------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from treadle.symbolic import ir
 from treadle.symbolic.explore import Exploration, Ran, book, run_one
 from treadle.symbolic.expr import Expr
 from treadle.symbolic.flow import FAR, Flow, Goals, sides
-from treadle.symbolic.joins import join
+from treadle.symbolic.joins import Joined, join
 from treadle.symbolic.machine import Frame, Machine
 from treadle.symbolic.path import Alternative, Path, PathEnd
 from treadle.symbolic.solver import Solver
@@ -76,9 +76,9 @@ class Walk:
     def returned(self, frame: Frame) -> None:
         """The frame returned."""
 
-    def join(self, frame: Frame, condition: Expr) -> bool:
-        """Pass both sides of a condition at once, if nobody needs them apart; whether that was done."""
-        return False
+    def join(self, frame: Frame, condition: Expr) -> Joined | None:
+        """Pass both sides of a condition at once, if nobody needs them apart."""
+        return None
 
     def prefers_false(self) -> bool:
         """Whether the condition being decided is better taken as false first."""
@@ -387,11 +387,11 @@ class GoalWalk(Walk):
         if not guide.adds(self.met | ahead):
             raise GivenUp
 
-    def join(self, frame: Frame, condition: Expr) -> bool:
+    def join(self, frame: Frame, condition: Expr) -> Joined | None:
         guide = self.guide
         flow = guide.flow(frame.function)
         if self.path.follow is not None:
-            return False
+            return None
         wanted = (guide.every if guide.improving else guide.uncovered) & ~self.met
         nothing_there = guide.joins and not flow.within(frame.block.number) & wanted
         return join(self.machine, frame, condition, flow, nothing_there)

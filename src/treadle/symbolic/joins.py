@@ -8,15 +8,17 @@ goal is met in the end: the condition is not decided, the values that its sides 
 stands for two. Thirteen such conditions in a row are one path instead of 8192, and a goal that cannot be met behind
 them is refuted once.
 
-Only sides that do nothing but compute with integers and truth values are joined: they cannot raise, call, loop or
-touch the heap. Anything else takes the condition apart as usual. A joined condition is an entry of the trail, so that
-the path repeats itself whatever the goals are by then.
+Sides that come together again are joined there; sides that both return are joined in the value returned. Only sides
+that do nothing but compute with integers and truth values are joined: they cannot raise, call, loop or touch the heap,
+and what they compute stays linear, so that it is no harder to solve. Anything else takes the condition apart as usual.
+A joined condition is an entry of the trail, so that the path repeats itself whatever the goals are by then.
 
 A test is made of a plain path, the one that the values found take: `Path.apart`.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from treadle.symbolic import expr as x
@@ -35,65 +37,114 @@ _PLAIN_OPERATORS = {"+", "-", "*", "<", "<=", ">", ">=", "==", "!=", "neg", "pos
 _DIVISIONS = {"//", "%", "//=", "%="}
 
 
+# Steps of both sides together: more would be taken again and again by conditions that return early.
+_MOST_STEPS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What two sides leave together: the slots of the frame, and the value if they return."""
+
+    env: Environment
+    value: Any = None
+    returned: bool = False
+
+
 class Apart(Exception):
     """The sides cannot be passed at once."""
 
 
-def join(machine: Machine, frame: Frame, condition: Expr, flow: Flow, wanted: bool) -> bool:
-    """Pass both sides of the condition at the end of a block; whether that was possible.
+def join(machine: Machine, frame: Frame, condition: Expr, flow: Flow, wanted: bool) -> Joined | None:
+    """Pass both sides of the condition at the end of a block, if that is possible.
 
     `wanted` counts beyond the given trail: within it, the trail says what was done.
     """
     path = machine.path
     if path.replaying:
         wanted = path.given[len(path.trail)] == JOINED
-    meeting = flow.meeting(frame.block.number) if wanted else None
     end = frame.block.end
-    if meeting is None or not isinstance(end, ir.Branch):
-        return False
+    if not wanted or not isinstance(end, ir.Branch) or frame.code.is_generator or not _may_join(flow, frame.block):
+        return None
+    meeting = flow.meeting(frame.block.number)
     try:
-        yes = _side(machine, frame, end.then, meeting, flow)
-        no = _side(machine, frame, end.orelse, meeting, flow)
-        env = _together(condition, yes, no)
+        joined = _both(machine, frame, condition, end, meeting, flow, [_MOST_STEPS])
     except Apart:
         if path.replaying:
             raise Unsupported("the code does not repeat itself when it is run again") from None
-        return False
+        return None
     path.joined()
     frame.env.clear()
-    frame.env.update(env)
-    machine.go(frame, meeting)
-    return True
+    frame.env.update(joined.env)
+    if meeting is not None:
+        machine.go(frame, meeting)
+    return joined
 
 
-def _side(machine: Machine, frame: Frame, number: int, meeting: int, flow: Flow) -> Environment:
-    """The slots after the blocks from `number` up to, but without, the meeting point."""
+def _may_join(flow: Flow, block: ir.Block) -> bool:
+    """Whether the sides consist of steps that can be joined at all."""
+    found = flow.joinable.get(block.number)
+    if found is None:
+        inside = [flow.code.blocks[number] for number in flow.between(block.number)]
+        found = flow.joinable[block.number] = all(map(_is_plain_block, inside))
+    return found
+
+
+def _is_plain_block(block: ir.Block) -> bool:
+    if block.loop is not None or block.body_of is not None:
+        return False
+    if not isinstance(block.end, ir.Jump | ir.Branch | ir.Return):
+        return False
+    return all(
+        step.op in _PLAIN_OPERATORS | _DIVISIONS
+        if isinstance(step, ir.Op)
+        else isinstance(step, ir.Assign | ir.LoadGlobal)
+        for step in block.steps
+    )
+
+
+def _both(
+    machine: Machine, frame: Frame, condition: Expr, end: ir.Branch, meeting: int | None, flow: Flow, left: list[int]
+) -> Joined:
+    if condition.sort is not BOOL or not condition.linear:
+        raise Apart
+    yes = _side(machine, frame, end.then, meeting, flow, left)
+    no = _side(machine, frame, end.orelse, meeting, flow, left)
+    if meeting is None:
+        return Joined(frame.env, _value(condition, yes.value, no.value), returned=True)
+    return Joined(_together(condition, yes.env, no.env))
+
+
+def _side(machine: Machine, frame: Frame, number: int, meeting: int | None, flow: Flow, left: list[int]) -> Joined:
+    """What the blocks from `number` on leave: up to, but without, the meeting point, or to the end of the function."""
     inner = Frame(frame.code, Environment(frame.env.outer), frame.function)
     inner.env.update(frame.env)
     while number != meeting:
         block = frame.code.blocks[number]
-        if block.body_of is not None or block.loop is not None:
+        left[0] -= 1 + len(block.steps)
+        if block.body_of is not None or block.loop is not None or left[0] < 0:
             raise Apart
         for step in block.steps:
             _step(machine, inner, step)
         end = block.end
         if isinstance(end, ir.Jump):
             number = end.target
+        elif isinstance(end, ir.Return) and meeting is None:
+            return Joined(inner.env, _operand(machine, inner, end.value), returned=True)
         elif isinstance(end, ir.Branch):
             condition = _operand(machine, inner, end.condition)
             if isinstance(condition, bool):
                 number = end.then if condition else end.orelse
                 continue
-            nearer = flow.meeting(number)
-            if not isinstance(condition, Expr) or condition.sort is not BOOL or nearer is None:
+            if not isinstance(condition, Expr):
                 raise Apart
-            yes = _side(machine, inner, end.then, nearer, flow)
-            no = _side(machine, inner, end.orelse, nearer, flow)
-            inner.env = _together(condition, yes, no)
-            number = nearer
+            nearer = flow.meeting(number)
+            joined = _both(machine, inner, condition, end, nearer, flow, left)
+            if nearer is None:
+                return joined
+            inner.env, number = joined.env, nearer
         else:
             raise Apart
-    return inner.env
+    return Joined(inner.env)
 
 
 def _step(machine: Machine, frame: Frame, step: ir.Step) -> None:
@@ -145,7 +196,7 @@ def _value(condition: Expr, yes: Any, no: Any) -> Value:
         if not isinstance(more, Expr):
             return x.add(no, x.ite(condition, more, 0))
     found = x.ite(condition, yes, no)
-    if _size(found, {}) > _LARGEST:
+    if not x.is_linear(found) or _size(found, {}) > _LARGEST:
         raise Apart
     return found
 

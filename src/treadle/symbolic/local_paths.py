@@ -4,9 +4,10 @@ A local trace is what is left of a path when everything that other functions do 
 paper): the blocks that the target's own frames pass, where they raise, and how they are left. A frame of the target
 that is called again by itself belongs to it, as the rules of a recursive method do.
 
-The tree is walked depth first, as without a guide, and the first path of each local trace is kept. So the tests are
-those of all paths with the repetitions left out; what the guide saves is running the repetitions. A partial trace is
-thrown away when every local trace that could extend it has its test already.
+The tree is walked depth first, as without a guide, and the first path of each local trace is kept: the tests are some
+of those of all paths. What the guide saves is running the repetitions: conditions in callees are passed with both sides
+at once where that is possible (`symbolic.joins`), and a partial trace is thrown away when every local trace that could
+extend it has its test already.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from treadle.symbolic import ir
+from treadle.symbolic.expr import Expr
+from treadle.symbolic.flow import Flow, Goals
 from treadle.symbolic.guide import GivenUp, Guide, Walk
+from treadle.symbolic.joins import Joined, join
 from treadle.symbolic.machine import Frame, Machine
 from treadle.symbolic.path import Alternative
 
@@ -77,6 +81,14 @@ class LocalGuide(Guide):
         self._recursive = recursive
         self.covered = Covered()
         self._todo: list[Alternative] = []
+        self._flows: dict[int, Flow] = {}
+
+    def flow(self, code: ir.Function) -> Flow:
+        """The control flow of a callee; there are no goals in it."""
+        found = self._flows.get(id(code))
+        if found is None:
+            found = self._flows[id(code)] = Flow(code, Goals(), lambda step: 0)
+        return found
 
     def walk(self, machine: Machine) -> LocalWalk:
         return LocalWalk(machine, self)
@@ -205,6 +217,12 @@ class LocalWalk(Walk):
     def returned(self, frame: Frame) -> None:
         if frame.code is self.guide.code:
             self._add(_RETURN)
+
+    def join(self, frame: Frame, condition: Expr) -> Joined | None:
+        """Which way a callee goes does not matter to the local trace."""
+        if frame.code is self.guide.code or self.path.follow is not None:
+            return None
+        return join(self.machine, frame, condition, self.guide.flow(frame.code), True)
 
     def prospect(self, entry: Any) -> Prospect | None:
         if len(self._own) != 1:

@@ -20,6 +20,7 @@ from treadle.symbolic.path import Cut, Path, Place, Unsupported
 
 if TYPE_CHECKING:
     from treadle.symbolic.guide import Walk
+    from treadle.symbolic.joins import Joined
 
 # Steps one path may take before it is cut as too deep: an endless loop on known values ends here.
 STEPS = 200_000
@@ -193,7 +194,9 @@ class Machine:
                     if self.walk is None:
                         self._enter(frame, then if self.truth_of(self.operand(frame, condition)) else orelse)
                     else:
-                        self._watched(frame, self.operand(frame, condition), end, self.walk)
+                        joined = self._watched(frame, self.operand(frame, condition), end, self.walk)
+                        if joined is not None and joined.returned:
+                            return joined.value
                 case ir.Next():
                     self._next(frame, end)
                 case ir.Return(value=value):
@@ -204,10 +207,11 @@ class Machine:
                 case ir.Stop(what=what):
                     raise Unsupported(what)
 
-    def _watched(self, frame: Frame, condition: Any, end: ir.Branch, walk: Walk) -> None:
+    def _watched(self, frame: Frame, condition: Any, end: ir.Branch, walk: Walk) -> Joined | None:
         """Branch; if the condition is one expression, whoever follows the path may choose the side, or both."""
-        if isinstance(condition, Expr) and walk.join(frame, condition):
-            return
+        joined = walk.join(frame, condition) if isinstance(condition, Expr) else None
+        if joined is not None:
+            return joined
         walk.deciding = frame if isinstance(condition, Expr) else None
         try:
             taken = self.truth_of(condition)
@@ -215,6 +219,7 @@ class Machine:
             walk.deciding = None
         walk.took(frame, taken)
         self._enter(frame, end.then if taken else end.orelse)
+        return None
 
     def go(self, frame: Frame, block: int) -> None:
         """Control of the frame goes on with another block."""
