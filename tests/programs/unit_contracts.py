@@ -189,6 +189,10 @@ def risky(n: int) -> int:
     return 10 // n
 
 
+def calls_risky(n: int) -> int:
+    return risky(n) + 1
+
+
 @deal.pure
 def talkative(n: int) -> int:
     if n > 3:

@@ -21,6 +21,7 @@ from treadle.cli.main import main
 from treadle.generate.unit_explore import Explored
 from treadle.model.errors import UsageError
 from treadle.model.testcase import Node, TestCase
+from treadle.output.unit_findings import sentence
 from treadle.output.unit_suite import Suite, unit
 
 
@@ -226,6 +227,7 @@ def _object(value: Any) -> Any:
         ("half", [("postcondition", "is_even(result)")]),
         ("parse", [("exceptions", "raises(ValueError)")]),
         ("risky", [("exceptions", "raises nothing")]),
+        ("calls_risky", [("exceptions", "raises nothing")]),
         ("divide", [("exceptions", "b == 0")]),
         ("complains", [("postcondition", "result != 5")]),
         ("named", [("postcondition", "len(result) > 0")]),
@@ -396,6 +398,21 @@ def test_a_subclass_may_ask_for_less() -> None:
     found = explored("unit_contracts:Weaker.run")
     assert all(c.arguments["x"] > 10 or c.arguments["x"] < -10 for c in found.cases)
     assert _broken(found) == [("postcondition", "result > 0")]
+
+
+def test_the_words_of_a_finding() -> None:
+    file = str(PROGRAMS / "unit_contracts.py")
+    own, called = explored("unit_contracts:risky"), explored("unit_contracts:calls_risky")
+    [first] = [sentence(case) for case in own.cases if case.violation is not None]
+    [second] = [sentence(case) for case in called.cases if case.violation is not None]
+    assert first.startswith("unit_contracts:risky raises ZeroDivisionError, but declares no exception at all (")
+    assert second.startswith(
+        "unit_contracts:calls_risky makes 'risky' raise ZeroDivisionError, which declares no exception at all ("
+    )
+    assert Path(file).name in first
+    [third] = [sentence(c) for c in explored("unit_contracts:caller").cases if c.violation is not None]
+    assert third.startswith("unit_contracts:caller violates the precondition `x > 0` of 'helper' (")
+    assert third.endswith("): caller(a=5)")
 
 
 # --- whole modules ---------------------------------------------------------------------------------------

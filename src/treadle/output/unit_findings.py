@@ -31,12 +31,15 @@ def what(case: TestCase, place: str) -> str:
     assert violation is not None
     if violation.kind == "exceptions":
         declared = "no exception at all" if violation.condition == "raises nothing" else f"`{violation.condition}`"
+        if not violation.own:
+            return f"makes '{violation.of}' raise {violation.raised}, which declares {declared}{place}"
         return f"raises {violation.raised}, but declares {declared}{place}"
     if violation.kind == "effect":
         return f"breaks its promise {violation.condition} (deal.has){place}"
     owner = case.target.partition(":")[2].rpartition(".")[0]
     whose = "its" if violation.own or (owner and violation.of == owner) else "the"
-    of = "" if whose == "its" else f" of '{violation.where or violation.of}'"
+    other = violation.of.rpartition(".")[0] if violation.kind == "invariant" else ""
+    of = "" if whose == "its" else f" of '{other or violation.of}'"
     condition = f"{whose} {violation.kind} `{violation.condition}`{of}{place}"
     if violation.where:
         return f"leaves '{violation.where}' without its {violation.kind} `{violation.condition}`{place}"
@@ -55,7 +58,8 @@ def comment(case: TestCase) -> list[str]:
 
 
 def _tells_result(violation: Violation) -> bool:
-    return violation.has_returned and violation.kind != "invariant" and violation.returned is not None
+    shows = violation.own and violation.kind != "invariant"
+    return shows and violation.has_returned and violation.returned is not None
 
 
 def call(case: TestCase) -> str:
@@ -110,7 +114,7 @@ def as_json(case: TestCase) -> dict[str, Any]:
         "file": violation.file,
         "line": violation.line,
         "inputs": {name: plain(value) for name, value in case.arguments.items()},
-        "result": plain(violation.returned) if violation.has_returned else None,
+        "result": plain(violation.returned) if violation.own and violation.has_returned else None,
         "raises": case.outcome.raises.__name__ if case.outcome.raises is not None else None,
         "message": sentence(case),
     }
