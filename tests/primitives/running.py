@@ -6,9 +6,10 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from treadle.runtime.execution import Execution, Pool
+from treadle.runtime.execution import Execution
 from treadle.runtime.patches import patched
 from treadle.runtime.strands import Strand
+from treadle.runtime.workers import Pool
 
 
 class ByTurns:

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from treadle.runtime.execution import Execution, Pool
+from treadle.runtime.execution import Execution
 from treadle.runtime.patches import patched
+from treadle.runtime.workers import Pool
 from treadle.search.dfs import Dfs
 from treadle.search.dpor import Dpor
 from treadle.search.strategy import Strategy
