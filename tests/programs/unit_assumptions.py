@@ -64,6 +64,12 @@ def both(a: Node, b: Node) -> int:
     return a.next.value + b.next.value
 
 
+@non_sharing("a", "b")
+@acyclic("a")
+def both_again(a: Node, b: Node) -> int:
+    return a.next.value + b.next.value
+
+
 def both_anyhow(a: Node, b: Node) -> int:
     return a.next.value + b.next.value
 

@@ -29,7 +29,7 @@ _HEAPS = ["lazy", "solver"]
     [
         ("unit_paper:mist", [], 5),
         ("unit_paper:mist", ["non_aliasing(r1, r2)"], 4),
-        ("unit_paper:mist", ["non_sharing(r1, r2)"], 4),
+        ("unit_paper:mist", ["non-sharing(r1,r2)"], 4),
         ("unit_paper:List.rem_all", [], 7),
         ("unit_paper:List.rem_all", ["non_sharing(self, l)"], 5),
         ("unit_paper:List.rem_all", ["non_aliasing(self, l)"], 6),
@@ -62,6 +62,7 @@ def test_the_decorator_says_the_same(heap: str) -> None:
     assert len(decorated.cases) == 4
     both, anyhow = explored("unit_assumptions:both", heap=heap), explored("unit_assumptions:both_anyhow", heap=heap)
     assumed = [parsed("acyclic(a)", ""), parsed("non_sharing(a, b)", "")]
+    assert len(explored("unit_assumptions:both_again", heap=heap).cases) == len(both.cases)
     assert len(both.cases) == sum(hold_for(case, assumed) for case in anyhow.cases) < len(anyhow.cases)
 
 

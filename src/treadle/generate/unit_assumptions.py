@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import difflib
 import inspect
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -65,7 +66,8 @@ def parsed(text: str, where: str) -> Assumption:
     if not isinstance(text, str):
         raise UsageError(f"{where}: an assumption is a text; {_EXAMPLE}")
     try:
-        node = ast.parse(text.strip(), mode="eval").body
+        # the paper writes non-aliasing
+        node = ast.parse(re.sub(r"^\s*non-", "non_", text).strip(), mode="eval").body
     except (SyntaxError, ValueError):
         raise UsageError(f"{where}: not an assumption; {_EXAMPLE}") from None
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.keywords:

@@ -14,19 +14,28 @@ T = TypeVar("T")
 MARK = "__treadle_assumptions__"
 
 
-def non_aliasing(a: str, b: str) -> str:
+class Assumption(str):
+    """The text of an assumption; it can decorate a function by itself."""
+
+    __slots__ = ()
+
+    def __call__(self, decorated: T) -> T:
+        return assume(self)(decorated)
+
+
+def non_aliasing(a: str, b: str) -> Assumption:
     """The two are never the same object."""
-    return f"non_aliasing({a}, {b})"
+    return Assumption(f"non_aliasing({a}, {b})")
 
 
-def non_sharing(a: str, b: str) -> str:
+def non_sharing(a: str, b: str) -> Assumption:
     """No object can be reached from both."""
-    return f"non_sharing({a}, {b})"
+    return Assumption(f"non_sharing({a}, {b})")
 
 
-def acyclic(a: str) -> str:
+def acyclic(a: str) -> Assumption:
     """No object that can be reached from it can be reached from itself."""
-    return f"acyclic({a})"
+    return Assumption(f"acyclic({a})")
 
 
 class assume:
