@@ -199,6 +199,38 @@ def test_counts_start_over(world: Any) -> None:
         snapshot.restore()
 
 
+def test_a_function_that_compiles_itself_when_it_is_first_called() -> None:
+    """As networkx does: its code is exchanged, and what the new code needs is put into its globals."""
+    module: Any = types.ModuleType("compiles_itself")
+    exec(
+        "compiled = 0\n"
+        "def lazy(x=1):\n"
+        "    global compiled\n"
+        "    compiled += 1\n"
+        "    lazy.__globals__['addend'] = 10\n"
+        "    lazy.__code__ = (lambda x: x + addend).__code__\n"
+        "    lazy.__defaults__ = (2,)\n"
+        "    return lazy(x)\n",
+        vars(module),
+    )
+    snapshot = Snapshot([module])
+    for _ in range(3):
+        assert (module.lazy(5), module.lazy(), module.compiled) == (15, 12, 1)
+        snapshot.restore()
+        assert (module.compiled, hasattr(module, "addend")) == (0, False)
+
+
+def test_what_moves_from_one_holder_to_the_next_is_seen() -> None:
+    module: Any = types.ModuleType("neighbours")
+    exec("first, second = [1.5, 2.5], [3.5]\ntable, other = {'a': 1.5}, {'b': 2.5}", vars(module))
+    first, second = list(module.first), list(module.second)
+    snapshot = Snapshot([module])
+    module.second.insert(0, module.first.pop())
+    module.table["c"] = module.table.pop("a")
+    snapshot.restore()
+    assert (module.first, module.second, module.table) == (first, second, {"a": 1.5})
+
+
 def test_can_be_used_again_and_again(world: Any) -> None:
     snapshot = Snapshot([world])
     for _ in range(5):

@@ -14,7 +14,7 @@ from ctypes import string_at
 from gc import get_referents
 from itertools import chain
 from operator import is_
-from types import CellType, MappingProxyType, MemberDescriptorType, ModuleType
+from types import CellType, FunctionType, MappingProxyType, MemberDescriptorType, ModuleType
 from typing import Any, ClassVar
 
 MISSING: Any = object()
@@ -213,6 +213,23 @@ class Attributes(Record):
         values, keys = self.saved
         self.holder.clear()
         self.holder.update(zip(keys, values, strict=True))
+
+
+def _function_parts(function: FunctionType) -> tuple[object, ...]:
+    return function.__code__, function.__defaults__, function.__kwdefaults__
+
+
+class Function(Record):
+    """What a function runs and its defaults: a decorator may compile the function when it is first called."""
+
+    __slots__ = ()
+    views = (_function_parts,)
+
+    def reset(self) -> None:
+        ((code, defaults, keyword_defaults),) = self.saved
+        self.holder.__code__ = code
+        self.holder.__defaults__ = defaults
+        self.holder.__kwdefaults__ = keyword_defaults
 
 
 # -- containers -------------------------------------------------------------------------------------------

@@ -4,9 +4,9 @@ A snapshot remembers, for everything mutable that can be reached from the global
 objects it holds. Going back means: the same objects, with the same contents, at the same places.
 
 Reached are: containers; instances of classes of those modules (their `__dict__` and slots) and the shared objects
-of the standard library listed in `_STANDARD_STATE`; attributes of the modules' classes and functions; closure
-cells; mutable defaults; `functools` caches, which are emptied; `itertools.count`, which starts over. Objects of
-other libraries keep their state. How one thing is compared and put back is in records.py.
+of the standard library listed in `_STANDARD_STATE`; attributes of the modules' classes and functions; the code of
+functions, closure cells and defaults; `functools` caches, which are emptied; `itertools.count`, which starts over.
+Objects of other libraries keep their state. How one thing is compared and put back is in records.py.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from treadle.runtime.instrument.records import (
     Attributes,
     Cell,
     ClassAttributes,
+    Function,
     ModuleNames,
     Numbers,
     Record,
@@ -141,8 +142,7 @@ class Snapshot:
             self._record(Attributes(function), pending)
         else:
             self._functions.append(function)
-        pending.extend(function.__defaults__ or ())
-        pending.extend((function.__kwdefaults__ or {}).values())
+        self._record(Function(function), pending)
         for cell in function.__closure__ or ():
             if id(cell) not in self._seen:
                 self._seen[id(cell)] = cell
