@@ -341,7 +341,7 @@ def _by_identity(value: Any) -> bool:
 def _instances_equal(vm: VM, a: Any, b: Any) -> Value:
     from treadle.frontends.python import attributes
 
-    for one, other in ((a, b), (b, a)):
+    for one, other in ((b, a), (a, b)) if _right_first(vm, a, b, "__eq__", "__eq__") else ((a, b), (b, a)):
         if isinstance(one, InstanceObj) and _own_equality(one.cls) is not None:
             attributes.narrow(vm, one, "__eq__")
             if one.payload is not None and _own_equality(one.cls) in _PLAIN_EQUALITY:
@@ -351,6 +351,23 @@ def _instances_equal(vm: VM, a: Any, b: Any) -> Value:
             if answer is not NotImplemented:
                 return truth(vm, answer)
     return identical(vm, a, b)
+
+
+def _right_first(vm: VM, a: Any, b: Any, method: str, mirror: str) -> bool:
+    """Python asks the right operand of a comparison first when its class derives from the left one's."""
+    from treadle.frontends.python import attributes
+
+    if not isinstance(a, InstanceObj) or not isinstance(b, InstanceObj):
+        return False
+    if not any(c is not d and issubclass(c, d) for c in b.classes for d in a.classes):
+        return False
+    classes = {*a.classes, *b.classes}
+    if any(len({attributes.lookup(c, name) for c in classes}) > 1 for name in (method, mirror)):
+        for obj in (a, b):
+            if len(obj.classes) > 1:
+                vm.heap.split(obj, [(c,) for c in obj.classes])
+    alone = len(a.classes) == len(b.classes) == 1
+    return alone and a.cls is not b.cls and issubclass(b.cls, a.cls)
 
 
 _PLAIN_EQUALITY = (tuple.__eq__, list.__eq__, dict.__eq__, set.__eq__, int.__eq__, str.__eq__, float.__eq__)
@@ -732,8 +749,11 @@ def _lexicographic(vm: VM, op: str, a: list[Any], b: list[Any]) -> Any:
 def _compare_instances(vm: VM, op: str, a: Any, b: Any) -> Any:
     from treadle.frontends.python import attributes
 
-    for owner, name, other in ((a, _COMPARE[op], b), (b, _COMPARE[_MIRROR[op]], a)):
-        method = f"__{name}__"
+    mine, mirror = f"__{_COMPARE[op]}__", f"__{_COMPARE[_MIRROR[op]]}__"
+    tries = [(a, mine, b), (b, mirror, a)]
+    if _right_first(vm, a, b, mine, mirror):
+        tries.reverse()
+    for owner, method, other in tries:
         if isinstance(owner, InstanceObj) and _defines(owner.cls, method):
             answer = vm.call(attributes.get(vm, owner, method), other)
             if answer is not NotImplemented:
