@@ -696,3 +696,33 @@ def lazy_pairs(values: list[int]) -> bool:
     first, second = itertools.tee(map(abs, values))
     next(second, None)
     return any(a > b for a, b in zip(first, second, strict=False))
+
+
+class Rank:
+    def __init__(self, n: int = 0) -> None:
+        self.n = n
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rank) and self.n == other.n
+
+    def __lt__(self, other: "Rank") -> bool:
+        return self.n < other.n
+
+    def __gt__(self, other: "Rank") -> bool:
+        return self.n > other.n
+
+
+class Joker(Rank):
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    def __gt__(self, other: Rank) -> bool:
+        return True
+
+
+def same_rank(a: Rank, b: Rank) -> bool:
+    return a == b
+
+
+def lower_rank(a: Rank, b: Rank) -> bool:
+    return a < b
