@@ -26,9 +26,10 @@ def test_int_exp_has_three_cases() -> None:
     assert found.seen.cut == {"loop": 1}
 
 
-def test_mist_has_five_cases() -> None:
-    found = explored("unit_paper:mist", k=1)
-    assert found.paths == 5
+@pytest.mark.parametrize(("heap", "paths"), [("lazy", 5), ("solver", 4)])
+def test_mist_has_five_cases(heap: str, paths: int) -> None:
+    found = explored("unit_paper:mist", k=1, heap=heap)
+    assert (found.paths, len(found.cases)) == (paths, 5)
     assert _conditions(found) == {
         "r1 is not None and r1.f > 0 and r2 is not None and r2 is not r1",
         "r1 is not None and r1.f <= 0",
@@ -38,9 +39,10 @@ def test_mist_has_five_cases() -> None:
     }
 
 
-def test_rem_all_has_the_seven_cases_of_table_4() -> None:
-    found = explored("unit_paper:List.rem_all", k=1)
-    assert found.paths == 7
+@pytest.mark.parametrize(("heap", "paths"), [("lazy", 7), ("solver", 5)])
+def test_rem_all_has_the_seven_cases_of_table_4(heap: str, paths: int) -> None:
+    found = explored("unit_paper:List.rem_all", k=1, heap=heap)
+    assert (found.paths, len(found.cases)) == (paths, 7)
     assert _conditions(found) == {
         "l is None",
         "l is not None and l.first is None",

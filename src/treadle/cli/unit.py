@@ -83,7 +83,7 @@ def _name(parameter: click.Parameter) -> str:
 @click.option(
     "--heap",
     type=click.Choice(["solver", "lazy"]),
-    default="lazy",
+    default="solver",
     show_default=True,
     help="How aliasing is decided: carried along until the program asks, or at every first dereference.",
 )

@@ -78,7 +78,7 @@ class Options:
     assume: tuple[str, ...] = ()
     infer_assumptions: bool = False
     # how aliasing is decided: 'solver' carries it along, 'lazy' branches at every first dereference
-    heap: str = "lazy"
+    heap: str = "solver"
 
 
 @dataclass(slots=True)

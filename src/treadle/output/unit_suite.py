@@ -73,7 +73,7 @@ def unit(
     points: Sequence[str | int] = (),
     missing: bool = False,
     tests: str | os.PathLike[str] | None = None,
-    heap: str = "lazy",
+    heap: str = "solver",
     workers: int | str = 1,
 ) -> Suite:
     """Write unit tests for functions, methods, classes, modules or packages.

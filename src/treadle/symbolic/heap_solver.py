@@ -180,6 +180,9 @@ class SolverHeap(LazyHeap):
             return False
         return None
 
+    def told_apart(self, a: InstanceObj, b: InstanceObj) -> bool:
+        return self.known_same(a, b) is not None
+
     def possibly_same(self, a: InstanceObj, b: InstanceObj) -> bool:
         """Whether the path, all its conditions taken together, leaves it open that two inputs are one object."""
         known = self.known_same(a, b)
@@ -413,6 +416,8 @@ class SolverHeap(LazyHeap):
     def write_field(self, obj: InstanceObj, name: str, value: Any) -> None:
         self._learn()
         if obj.is_input:
+            if name in obj.fields and obj.fields[name] is value:
+                return
             self._is_one_of(obj, self._deleted.get(name, []))
         if name not in obj.initial:
             obj.initial[name] = MISSING

@@ -137,6 +137,7 @@ class Composition:
             raise Restart
 
     def _bind_instance(self, formal: InstanceObj, actual: Any) -> None:
+        actual = self.vm.force(actual) if isinstance(actual, InstanceObj) else actual
         if not isinstance(actual, InstanceObj) or actual.payload is not None:
             raise Restart
         held = set(actual.fields) | set(getattr(actual.host, "__dict__", ()))
@@ -160,6 +161,11 @@ class Composition:
         self._name(formal, actual)
 
     def _name(self, formal: Obj, actual: Obj) -> None:
+        if isinstance(actual, InstanceObj) and actual.is_input:
+            # a summary knows which of its objects are one; where the heap leaves that open, the call is run
+            others = [o for o in self.objects.values() if isinstance(o, InstanceObj) and o.is_input]
+            if not all(self.vm.heap.told_apart(actual, other) for other in others):
+                raise Restart
         self.objects[formal.name] = actual
         self.names[id(actual)] = formal.name
 
@@ -175,7 +181,7 @@ class Composition:
     def _field(self, obj: Obj, name: str) -> Any:
         assert isinstance(obj, InstanceObj)
         if name in obj.fields:
-            return obj.fields[name]
+            return self.vm.heap.settled(obj.fields[name])
         before = self.vm.path.decisions
         try:
             value = attributes.get(self.vm, obj, name)

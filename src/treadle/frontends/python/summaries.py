@@ -30,6 +30,7 @@ from treadle.symbolic import expr as x
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import Expr
 from treadle.symbolic.heap import DictObj, InstanceObj, LazyHeap, ListObj, Obj, Ref
+from treadle.symbolic.heap_solver import SolverHeap
 from treadle.symbolic.machine import Environment, Frame, Raised
 from treadle.symbolic.path import Alternative, Cut, Restart, Unsupported
 from treadle.symbolic.solver import Solver
@@ -113,7 +114,7 @@ class Summaries:
         site = (id(frame.code), frame.block.number, frame.index, key)
         if self._luck[site] < -2:
             return NOT_COMPOSED
-        if type(vm.heap) not in (LazyHeap, RecordingHeap) and not _scalars_only(env):
+        if type(vm.heap) not in (LazyHeap, RecordingHeap, SolverHeap) and not _scalars_only(env):
             return NOT_COMPOSED  # another heap decides about references in another order
         summary = self._summary(vm, function, env)
         if summary is None or any((f.code.file, f.code.line, f.code.name) in summary.codes for f in vm.frames):
