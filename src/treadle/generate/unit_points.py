@@ -140,6 +140,16 @@ def _statement_lines(definition: Definition, line: int, code: set[int]) -> set[i
         return _statement_lines(definition, statement.body[0].lineno, code)
     if line in code:
         return {line}
+    if isinstance(statement, ast.Match):
+        # a pattern that fits everything does nothing either
+        case = next((c for c in statement.cases if c.pattern.lineno <= line < c.body[0].lineno), None)
+        if case is not None:
+            return _statement_lines(definition, case.body[0].lineno, code)
+        return (
+            code & set(range(statement.lineno, statement.cases[0].pattern.lineno))
+            if line == statement.lineno
+            else set()
+        )
     parts: list[ast.stmt] = getattr(statement, "body", [])
     last = (parts[0].lineno - 1) if parts else (statement.end_lineno or statement.lineno)
     return code & set(range(statement.lineno, last + 1)) if line <= last else set()

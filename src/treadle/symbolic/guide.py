@@ -399,9 +399,9 @@ class GoalWalk(Walk):
     def prefers_false(self) -> bool:
         """More goals first, then nearer ones; with none ahead, the way that ends soonest."""
         frame = self.deciding or self.asking
-        if frame is None:
-            return False
         self.asking = None
+        if frame is None or sides(frame.block) is None:
+            return False
         guide = self.guide
         flow, block = guide.flow(frame.function), frame.block.number
         wanted = (guide.every if guide.improving else guide.uncovered) & ~self.met

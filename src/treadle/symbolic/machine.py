@@ -273,10 +273,12 @@ class Machine:
             value = self.advance(self.operand(frame, end.iterator))
         except Exhausted:
             if walk is not None:
+                walk.asking = None
                 walk.took(frame, False)
             self._enter(frame, end.done)
         else:
             if walk is not None:
+                walk.asking = None
                 walk.took(frame, True)
             frame.env[end.dst] = value
             self._enter(frame, end.body)
