@@ -125,7 +125,10 @@ def split_target(target: str) -> tuple[str, str]:
     if not colon or not path.endswith(".abs"):
         path, name = target, ""
     if not path.endswith(".abs"):
-        raise UsageError(f"'{target}' is no ABS model; write model.abs:Class.method")
+        raise UsageError(
+            f"'{target}' is no ABS model; write model.abs:Class.method (actors in Python: `treadle schedule` for the "
+            "orders of their messages, `treadle unit` for a function with unknown inputs)"
+        )
     if not Path(path).is_file():
         raise UsageError(f"there is no file '{path}'")
     return path, name

@@ -8,6 +8,7 @@ type; results by structure. A difference that only the object's inner state show
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ Happened = tuple[Any, ...]
 
 PENDING: Happened = ("pending",)
 DEADLOCK, LIVELOCK, LIMIT = "deadlock", "livelock", "limit"
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def returned(value: Hashable) -> Happened:
@@ -24,7 +26,8 @@ def returned(value: Hashable) -> Happened:
 
 
 def raised(error: BaseException) -> Happened:
-    return ("raised", type(error).__name__, str(error).splitlines()[0][:120] if str(error) else "")
+    text = _ADDRESS.sub("", str(error))  # an address is another one in every process
+    return ("raised", type(error).__name__, text.splitlines()[0][:120] if text else "")
 
 
 def _type(happened: Happened) -> Happened:
