@@ -16,6 +16,7 @@ from tests.unit import random_programs
 from tests.unit.exploring import explored, load
 from tests.unit.random_programs import facts, programs
 from treadle.generate.unit_explore import Explored
+from treadle.model.errors import UsageError
 from treadle.model.testcase import Node, TestCase
 
 # --- the paper ---------------------------------------------------------------------------------------------
@@ -253,3 +254,46 @@ def test_ways_through_callees_are_passed_at_once() -> None:
     found = explored("unit_points:six_calls", select="local-paths")
     assert len(found.cases) == 1
     assert len(found.seen.ends) == 1
+
+
+# --- calls -------------------------------------------------------------------------------------------------
+
+_ROUNDABOUT = [
+    "by_table",
+    "by_argument",
+    "by_closure",
+    "by_key",
+    "by_generator",
+    "halves",
+    "by_property",
+    "by_operator",
+    "by_truth",
+    "by_name",
+    "by_bound_method",
+    "by_partial",
+    "by_decorator",
+    "even",
+    "by_override",
+    "by_map",
+    "by_with",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", _ROUNDABOUT)
+def test_lines_reached_through_any_kind_of_call_are_found(name: str) -> None:
+    """What no path may be given up for: every line that some path reaches is found, and no other."""
+    target = f"unit_callgraph:{name}"
+    every = explored(target, k=1)
+    assert every.seen.complete
+    reached = {line for case in every.cases for line in case.lines}
+    own = set(range(every.target.body()[0], every.target.body()[1] + 1))
+    for line in sorted(reached | own):
+        try:
+            found = explored(target, k=1, select="points", points=(str(line),))
+        except UsageError:
+            assert line not in reached
+            continue
+        assert found.selection is not None
+        verdict = found.selection.verdict(0, found.selection.met(found.cases))
+        assert (line, verdict) == (line, "reached" if line in reached else "none")
