@@ -204,3 +204,12 @@ def test_points_of_a_whole_module() -> None:
     suite = treadle.unit("unit_points", points=[f"unit_points.py:{_DISCOUNT}"], write_file=False)
     assert suite.tests == 1
     assert suite.cases[0].target == "unit_points:price_of"
+
+
+def test_a_precondition_may_exclude_a_point(capsys: pytest.CaptureFixture[str]) -> None:
+    written = ["unit_points:price_of", "--reach", str(_DISCOUNT)]
+    code, out, _ = run(*written, "--pre", "percent < 10", capsys=capsys)
+    assert code == 3
+    assert f"no test reaches unit_points.py:{_DISCOUNT} within the loop bound (k=2)" in out
+    assert "exclude every input" not in out
+    assert "exclude every input" in run(*written, "--pre", "percent < percent", capsys=capsys)[1]
