@@ -456,7 +456,7 @@ class Campaign:
 
     def _random(self) -> bool:
         """ConTeGe (Pradel, Gross, PLDI 2012): a random prefix, two random suffixes; the explorer is ours."""
-        dice = random.Random(self.options.seed)
+        dice = random.Random(self.options.seed + 7919 * self.options.share[0])  # each process throws its own dice
         while self.waiting and self._time_left():
             self._plant()
         while self._time_left():

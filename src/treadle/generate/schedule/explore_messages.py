@@ -163,6 +163,10 @@ class _Messages(Campaign):
         assert isinstance(self.loom, MessageLoom)
         return Confirmation(self.loom, self.target, self.settings).confirm(finding, run)
 
+    def _livelock(self) -> Finding | None:
+        self.looked_for_livelock = True
+        return None  # a step is a whole message here: loops of single operations are not looked at
+
     def _sentence(self, verdict: Verdict, reason: str) -> str:
         count = f"{self.executions} execution{'s' if self.executions != 1 else ''}"
         if verdict is Verdict.PASSED_EXHAUSTIVE:
