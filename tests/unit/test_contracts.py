@@ -237,6 +237,13 @@ def _object(value: Any) -> Any:
 )
 def test_a_broken_promise_is_a_path_of_its_own(name: str, broken: list[tuple[str, str]]) -> None:
     assert _broken(explored(f"unit_contracts:{name}")) == broken
+    assert _broken(explored(f"unit_contracts:{name}", summaries=True)) == broken
+
+
+@pytest.mark.parametrize("name", ["Account.withdraw", "Account.deposit", "richer", "transfer", "Link.second", "put"])
+def test_both_heaps_give_the_same_cases(name: str) -> None:
+    lazy, solver = (explored(f"unit_contracts:{name}", heap=heap) for heap in ("lazy", "solver"))
+    assert Counter(map(_told, lazy.cases)) == Counter(map(_told, solver.cases))
 
 
 def test_deciding_a_promise_gives_no_case_twice() -> None:
