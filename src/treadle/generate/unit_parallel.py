@@ -240,15 +240,16 @@ class _Coordinator:
                 self.pool.give(process, Task(number, self.places[id(tree)], trail, left, _BUDGET))
 
     def _work_for(self, process: Process) -> tuple[_Tree, _Node] | None:
-        """Of a function that everybody has left; of the worker's own; of a new one; of any."""
+        """Of a function that everybody has left; of the worker's own; of a new one; of any.
+
+        A worker that is busy gets more of the same only: the clock of a function runs from its first path.
+        """
         attended = {id(self.stays[p]) for p in self.pool.ready if p in self.stays and p.tasks}
         own = self.stays.get(process)
-        rules: tuple[Callable[[_Tree], bool], ...] = (
-            lambda tree: tree.begun is not None and id(tree) not in attended,
-            lambda tree: tree is own,
-            lambda tree: tree.begun is None,
-            lambda tree: True,
-        )
+        rules: list[Callable[[_Tree], bool]] = [lambda tree: tree is own]
+        if not process.tasks:
+            rules.insert(0, lambda tree: tree.begun is not None and id(tree) not in attended)
+            rules += [lambda tree: tree.begun is None, lambda tree: True]
         for rule in rules:
             for tree in self.trees:
                 node = tree.free() if not tree.over and rule(tree) else None
