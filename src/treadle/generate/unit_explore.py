@@ -307,7 +307,8 @@ class Session:
     def impossible(self) -> bool:
         """No input fulfils the preconditions: there is no path at all, and nothing got in the way of finding one."""
         seen = self.result.seen
-        if self.result.selection is not None and any(file == self.target.file for file, _ in seen.followed):
+        code = source.code_of(self.target.function.__code__)
+        if self.result.selection is not None and (code.file, code.line) in seen.followed:
             return False  # paths were begun, and given up because they do not lead to what is wanted
         nothing = not (self.result.paths or sum(seen.cut.values()) or seen.unsupported or seen.gave_up)
         return nothing and not self.result.stopped and bool(self.contracts.preconditions())
