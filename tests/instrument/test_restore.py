@@ -231,6 +231,22 @@ def test_what_moves_from_one_holder_to_the_next_is_seen() -> None:
     assert (module.first, module.second, module.table) == (first, second, {"a": 1.5})
 
 
+def test_no_method_of_a_container_of_the_programs_own_is_called() -> None:
+    class Strict(dict[str, int]):
+        def __iter__(self) -> Any:
+            raise AssertionError
+
+        keys = values = items = __len__ = __eq__ = __iter__  # type: ignore[assignment]
+
+    module: Any = types.ModuleType("strict")
+    module.Strict, module.table = Strict, Strict(a=1)
+    snapshot = Snapshot([module])
+    snapshot.restore()
+    dict.__setitem__(module.table, "b", 2)
+    snapshot.restore()
+    assert dict.copy(module.table) == {"a": 1}
+
+
 def test_can_be_used_again_and_again(world: Any) -> None:
     snapshot = Snapshot([world])
     for _ in range(5):

@@ -55,6 +55,10 @@ class Record:
             for now, saved in zip(self.now(), self.saved, strict=True)
         )
 
+    def names(self) -> dict[Any, Any]:
+        """The dict of a record that is `named`."""
+        return self.holder  # type: ignore[no-any-return]
+
     def referring(self) -> Iterable[object]:
         """The objects that refer to the contents, as the garbage collector sees it."""
         return (self.holder,)
@@ -90,17 +94,17 @@ class Records:
         for record in self._records:
             for holder in record.referring():
                 self._holders += (holder, _BOUNDARY)
-        self._dicts = [record.holder for record in self._records if record.named]
+        self._dicts = [record.names() for record in self._records if record.named]
         self._owned = [(record.owner, record.holder) for record in self._records if isinstance(record, Attributes)]
         self._slots = [record for record in self._records if isinstance(record, Slot)]
         self._addresses = addresses(get_referents(*self._holders))
-        self._keys = list(chain.from_iterable(self._dicts))
+        self._keys = list(chain.from_iterable(map(dict.keys, self._dicts)))
 
     def are_unchanged(self) -> bool:
         if addresses(get_referents(*self._holders)) != self._addresses:
             return False
         # Only keys that are strings can differ by now: comparing them runs no code of the program.
-        if list(chain.from_iterable(self._dicts)) != self._keys:
+        if list(chain.from_iterable(map(dict.keys, self._dicts))) != self._keys:
             return False
         for owner, attributes in self._owned:
             if _attributes(owner) is not attributes:
@@ -170,8 +174,12 @@ class ClassAttributes(Record):
         self.owner = owner
         super().__init__(vars(owner))
 
+    def names(self) -> dict[Any, Any]:
+        (behind_the_view,) = get_referents(self.holder)
+        return behind_the_view  # type: ignore[no-any-return]
+
     def referring(self) -> Iterable[object]:
-        return get_referents(self.holder)  # the dict behind the view
+        return (self.names(),)
 
     def reset(self) -> None:
         # `type` itself does it: a metaclass (as that of an Enum) may forbid or redefine changes.
@@ -243,7 +251,10 @@ class Dict(Record):
     views = (dict.values, dict.keys)
 
     def remember(self) -> None:
-        self.copy = dict.copy(self.holder)
+        if type(self.holder).__iter__ is dict.__iter__:
+            self.copy = dict.copy(self.holder)
+        else:  # copying would loop over it with a method of the program
+            self.copy = dict(dict.items(self.holder))
         super().remember()
 
     def replace(self, old: object, new: object) -> None:
