@@ -244,7 +244,7 @@ def test_no_method_of_a_container_of_the_programs_own_is_called() -> None:
     snapshot.restore()
     dict.__setitem__(module.table, "b", 2)
     snapshot.restore()
-    assert dict.copy(module.table) == {"a": 1}
+    assert list(dict.items(module.table)) == [("a", 1)]
 
 
 def test_can_be_used_again_and_again(world: Any) -> None:
