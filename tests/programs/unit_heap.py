@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 
 class Ref:
     def __init__(self, f: int = 0) -> None:
@@ -126,7 +128,7 @@ def by_name(one: Ref, other: Ref) -> int:
 def compiled(one: Ref, other: Ref) -> str:
     one.f = 1
     other.f = 2
-    return str(one.f)
+    return str(operator.attrgetter("f")(one))
 
 
 class Lazy:

@@ -74,6 +74,9 @@ def aliasings(heap: Heap, path: Path, domain: tuple[int, int]) -> Iterator[Alias
     if not isinstance(heap, SolverHeap):
         yield Aliasing(heap, path)
         return
+    if not any(isinstance(r, Depends) or r.among or r.may_be_none for r in heap.record):
+        yield _NothingOpen(heap, path)
+        return
     solver = Solver(domain)
     todo = [_Decided(heap, path)]
     while todo:
@@ -108,6 +111,14 @@ def _interleaved(case: TestCase) -> list[int]:
             found.append(rest.pop(0)[1])
         found.append(entry)
     return found
+
+
+class _NothingOpen(Aliasing):
+    """Every object of a path of the heap solver is known to be another one."""
+
+    def __init__(self, heap: SolverHeap, path: Path) -> None:
+        super().__init__(heap, path)
+        self.conditions = [c for c in path.conditions if not all(v.sort is x.REF for v in c.vars)]
 
 
 class _Decided(Aliasing):

@@ -117,10 +117,12 @@ class Lowering:
         self.made: dict[int, tuple[Obj, Any]] = {}
 
     def unknowns(self, value: Any, found: dict[Expr, None], seen: set[int]) -> None:
-        """Every unknown in a value, open containers closed on the way."""
+        """Every unknown in a value; open containers are closed on the way, and it is decided which object is which."""
         from treadle.frontends.python import attributes, mappings, sequences
 
         value = self.vm.force(value)
+        if isinstance(value, InstanceObj):
+            value = self.vm.heap.settle(value)
         if isinstance(value, Expr):
             found[value] = None
         elif isinstance(value, tuple):
