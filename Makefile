@@ -31,12 +31,12 @@ test: $(READY)
 test-all:
 	sh tests/every_interpreter.sh
 
-# The same tests against a wheel, whose search is compiled where a C compiler is at hand.
+# The same tests against a wheel, whose search and hot path are compiled where a C compiler is at hand.
 test-compiled:
 	$(PYTHON) -m venv .venv-compiled
-	.venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check pytest hypothesis .
+	.venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check pytest hypothesis '.[pykka,thespian]'
 	cd tests && ../.venv-compiled/bin/python -c "import treadle.search.dpor as m; print('search from', m.__file__)"
-	.venv-compiled/bin/python -m pytest tests/search tests/explore
+	.venv-compiled/bin/python -m pytest tests/search tests/explore tests/primitives tests/schedule
 
 check: $(READY)
 	$(BIN)/ruff check .
