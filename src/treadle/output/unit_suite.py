@@ -132,11 +132,13 @@ def unit(
     if progress is not None and sessions:
         progress("running the tests", len(sessions), len(sessions), sum(len(e.cases) for e in suite.explored))
     drop_superfluous(suite)
-    run_and_keep(suite, path, allow_effects, existing, contracts, processes)
+    grows = {growth.kept.target for growth in growing}
+    measured = [target for target in found if target.text in grows]
+    run_and_keep(suite, path, allow_effects, existing, contracts, processes, measured)
     if suite.own_tests is not None and drop_taken(suite, suite.own_tests):
         run_and_keep(suite, path, allow_effects, existing, contracts, processes)
     if existing is not None and not suite.cases:
-        suite.coverage = coverage_of(existing, found)
+        suite.coverage = coverage_of(existing, measured)
     if write_file and suite.cases:
         save(path, suite.source, append or more)
     if write_file and (suite.cases or existing is not None):

@@ -7,6 +7,7 @@ reasons are not: rounding of floats, and an order that changes from run to run.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from treadle.generate.unit_target import Target
@@ -29,11 +30,12 @@ def run_and_keep(
     existing: str | None = None,
     contracts: bool = True,
     at_once: int = 1,
+    measured: Sequence[Target] = (),
 ) -> None:
     """Render, run, drop what fails, until everything that is left passes.
 
     With `existing`, the tests are going to be added to that: they get other names than those in there, and the
-    coverage is that of both.
+    coverage is that of both, of the functions in `measured`.
     """
     taken = names_in(existing) if existing is not None else frozenset()
     groups = [(e.target, list(e.cases)) for e in suite.explored]
@@ -52,7 +54,7 @@ def run_and_keep(
         written.path_line = path_line(path, [t for t, _ in groups])
         source = written.source()
         both = appended(existing, source) if existing is not None else source
-        targets = [e.target for e in suite.explored]
+        targets = list(measured) or [e.target for e in suite.explored]
         checked = check(source, targets, allow_effects=allow_effects, whole=both, at_once=at_once)
         if not checked.failed and len(checked.passed) == len(written.rendered):
             suite.source, suite.content = source, both

@@ -377,6 +377,8 @@ def check_effect(vm: VM, function: Any) -> None:
             module = owner.__name__
         elif owner is not None:
             module = type(owner).__module__
+    if _reads_input(getattr(function, "__self__", None), name):
+        raise Unsupported(f"'sys.stdin.{name}' waits for input; pass --allow-effects to run it")
     reason = _EFFECTS.get(str(module))
     limited = _ONLY.get(str(module))
     if limited is not None and name not in limited:
@@ -385,6 +387,12 @@ def check_effect(vm: VM, function: Any) -> None:
         raise Unsupported(f"'{module}.{name}' {reason}; pass --allow-effects to run it")
     if name in _EFFECT_NAMES and module in ("builtins", "_io", "io", "datetime", "_sitebuiltins", None):
         raise Unsupported(f"'{name}' reaches outside the program; pass --allow-effects to run it")
+
+
+def _reads_input(owner: Any, name: str) -> bool:
+    inputs = [s for s in (sys.stdin, sys.__stdin__) if s is not None]
+    inputs += [s.buffer for s in inputs if hasattr(s, "buffer")]
+    return any(owner is s for s in inputs) and (name.startswith("read") or name in ("__next__", "__iter__"))
 
 
 class _Guard:
