@@ -207,10 +207,10 @@ def _check_module(tree: ast.Module, names: set[str], constructors: set[ast.AST])
                 raise _No
             if node.attr in ("__dict__", "__setattr__", "__setstate__"):
                 raise _No
+        if isinstance(node, ast.Name) and node.id in ("setattr", "vars", "exec", "eval"):
+            raise _No
         if isinstance(node, ast.Call):
             called = node.func
-            if isinstance(called, ast.Name) and called.id in ("setattr", "vars", "exec", "eval"):
-                raise _No
             if isinstance(called, ast.Attribute) and called.attr == "__init__" and not _is_super(called.value):
                 raise _No
         todo.extend(ast.iter_child_nodes(node))
