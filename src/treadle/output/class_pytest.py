@@ -38,6 +38,8 @@ _OPERATORS = {
 _PATIENCE = 180
 _SECONDS = 20.0
 _SECONDS_FOR_A_WARNING = 3.0
+# Warnings that are run again, so that all of them together do not take longer than the search.
+_MOST_WARNINGS = 12
 
 # Where the tests of warnings go: pytest does not collect there by itself.
 WARNINGS = Path(".treadle") / "warnings"
@@ -362,6 +364,10 @@ def _save_warnings(result: ClassResult, options: Options) -> None:
     if not result.warnings:
         return
     path = WARNINGS / _name(result, "warnings")
+    if len(result.warnings) > _MOST_WARNINGS:
+        left = [f"'{warning.message}'" for warning in result.warnings[_MOST_WARNINGS:]]
+        result.notes.append(f"{len(left)} more warnings were not run again and are not listed: {', '.join(left)}")
+        result.warnings = result.warnings[:_MOST_WARNINGS]
     views = [replace(warning, kind=warning.witness.violation.kind) for warning in result.warnings]
     kept = dict(zip(map(id, views), result.warnings, strict=True))
     tests, trails = _record(result, _sources(result, views, options), path, strict=False)
