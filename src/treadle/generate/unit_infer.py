@@ -2,19 +2,19 @@
 
 An object whose links are all set by its own constructor, to what the constructor was given or makes itself, can only
 point to objects that are older than it or belong to it alone; so no path of links comes back. This is inferred only
-on request (--infer-assumptions), and only if nothing in the project's modules that are loaded can do otherwise: no
-other assignment to a field of that name, no setattr, no container of objects that could be added to, no constructor
-that lets `self` out.
+on request (--infer-assumptions), and only if nothing in the package (or beside the module) can do otherwise: no other
+assignment to a field of that name, no setattr, no container of objects that could be added to, no constructor that
+lets `self` out.
 """
 
 from __future__ import annotations
 
 import ast
 import dataclasses
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from treadle.frontends.python import fields, source
 from treadle.frontends.python.heirs import known_subclasses
@@ -221,23 +221,10 @@ def _is_super(node: ast.expr) -> bool:
 
 
 def _project_files(target: Target) -> list[str]:
-    """The loaded modules that live beside the target's."""
-    root = os.path.dirname(os.path.realpath(target.file))
-    for _ in range(target.module.__name__.count(".")):
-        root = os.path.dirname(root)
-    found = []
-    package = target.module.__name__.partition(".")[0]
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if not isinstance(file, str) or not file.endswith(".py"):
-            continue
-        beside = os.path.realpath(file).startswith(root + os.sep) and "site-packages" not in file
-        if name.partition(".")[0] == package or (beside and _imports(module, target)):
-            found.append(file)
-    return found
-
-
-def _imports(module: object, target: Target) -> bool:
-    """A module that has nothing of the target's module cannot touch its objects' fields."""
-    names = vars(module).values()
-    return any(value is target.module or getattr(value, "__module__", "") == target.module.__name__ for value in names)
+    """Every file of the target's package; of a single module, the files beside it that mention it."""
+    name = target.module.__name__.partition(".")[0]
+    folders = getattr(sys.modules.get(name), "__path__", None)
+    if folders is not None:
+        return [str(file) for folder in folders for file in sorted(Path(folder).rglob("*.py"))]
+    beside = sorted(Path(target.file).resolve().parent.glob("*.py"))
+    return [str(file) for file in beside if name in file.read_text("utf-8", "replace")]
