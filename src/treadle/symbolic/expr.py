@@ -695,6 +695,10 @@ CLASSES = {
     "lower": "a-z",
     "space": "\t-\r\x1c- ",
     "ascii": "\t\n -~",
+    "visible": "!-~",
+    "printable": " -~",
+    "not upper": "\t\n -@[-~",
+    "not lower": "\t\n -`{-~",
 }
 MATCHERS = {name: re.compile(f"[{inside}]+") for name, inside in CLASSES.items()}
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from treadle.symbolic.expr import Const, Expr, Model, Value, eq, ne, not_
 from treadle.symbolic.label import label
-from treadle.symbolic.meaning import evaluate, other_identity
+from treadle.symbolic.meaning import evaluate, other_identity, substitute
 from treadle.symbolic.solver import Answer, Solver
 
 Trail = tuple[Any, ...]
@@ -319,11 +319,12 @@ class Path:
         for word in self.words:
             if len(found) == count or values[0].sort.value != "str":
                 break
-            model = self._chosen([*self.conditions, eq(values[0], word)], values, None)
+            model = self._with_word(values, word)
             if model is not None:
                 found.append(("=", *(evaluate(v, model) for v in values)))
         extra: list[Value] = list(self.conditions)
-        current = self._chosen(extra, values, hint) if len(found) < count else None
+        # the words are better than what a solver would make up, which is slow for strings
+        current = self._chosen(extra, values, hint) if not found else None
         while len(found) < count and current is not None:
             entry: Trail = ("=", *(evaluate(v, current) for v in values))
             if entry not in found:
@@ -331,6 +332,19 @@ class Path:
             extra.append(ne(values[0], entry[1]))
             current = self._chosen(extra, values, None)
         return list(dict.fromkeys(found))
+
+    def _with_word(self, values: Sequence[Expr], word: str) -> Model | None:
+        """Values that make the first one this word; where it is all that is unknown, no solver is asked."""
+        unknown = values[0]
+        if unknown.op != "var":
+            return self._chosen([*self.conditions, eq(unknown, word)], values, None)
+        left = [substitute(c, {unknown: word}) for c in self.conditions]
+        if any(c is False for c in left):
+            return None
+        if len(values) == 1 and all(c is True for c in left):
+            return {unknown: word}
+        model = self._chosen(left, values, None)
+        return None if model is None else {**model, unknown: word}
 
     def _chosen(
         self, conditions: Sequence[Value], values: Sequence[Expr], hint: dict[Expr, Const] | None

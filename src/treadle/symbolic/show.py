@@ -9,6 +9,12 @@ from typing import Any
 from treadle.symbolic.expr import INT, Expr, Value, add, terms_of
 
 _INFIX = {"mul": "*", "rmul": "*", "div": "//", "cdiv": "//", "mod": "%", "cmod": "%", "rdiv": "/"}
+# Classes of characters that Python has no method for.
+_CLASSES = {
+    "visible": "{0} is one word",
+    "not upper": "{0} == {0}.lower()",
+    "not lower": "{0} == {0}.upper()",
+}
 _CALLS = {
     "len": "len({0})",
     "at": "{0}[{1}]",
@@ -76,7 +82,8 @@ def _show(value: Value, nested: bool) -> str:
         rest = "" if args[2] == 0 else f", {show(args[2])}"
         return f"{_show(args[0], True)}.find({show(args[1])}{rest})"
     elif op == "in_class":
-        return f"{_show(args[0], True)}.is{args[1]}()"
+        shown = _show(args[0], True)
+        return _CLASSES[args[1]].format(shown) if args[1] in _CLASSES else f"{shown}.is{args[1]}()"
     else:
         call = _CALLS[op].format(*(_show(a, op in ("at", "prefix", "suffix", "contains")) for a in args))
         return f"({call})" if nested and op == "contains" else call

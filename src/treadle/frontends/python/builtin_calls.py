@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from treadle.frontends.python import source
+from treadle.frontends.python import models_math, source
 from treadle.frontends.python.builtin_functions import (
     CLASSES,
     FUNCTIONS,
@@ -73,6 +73,9 @@ def builtin(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> An
                 mappings.store(vm, made, key, value)
             return made
     if not all(operators.is_known(a) for a in (*args, *named.values())):
+        followed = _lookup(models_math.MODELS, function)
+        if followed is not None:
+            return calls.call(vm, followed, args, named)
         python = source.python_version(getattr(function, "__module__", "") or "", getattr(function, "__name__", ""))
         if python is not None:
             code, names, node = python

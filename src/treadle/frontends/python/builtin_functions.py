@@ -416,7 +416,39 @@ def _round(vm: VM, value: Any, digits: Any = None) -> Any:
         odd = x.eq(x.mod(low, 2), 1)
         up = x.or_(x.gt(rest, half), x.and_(x.eq(rest, half), odd))
         return x.ite(up, x.add(low, 1), low)
+    if isinstance(value, Expr) and type(digits) is int and abs(digits) <= 12:
+        return _rounded(vm, value, digits)
     return _on_known(vm, round, value, *(() if digits is None else (digits,)))
+
+
+def _rounded(vm: VM, value: Expr, digits: int) -> Any:
+    """round(value, digits): exact, the last digit to even where it is halfway."""
+    from treadle.frontends.python import operators
+
+    if value.sort is x.REAL:
+        scale = Fraction(10) ** digits
+        return x.rmul(x.to_real(_round(vm, x.rmul(value, scale))), 1 / scale)
+    number = operators.as_int(value)
+    if digits >= 0:
+        return number
+    return x.mul(_round(vm, x.rmul(x.to_real(number), Fraction(1, 10**-digits))), 10**-digits)
+
+
+def _isqrt(vm: VM, n: Any) -> Any:
+    """The root is the one number that fulfils its definition."""
+    from treadle.frontends.python import operators
+
+    n = vm.force(n)
+    if not (isinstance(n, Expr) and operators.number_kind(n) == "int"):
+        return _on_known(vm, math.isqrt, n)
+    number = operators.as_int(n)
+    if vm.decide(x.lt(number, 0)):
+        raise vm.mimic(lambda: math.isqrt(-1))
+    root = vm.heap.unknown(f"isqrt({number!r})", x.INT)
+    for fact in (x.ge(root, 0), x.le(x.mul(root, root), number)):
+        vm.path.assume(fact)
+    vm.path.assume(x.lt(number, x.mul(x.add(root, 1), x.add(root, 1))))
+    return root
 
 
 def _bool(vm: VM, value: Any = False) -> Any:
@@ -768,6 +800,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     vars: _vars,
     math.floor: _floor,
     math.ceil: _ceil,
+    math.isqrt: _isqrt,
     operator.index: _index,
     operator.not_: _not,
     warnings.warn: _nothing,

@@ -1,8 +1,8 @@
 """Strings, known and unknown: indexing, slices, formatting, and the methods of str.
 
-Methods that z3's sequences can express stay symbolic (startswith, find, replace, in, strip of one kind is not among
-them); the character classes (isdigit, ...) are exact over ASCII, which is what written tests use. Every other method
-picks values.
+Methods that z3's sequences can express stay symbolic (startswith, find, replace, in); so do those with a definition
+that it can (`text_methods`: rfind, padding, ...). The character classes (isdigit, ...) are exact over ASCII, which is
+what written tests use. Every other method picks values.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from treadle.frontends.python import text_methods
 from treadle.frontends.python.values import Slice
 from treadle.symbolic import expr as x
 from treadle.symbolic.expr import Expr, Value
@@ -175,7 +176,8 @@ def formatted(vm: VM, value: Any, conversion: str, spec: Any) -> Any:
     value = vm.force(value)
     if isinstance(value, InstanceObj) and operators._is_python(attributes.lookup(value.cls, "__format__")):
         return vm.call(attributes.get(vm, value, "__format__"), spec)
-    return concrete.call_real(vm, format, [value, spec], {})
+    answer = text_methods.formatted(vm, value, spec) if isinstance(spec, str) else NotImplemented
+    return answer if answer is not NotImplemented else concrete.call_real(vm, format, [value, spec], {})
 
 
 def percent(vm: VM, template: Any, values: Any) -> Any:
@@ -368,6 +370,9 @@ def method(vm: VM, s: Any, name: str, args: list[Any], named: dict[str, Any]) ->
     usable = function is not None and (name in ("join", "format") or text_args) and (name == "format" or not named)
     if function is not None and usable and not known:
         return function(vm, s, *args, **named)
+    answer = text_methods.answered(vm, s, name, args, named)
+    if answer is not NotImplemented:
+        return answer
     own = [] if name == "maketrans" else [s]
     return concrete.call_real(vm, getattr(str, name), [*own, *args], named, f"str.{name}")
 
@@ -378,6 +383,8 @@ def to_int(vm: VM, s: Expr) -> Any:
         return x.str_to_int(s)
     if vm.decide(x.and_(x.prefix(s, "-"), x.in_class(x.substr(s, 1, x.sub(x.length(s), 1)), "digit"))):
         return x.neg(x.str_to_int(x.substr(s, 1, x.sub(x.length(s), 1))))
+    if vm.decide(x.or_(x.eq(s, ""), x.in_class(s, "alpha"))):
+        raise vm.error(ValueError, x.concat("invalid literal for int() with base 10: '", s, "'"))
     from treadle.frontends.python import concrete
 
     return concrete.call_real(vm, int, [s], {})

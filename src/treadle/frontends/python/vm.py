@@ -24,6 +24,7 @@ from treadle.frontends.python import (
     contracts,
     mappings,
     models,
+    models_math,
     operators,
     sequences,
     strings,
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     from treadle.symbolic.summary import Leaf, Summary
 
 MISSING: Any = object()
+# Python that stands for compiled functions; some of these complain about what they cannot walk over as a loop does
+_MODELS = (models.__file__, models_math.__file__)
+_LIKE_A_LOOP = ("all", "any", "filter", "prod", "groupby", "fsum")
 
 
 class VM(Machine):
@@ -98,9 +102,11 @@ class VM(Machine):
     # --- exceptions of the program -------------------------------------------------------------------------
 
     def error(self, cls: type[BaseException], *args: Any) -> Raised:
-        if self.frames and self.frames[-1].code.file == models.__file__ and cls is not StopIteration:
-            # the original would complain in words of its own
-            raise Unsupported(f"a wrong argument of '{self.frames[-1].code.name.rstrip('_')}'")
+        if self.frames and self.frames[-1].code.file in _MODELS and cls is not StopIteration:
+            name = self.frames[-1].code.name.rstrip("_")
+            if not (name in _LIKE_A_LOOP and args and str(args[0]).endswith("object is not iterable")):
+                # the original would complain in words of its own
+                raise Unsupported(f"a wrong argument of '{name}'")
         made = InstanceObj(self.heap.number(), (cls,))
         made.fields["args"] = args
         return Raised(made)
