@@ -169,6 +169,22 @@ def test_ctrl_c_leaves_the_rest_for_more(capsys: pytest.CaptureFixture[str]) -> 
     assert found["complete"]
 
 
+def test_functions_that_ctrl_c_left_unbegun_are_for_more_too() -> None:
+    load("unit_growing")
+
+    def stop(text: str, number: int, all_: int, found: int) -> None:
+        if found == 2 and text == "unit_growing:grid":
+            raise KeyboardInterrupt
+
+    targets = ("unit_growing:grid", "unit_growing:straight")
+    suite = treadle.unit(*targets, k=1, output="test_x.py", progress=stop)
+    assert (suite.tests, suite.left_out) == (2, ["unit_growing:straight: stopped before it"])
+    grown = treadle.unit(*targets, more=True)
+    whole = treadle.unit(*targets, k=1, write_file=False)
+    assert grown.more is not None
+    assert (grown.more.k, grown.more.in_file, grown.complete) == (1, whole.tests, True)
+
+
 # --- files -------------------------------------------------------------------------------------------------
 
 

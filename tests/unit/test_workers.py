@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import treadle
 from tests.unit.exploring import PROGRAMS, load
+from tests.unit.random_programs import programs, target
 from treadle.cli.main import main
 from treadle.generate import unit_parallel, unit_pool
 from treadle.generate.unit_explore import Explored, Options, Session
@@ -112,6 +115,17 @@ def test_with_other_options(options: dict[str, Any]) -> None:
     many = explored(*texts, workers=2, k=1, **options)
     assert [facts(r)[0] for r in many] == [facts(r)[0] for r in one]
     assert [r.seen.cut for r in many] == [r.seen.cut for r in one]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("elsewhere")
+@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(programs(), min_size=6, max_size=6, unique=True))
+def test_random_programs(found: list[str]) -> None:
+    texts = [target(program) for program in found]
+    one = explored(*texts, workers=1, k=1)
+    many = explored(*texts, workers=2, k=1)
+    assert [facts(result) for result in many] == [facts(result) for result in one]
 
 
 def test_a_short_function_does_not_wait_for_workers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -247,6 +247,13 @@ class Session:
             self.result.stopped = True
         return self.finish()
 
+    def leave(self) -> Explored:
+        """Not begun: all of it is for later."""
+        self.result.stopped = True
+        self.result.seen.pending.extend(self.start)
+        self.result.seen.cut["time"] += len(self.start)
+        return self.finish()
+
     def finish(self) -> Explored:
         """After the last path: what only the search as a whole can say."""
         if self.summaries is not None:

@@ -204,24 +204,26 @@ def _explored(
     if workers > 1:
         yield from zip(sessions, explore_all(sessions, texts, workers, progress), strict=True)
         return
+    stopped = False
     for number, session in enumerate(sessions):
         if progress is not None:
             session.progress = functools.partial(progress, session.target.text, number, len(sessions))
-        yield session, session.explore()
+        explored = session.leave() if stopped else session.explore()
+        stopped = explored.stopped
+        yield session, explored
 
 
 def _explore(
     suite: Suite, sessions: Sequence[Session], progress: Progress | None, texts: Sequence[str], workers: int
 ) -> None:
-    for number, (session, explored) in enumerate(_explored(sessions, progress, texts, workers)):
+    for session, explored in _explored(sessions, progress, texts, workers):
         _book(suite, explored)
         suite.inferred += [f"{one} (of {session.target.text})" for one in session.inferred]
         suite.assumed += [one for one in session.assuming() if one not in suite.assumed]
         if session.impossible():
             suite.left_out.append(f"{session.target.text}: {excluded(session.contracts.preconditions())}")
-        if explored.stopped and workers == 1:
-            suite.left_out += [f"{later.target.text}: stopped before it" for later in sessions[number + 1 :]]
-            break
+        if explored.stopped and not explored.seen.ends:
+            suite.left_out.append(f"{session.target.text}: stopped before it")
 
 
 def _book(suite: Suite, explored: Explored) -> None:
