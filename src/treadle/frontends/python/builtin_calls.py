@@ -18,12 +18,11 @@ from treadle.frontends.python.builtin_functions import (
     CLASSES,
     FUNCTIONS,
     _deque_method,
-    _next,
     _repr,
     _str,
-    length,
     model,
 )
+from treadle.frontends.python.builtin_iteration import _next, length
 from treadle.frontends.python.models import MODELS
 from treadle.frontends.python.values import (
     BuiltinMethod,
