@@ -113,22 +113,27 @@ class CallGraph:
         except source.NoSource:
             return
         self._files.add(file)
-        called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-        owners: dict[ast.AST, _Function] = {}
-        for node in ast.walk(tree):
+        called: set[int] = set()
+        defined: dict[ast.AST, _Function] = {}
+        owners: dict[ast.AST, _Function | None] = {tree: None}
+        # parents come before their children; operators and contexts are shared, and of no interest
+        for node, parent in parents.items():
+            inside = defined.get(parent)
+            owner = inside if inside is not None and _in_body(parent, node) else owners.get(parent)
+            owners[node] = owner
             if isinstance(node, _DEFINITIONS):
-                owners[node] = self._define(node, file, module, parents)
-        for node in ast.walk(tree):
-            owner = _owner(node, parents, owners)
-            if isinstance(node, ast.Call):
+                defined[node] = self._define(node, file, module, parents)
+            elif isinstance(node, ast.Call):
+                called.add(id(node.func))
                 self._note_call(node, owner)
             elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
                 name = node.id if isinstance(node, ast.Name) else node.attr
-                if name in _DYNAMIC:
-                    self._all_escape = True
+                self._all_escape = self._all_escape or name in _DYNAMIC
                 if id(node) not in called:
                     self._values.add(name)
-            elif isinstance(node, ast.ImportFrom) and owner is not None:
+            elif owner is not None and isinstance(node, ast.Yield | ast.YieldFrom):
+                owner.implicit = True  # its body is run when somebody asks for the next value
+            elif owner is not None and isinstance(node, ast.ImportFrom):
                 self._values.update(alias.name for alias in node.names)
 
     def _define(self, node: ast.AST, file: str, module: types.ModuleType, parents: dict[ast.AST, ast.AST]) -> _Function:
@@ -147,9 +152,7 @@ class CallGraph:
             module,
             is_method=isinstance(outer, ast.ClassDef),
             is_value=not name or not isinstance(outer, ast.ClassDef | None) or bool(decorators - _PLAIN),
-            implicit=(name.startswith("__") and name.endswith("__"))
-            or bool(decorators & _PROPERTY)
-            or _generates(node),
+            implicit=_is_dunder(name) or bool(decorators & _PROPERTY) or isinstance(node, ast.GeneratorExp),
         )
         self._functions.append(made)
         self._by_key.setdefault((file, made.first), []).append(made)
@@ -293,29 +296,8 @@ def _is_dunder(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
 
-def _generates(node: ast.AST) -> bool:
-    """A generator: its body is run when somebody asks for the next value."""
-    todo: list[ast.AST] = [*ast.iter_child_nodes(node)]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, ast.Yield | ast.YieldFrom):
-            return True
-        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            todo.extend(ast.iter_child_nodes(part))
-    return isinstance(node, ast.GeneratorExp)
-
-
-def _owner(node: ast.AST, parents: dict[ast.AST, ast.AST], owners: dict[ast.AST, _Function]) -> _Function | None:
-    """The definition whose body the node is in; a default or a decorator belongs to what is around."""
-    child, current = node, parents.get(node)
-    while current is not None:
-        if current in owners and _in_body(current, child):
-            return owners[current]
-        child, current = current, parents.get(current)
-    return None
-
-
 def _in_body(function: ast.AST, child: ast.AST) -> bool:
+    """Whether code belongs to a definition; its defaults and decorators belong to what is around it."""
     if isinstance(function, ast.GeneratorExp):
         return True
     body = getattr(function, "body", None)
