@@ -69,7 +69,7 @@ class Aliasing:
         return True
 
 
-def aliasings(heap: Heap, path: Path, domain: tuple[int, int]) -> Iterator[Aliasing]:
+def aliasings(heap: Heap, path: Path, solver: Solver) -> Iterator[Aliasing]:
     """Every aliasing that the path leaves open, in the order in which lazy initialisation would meet them."""
     if not isinstance(heap, SolverHeap):
         yield Aliasing(heap, path)
@@ -77,7 +77,6 @@ def aliasings(heap: Heap, path: Path, domain: tuple[int, int]) -> Iterator[Alias
     if not any(isinstance(r, Depends) or r.among or r.may_be_none for r in heap.record):
         yield _NothingOpen(heap, path)
         return
-    solver = Solver(domain)
     todo = [_Decided(heap, path)]
     while todo:
         here = todo.pop()
@@ -300,7 +299,8 @@ class _Decided(Aliasing):
         if not all(self._common(members) for members in self.classes):
             return False
         growing: list[Expr] = []
-        model: Any = {}
+        # the values that the search had in hand fit many aliasings
+        model: Any = {self.shown(v): value for v, value in (self.path.model or {}).items()}
         told = [part for parts in self.told for part in parts if isinstance(part, Expr)]
         for condition in (*map(self.shown, self.path.conditions), *told):
             if condition is False:

@@ -38,6 +38,7 @@ from treadle.symbolic.label import label
 from treadle.symbolic.meaning import evaluate
 from treadle.symbolic.path import Impossible, Path
 from treadle.symbolic.show import show
+from treadle.symbolic.solver import Solver
 
 if TYPE_CHECKING:
     from treadle.generate.unit_explore import Run
@@ -52,14 +53,14 @@ class Cases:
     cut: Counter[str] = field(default_factory=Counter)
 
 
-def cases_of(target: Target, run: Run, path: Path, domain: tuple[int, int], words: tuple[str, ...], most: int) -> Cases:
-    """The test cases of a finished path, one for each aliasing that it leaves open."""
+def cases_of(target: Target, run: Run, path: Path, solver: Solver, words: tuple[str, ...], most: int) -> Cases:
+    """The test cases of a finished path, one for each aliasing that it leaves open; `solver` tells which those are."""
     cases = Cases()
-    for aliasing in aliasings(run.vm.heap, path, domain):
+    for aliasing in aliasings(run.vm.heap, path, solver):
         if len(cases.found) >= most or time.monotonic() > path.deadline:
             cases.cut["paths" if len(cases.found) >= most else "time"] += 1
             break
-        case = Concrete(target, run, aliasing, domain, words).case()
+        case = Concrete(target, run, aliasing, solver.domain, words).case()
         if case is None:
             cases.unlabelled += 1
         else:

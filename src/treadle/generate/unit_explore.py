@@ -330,6 +330,11 @@ class Session:
         solver.words = self.words
         return solver
 
+    @functools.cached_property
+    def _aliasing_solver(self) -> Solver:
+        """Asked which aliasings a finished path leaves open; apart, so that the search takes no notice."""
+        return Solver(self.options.domain)
+
     def cases(self, path: Path) -> Cases:
         """Run one path; its test cases, one for each aliasing that the path leaves open."""
         run = self._run(path)
@@ -339,7 +344,7 @@ class Session:
         if JOINED in path.trail:
             path = path.apart()
             run = self._run(path)
-        found = cases_of(self.target, run, path, self.options.domain, self.words, self.options.most_paths)
+        found = cases_of(self.target, run, path, self._aliasing_solver, self.words, self.options.most_paths)
         if self.assumptions and found.found:
             found.found = [case for case in found.found if hold_for(case, self.assumptions)]
             if not found.found:

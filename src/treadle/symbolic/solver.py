@@ -22,6 +22,7 @@ found here, because a z3 model depends on the questions asked before.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter, deque
 from collections.abc import Sequence
@@ -117,11 +118,26 @@ class Solver:
         self.words: tuple[str, ...] = ()  # strings that the program mentions
         self.counts: Counter[str] = Counter()
         self._recent: deque[Model] = deque(maxlen=RECENT)
-        context = z3.Context() if apart else None
-        self._translator = Translator(context)
-        self._lia = _Stack(z3.SolverFor("QF_LIA", context))
-        self._general = _Stack(z3.Solver(ctx=context))
         self._answers: dict[tuple[Expr, ...], Verdict] = {}
+        self._apart = apart
+
+    # z3's side is made when a question gets that far: for most paths of most functions none does
+
+    @functools.cached_property
+    def _context(self) -> Any:
+        return z3.Context() if self._apart else None
+
+    @functools.cached_property
+    def _translator(self) -> Translator:
+        return Translator(self._context)
+
+    @functools.cached_property
+    def _lia(self) -> _Stack:
+        return _Stack(z3.SolverFor("QF_LIA", self._context))
+
+    @functools.cached_property
+    def _general(self) -> _Stack:
+        return _Stack(z3.Solver(ctx=self._context))
 
     def check(
         self, conditions: Sequence[Expr], extra: Value = True, hint: Model | None = None, base: Model | None = None
