@@ -121,6 +121,7 @@ class Summaries:
         if summary is None or any((f.code.file, f.code.line, f.code.name) in summary.codes for f in vm.frames):
             return NOT_COMPOSED
         number = vm.calls
+        self.composed += 1
         try:
             made = Composition(vm, summary, rewritten=self._rewritten).walk(env)
         except (KeyError, IndexError, AttributeError, TypeError, AssertionError, Restart) as error:
@@ -128,13 +129,13 @@ class Summaries:
             if not isinstance(error, Restart) and "TREADLE_DEBUG" in os.environ:
                 raise
             self._luck[site] -= 1
+            self.composed -= 1
             self.restarted += 1
             vm.run_plainly.add(number)
             raise Restart from None
         finally:
             vm._locate(frame)
         self._luck[site] = min(self._luck[site] + 1, 20)
-        self.composed += 1
         return made
 
     def _summary(self, vm: VM, function: FunctionValue, env: Environment) -> Summary | None:
