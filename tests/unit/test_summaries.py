@@ -151,7 +151,7 @@ def test_every_program_gives_the_same(one: Target) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(random_programs.programs())
 @pytest.mark.usefixtures("eager")
 def test_random_programs_give_the_same(source: str) -> None:
