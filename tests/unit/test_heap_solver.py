@@ -11,11 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import treadle
 from tests.unit import random_programs
 from tests.unit.alias_programs import alias_programs
 from tests.unit.exploring import explored, load
 from treadle.frontends.python import calls
 from treadle.generate.unit_explore import Explored
+from treadle.model.errors import UsageError
 from treadle.symbolic.heap import InstanceObj
 from treadle.symbolic.heap_solver import SolverHeap
 
@@ -197,6 +199,26 @@ def _heap(data: st.DataObject, module: Any, found: Explored) -> dict[str, Any]:
 
 def _holds(conditions: list[str], heap: dict[str, Any]) -> bool:
     return all(eval(condition, {}, heap) for condition in conditions)
+
+
+@pytest.mark.slow
+def test_the_files_are_the_same_whatever_the_heap() -> None:
+    """The same tests in the same order; the solver is the default; --json counts branches."""
+    load("unit_heap")
+    solver = treadle.unit("unit_heap:m", none=False, write_file=False)
+    lazy = treadle.unit("unit_heap:m", none=False, write_file=False, heap="lazy")
+    assert solver.source == lazy.source
+    told, lazily = solver.to_json(), lazy.to_json()
+    assert (told["paths"], told["tests"], told["complete"]) == (2, 5, True)
+    assert (lazily["paths"], lazily["tests"], lazily["complete"]) == (5, 5, True)
+    assert told["branches"] == {"a": 1, "b": 1, "c": 1, "d": 1}
+    assert lazily["branches"] == {"a": 2, "b": 5, "c": 2, "d": 3}
+
+
+def test_an_unknown_heap_is_refused() -> None:
+    load("unit_heap")
+    with pytest.raises(UsageError, match="--heap eager: write solver or lazy"):
+        treadle.unit("unit_heap:m", heap="eager", write_file=False)
 
 
 # --- what is decided all the same ------------------------------------------------------------------------
