@@ -9,7 +9,7 @@ import pytest
 from tests.class_.drive import PROGRAMS, campaign, kinds, subject
 from treadle.generate.class_.calls import Value
 from treadle.generate.class_.minimise import shorter
-from treadle.generate.class_.report import Options
+from treadle.generate.class_.report import Fault, Options
 from treadle.generate.class_.workers import run_in_processes
 from treadle.model.errors import UsageError
 from treadle.model.result import Verdict
@@ -94,11 +94,16 @@ def test_several_processes_share_the_tests_of_one_class() -> None:
     assert together.exhausted_pairs == together.pairs
 
 
+def _pair(fault: Fault) -> str:
+    return fault.message.partition(":")[0]
+
+
 def test_several_processes_report_a_fault_once() -> None:
     alone = campaign("class_bank:Account")
     together = run_in_processes(subject("class_bank:Account"), Options(budget=5.0), 2)
     assert together.verdict is Verdict.FAILED
-    assert sorted(fault.message for fault in together.faults) == sorted(fault.message for fault in alone.faults)
+    # which wrong state is met first depends on who came to the pair; that the pair is faulty, and told once, does not
+    assert sorted(map(_pair, together.faults)) == sorted(map(_pair, alone.faults))
 
 
 def test_an_error_of_a_process_is_told() -> None:
