@@ -2,11 +2,12 @@
 
     python -m benchmarks unit_scale            (--quick: smaller programs)
 
-Four parts, one table: references that may be the same object (paths and time, heap lazy or solver), calls of one
-function in a row (time with and without summaries, and with summaries of an earlier run), one line behind many
-conditions (time to a test that reaches it, against the time of all paths), and the module of the benchmark `unit`
-with each feature switched on alone. Times are processor seconds of exploring and choosing values; writing and running
-the tests costs the same for everyone and is left out. The curves are drawn to docs/img/unit_scale.png.
+Four parts, one table: references that may be the same object (paths and time, heap lazy or solver, without and with
+work between the writes), calls of one function in a row (time with and without summaries, and with summaries of an
+earlier run), one line behind many conditions (time to a test that reaches it, against the time of all paths), and the
+module of the benchmark `unit` with each feature switched on alone. Times are processor seconds of exploring and
+choosing values; writing and running the tests costs the same for everyone and is left out. The curves are drawn to
+docs/img/unit_scale.png.
 """
 
 from __future__ import annotations
@@ -25,23 +26,6 @@ RUNNER = Path(__file__).parent / "subjects" / "run_unit.py"
 CURVES = Path(__file__).parent / "subjects" / "draw_curves.py"
 PICTURE = environments.CHECKOUT / "docs" / "img" / "unit_scale.png"
 
-
-def aliases(n: int) -> str:
-    """n references are written, n fields are read, one branch asks about two of them."""
-    names = [f"r{i}" for i in range(n)]
-    lines = [f"    {name}.f = {i + 1}" for i, name in enumerate(names)]
-    return "\n".join(
-        [
-            "class C:\n    def __init__(self, f: int = 0) -> None:\n        self.f = f\n\n",
-            f"def main({', '.join(f'{name}: C' for name in names)}) -> int:",
-            *lines,
-            f"    total = {' + '.join(f'{name}.f' for name in names)}",
-            f"    if r0 is r{n - 1}:\n        return total",
-            "    return -total\n",
-        ]
-    )
-
-
 CALLEE = '''\
 def checksum(text: str) -> int:
     total = 0
@@ -58,6 +42,24 @@ def price(amount: int) -> int:
     rate = checksum(band * 8) % 7 + 1
     return amount * rate
 '''
+
+
+def aliases(n: int, work: bool = False) -> str:
+    """n references are written, n fields are read, one branch asks about two of them; with work after each write."""
+    names = [f"r{i}" for i in range(n)]
+    lines = [f"    {name}.f = {i + 1}" + ("\n    checksum(TEXT)" if work else "") for i, name in enumerate(names)]
+    return "\n".join(
+        [
+            CALLEE,
+            "TEXT = 'the same text every time' * 2\n\n",
+            "class C:\n    def __init__(self, f: int = 0) -> None:\n        self.f = f\n\n",
+            f"def main({', '.join(f'{name}: C' for name in names)}) -> int:",
+            *lines,
+            f"    total = {' + '.join(f'{name}.f' for name in names)}",
+            f"    if r0 is r{n - 1}:\n        return total",
+            "    return -total\n",
+        ]
+    )
 
 
 def calls(n: int) -> str:
@@ -110,6 +112,7 @@ def main(quick: bool = False) -> None:
     for n in range(2, 7 if quick else 9):
         for heap in ("lazy", "solver"):
             row("aliases", n, heap, f"aliases_{n}", aliases(n), heap=heap, none=False)
+            row("aliases and work", n, heap, f"busy_{n}", aliases(n, work=True), heap=heap, none=False)
     for n in (1, 2, 4, 8) if quick else (1, 2, 4, 8, 16, 32):
         row("calls", n, "plain", f"calls_{n}", calls(n))
         row("calls", n, "summaries", f"calls_{n}", calls(n), summaries=True)

@@ -11,11 +11,12 @@ import matplotlib.pyplot as plt  # noqa: E402
 rows = json.load(sys.stdin)
 panels = [
     ("aliases", "paths", "references that may be the same object", "paths explored"),
+    ("aliases and work", "seconds", "the same, with work between the writes", "processor seconds"),
     ("calls", "seconds", "calls of one function", "processor seconds"),
     ("conditions", "seconds", "conditions before the line", "processor seconds"),
 ]
-figure, axes = plt.subplots(1, 3, figsize=(13, 4))
-for axis, (family, measure, below, beside) in zip(axes, panels, strict=True):
+figure, axes = plt.subplots(2, 2, figsize=(11, 8))
+for axis, (family, measure, below, beside) in zip(axes.flat, panels, strict=True):
     ways = list(dict.fromkeys(row["how"] for row in rows if row["family"] == family))
     for way in ways:
         points = {row["size"]: row[measure] for row in rows if row["family"] == family and row["how"] == way}
