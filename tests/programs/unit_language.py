@@ -726,3 +726,9 @@ def same_rank(a: Rank, b: Rank) -> bool:
 
 def lower_rank(a: Rank, b: Rank) -> bool:
     return a < b
+
+
+def update_twice(a: int) -> dict[str, int]:
+    found = {"a": a}
+    found.update({"b": 1}, {"c": 2})
+    return found  # pragma: no cover

@@ -196,6 +196,8 @@ def _getattr(vm: VM, obj: Any, name: Any, default: Any = _MISSING) -> Any:
     name = vm.force(name)
     if isinstance(name, Expr):
         raise Unsupported("an attribute with an unknown name")
+    if not isinstance(name, str):
+        raise Unsupported("an attribute whose name is not a string")
     try:
         return attributes.get(vm, obj, name)
     except Raised as raised:

@@ -246,6 +246,8 @@ def _popitem(vm: VM, obj: DictObj) -> Any:
 def _update(vm: VM, obj: DictObj, *others: Any, **named: Any) -> None:
     from treadle.frontends.python.sequences import changed
 
+    if len(others) > 1 and not obj.keys_only:
+        raise vm.error(TypeError, f"update expected at most 1 argument, got {len(others)}")
     changed(vm, obj)
     for other in others:
         other = vm.force(other)
