@@ -33,7 +33,9 @@ def test_commands(
 def test_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(ROOT / "examples" / "abs" / "factorial.abs", tmp_path)
     monkeypatch.chdir(tmp_path)
-    for snippet in re.findall(r"```python\n(.*?)```", TEXT, re.S):
+    snippets = re.findall(r"```python\n(.*?)```", TEXT, re.S)
+    assert snippets  # each asserts what it says, by itself
+    for snippet in snippets:
         exec(compile(snippet, "docs/actor.md", "exec"), {})
 
 

@@ -55,7 +55,7 @@ def summary(suite: Suite) -> str:
     lines += [f"  inferred {one}" for one in suite.inferred]
     lines += [f"  {line}" for line in findings(suite)]
     lines += [f"  {said}" for said in (*selected(suite), *missing(suite))]
-    if suite.tests and suite.complete:
+    if suite.tests and suite.covers_explored:
         bound = " within the loop bound" if suite.cut["loop"] else ""
         assumed = ", as far as the stubs are right" if any(case.stubs for case in suite.cases) else ""
         explored = " of the functions that were explored" if suite.left_out else ""

@@ -86,7 +86,12 @@ class Suite:
 
     @property
     def complete(self) -> bool:
-        """Every path within the loop bound has its test; a selection of paths never claims that."""
+        """Every path within the loop bound has its test, in every function that was asked for."""
+        return self.covers_explored and not self.left_out
+
+    @property
+    def covers_explored(self) -> bool:
+        """The same for the functions that were explored; a selection of paths never claims that."""
         if any(explored.selection is not None for explored in self.explored):
             return False
         only_loops = not any(number for kind, number in self.cut.items() if kind != "loop")

@@ -74,17 +74,23 @@ def _unknown_function(vm: VM, function: FunctionObj, args: list[Any], named: dic
     return result
 
 
+def enclosing(vm: VM, function: types.FunctionType) -> Environment | None:
+    """The variables that a real function has of the functions around it."""
+    if not function.__closure__:
+        return None
+    outer = Environment()
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__, strict=True):
+        try:
+            outer[name] = vm.lift(cell.cell_contents)
+        except ValueError:
+            pass  # not yet assigned
+    return outer
+
+
 def function_value(vm: VM, function: types.FunctionType) -> FunctionValue:
     """A real function with its IR; `NoSource` when there is none."""
     code = source.code_of(function.__code__)
-    outer: Environment | None = None
-    if function.__closure__:
-        outer = Environment()
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__, strict=True):
-            try:
-                outer[name] = vm.lift(cell.cell_contents)
-            except ValueError:
-                pass
+    outer = enclosing(vm, function)
     defaults = tuple(vm.lift(d) for d in function.__defaults__ or ())
     named = {k: vm.lift(v) for k, v in (function.__kwdefaults__ or {}).items()}
     owner = source.defining_class(function)

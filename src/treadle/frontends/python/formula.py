@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from treadle.frontends.python import attributes, operators, sequences, source
+from treadle.frontends.python import attributes, calls, operators, sequences, source
 from treadle.symbolic import expr as x
 from treadle.symbolic.expr import Expr, Value
 from treadle.symbolic.heap import DictObj, InstanceObj, ListObj, Ref
@@ -388,15 +388,7 @@ def _called(node: ast.Call) -> str:
 
 def names_of(vm: VM, function: types.FunctionType, local: dict[str, Any]) -> Names:
     """The names of a real function's body."""
-    outer: Environment | None = None
-    if function.__closure__:
-        outer = Environment()
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__, strict=True):
-            try:
-                outer[name] = vm.lift(cell.cell_contents)
-            except ValueError:
-                pass
-    return Names(local, function.__globals__, outer, owner_of(function))
+    return Names(local, function.__globals__, calls.enclosing(vm, function), owner_of(function))
 
 
 def owner_of(function: types.FunctionType) -> str | None:
