@@ -6,7 +6,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test test-all test-compiled check bench clean setup
+# How often `make fuzz` goes round.
+ROUNDS ?= 10
+
+.PHONY: demo test fuzz test-all test-compiled check bench clean setup
 
 setup: $(READY)
 
@@ -26,6 +29,13 @@ test: $(READY)
 	    case $$area in */__pycache__/|tests/programs/) continue;; esac; \
 	    echo "== $$area"; $(BIN)/python -m pytest -n 2 $$area || failed="$$failed $$area"; \
 	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+
+# The property tests on new examples, until one fails or ROUNDS are over; `make test` has the same ones every time.
+fuzz: $(READY)
+	@for round in $$(seq $(ROUNDS)); do for area in tests/*/; do \
+	    grep -qs '@given' $$area*.py || continue; echo "== round $$round: $$area"; \
+	    $(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile=new $$area || exit 1; \
+	done; done
 
 # The suite on every interpreter of 3.11, 3.12 and 3.13 that is installed, each in its own environment.
 test-all:

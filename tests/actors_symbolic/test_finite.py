@@ -24,7 +24,7 @@ def conditions(draw: st.DrawFn) -> E.Value:
     return compare(total, 0)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(conditions(), min_size=1, max_size=5))
 def test_against_all_values(given_conditions: list[E.Value]) -> None:
     known = [c for c in given_conditions if isinstance(c, E.Expr)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.actors_symbolic.small_programs import Compiled, final_states, programs
@@ -26,7 +26,7 @@ MOST_STATES = 3000
 LOW, HIGH = -1, 2
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60)
 @given(programs())
 @pytest.mark.slow
 def test_known_data(text: str) -> None:
@@ -169,7 +169,7 @@ def _statements(draw: st.DrawFn, level: int) -> str:
     return " ".join(found)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40)
 @given(classes())
 @pytest.mark.slow
 def test_unknown_data(text: str) -> None:

@@ -13,7 +13,7 @@ from collections import deque
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treadle
@@ -164,7 +164,7 @@ def outcomes(program: list[list[tuple[Any, ...]]], strategy: str, most: int) -> 
     return outside.seen, result
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25)
 @given(PROGRAMS)
 @pytest.mark.slow
 def test_dpor_shows_every_outcome_of_real_code(program: list[list[tuple[Any, ...]]]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treadle.model.result import Step, Waiting
@@ -205,7 +205,7 @@ _steps = st.lists(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
+@settings(max_examples=60)
 @given(_steps, st.integers(40, 120), st.booleans())
 def test_no_line_is_ever_wider_than_asked_for(steps: list[Step], width: int, stuck: bool) -> None:
     waiting = [Waiting(one.strand, one.operation, one.object, "T1", ["Lock#1"] * 30) for one in steps[:3] if stuck]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.instrument.differential import run_both
@@ -107,7 +107,7 @@ BODIES = st.recursive(
 
 
 @given(st.lists(BODIES, min_size=1, max_size=4))
-@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=250)
 def test_random_program(bodies: list[list[str]]) -> None:
     main = [
         "def main(p):",

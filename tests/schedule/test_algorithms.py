@@ -84,7 +84,7 @@ def generated(program: Program, criterion: Criterion | None) -> Iterator[tuple[l
 
 @pytest.mark.parametrize("criterion", [PR, PCR, PMR, PETR, None], ids=["PR", "PCR", "PMR", "PETR", "TRIPLE"])
 @given(seed=seeds)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_schedule_runs_to_the_end_as_written(criterion: Criterion | None, seed: int) -> None:
     program = Program(seed)
     for _, wanted in generated(program, criterion):
@@ -93,7 +93,7 @@ def test_every_schedule_runs_to_the_end_as_written(criterion: Criterion | None, 
 
 @pytest.mark.parametrize("criterion", [PR, PCR, PMR, PETR], ids=lambda criterion: criterion.name)
 @given(seed=seeds)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_schedule_adds_coverage(criterion: Criterion, seed: int) -> None:
     program = Program(seed)
     goals: Goals | None = None
@@ -105,7 +105,7 @@ def test_every_schedule_adds_coverage(criterion: Criterion, seed: int) -> None:
 
 
 @given(seed=seeds)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_every_triple_schedule_reaches_a_new_triple(seed: int) -> None:
     done: set[tuple[int, int, int]] = set()
     for base, wanted in generated(Program(seed), None):

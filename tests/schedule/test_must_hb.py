@@ -94,7 +94,7 @@ def schedules(draw: st.DrawFn) -> list[Receive]:
 
 
 @given(schedules())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_bit_sets_are_the_definition(schedule: list[Receive]) -> None:
     expected = closed(causality(schedule) | sender_receiver(schedule))
     relation = MustHB(schedule)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.search.programs import Program, explore
@@ -81,7 +81,7 @@ class Reduced(Dpor):
         self.traces.add(TraceHash().upto(run))
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400)
 @given(PROGRAMS)
 @pytest.mark.slow
 def test_dpor_runs_each_trace_once_and_loses_no_outcome(program: Program) -> None:
@@ -112,14 +112,14 @@ def test_a_wait_may_have_ended_before_its_event_was_cleared(program: Program, tr
     assert reduction.traces == everything.traces
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100)
 @given(PROGRAMS)
 @pytest.mark.slow
 def test_source_dpor_loses_no_outcome(program: Program) -> None:
     assert explore(program, SourceDpor()).outcomes == explore(program, Dfs()).outcomes
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100)
 @given(PROGRAMS, st.integers(0, 2))
 @pytest.mark.slow
 def test_a_bounded_search_finds_all_outcomes_within_its_bound(program: Program, bound: int) -> None:

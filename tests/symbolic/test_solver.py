@@ -110,7 +110,7 @@ def test_labels_do_not_depend_on_history() -> None:
     assert label([x.gt(x.mul(A, B), 20)], [A, B]) == first
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(-3, 3), st.booleans()), min_size=1, max_size=6))
 def test_a_base_model_changes_no_answer(parts: list[tuple[int, int, bool]]) -> None:
     """Answering on the related conditions only gives the same verdict, with a model of the whole path."""

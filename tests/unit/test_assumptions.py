@@ -93,7 +93,7 @@ def test_an_assumption_is_about_the_inputs_only() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(programs(calls=False), st.data())
 def test_assuming_is_filtering(source: str, data: st.DataObject) -> None:
     """Random programs: exactly the cases whose inputs are such as was assumed, whichever heap explores them."""

@@ -182,7 +182,7 @@ _DECIDED = ["a > 0", "a <= 1", "not a == 2", "0 <= a < 3", "a != 0 and a != 1", 
 _DECIDED_OF_OBJECTS = ["r is not None", "r is None", "r is not None and r.f > 0", "not r.f == 1", "r.f > r.g"]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(programs(calls=False, most_refs=2), st.data())
 def test_assuming_is_filtering(source: str, data: st.DataObject) -> None:
     """With a precondition there are exactly the cases whose inputs fulfil it."""
@@ -362,7 +362,7 @@ def test_inputs_that_are_left_broken_are_findings() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(programs(calls=False, most_refs=2))
 def test_random_programs_with_an_invariant(source: str) -> None:
     """Inputs keep it, a case is a finding exactly if what it leaves breaks it, and both heaps agree."""

@@ -77,7 +77,7 @@ def _conditions() -> SearchStrategy[str]:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(_conditions(), st.integers(-4, 4), st.integers(-4, 4), st.booleans())
 def test_a_formula_means_what_python_means(text: str, a: int, b: int, p: bool) -> None:
     """It is true where the condition is, and defined at least where the condition does not fail."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit import random_programs
@@ -117,7 +117,7 @@ def _all(source: str) -> tuple[Explored, list[Traced]]:
     return found, [Traced(_function(found), case) for case in found.cases]
 
 
-_SETTINGS = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+_SETTINGS = settings(max_examples=30)
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import treadle
 from tests.unit.exploring import PROGRAMS, load
@@ -108,7 +108,7 @@ def test_a_grown_suite_is_the_suite_of_the_wider_bound(name: str) -> None:
     assert sorted(third.seen.cut_trails) == sorted(direct.seen.cut_trails)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12)
 @given(programs())
 def test_random_programs_grow_to_what_a_direct_run_gives(program: str) -> None:
     text = target(program)

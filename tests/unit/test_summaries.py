@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from tests.unit import random_programs
 from tests.unit.exploring import explored, load
@@ -151,7 +151,7 @@ def test_every_program_gives_the_same(one: Target) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40)
 @given(random_programs.programs())
 @pytest.mark.usefixtures("eager")
 def test_random_programs_give_the_same(source: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treadle
@@ -120,7 +120,7 @@ def test_with_other_options(options: dict[str, Any]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("elsewhere")
-@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2)
 @given(st.lists(programs(), min_size=6, max_size=6, unique=True))
 def test_random_programs(found: list[str]) -> None:
     texts = [target(program) for program in found]

@@ -9,6 +9,7 @@ that objects then have (`y.f` is `x.f` where y is x). A path of the lazy heap is
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -302,7 +303,7 @@ class _Decided(Aliasing):
         # the values that the search had in hand fit many aliasings
         model: Any = {self.shown(v): value for v, value in (self.path.model or {}).items()}
         told = [part for parts in self.told for part in parts if isinstance(part, Expr)]
-        for condition in (*map(self.shown, self.path.conditions), *told):
+        for condition in itertools.chain(map(self.shown, self.path.conditions), told):
             if condition is False:
                 return False
             if isinstance(condition, Expr) and condition not in growing:

@@ -1,0 +1,15 @@
+"""Property tests draw the same examples in every run, so that a failure is news about the change under test.
+
+`make fuzz` draws new ones, over and over; what it finds becomes a test of its own.
+"""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+# a busy machine is no failure
+_ALWAYS = {"deadline": None, "suppress_health_check": list(HealthCheck), "print_blob": True}
+
+settings.register_profile("same", derandomize=True, **_ALWAYS)  # type: ignore[arg-type]  # a dict of mixed values
+settings.register_profile("new", derandomize=False, **_ALWAYS)  # type: ignore[arg-type]
+settings.load_profile("same")
