@@ -187,7 +187,8 @@ def _built(value: Expr, args: list[Value]) -> Value:
         zero: Value = 0 if value.args[0].sort is INT else Fraction(0)
         return {"ge0": ge, "gt0": gt, "eq0": eq}[value.op](args[0], zero)
     if value.op in ("div", "mod", "rdiv") and args[1] == 0:
-        return 0 if value.sort is INT else Fraction(0)  # under a guard or after a condition that has become false: nobody sees this value
+        # behind a condition that has become false: nobody sees this value
+        return 0 if value.sort is INT else Fraction(0)
     return BUILD[value.op](*args)
 
 
