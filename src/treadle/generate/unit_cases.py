@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from treadle.frontends.python.attributes import _MISSING
 from treadle.frontends.python.fields import field_type
-from treadle.frontends.python.sequences import _NotInList
+from treadle.frontends.python.list_methods import NotInList
 from treadle.frontends.python.values import (
     Bound,
     BuiltinMethod,
@@ -413,7 +413,7 @@ class Concrete:
         args = error.fields.get("args", ())
         values: list[Any] = []
         for arg in args:
-            if isinstance(arg, _NotInList):
+            if isinstance(arg, NotInList):
                 return self._not_in_list(arg.value)
             found = self.after(arg)
             if isinstance(found, Node | Opaque) or _holds_nodes(found):

@@ -203,7 +203,7 @@ def _new(vm: VM, owner: type, args: list[Any], named: dict[str, Any]) -> Any:
 
 def _initialised(vm: VM, obj: Any, args: list[Any], named: dict[str, Any]) -> None:
     """list.__init__(self, values), dict.__init__(self, ...), set.__init__(self, values) from a subclass."""
-    from treadle.frontends.python import mappings, operators, sequences
+    from treadle.frontends.python import list_methods, mappings, operators
 
     if not isinstance(obj, ListObj | DictObj):
         return
@@ -212,7 +212,7 @@ def _initialised(vm: VM, obj: Any, args: list[Any], named: dict[str, Any]) -> No
         shown = [operators.exemplar(vm, a) for a in args]
         raise vm.mimic(lambda: kind(*shown, **dict.fromkeys(named)))
     if isinstance(obj, ListObj):
-        sequences.replace(vm, obj, vm.new_list(vm.spread(args[0]) if args else []))
+        list_methods.replace(vm, obj, vm.new_list(vm.spread(args[0]) if args else []))
         return
     if kind is set:
         mappings.SET_METHODS["clear"](vm, obj)
@@ -227,7 +227,7 @@ def _container_type(obj: ListObj | DictObj) -> Any:
 
 def method(vm: VM, obj: Any, name: str, args: list[Any], named: dict[str, Any]) -> Any:
     """obj.name(*args) for a value of a built-in type."""
-    from treadle.frontends.python import concrete, mappings, operators, sequences, strings
+    from treadle.frontends.python import concrete, list_methods, mappings, operators, strings
 
     obj = vm.force(obj)
     if isinstance(obj, BuiltinMethod):
@@ -242,8 +242,8 @@ def method(vm: VM, obj: Any, name: str, args: list[Any], named: dict[str, Any]) 
     if operators.is_string(obj):
         return strings.method(vm, obj, name, args, named)
     tables: tuple[tuple[bool, dict[str, Any], type], ...] = (
-        (isinstance(obj, ListObj), sequences.LIST_METHODS, list),
-        (isinstance(obj, tuple), sequences.TUPLE_METHODS, tuple),
+        (isinstance(obj, ListObj), list_methods.LIST_METHODS, list),
+        (isinstance(obj, tuple), list_methods.TUPLE_METHODS, tuple),
         (isinstance(obj, DictObj) and not obj.keys_only, mappings.DICT_METHODS, dict),
         (isinstance(obj, DictObj) and obj.keys_only, mappings.SET_METHODS, set),
     )

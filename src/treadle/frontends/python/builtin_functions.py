@@ -175,16 +175,16 @@ def _deque(vm: VM, values: Any = (), maxlen: Any = None) -> Any:
 
 
 def _deque_method(vm: VM, obj: InstanceObj, name: str, args: list[Any], named: dict[str, Any]) -> Any:
-    from treadle.frontends.python import builtin_calls, sequences
+    from treadle.frontends.python import builtin_calls, list_methods, open_lists
 
-    if name not in sequences.DEQUE_METHODS:
+    if name not in list_methods.DEQUE_METHODS:
         if name in builtin_calls._SPECIAL_METHODS:
             return builtin_calls.method(vm, obj.payload, name, args, named)
         raise Unsupported(f"deque.{name}")
-    result = sequences.DEQUE_METHODS[name](vm, obj.payload, *args, **named)
+    result = list_methods.DEQUE_METHODS[name](vm, obj.payload, *args, **named)
     most = obj.fields.get("maxlen")
     if most is not None:
-        values = sequences.close(vm, obj.payload)
+        values = open_lists.close(vm, obj.payload)
         if len(values) > most:
             values[:] = values[:most] if name in ("appendleft", "extendleft") else values[len(values) - most :]
     return result

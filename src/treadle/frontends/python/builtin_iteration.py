@@ -49,9 +49,9 @@ def length(vm: VM, value: Any) -> Any:
 
 
 def _sorted(vm: VM, values: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
-    from treadle.frontends.python import sequences
+    from treadle.frontends.python import list_methods
 
-    return vm.new_list(sequences.sorted_values(vm, vm.spread(values), vm.force(key), vm.truth_of(reverse)))
+    return vm.new_list(list_methods.sorted_values(vm, vm.spread(values), vm.force(key), vm.truth_of(reverse)))
 
 
 def _next(vm: VM, iterator: Any, default: Any = _MISSING) -> Any:
@@ -164,12 +164,12 @@ def _mapped(vm: VM, function: Any, *iterables: Any) -> Any:
 
 
 def _reversed(vm: VM, value: Any) -> Any:
-    from treadle.frontends.python import attributes, mappings, operators, sequences
+    from treadle.frontends.python import attributes, mappings, open_lists, operators, sequences
     from treadle.frontends.python.iteration import over_range, over_values
 
     value = vm.force(value)
     if isinstance(value, ListObj):
-        return over_values(sequences.items(vm, value)[::-1], "list_reverseiterator")
+        return over_values(open_lists.items(vm, value)[::-1], "list_reverseiterator")
     if isinstance(value, tuple):
         return over_values(value[::-1])
     if isinstance(value, str):

@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from treadle.frontends.python import attributes, sequences
+from treadle.frontends.python import attributes, open_lists
 from treadle.frontends.python.fields import field_names
 from treadle.frontends.python.heirs import known_subclasses
 from treadle.frontends.python.values import Bound, Range, Slice
@@ -197,7 +197,7 @@ class Composition:
                 raise Restart
             return obj.items[index]
         before = self.vm.path.decisions
-        value = sequences._source(self.vm, obj, index)
+        value = open_lists.source(self.vm, obj, index)
         self._compare(False, before)
         return value
 
@@ -315,15 +315,15 @@ class Composition:
         assert isinstance(obj, ListObj)
         if isinstance(change, SetItems):
             if change.changed:
-                sequences.changed(vm, obj)
+                open_lists.changed(vm, obj)
                 obj.items = held
             elif obj.items is None:
                 obj.items = held
             return
         assert isinstance(change, SetEnds)
-        sequences.changed(vm, obj)
+        open_lists.changed(vm, obj)
         for (index, _), value in zip(change.writes, held, strict=False):
-            sequences._write(vm, obj, index, value)
+            open_lists.write(vm, obj, index, value)
         rest = held[len(change.writes) :]
         head, tail = rest[: len(change.head)], rest[len(change.head) :]
         if obj.items is not None:

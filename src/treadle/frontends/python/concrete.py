@@ -118,7 +118,7 @@ class Lowering:
 
     def unknowns(self, value: Any, found: dict[Expr, None], seen: set[int]) -> None:
         """Every unknown in a value; open containers are closed on the way, and it is decided which object is which."""
-        from treadle.frontends.python import attributes, mappings, sequences
+        from treadle.frontends.python import attributes, mappings, open_lists
 
         value = self.vm.force(value)
         if isinstance(value, InstanceObj):
@@ -133,7 +133,7 @@ class Lowering:
                 return
             seen.add(id(value))
             if isinstance(value, ListObj):
-                for v in sequences.items(self.vm, value):
+                for v in open_lists.items(self.vm, value):
                     self.unknowns(v, found, seen)
             elif isinstance(value, DictObj):
                 for k, v in mappings.entries(self.vm, value):

@@ -152,18 +152,18 @@ def _identity_decided(vm: VM, part: Value) -> Value:
 
 
 def _lists_equal(vm: VM, a: ListObj, b: ListObj) -> Value:
-    from treadle.frontends.python import sequences
+    from treadle.frontends.python import open_lists
 
     if not vm.decide(x.eq(a.size(), b.size())):
         return False
     known = b if b.items is not None else a
     if known.items is None:
-        sequences.close(vm, known)
+        open_lists.close(vm, known)
     count = len(known.items or ())
     return _all_equal(
         vm,
-        [sequences.read(vm, a, i) for i in range(count)],
-        [sequences.read(vm, b, i) for i in range(count)],
+        [open_lists.read(vm, a, i) for i in range(count)],
+        [open_lists.read(vm, b, i) for i in range(count)],
     )
 
 
@@ -260,7 +260,7 @@ def identical(vm: VM, a: Any, b: Any) -> Value:
 
 def contains(vm: VM, item: Any, container: Any) -> Value:
     """item in container"""
-    from treadle.frontends.python import attributes, mappings, sequences
+    from treadle.frontends.python import attributes, mappings, open_lists
     from treadle.frontends.python.iteration import iterate
 
     container = vm.force(container)
@@ -289,7 +289,7 @@ def contains(vm: VM, item: Any, container: Any) -> Value:
     if isinstance(container, tuple):
         return _member(vm, item, list(container))
     if isinstance(container, ListObj):
-        return _member(vm, item, sequences.items(vm, container))
+        return _member(vm, item, open_lists.items(vm, container))
     if is_known(container) and hasattr(type(container), "__contains__"):
         item = vm.force(item)
         if is_known(item):

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from treadle.frontends.python import attributes, calls, operators, sequences, source
+from treadle.frontends.python import attributes, calls, open_lists, operators, source
 from treadle.symbolic import expr as x
 from treadle.symbolic.expr import Expr, Value
 from treadle.symbolic.heap import DictObj, InstanceObj, ListObj, Ref
@@ -311,7 +311,7 @@ class _Reader:
             raise NotPure
         values: Any = container
         if isinstance(container, ListObj) and container.items is not None:
-            values = tuple(sequences.items(self.vm, container))
+            values = tuple(open_lists.items(self.vm, container))
         elif isinstance(container, DictObj) and not container.open:
             values = tuple(entry[0] for entry in container.entries)
         if isinstance(values, tuple):

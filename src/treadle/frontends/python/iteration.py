@@ -77,7 +77,7 @@ def _builtin_iters() -> tuple[Any, ...]:
 
 
 def _over_list(vm: VM, value: ListObj) -> Iterator_:
-    from treadle.frontends.python import sequences
+    from treadle.frontends.python import open_lists
 
     position = 0
 
@@ -87,7 +87,7 @@ def _over_list(vm: VM, value: ListObj) -> Iterator_:
             position = -1
             raise Exhausted
         position += 1
-        return sequences.read(vm, value, position - 1)
+        return open_lists.read(vm, value, position - 1)
 
     return Iterator_(step, lambda: not isinstance(value.size(), Expr), "list_iterator")
 

@@ -151,7 +151,7 @@ def store(vm: VM, obj: DictObj, key: Any, value: Any) -> None:
 
 
 def set_item(vm: VM, obj: DictObj, key: Any, value: Any) -> None:
-    from treadle.frontends.python.sequences import changed
+    from treadle.frontends.python.open_lists import changed
 
     if obj.frozen:
         raise Unsupported("writing to an object's __dict__")
@@ -210,7 +210,7 @@ def _setdefault(vm: VM, obj: DictObj, key: Any, default: Any = None) -> Any:
 
 
 def _pop(vm: VM, obj: DictObj, key: Any = _MISSING, default: Any = _MISSING) -> Any:
-    from treadle.frontends.python.sequences import changed
+    from treadle.frontends.python.open_lists import changed
 
     changed(vm, obj)
     if key is _MISSING:
@@ -232,7 +232,7 @@ def _pop_any(vm: VM, obj: DictObj) -> Any:
 
 
 def _popitem(vm: VM, obj: DictObj) -> Any:
-    from treadle.frontends.python.sequences import changed
+    from treadle.frontends.python.open_lists import changed
 
     changed(vm, obj)
     close(vm, obj)
@@ -244,7 +244,7 @@ def _popitem(vm: VM, obj: DictObj) -> Any:
 
 
 def _update(vm: VM, obj: DictObj, *others: Any, **named: Any) -> None:
-    from treadle.frontends.python.sequences import changed
+    from treadle.frontends.python.open_lists import changed
 
     if len(others) > 1 and not obj.keys_only:
         raise vm.error(TypeError, f"update expected at most 1 argument, got {len(others)}")
@@ -279,7 +279,7 @@ def _pair(vm: VM, pair: Any, i: int) -> list[Any]:
 
 
 def _clear(vm: VM, obj: DictObj) -> None:
-    from treadle.frontends.python.sequences import changed
+    from treadle.frontends.python.open_lists import changed
 
     changed(vm, obj)
     obj.entries, obj.open, obj.extra, obj.known = [], False, 0, 0
@@ -292,21 +292,21 @@ def copy(vm: VM, obj: DictObj) -> DictObj:
 
 
 def _add(vm: VM, obj: DictObj, value: Any) -> None:
-    from treadle.frontends.python.sequences import changed
+    from treadle.frontends.python.open_lists import changed
 
     changed(vm, obj)
     store(vm, obj, value, None)
 
 
 def _discard(vm: VM, obj: DictObj, value: Any) -> None:
-    from treadle.frontends.python.sequences import changed
+    from treadle.frontends.python.open_lists import changed
 
     changed(vm, obj)
     remove(vm, obj, value, None)
 
 
 def _remove(vm: VM, obj: DictObj, value: Any) -> None:
-    from treadle.frontends.python.sequences import changed
+    from treadle.frontends.python.open_lists import changed
 
     changed(vm, obj)
     remove(vm, obj, value, KeyError)
@@ -355,7 +355,7 @@ def _set_operation(vm: VM, op: str, left: DictObj, right: DictObj) -> DictObj:
 
 
 def update_in_place(vm: VM, op: str, obj: DictObj, other: Any) -> None:
-    from treadle.frontends.python.sequences import changed
+    from treadle.frontends.python.open_lists import changed
 
     changed(vm, obj)
     if op == "|":

@@ -226,14 +226,14 @@ def _dunder(vm: VM, op: str, a: Any, b: Any) -> Any:
 
 
 def _in_place(vm: VM, op: str, a: Any, b: Any) -> Any:
-    from treadle.frontends.python import attributes, mappings, sequences
+    from treadle.frontends.python import attributes, list_methods, mappings
 
     a = vm.force(a)
     if isinstance(a, ListObj) and op == "+":
-        sequences.extend(vm, a, b)
+        list_methods.extend(vm, a, b)
         return a
     if isinstance(a, ListObj) and op == "*":
-        sequences.replace(vm, a, binary(vm, "*", a, b))
+        list_methods.replace(vm, a, binary(vm, "*", a, b))
         return a
     if isinstance(a, DictObj) and op in ("|", "&", "-", "^") and not a.frozen:
         mappings.update_in_place(vm, op, a, vm.force(b))
@@ -339,7 +339,7 @@ def _reals(vm: VM, op: str, a: Any, b: Any) -> Any:
 
 def compare(vm: VM, op: str, a: Any, b: Any) -> Any:
     """<, <=, >, >="""
-    from treadle.frontends.python import mappings, sequences
+    from treadle.frontends.python import mappings, open_lists
 
     a, b = vm.force(a), vm.force(b)
     if is_known(a) and is_known(b):
@@ -360,7 +360,7 @@ def compare(vm: VM, op: str, a: Any, b: Any) -> Any:
     if isinstance(a, tuple) and isinstance(b, tuple):
         return _lexicographic(vm, op, list(a), list(b))
     if isinstance(a, ListObj) and isinstance(b, ListObj):
-        return _lexicographic(vm, op, sequences.items(vm, a), sequences.items(vm, b))
+        return _lexicographic(vm, op, open_lists.items(vm, a), open_lists.items(vm, b))
     if isinstance(a, DictObj | View) and isinstance(b, DictObj | View):
         answer = mappings.compare_sets(vm, op, a, b)
         if answer is not NotImplemented:

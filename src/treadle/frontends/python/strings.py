@@ -114,13 +114,13 @@ def exception_text(vm: VM, error: InstanceObj) -> Any:
 
 def repr_of(vm: VM, value: Any) -> Any:
     """repr(value)"""
-    from treadle.frontends.python import attributes, concrete, mappings, operators, sequences
+    from treadle.frontends.python import attributes, concrete, mappings, open_lists, operators
 
     value = vm.force(value)
     if isinstance(value, Expr) and value.sort in (x.INT, x.BOOL):
         return text_of(vm, value)
     if isinstance(value, ListObj):
-        parts = [repr_of(vm, v) for v in sequences.items(vm, value)]
+        parts = [repr_of(vm, v) for v in open_lists.items(vm, value)]
         return x.concat("[", *_separated(parts), "]")
     if isinstance(value, tuple) and not operators.is_known(value):
         parts = [repr_of(vm, v) for v in value]

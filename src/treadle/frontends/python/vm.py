@@ -25,6 +25,7 @@ from treadle.frontends.python import (
     mappings,
     models,
     models_math,
+    open_lists,
     operators,
     sequences,
     strings,
@@ -420,7 +421,7 @@ class VM(Machine):
         if isinstance(value, tuple):
             return list(value)
         if isinstance(value, ListObj):
-            return list(sequences.items(self, value))
+            return list(open_lists.items(self, value))
         iterator = iterate(self, value)
         found: list[Any] = []
         before = self.path.decisions
@@ -444,7 +445,7 @@ class VM(Machine):
         if isinstance(value, ListObj) and value.items is None and star is None:
             size = value.size()
             if not self.decide(x.ge(size, wanted)):
-                sequences.close(self, value)
+                open_lists.close(self, value)
             elif self.decide(x.gt(size, wanted)):
                 raise self.error(ValueError, f"too many values to unpack (expected {wanted})")
             else:
