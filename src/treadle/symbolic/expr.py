@@ -35,130 +35,29 @@ Integers and rationals live in a linear normal form (constant + coefficients tim
 
 from __future__ import annotations
 
-import hashlib
-import itertools
-import re
-import weakref
-from collections.abc import Iterable, Mapping
-from enum import Enum
+from collections.abc import Iterable
 from fractions import Fraction
 from math import gcd
 from typing import Any
 
-
-class Sort(Enum):
-    INT = "int"
-    BOOL = "bool"
-    REAL = "real"
-    STR = "str"
-    REF = "ref"
-
-    __hash__ = object.__hash__
-
-
-INT, BOOL, REAL, STR, REF = Sort.INT, Sort.BOOL, Sort.REAL, Sort.STR, Sort.REF
-
-Const = int | bool | Fraction | str
-Value = Any  # Const | Expr; `Any` because the callers mix host values and nodes freely
-Model = Mapping["Expr", Const]
-
-DEFAULTS: dict[Sort, Const] = {INT: 0, BOOL: False, REAL: Fraction(0), STR: "", REF: 0}
-
-
-class Expr:
-    """One node. Built only by the functions of this module; compare with `is`."""
-
-    __slots__ = ("__weakref__", "_order", "args", "id", "linear", "op", "sort", "vars")
-
-    def __init__(self, op: str, args: tuple[Any, ...], sort: Sort, number: int) -> None:
-        self.op = op
-        self.args = args
-        self.sort = sort
-        self.id = number
-        self._order: tuple[str, int, bytes] | None = None
-        self.linear: bool = op not in _NONLINEAR and all(a.linear for a in _children(self))
-        if op == "var":
-            self.vars: frozenset[Expr] = frozenset((self,))
-        else:
-            self.vars = frozenset().union(*(a.vars for a in _children(self)))
-
-    @property
-    def order(self) -> tuple[str, int, bytes]:
-        """Where the node stands among the operands of a sum: its first unknown, its depth, a digest of its structure.
-
-        Nothing here depends on what was built before, so a path gives the same expressions in whatever process,
-        and after whatever other paths, it is run.
-        """
-        if self._order is None:
-            below = [e.order for e in _children(self)]
-            name = _rank(self.args[0]) if self.op == "var" else below[0][0] if below else ""
-            known = [a for a in self.args if not isinstance(a, Expr)] if self.op != "sum" else [self.args[0]]
-            known += [c for _, c in self.args[1]] if self.op == "sum" else []
-            told = repr((self.op, self.sort.value, known, [digest for _, _, digest in below]))
-            digest = hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-            self._order = (name, 1 + max((depth for _, depth, _ in below), default=0), digest)
-        return self._order
-
-    def __repr__(self) -> str:
-        from treadle.symbolic.show import show  # printing is a layer above
-
-        return show(self)
-
-    def __bool__(self) -> bool:
-        raise TypeError(f"an unknown value has no truth value by itself: {self!r}")
-
-
-_NONLINEAR = frozenset({"mul", "div", "mod", "rmul", "rdiv", "pow"})
-# Weak: a node lives as long as someone holds it, so a long run over many targets does not fill the memory.
-_table: weakref.WeakValueDictionary[tuple[Any, ...], Expr] = weakref.WeakValueDictionary()
-_numbers = itertools.count()
-
-
-def _node(op: str, args: tuple[Any, ...], sort: Sort) -> Expr:
-    key = (op, sort, *args)
-    found = _table.get(key)
-    if found is None:
-        found = _table[key] = Expr(op, args, sort, next(_numbers))
-    return found
-
-
-def _rank(name: str) -> str:
-    """By name, but the receiver first: people read self.x == other.x."""
-    return f" {name}" if name.startswith("self") else name
-
-
-def _children(e: Expr) -> Iterable[Expr]:
-    if e.op == "sum":
-        return [atom for atom, _ in e.args[1]]
-    return [a for a in e.args if isinstance(a, Expr)]
-
-
-def var(name: str, sort: Sort) -> Expr:
-    """The unknown called `name`; the same name and sort give the same unknown."""
-    return _node("var", (name,), sort)
-
-
-def sort_of(value: Value) -> Sort:
-    if isinstance(value, Expr):
-        return value.sort
-    if isinstance(value, bool):
-        return BOOL
-    if isinstance(value, int):
-        return INT
-    if isinstance(value, Fraction):
-        return REAL
-    if isinstance(value, str):
-        return STR
-    raise TypeError(f"not a value of the expression language: {value!r}")
-
-
-def variables(value: Value) -> frozenset[Expr]:
-    return value.vars if isinstance(value, Expr) else frozenset()
-
-
-def is_linear(value: Value) -> bool:
-    return value.linear if isinstance(value, Expr) else True
-
+from treadle.symbolic.characters import CLASSES as CLASSES
+from treadle.symbolic.characters import MATCHERS as MATCHERS
+from treadle.symbolic.node import BOOL as BOOL
+from treadle.symbolic.node import DEFAULTS as DEFAULTS
+from treadle.symbolic.node import INT as INT
+from treadle.symbolic.node import REAL as REAL
+from treadle.symbolic.node import REF as REF
+from treadle.symbolic.node import STR as STR
+from treadle.symbolic.node import Const as Const
+from treadle.symbolic.node import Expr as Expr
+from treadle.symbolic.node import Model as Model
+from treadle.symbolic.node import Sort as Sort
+from treadle.symbolic.node import Value as Value
+from treadle.symbolic.node import is_linear as is_linear
+from treadle.symbolic.node import node
+from treadle.symbolic.node import sort_of as sort_of
+from treadle.symbolic.node import var as var
+from treadle.symbolic.node import variables as variables
 
 # ---------------------------------------------------------------------------------------------------------
 # sums: constant + ((atom, coefficient), ...), atoms in their `order`
@@ -182,7 +81,7 @@ def _sum(constant: Any, terms: Iterable[tuple[Expr, Any]], sort: Sort) -> Value:
         return constant
     if constant == 0 and len(kept) == 1 and kept[0][1] == 1:
         return kept[0][0]
-    return _node("sum", (constant, kept), sort)
+    return node("sum", (constant, kept), sort)
 
 
 def _combine(a: Value, b: Value, factor: int, sort: Sort) -> Value:
@@ -235,7 +134,7 @@ def _product(a: Value, b: Value, op: str, sort: Sort) -> Value:
         return _scale(a, b, sort)
     if a.order > b.order:
         a, b = b, a
-    return _node(op, (a, b), sort)
+    return node(op, (a, b), sort)
 
 
 def mul(a: Value, b: Value) -> Value:
@@ -268,7 +167,7 @@ def floordiv(a: Value, b: Value) -> Value:
             return _sum(constant // b, [(atom, c // b) for atom, c in terms], INT)
     if a is b:
         return 1
-    return _node("div", (a, b), INT) if isinstance(b, Expr) else _node("cdiv", (a, b), INT)
+    return node("div", (a, b), INT) if isinstance(b, Expr) else node("cdiv", (a, b), INT)
 
 
 def mod(a: Value, b: Value) -> Value:
@@ -287,16 +186,16 @@ def mod(a: Value, b: Value) -> Value:
             return a
     if a is b:
         return 0
-    return _node("mod", (a, b), INT) if isinstance(b, Expr) else _node("cmod", (a, b), INT)
+    return node("mod", (a, b), INT) if isinstance(b, Expr) else node("cmod", (a, b), INT)
 
 
 def to_real(a: Value) -> Value:
     if not isinstance(a, Expr):
         return Fraction(a)
     if a.op == "sum":
-        terms = [(_node("to_real", (atom,), REAL), Fraction(c)) for atom, c in a.args[1]]
+        terms = [(node("to_real", (atom,), REAL), Fraction(c)) for atom, c in a.args[1]]
         return _sum(Fraction(a.args[0]), terms, REAL)
-    return _node("to_real", (a,), REAL)
+    return node("to_real", (a,), REAL)
 
 
 def rdiv(a: Value, b: Value) -> Value:
@@ -305,7 +204,7 @@ def rdiv(a: Value, b: Value) -> Value:
         return rmul(a, Fraction(1) / b)
     if a is b:
         return Fraction(1)
-    return _node("rdiv", (a, b), REAL)
+    return node("rdiv", (a, b), REAL)
 
 
 def floor(a: Value) -> Value:
@@ -317,7 +216,7 @@ def floor(a: Value) -> Value:
         atom.op == "to_real" and Fraction(c).denominator == 1 for atom, c in terms
     ):
         return _sum(int(constant), [(atom.args[0], int(c)) for atom, c in terms], INT)
-    return _node("floor", (a,), INT)
+    return node("floor", (a,), INT)
 
 
 def bool_to_int(a: Value) -> Value:
@@ -340,8 +239,8 @@ def _at_least_zero(a: Value) -> Value:
         bounded = _known_sign(a)
         if bounded is not None:
             return bounded
-        return _node("ge0", (a,), BOOL)
-    return _node("ge0", (_unit(a),), BOOL)
+        return node("ge0", (a,), BOOL)
+    return node("ge0", (_unit(a),), BOOL)
 
 
 def _known_sign(a: Expr) -> bool | None:
@@ -373,7 +272,7 @@ def ge(a: Value, b: Value) -> Value:
 def gt(a: Value, b: Value) -> Value:
     if sort_of(a) is REAL:
         difference = rsub(a, b)
-        return difference > 0 if not isinstance(difference, Expr) else _node("gt0", (_unit(difference),), BOOL)
+        return difference > 0 if not isinstance(difference, Expr) else node("gt0", (_unit(difference),), BOOL)
     if sort_of(a) is STR:
         return str_lt(b, a)
     return _at_least_zero(sub(sub(a, b), 1))
@@ -401,14 +300,14 @@ def eq(a: Value, b: Value) -> Value:
             return a if b else not_(a)
         if a.order > b.order:
             a, b = b, a
-        return _node("iff", (a, b), BOOL)
+        return node("iff", (a, b), BOOL)
     if sort is INT or sort is REAL:
         return _equals_zero(_combine(a, b, -1, sort), sort)
     if sort is STR:
         return _string_equal(a, b)
     if isinstance(b, Expr) and a.order > b.order:
         a, b = b, a
-    return _node("same", (a, b), BOOL)
+    return node("same", (a, b), BOOL)
 
 
 def _equals_zero(a: Value, sort: Sort) -> Value:
@@ -420,7 +319,7 @@ def _equals_zero(a: Value, sort: Sort) -> Value:
     if sort is REAL:
         a = _unit(a)
         _, terms = terms_of(a)
-        return _node("eq0", (a if terms[0][1] > 0 else rneg(a),), BOOL)
+        return node("eq0", (a if terms[0][1] > 0 else rneg(a),), BOOL)
     divisor = gcd(*(c for _, c in terms))
     if constant % divisor:
         return False
@@ -434,7 +333,7 @@ def _equals_zero(a: Value, sort: Sort) -> Value:
     if len(terms) == 1 and terms[0][1] == 1 and terms[0][0].op == "ite" and _is_table(terms[0][0]):
         condition, yes, no = terms[0][0].args
         return ite(condition, eq(yes, -constant), eq(no, -constant))
-    return _node("eq0", (a,), BOOL)
+    return node("eq0", (a,), BOOL)
 
 
 def _is_table(value: Value, depth: int = 4) -> bool:
@@ -464,10 +363,10 @@ def not_(a: Value) -> Value:
         inner = a.args[0]
         if inner.sort is INT:
             return _at_least_zero(sub(-1, inner))
-        return _node("gt0", (rneg(inner),), BOOL)
+        return node("gt0", (rneg(inner),), BOOL)
     if a.op == "gt0":
-        return _node("ge0", (rneg(a.args[0]),), BOOL)
-    return _node("not", (a,), BOOL)
+        return node("ge0", (rneg(a.args[0]),), BOOL)
+    return node("not", (a,), BOOL)
 
 
 def _junction(values: Iterable[Value], op: str, neutral: bool) -> Value:
@@ -486,7 +385,7 @@ def _junction(values: Iterable[Value], op: str, neutral: bool) -> Value:
         return neutral
     if len(kept) == 1:
         return next(iter(kept))
-    return _node(op, tuple(kept), BOOL)
+    return node(op, tuple(kept), BOOL)
 
 
 def and_(*values: Value) -> Value:
@@ -517,7 +416,7 @@ def ite(condition: Value, yes: Value, no: Value) -> Value:
             return or_(not_(condition), yes) if no else and_(condition, yes)
     if condition.op == "not":
         return ite(condition.args[0], no, yes)
-    return _node("ite", (condition, yes, no), sort)
+    return node("ite", (condition, yes, no), sort)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -537,7 +436,7 @@ def concat(*parts: Value) -> Value:
         return ""
     if len(flat) == 1:
         return flat[0]
-    return _node("concat", tuple(flat), STR)
+    return node("concat", tuple(flat), STR)
 
 
 def length(s: Value) -> Value:
@@ -550,7 +449,7 @@ def length(s: Value) -> Value:
         return total
     if s.op == "chr":
         return 1
-    return _node("len", (s,), INT)
+    return node("len", (s,), INT)
 
 
 def _string_equal(a: Expr, b: Value) -> Value:
@@ -577,14 +476,14 @@ def _string_equal(a: Expr, b: Value) -> Value:
             condition, yes, no = a.args
             if not isinstance(yes, Expr) or not isinstance(no, Expr):
                 return ite(condition, eq(yes, b), eq(no, b))
-    return _node("streq", (a, b), BOOL)
+    return node("streq", (a, b), BOOL)
 
 
 def at(s: Value, i: Value) -> Value:
     """The character at an index already known to be inside (0 <= i < len)."""
     if isinstance(s, str) and not isinstance(i, Expr):
         return s[i] if 0 <= i < len(s) else ""
-    return _node("at", (s, i), STR)
+    return node("at", (s, i), STR)
 
 
 def substr(s: Value, start: Value, count: Value) -> Value:
@@ -595,7 +494,7 @@ def substr(s: Value, start: Value, count: Value) -> Value:
         return s[start : start + count]
     if not isinstance(start, Expr) and start == 0 and isinstance(s, Expr) and count is length(s):
         return s
-    return _node("substr", (s, start, count), STR)
+    return node("substr", (s, start, count), STR)
 
 
 def _all_known(*values: Value) -> bool:
@@ -609,7 +508,7 @@ def contains(s: Value, part: Value) -> Value:
         return True
     if s == "":
         return eq(part, "")
-    return _node("contains", (s, part), BOOL)
+    return node("contains", (s, part), BOOL)
 
 
 def prefix(s: Value, start: Value) -> Value:
@@ -618,7 +517,7 @@ def prefix(s: Value, start: Value) -> Value:
         return s.startswith(start)
     if s is start or start == "":
         return True
-    return _node("prefix", (s, start), BOOL)
+    return node("prefix", (s, start), BOOL)
 
 
 def suffix(s: Value, end: Value) -> Value:
@@ -627,84 +526,67 @@ def suffix(s: Value, end: Value) -> Value:
         return s.endswith(end)
     if s is end or end == "":
         return True
-    return _node("suffix", (s, end), BOOL)
+    return node("suffix", (s, end), BOOL)
 
 
 def index_of(s: Value, part: Value, start: Value = 0) -> Value:
     """s.find(part, start) for 0 <= start <= len(s)"""
     if _all_known(s, part, start):
         return s.find(part, start)
-    return _node("index_of", (s, part, start), INT)
+    return node("index_of", (s, part, start), INT)
 
 
 def replace_first(s: Value, old: Value, new: Value) -> Value:
     """s.replace(old, new, 1)"""
     if _all_known(s, old, new):
         return s.replace(old, new, 1)
-    return _node("replace_first", (s, old, new), STR)
+    return node("replace_first", (s, old, new), STR)
 
 
 def replace_all(s: Value, old: Value, new: Value) -> Value:
     """s.replace(old, new) for a non-empty `old`"""
     if _all_known(s, old, new):
         return s.replace(old, new)
-    return _node("replace_all", (s, old, new), STR)
+    return node("replace_all", (s, old, new), STR)
 
 
 def str_lt(a: Value, b: Value) -> Value:
     if _all_known(a, b):
         return a < b
-    return False if a is b else _node("strlt", (a, b), BOOL)
+    return False if a is b else node("strlt", (a, b), BOOL)
 
 
 def str_le(a: Value, b: Value) -> Value:
     if _all_known(a, b):
         return a <= b
-    return True if a is b else _node("strle", (a, b), BOOL)
+    return True if a is b else node("strle", (a, b), BOOL)
 
 
 def int_to_str(i: Value) -> Value:
-    return _node("int_to_str", (i,), STR) if isinstance(i, Expr) else str(i)
+    return node("int_to_str", (i,), STR) if isinstance(i, Expr) else str(i)
 
 
 def str_to_int(s: Value) -> Value:
     """int(s) for a string already known to be decimal digits."""
-    return _node("str_to_int", (s,), INT) if isinstance(s, Expr) else int(s)
+    return node("str_to_int", (s,), INT) if isinstance(s, Expr) else int(s)
 
 
 def ord_(c: Value) -> Value:
     """ord(c) for a string already known to be one character."""
     if not isinstance(c, Expr):
         return ord(c)
-    return c.args[0] if c.op == "chr" else _node("ord", (c,), INT)
+    return c.args[0] if c.op == "chr" else node("ord", (c,), INT)
 
 
 def chr_(i: Value) -> Value:
     """chr(i) for an integer already known to be in range."""
     if not isinstance(i, Expr):
         return chr(i)
-    return i.args[0] if i.op == "ord" else _node("chr", (i,), STR)
-
-
-# Character classes over ASCII. name -> the characters, as the inside of a regular expression's brackets.
-CLASSES = {
-    "digit": "0-9",
-    "alpha": "A-Za-z",
-    "alnum": "0-9A-Za-z",
-    "upper": "A-Z",
-    "lower": "a-z",
-    "space": "\t-\r\x1c- ",
-    "ascii": "\t\n -~",
-    "visible": "!-~",
-    "printable": " -~",
-    "not upper": "\t\n -@[-~",
-    "not lower": "\t\n -`{-~",
-}
-MATCHERS = {name: re.compile(f"[{inside}]+") for name, inside in CLASSES.items()}
+    return i.args[0] if i.op == "ord" else node("chr", (i,), STR)
 
 
 def in_class(s: Value, name: str) -> Value:
     """Whether the string is not empty and every character is in the class (see CLASSES)."""
     if not isinstance(s, Expr):
         return MATCHERS[name].fullmatch(s) is not None
-    return _node("in_class", (s, name), BOOL)
+    return node("in_class", (s, name), BOOL)
