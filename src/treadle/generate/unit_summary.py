@@ -14,8 +14,9 @@ from treadle.generate.unit_explore import HOST_RECURSION, Options, parameter_typ
 from treadle.generate.unit_target import Target
 from treadle.model.errors import UsageError
 from treadle.symbolic import types as t
+from treadle.symbolic.recording import RecordingHeap, RecordingPath
 from treadle.symbolic.solver import Solver
-from treadle.symbolic.summary import RecordingHeap, RecordingPath, Summary
+from treadle.symbolic.summary import Summary
 
 
 def summary_of(target: Target, options: Options) -> Summary:
@@ -24,7 +25,7 @@ def summary_of(target: Target, options: Options) -> Summary:
     summaries = Summaries(options.k, allow_effects=options.allow_effects, stubs=Stubs(options.stubs))
     path = RecordingPath(Solver(options.domain))
     vm = RecordingVM(path, RecordingHeap(path, subclasses=known_subclasses), summaries, set())
-    found = summaries.record(calls.function_value(vm, target.function), _signature(target, options))
+    found = summaries.record(calls.function_value(vm, target.function), _signature(target, options), table=True)
     if found is None:
         raise UsageError(f"{target.text}: no summary could be made")
     return found

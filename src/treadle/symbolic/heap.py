@@ -265,10 +265,6 @@ class Heap:
         """`a is b` for references; NotImplemented: look at the objects behind them."""
         return NotImplemented
 
-    def told_apart(self, a: InstanceObj, b: InstanceObj) -> bool:
-        """Whether the path has decided if two inputs are one object."""
-        return True
-
     def settle(self, obj: InstanceObj) -> InstanceObj:
         """Decide which object this is, as far as that is still open."""
         return obj

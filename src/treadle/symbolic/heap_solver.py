@@ -180,9 +180,6 @@ class SolverHeap(LazyHeap):
             return False
         return None
 
-    def told_apart(self, a: InstanceObj, b: InstanceObj) -> bool:
-        return self.known_same(a, b) is not None
-
     def possibly_same(self, a: InstanceObj, b: InstanceObj) -> bool:
         """Whether the path, all its conditions taken together, leaves it open that two inputs are one object."""
         known = self.known_same(a, b)

@@ -8,24 +8,26 @@ exception, and what has changed in the heap. One way from the root to a leaf is 
 exception flag.
 
 The tree is kept instead of the list of cases so that composing it with a caller's state asks the same questions in
-the same order as running the function there. The invariant: composition leaves on the caller's path exactly the
-trail, the conditions and the notes that running the function would have left. So the test cases are the same, in
-the same order, and a path that was begun with a summary can be continued without (`Restart`).
+the same order as running the function there. What the function does to objects that it was given is an event as well,
+in its place among the questions: which of them are the same one is known to the caller's heap alone, however that
+decides or postpones it, so every read, write and comparison is made there. Only the work between them, on numbers and
+strings and on objects of its own, is folded into expressions. The invariant: composition leaves on the caller's path
+and in its heap exactly the trail, the conditions and the notes that running the function would have left. So the test
+cases are the same, in the same order, and a path that was begun with a summary can be continued without (`Restart`).
 
-What is here knows no programming language; `frontends.python.summaries` records and composes Python functions.
+What is here knows no programming language; `symbolic.recording` makes the tree, `frontends.python.summaries` records
+and composes Python functions.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from treadle.symbolic import types as t
-from treadle.symbolic.expr import Expr, Value
-from treadle.symbolic.heap import InstanceObj, LazyHeap, ListObj, Obj, Ref
-from treadle.symbolic.path import FALSE, ONLY_FALSE, ONLY_TRUE, TRUE, Path, PathEnd, Place
+from treadle.symbolic.expr import Expr
+from treadle.symbolic.heap import InstanceObj, Obj
+from treadle.symbolic.path import Place
 
 # --- events ----------------------------------------------------------------------------------------------
 
@@ -82,16 +84,34 @@ class Split:
     groups: tuple[tuple[type, ...], ...]
 
 
-Event = Decide | ReadField | ReadItem | IsNone | Force | Split
+@dataclass(frozen=True, slots=True, eq=False)
+class Same:
+    """Whether two references are one object: `made` is the unknown that stands for the answer."""
 
-# --- leaves ----------------------------------------------------------------------------------------------
+    made: Expr
+    left: Any
+    right: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetField:
+    """A field of an input object is written. An object that the function made is there by number, without contents."""
+
     obj: str
     name: str
     value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settled:
+    """A value is taken from where it was put before: what was found out since then may have changed how it reads."""
+
+    value: Any
+
+
+Event = Decide | ReadField | ReadItem | IsNone | Force | Split | Same | SetField | Settled
+
+# --- leaves ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,13 +133,11 @@ class SetEnds:
     tail: tuple[Any, ...]
 
 
-Change = SetField | SetItems | SetEnds
+Change = SetItems | SetEnds
 
 
 def held_by(change: Change) -> list[Any]:
     """The values that a change puts into the heap."""
-    if isinstance(change, SetField):
-        return [change.value]
     if isinstance(change, SetItems):
         return list(change.items)
     return [*(v for _, v in change.writes), *change.head, *change.tail]
@@ -147,7 +165,10 @@ class Leaf:
 
     kind: str
     value: Any = None
+    # what became of the lists that were given
     changes: tuple[Change, ...] = ()
+    # objects that the function made and put into inputs, as they are in the end
+    made: tuple[Obj, ...] = ()
     lines: frozenset[tuple[str, int]] = frozenset()
     # functions entered, by file and line
     followed: frozenset[tuple[str, int]] = frozenset()
@@ -227,158 +248,3 @@ def same_shape(a: Any, b: Any) -> bool:
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(same_shape(p, q) for p, q in zip(a, b, strict=True))
     return type(a) is type(b) and (not isinstance(a, Expr) or a is b)
-
-
-# --- recording -------------------------------------------------------------------------------------------
-
-
-class Opaque(PathEnd):
-    """The function does something that a summary cannot hold; what follows is not looked at."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
-
-
-@dataclass(slots=True)
-class RecordingPath(Path):
-    events: list[tuple[Event, Any]] = field(default_factory=list)
-    # inside a decision of the heap, which is recorded as a whole
-    inside: int = 0
-
-    def decide(self, condition: Value, free: Expr | None = None) -> bool:
-        if not isinstance(condition, Expr):
-            return bool(condition)
-        side = Path.decide(self, condition)
-        certain = self.trail[-1] in (ONLY_TRUE, ONLY_FALSE)
-        assert certain or self.trail[-1] in (TRUE, FALSE)
-        self.events.append((Decide(condition, certain, self.place), side))
-        return side
-
-    def certain(self, condition: Value, side: bool) -> None:
-        Path.certain(self, condition, side)
-        if isinstance(condition, Expr):
-            self.events.append((Decide(condition, True, self.place), side))
-
-    def choose(self, options: int) -> int:
-        if options > 1 and not self.inside:
-            raise Opaque("a choice that is not recorded")
-        return Path.choose(self, options)
-
-    def assume(self, condition: Value) -> None:
-        if isinstance(condition, Expr) and not self.inside:
-            raise Opaque("an assumption about elements")
-        Path.assume(self, condition)
-
-    def pick(self, values: Sequence[Expr], what: str, count: int = 3) -> list[Any]:
-        raise Opaque(what)
-
-    def rewind(self) -> None:
-        Path.rewind(self)
-        self.events, self.inside = [], 0
-
-
-_ITEM = re.compile(r"\[(\d+)\]")
-
-
-class RecordingHeap(LazyHeap):
-    """Lazy initialisation that writes down what is made, and from where."""
-
-    path: RecordingPath
-
-    def declare(self, kind: t.Type, name: str) -> Any:
-        """An input of the function itself."""
-        self.path.inside += 1
-        made = LazyHeap.value_of_type(self, kind, name)
-        self.path.inside -= 1
-        return made
-
-    def value_of_type(self, kind: t.Type, name: str) -> Any:
-        if self.path.inside:
-            return LazyHeap.value_of_type(self, kind, name)
-        made = self.declare(kind, name)
-        self.path.events.append((self._read(made, name), None))
-        return made
-
-    def _read(self, made: Any, name: str) -> Event:
-        """The event that made this unknown, told from its name: that of an input, then `.field` or `[index]`."""
-        for obj in self.inputs:
-            rest = name.removeprefix(obj.name)
-            if rest == name:
-                continue
-            item = _ITEM.fullmatch(rest)
-            if item is not None and isinstance(obj, ListObj):
-                return ReadItem(made, obj.name, int(item[1]))
-            if rest.startswith(".") and rest[1:].isidentifier() and isinstance(obj, InstanceObj):
-                return ReadField(made, obj.name, rest[1:])
-        raise Opaque(f"an input that is not a field or an element: {name}")
-
-    def is_none(self, ref: Ref) -> bool:
-        if ref.resolved or self.path.inside:
-            return LazyHeap.is_none(self, ref)
-        before = self.path.decisions
-        self.path.inside += 1
-        answer = LazyHeap.is_none(self, ref)
-        self.path.inside -= 1
-        self.path.events.append((IsNone(ref.name, self.path.decisions > before), answer))
-        return answer
-
-    def force(self, ref: Ref) -> Any:
-        if ref.resolved or self.path.inside:
-            return LazyHeap.force(self, ref)
-        if any(isinstance(o, t.OneOf | t.Samples) or _any_length(o) for o in ref.options):
-            raise Opaque(f"'{ref.name}' is one of several known values")
-        before, known = self.path.decisions, len(self.inputs)
-        self.path.inside += 1
-        value = LazyHeap.force(self, ref)
-        self.path.inside -= 1
-        outcome: Any = ("new", 0)
-        if value is None:
-            outcome = "none"
-        elif isinstance(value, Obj) and any(value is o for o in self.inputs[:known]):
-            outcome = ("is", value.name)
-        made = [value] if outcome == ("new", 0) else []
-        self.path.events.append((Force(ref.name, self.path.decisions > before, made), outcome))
-        return value
-
-    def split(self, obj: InstanceObj, groups: Sequence[tuple[type, ...]]) -> int:
-        self.path.inside += 1
-        chosen = LazyHeap.split(self, obj, groups)
-        self.path.inside -= 1
-        self.path.events.append((Split(obj.name, tuple(groups)), chosen))
-        return chosen
-
-
-def _any_length(kind: t.Type) -> bool:
-    return isinstance(kind, t.TupleOf) and kind.rest is not None
-
-
-def changes_of(heap: LazyHeap, missing: Any) -> tuple[Change, ...]:
-    """What a finished path has done to the objects it was given; `missing` marks a field written before it was read."""
-    found: list[Change] = []
-    for obj in heap.inputs:
-        if isinstance(obj, InstanceObj):
-            if any(old is not missing and name not in obj.fields for name, old in obj.initial.items()):
-                raise Opaque("a field is deleted")
-            for name, value in obj.fields.items():
-                if obj.initial.get(name, missing) is not value:
-                    found.append(SetField(obj.name, name, value))
-        elif isinstance(obj, ListObj):
-            found += _list_changes(obj)
-        elif getattr(obj, "source", ()) or getattr(obj, "entries", ()) or getattr(obj, "absent", ()):
-            raise Opaque("the contents of a dictionary or set")
-        elif getattr(obj, "open", True) is False:
-            raise Opaque("the size of a dictionary or set")
-    return tuple(found)
-
-
-def _list_changes(obj: ListObj) -> list[Change]:
-    if obj.items is not None:
-        source = dict(obj.reads)
-        same = set(source) == set(range(len(obj.items))) and all(source[i] is v for i, v in enumerate(obj.items))
-        return [SetItems(obj.name, tuple(obj.items), not same or bool(obj.writes))]
-    if obj.start or obj.count is not obj.length or any(isinstance(i, Expr) for i, _ in obj.writes):
-        raise Opaque("a list of unknown length is shortened, or written at an unknown place")
-    if not (obj.writes or obj.head or obj.tail):
-        return []
-    return [SetEnds(obj.name, tuple(obj.writes), tuple(obj.head), tuple(obj.tail))]

@@ -132,8 +132,7 @@ def _better_called(function: types.FunctionType, args: list[Any], named: dict[st
 def run(vm: VM, function: FunctionValue, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """Run a function's IR; a generator function gives a generator."""
     env = Environment(function.outer)
-    if vm.heap.postpones:
-        args = [vm.heap.settled(a) for a in args]
+    args = [vm.heap.settled(a) for a in args]
     bind(vm, function, args, named, env)
     if vm.frames and function.code.file == vm.frames[0].code.file:
         vm.path.calls.add((getattr(function.host, "__qualname__", function.name), len(vm.path.trail)))

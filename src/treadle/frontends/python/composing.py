@@ -1,10 +1,10 @@
 """Composing a summary with a caller's state: one walk from the root of the tree to a leaf.
 
-Conditions are rewritten in terms of the actual arguments and decided on the caller's path, fields and elements are
-read from the actual objects, and references are looked at in the caller's heap, which is where the compatibility of
-the two heaps is checked. Nothing is changed before the leaf is reached. Whatever does not fit (an int parameter that
-got a float, a leaf that must be seen in context, ...) raises `Restart`: the path is walked again with this call run as
-usual. See `symbolic.summary` for the invariant that makes this sound.
+Conditions are rewritten in terms of the actual arguments and decided on the caller's path, fields are read from and
+written to the actual objects, and references are looked at and compared in the caller's heap, which is where the
+compatibility of the two heaps is checked. Two inputs of the summary may be one object here. Whatever does not fit (an
+int parameter that got a float, a leaf that must be seen in context, ...) raises `Restart`: the path is walked again
+from its start with this call run as usual. See `symbolic.summary` for the invariant that makes this sound.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from treadle.frontends.python import attributes, open_lists
+from treadle.frontends.python.equality import identical
 from treadle.frontends.python.fields import field_names
 from treadle.frontends.python.heirs import known_subclasses
 from treadle.frontends.python.values import Bound, Range, Slice
 from treadle.symbolic import expr as x
+from treadle.symbolic import types as t
 from treadle.symbolic.expr import Expr
 from treadle.symbolic.heap import DictObj, InstanceObj, ListObj, Obj, Ref
 from treadle.symbolic.machine import DEPTH, STEPS, Environment, Raised
@@ -30,9 +32,11 @@ from treadle.symbolic.summary import (
     Leaf,
     ReadField,
     ReadItem,
+    Same,
     SetEnds,
     SetField,
     SetItems,
+    Settled,
     Split,
     Summary,
     held_by,
@@ -51,10 +55,14 @@ class Composition:
     values: dict[Expr, Any] = field(default_factory=dict)
     refs: dict[str, Any] = field(default_factory=dict)
     objects: dict[str, Obj] = field(default_factory=dict)
-    # actual object -> the input of the summary that it is
+    # actual list -> the input of the summary that it is
     names: dict[int, str] = field(default_factory=dict)
     # how many inputs of the summary one undecided reference of the caller is
     shared: Counter[int] = field(default_factory=Counter)
+    # number in the summary -> the object that is made here in its place
+    made: dict[int, Obj] = field(default_factory=dict)
+    # of those, the ones that are in the heap already and get their contents in the end
+    empty: dict[int, Obj] = field(default_factory=dict)
     # all lists met are of known length, or all are untouched inputs of unknown length
     open_lists: bool | None = None
     # expressions over actual values, kept from one composition to the next
@@ -82,7 +90,15 @@ class Composition:
                     path.place = event.place
                     outcome = path.decide(condition)
             elif type(event) is ReadField:
-                self._bind(event.made, self._field(self.objects[event.obj], event.name))
+                self._bind(event.made, self._field(self._object(event.obj), event.name))
+            elif type(event) is SetField:
+                attributes.plain_set(vm, self._object(event.obj), event.name, self._begun(event.value))
+            elif type(event) is Settled:
+                value = self._value(event.value)
+                if vm.heap.settled(value) is not value:
+                    raise Restart
+            elif type(event) is Same:
+                self.values[event.made] = identical(vm, self._value(event.left), self._value(event.right))
             elif type(event) is ReadItem:
                 self._bind(event.made, self._item(self.objects[event.obj], event.index))
             elif type(event) is Force:
@@ -143,7 +159,7 @@ class Composition:
         held = set(actual.fields) | set(getattr(actual.host, "__dict__", ()))
         if not set(actual.classes) <= set(known_subclasses(formal.cls)) or not held <= set(field_names(actual.cls)):
             raise Restart
-        self._name(formal, actual)
+        self.objects[formal.name] = actual
 
     def _bind_list(self, formal: ListObj, actual: Any) -> None:
         if not isinstance(actual, ListObj):
@@ -158,16 +174,13 @@ class Composition:
             raise Restart
         assert isinstance(formal.length, Expr)
         self.values[formal.length] = actual.size()
-        self._name(formal, actual)
-
-    def _name(self, formal: Obj, actual: Obj) -> None:
-        if isinstance(actual, InstanceObj) and actual.is_input:
-            # a summary knows which of its objects are one; where the heap leaves that open, the call is run
-            others = [o for o in self.objects.values() if isinstance(o, InstanceObj) and o.is_input]
-            if not all(self.vm.heap.told_apart(actual, other) for other in others):
-                raise Restart
         self.objects[formal.name] = actual
         self.names[id(actual)] = formal.name
+
+    def _object(self, name: str) -> InstanceObj:
+        found = self.vm.force(self.objects[name])
+        assert isinstance(found, InstanceObj)
+        return found
 
     # --- events ------------------------------------------------------------------------------------------
 
@@ -178,8 +191,7 @@ class Composition:
             raise Restart
         self.folded = self.folded or counted is not here
 
-    def _field(self, obj: Obj, name: str) -> Any:
-        assert isinstance(obj, InstanceObj)
+    def _field(self, obj: InstanceObj, name: str) -> Any:
         if name in obj.fields:
             return self.vm.heap.settled(obj.fields[name])
         before = self.vm.path.decisions
@@ -202,10 +214,12 @@ class Composition:
         return value
 
     def _unshared(self, ref: str) -> Any:
-        """An undecided reference that stands for two inputs is equal to itself without a decision."""
+        """An undecided reference to a list that stands for two inputs is equal to itself without a decision."""
         value = self.refs[ref]
         if isinstance(value, Ref) and not value.resolved and self.shared[id(value)] > 1:
-            raise Restart
+            to_objects = all(isinstance(o, t.Instance | t.NoneType) for o in value.options)
+            if not to_objects:
+                raise Restart
         return value
 
     def _force(self, event: Force) -> Any:
@@ -214,6 +228,8 @@ class Composition:
         self._compare(event.counted, before)
         if value is None:
             return "none"
+        if any(value is other for other in self.empty.values()):
+            raise Restart  # made and put there by the function itself, through another reference
         if isinstance(value, Obj) and id(value) in self.names:
             return ("is", self.names[id(value)])
         for position, formal in enumerate(event.made):
@@ -223,8 +239,7 @@ class Composition:
         raise Restart
 
     def _split(self, event: Split) -> int:
-        obj = self.objects[event.obj]
-        assert isinstance(obj, InstanceObj)
+        obj = self._object(event.obj)
         left = [(n, tuple(c for c in group if c in obj.classes)) for n, group in enumerate(event.groups)]
         possible = [(n, group) for n, group in left if group]
         if sum(len(group) for _, group in possible) != len(obj.classes):
@@ -246,9 +261,10 @@ class Composition:
             raise Restart
         if vm.steps + leaf.steps > STEPS:
             raise Restart
-        made: dict[int, Any] = {}
-        value = self._value(leaf.value, made)
-        ready = [(change, [self._value(v, made) for v in held_by(change)]) for change in leaf.changes]
+        for own in leaf.made:
+            self._fill(self.empty.pop(own.number), own)
+        value = self._value(leaf.value)
+        ready = [(change, [self._value(v) for v in held_by(change)]) for change in leaf.changes]
         for change, held in ready:
             self._apply(change, held)
         self._passed(leaf)
@@ -264,7 +280,7 @@ class Composition:
         self.vm.stub_cases.update(dict.fromkeys(leaf.stubs))
         self.vm.composed(self.summary, leaf)
 
-    def _value(self, value: Any, made: dict[int, Any]) -> Any:
+    def _value(self, value: Any) -> Any:
         """A value of the summary in the caller's terms; objects that the function made are made here."""
         if isinstance(value, Expr):
             return self._rewritten(value)
@@ -273,45 +289,60 @@ class Composition:
                 return self.refs[value.name]
             raise Restart
         if isinstance(value, tuple):
-            return tuple(self._value(v, made) for v in value)
+            return tuple(self._value(v) for v in value)
         if isinstance(value, Bound):
-            return Bound(self._value(value.function, made), self._value(value.self, made))
+            return Bound(self._value(value.function), self._value(value.self))
         if isinstance(value, Range):
-            return Range(self._value(value.start, made), self._value(value.stop, made), value.step)
+            return Range(self._value(value.start), self._value(value.stop), value.step)
         if isinstance(value, Slice):
-            return Slice(*(self._value(v, made) for v in (value.start, value.stop, value.step)))
+            return Slice(*(self._value(v) for v in (value.start, value.stop, value.step)))
         if not isinstance(value, Obj):
             return value
         if value.is_input:
             return self.objects[value.name]
-        if id(value) not in made:
-            self._make(value, made)
-        return made[id(value)]
+        if value.number not in self.made:
+            self._fill(self._begin(value), value)
+        return self.made[value.number]
 
-    def _make(self, value: Obj, made: dict[int, Any]) -> None:
+    def _begun(self, value: Any) -> Any:
+        """The same for a value that is put into the heap on the way: what is in its objects follows in the end."""
+        if isinstance(value, tuple):
+            return tuple(self._begun(v) for v in value)
+        if isinstance(value, Obj) and not value.is_input and value.number not in self.made:
+            self.empty[value.number] = self._begin(value)
+        return self._value(value)
+
+    def _begin(self, value: Obj) -> Obj:
         number = self.vm.heap.number()
+        made: Obj
         if isinstance(value, ListObj):
-            copy = made[id(value)] = ListObj(number, [])
-            copy.items = [self._value(v, made) for v in value.items or ()]
+            made = ListObj(number, [])
         elif isinstance(value, DictObj):
-            entries: list[list[Any]] = []
-            mapping = made[id(value)] = DictObj(number, entries)
-            mapping.keys_only, mapping.frozen = value.keys_only, value.frozen
-            entries.extend([self._value(k, made), self._value(v, made)] for k, v in value.entries)
+            made = DictObj(number, [])
+            made.keys_only, made.frozen = value.keys_only, value.frozen
         else:
             assert isinstance(value, InstanceObj)
-            instance = made[id(value)] = InstanceObj(number, value.classes)
+            made = InstanceObj(number, value.classes)
+        self.made[value.number] = made
+        return made
+
+    def _fill(self, made: Obj, value: Obj) -> None:
+        if isinstance(value, ListObj):
+            assert isinstance(made, ListObj)
+            made.items = [self._value(v) for v in value.items or ()]
+        elif isinstance(value, DictObj):
+            assert isinstance(made, DictObj)
+            made.entries.extend([self._value(k), self._value(v)] for k, v in value.entries)
+        else:
+            assert isinstance(made, InstanceObj)
+            assert isinstance(value, InstanceObj)
             payload = value.payload
-            instance.payload = payload if isinstance(payload, BaseException) else self._value(payload, made)
-            instance.initial.update(dict.fromkeys(value.initial, attributes._MISSING))
-            instance.fields.update({name: self._value(v, made) for name, v in value.fields.items()})
+            made.payload = payload if isinstance(payload, BaseException) else self._value(payload)
+            made.initial.update(dict.fromkeys(value.initial, attributes._MISSING))
+            made.fields.update({name: self._value(v) for name, v in value.fields.items()})
 
     def _apply(self, change: Any, held: list[Any]) -> None:
         vm, obj = self.vm, self.objects[change.obj]
-        if isinstance(change, SetField):
-            assert isinstance(obj, InstanceObj)
-            attributes.plain_set(vm, obj, change.name, held[0])
-            return
         assert isinstance(obj, ListObj)
         if isinstance(change, SetItems):
             if change.changed:

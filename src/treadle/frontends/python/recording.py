@@ -9,7 +9,8 @@ from treadle.frontends.python.fields import field_type
 from treadle.frontends.python.summary_store import fingerprint
 from treadle.frontends.python.vm import VM
 from treadle.symbolic.machine import Frame, Raised
-from treadle.symbolic.summary import Leaf, Opaque, RecordingHeap, RecordingPath, Summary
+from treadle.symbolic.recording import Opaque, RecordingHeap, RecordingPath
+from treadle.symbolic.summary import Leaf, Summary
 
 if TYPE_CHECKING:
     from treadle.frontends.python.summaries import Summaries

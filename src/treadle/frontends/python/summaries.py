@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from treadle.frontends.python import attributes, concrete, hints, infer
+from treadle.frontends.python import concrete, hints, infer
 from treadle.frontends.python.composing import Composition
 from treadle.frontends.python.heirs import known_subclasses
 from treadle.frontends.python.stubs import Stubs
@@ -30,23 +30,12 @@ from treadle.frontends.python.values import Bound, FunctionValue, Range, Slice
 from treadle.symbolic import expr as x
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import Expr
-from treadle.symbolic.heap import DictObj, InstanceObj, LazyHeap, ListObj, Obj, Ref
-from treadle.symbolic.heap_solver import SolverHeap
+from treadle.symbolic.heap import DictObj, InstanceObj, ListObj, Obj, Ref
 from treadle.symbolic.machine import Environment, Frame, Raised
 from treadle.symbolic.path import Alternative, Cut, Restart, Unsupported
+from treadle.symbolic.recording import Opaque, OpenHeap, RecordingHeap, RecordingPath, changes_of
 from treadle.symbolic.solver import Solver
-from treadle.symbolic.summary import (
-    Change,
-    Leaf,
-    Node,
-    Opaque,
-    RecordingHeap,
-    RecordingPath,
-    Summary,
-    changes_of,
-    held_by,
-    insert,
-)
+from treadle.symbolic.summary import Change, Leaf, Node, Summary, held_by, insert
 
 if TYPE_CHECKING:
     from treadle.frontends.python.vm import VM
@@ -115,8 +104,6 @@ class Summaries:
         site = (id(frame.code), frame.block.number, frame.index, key)
         if self._luck[site] < -2:
             return NOT_COMPOSED
-        if type(vm.heap) not in (LazyHeap, RecordingHeap, SolverHeap) and not _scalars_only(env):
-            return NOT_COMPOSED  # another heap decides about references in another order
         summary = self._summary(vm, function, env)
         if summary is None or any((f.code.file, f.code.line, f.code.name) in summary.codes for f in vm.frames):
             return NOT_COMPOSED
@@ -186,9 +173,14 @@ class Summaries:
 
     # --- recording ---------------------------------------------------------------------------------------
 
-    def record(self, function: FunctionValue, signature: Signature, deadline: float = float("inf")) -> Summary | None:
-        """Run the function by itself on every path; None when the time ran out."""
-        recording = _Recording(self, function, signature, deadline)
+    def record(
+        self, function: FunctionValue, signature: Signature, deadline: float = float("inf"), table: bool = False
+    ) -> Summary | None:
+        """Run the function by itself on every path; None when the time ran out.
+
+        `table`: with aliasing decided and cases in words, to be looked at and not to be composed.
+        """
+        recording = _Recording(self, function, signature, deadline, table)
         self._recording.append(id(function.code))
         try:
             summary = recording.summary()
@@ -197,10 +189,6 @@ class Summaries:
         if summary is not None:
             self.computed += 1
         return summary
-
-
-def _scalars_only(env: Environment) -> bool:
-    return all(isinstance(v, Expr | int | float | str | bool | type | types.FunctionType) for v in env.values())
 
 
 def _busy(vm: VM) -> bool:
@@ -301,8 +289,11 @@ def _same_signature(a: Signature, b: Signature) -> bool:
 
 
 class _Recording:
-    def __init__(self, owner: Summaries, function: FunctionValue, signature: Signature, deadline: float) -> None:
+    def __init__(
+        self, owner: Summaries, function: FunctionValue, signature: Signature, deadline: float, table: bool
+    ) -> None:
         self.owner = owner
+        self.table = table
         self.function = function
         self.signature = signature
         self.deadline = deadline
@@ -333,7 +324,10 @@ class _Recording:
     def _leaf(self, path: RecordingPath, run_plainly: set[int]) -> Leaf | None:
         from treadle.frontends.python.recording import RecordingVM
 
-        heap = RecordingHeap(path, subclasses=known_subclasses)
+        if self.table:
+            heap = RecordingHeap(path, subclasses=known_subclasses)
+        else:
+            heap = OpenHeap(path, subclasses=known_subclasses, held=held)
         vm = RecordingVM(path, heap, self.owner, run_plainly)
         env = Environment(self.function.outer)
         self.formals = {}
@@ -367,9 +361,10 @@ class _Recording:
             kind, value = "return", vm.run(frame)
         except Raised as raised:
             kind, value = "raise", raised.value
-        case = describe(self.formals, vm, kind, value)
+        case = describe(self.formals, vm, kind, value) if self.table else None
         try:
-            return Leaf(kind, value, self._kept(vm, value), case=case)
+            changes = self._kept(vm, value)
+            return Leaf(kind, value, changes, self._given_away(vm.heap), case=case)
         except Opaque as opaque:
             return Leaf("plain", why=opaque.why, case=case)
 
@@ -381,12 +376,18 @@ class _Recording:
             raise Opaque("a contract")
         if vm.path.sampled or vm.path.fragile or vm.path.gave_up:
             raise Opaque("values that were picked")
-        changes = changes_of(vm.heap, attributes._MISSING)
+        changes = changes_of(vm.heap)
         holdable(value, set())
         for change in changes:
             for held in held_by(change):
                 holdable(held, set())
         return changes
+
+    def _given_away(self, heap: RecordingHeap) -> tuple[Obj, ...]:
+        found = tuple(heap.given_away.values()) if isinstance(heap, OpenHeap) else ()
+        for own in found:
+            holdable(own, set())
+        return found
 
 
 _PLAIN = (int, float, str, bytes, bool, type(None), Fraction, type, types.FunctionType, types.ModuleType, enum.Enum)
@@ -418,6 +419,30 @@ def holdable(value: Any, seen: set[int]) -> None:
         raise Opaque(f"a value that is made by the function: {type(value).__name__.lower()}")
     for part in parts:
         holdable(part, seen)
+
+
+def held(value: Any) -> tuple[Any, list[Obj]]:
+    """A value that is put into an input: objects of the function itself are emptied, and given beside it."""
+    if isinstance(value, tuple):
+        parts = [held(v) for v in value]
+        return tuple(kept for kept, _ in parts), [own for _, owns in parts for own in owns]
+    if not isinstance(value, Obj) or value.is_input:
+        if isinstance(value, Bound | Range | Slice) or not isinstance(value, (Expr, Ref, Obj, *_PLAIN)):
+            raise Opaque(f"a {type(value).__name__.lower()} is put into an object that was given")
+        return value, []
+    if value.host is not None:
+        raise Opaque("an object of the module is put into one that was given")
+    made: Obj
+    if isinstance(value, InstanceObj):
+        made = InstanceObj(value.number, value.classes)
+    elif isinstance(value, ListObj):
+        made = ListObj(value.number, [])
+    elif isinstance(value, DictObj):
+        made = DictObj(value.number, [])
+        made.keys_only, made.frozen = value.keys_only, value.frozen
+    else:
+        raise Opaque("a function is put into an object that was given")
+    return made, [value]
 
 
 __all__ = ["NOT_COMPOSED", "Constant", "Summaries", "restarting"]

@@ -28,9 +28,11 @@ from treadle.symbolic.summary import (
     Node,
     ReadField,
     ReadItem,
+    Same,
     SetEnds,
     SetField,
     SetItems,
+    Settled,
     Split,
     Summary,
 )
@@ -164,6 +166,12 @@ class SummaryWriter:
             return ["none", event.ref, event.counted]
         if isinstance(event, Force):
             return ["force", event.ref, event.counted, [self.made(m) for m in event.made]]
+        if isinstance(event, Same):
+            return ["same", self.value(event.made), self.value(event.left), self.value(event.right)]
+        if isinstance(event, SetField):
+            return ["write", event.obj, event.name, self.value(event.value)]
+        if isinstance(event, Settled):
+            return ["settled", self.value(event.value)]
         assert isinstance(event, Split)
         return ["split", event.obj, [[path_of(c) for c in group] for group in event.groups]]
 
@@ -173,6 +181,7 @@ class SummaryWriter:
             "kind": leaf.kind,
             "value": self.value(leaf.value),
             "changes": [self._change(c) for c in leaf.changes],
+            "made": [self.value(own) for own in leaf.made],
             "lines": [self.line(*line) for line in sorted(leaf.lines)],
             "followed": [self.line(*line) for line in sorted(leaf.followed)],
             "stubs": list(leaf.stubs),
@@ -186,8 +195,6 @@ class SummaryWriter:
         }
 
     def _change(self, change: Any) -> Any:
-        if isinstance(change, SetField):
-            return ["field", change.obj, change.name, self.value(change.value)]
         if isinstance(change, SetItems):
             return ["items", change.obj, [self.value(v) for v in change.items], change.changed]
         assert isinstance(change, SetEnds)
@@ -243,7 +250,7 @@ class SummaryWriter:
         if id(value) in self._known:
             return self._known[id(value)]
         number = self._known[id(value)] = len(self.objects)
-        written: dict[str, Any] = {}
+        written: dict[str, Any] = {"number": value.number}
         self.objects.append(written)
         if isinstance(value, ListObj):
             written["list"] = [self.value(v) for v in value.items or ()]
@@ -322,6 +329,12 @@ class SummaryReader:
             return IsNone(rest[0], rest[1])
         if name == "force":
             return Force(rest[0], rest[1], [self.made(m) for m in rest[2]])
+        if name == "same":
+            return Same(*(self.value(v) for v in rest))
+        if name == "write":
+            return SetField(rest[0], rest[1], self.value(rest[2]))
+        if name == "settled":
+            return Settled(self.value(rest[0]))
         if name == "split":
             return Split(rest[0], tuple(tuple(found_at(c) for c in group) for group in rest[1]))
         raise ValueError(f"no event '{name}'")
@@ -332,6 +345,7 @@ class SummaryReader:
             written["kind"],
             self.value(written["value"]),
             tuple(self._change(*c) for c in written["changes"]),
+            tuple(self.value(own) for own in written["made"]),
             frozenset(self.line(*line) for line in written["lines"]),
             frozenset(self.line(*line) for line in written["followed"]),
             tuple(written["stubs"]),
@@ -343,8 +357,6 @@ class SummaryReader:
         )
 
     def _change(self, name: str, obj: str, *rest: Any) -> Any:
-        if name == "field":
-            return SetField(obj, rest[0], self.value(rest[1]))
         if name == "items":
             return SetItems(obj, tuple(self.value(v) for v in rest[0]), rest[1])
         writes = tuple((index, self.value(v)) for index, v in rest[0])
@@ -407,16 +419,17 @@ class SummaryReader:
         if found is not None:
             return found
         written = self.written["objects"][number]
+        named = written["number"]
         if "list" in written:
-            made = self._objects[number] = ListObj(0, [])
+            made = self._objects[number] = ListObj(named, [])
             made.items = [self.value(v) for v in written["list"]]
             return made
         if "dict" in written:
-            mapping = self._objects[number] = DictObj(0, [])
+            mapping = self._objects[number] = DictObj(named, [])
             mapping.keys_only, mapping.frozen = written["set"], written["frozen"]
             mapping.entries = [[self.value(k), self.value(v)] for k, v in written["dict"]]
             return mapping
-        instance = self._objects[number] = InstanceObj(0, (found_at(written["class"]),))
+        instance = self._objects[number] = InstanceObj(named, (found_at(written["class"]),))
         instance.fields = {name: self.value(v) for name, v in written["fields"].items()}
         instance.initial = dict.fromkeys(written["initial"], MISSING)
         instance.payload = self.value(written["payload"])

@@ -36,12 +36,12 @@ from treadle.frontends.python.summary_json import (
 from treadle.frontends.python.values import FunctionValue
 from treadle.symbolic import types as t
 from treadle.symbolic.heap import InstanceObj, Ref
-from treadle.symbolic.summary import Force, ReadField, ReadItem, Split, Summary
+from treadle.symbolic.summary import Force, ReadField, ReadItem, SetField, Split, Summary
 
 if TYPE_CHECKING:
     from treadle.frontends.python.summaries import Signature, Summaries
 
-FORMAT = 1
+FORMAT = 2
 FOLDER = Path(".treadle") / "summaries"
 _LIBRARY = os.path.realpath(sysconfig.get_paths()["stdlib"])
 _OWN = os.path.realpath(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
@@ -286,6 +286,8 @@ def _classes(summary: Summary) -> set[type]:
                 look(value)
         elif isinstance(node.event, Split):
             found.update(c for group in node.event.groups for c in group)
+        elif isinstance(node.event, SetField):
+            look(node.event.value)
         if node.leaf is not None:
-            look(node.leaf.value)
+            look((node.leaf.value, *node.leaf.made))
     return found
