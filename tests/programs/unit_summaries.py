@@ -388,3 +388,71 @@ def lookup_twice(table: dict[str, int], key: str) -> int:
 
 def copy(src: list[int], dst: list[int], n: int) -> None:
     arraycopy(src, dst, n)
+
+
+# --- objects that may be the same ------------------------------------------------------------------------
+
+
+class Purse:
+    def __init__(self, coins: int = 0, other: Purse | None = None) -> None:
+        self.coins = coins
+        self.other = other
+
+
+def _equal(a: Purse, b: Purse) -> int:
+    return 1 if a is b else 0
+
+
+def compared(a: Purse, b: Purse) -> int:
+    """Nothing but the comparison is found out: None is as good as an object."""
+    return _equal(a, b)
+
+
+def _move(a: Purse, b: Purse, coins: int) -> bool:
+    if a.coins < coins:
+        return False
+    a.coins -= coins
+    b.coins += coins
+    return True
+
+
+def moved(a: Purse, b: Purse, c: Purse) -> int:
+    _move(a, b, 2)
+    _move(b, c, 3)
+    return a.coins
+
+
+def _extend(a: Purse) -> Purse:
+    a.other = Purse(1)
+    a.other.coins += 1
+    return a.other
+
+
+def extended(a: Purse, b: Purse) -> int:
+    """What was made through `a` is what `b` has, if they are one."""
+    made = _extend(a)
+    return 2 if b.other is made else b.coins
+
+
+def _extend_and_look(a: Purse, b: Purse) -> int:
+    a.other = Purse(4)
+    if b.other is None:
+        return 0
+    return b.other.coins
+
+
+def looked_at(a: Purse, b: Purse) -> int:
+    return _extend_and_look(a, b)
+
+
+def _twice(a: Purse, b: Purse) -> int:
+    coins = a.coins
+    b.coins = 5
+    if a is b:
+        return a.coins - coins
+    return a.coins + b.coins
+
+
+def seen_again(a: Purse, b: Purse) -> int:
+    """`a.coins` reads differently once it is known whether a is b."""
+    return _twice(a, b) + _twice(b, a)

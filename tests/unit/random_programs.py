@@ -43,6 +43,7 @@ class _Writer:
         self.loops = 0
         self.calls = 2
         self.links = 2
+        self.makes = 1
 
     def pick(self, *options: Any) -> Any:
         return self.draw(st.sampled_from(options))
@@ -86,6 +87,8 @@ class _Writer:
             kinds += ["write", "write", "write"]
             if self.links:
                 kinds += ["link", "follow"]
+            if self.makes:
+                kinds.append("make")
         if self.room > 0 and size > 1:
             kinds += ["if", "if", "if"]
             if self.loops == 0 and self.ints:
@@ -97,6 +100,12 @@ class _Writer:
         if kind == "link":
             self.links -= 1
             return [f"{indent}{self.pick(*self.refs)}.next = {self.pick('None', *self.refs)}"]
+        if kind == "make":
+            self.makes -= 1
+            name, place = f"q{self.makes}", self.pick(*self.refs)
+            lines = [f"{indent}{name} = C({self.atom()}, {self.pick('0', '1')}, {self.pick('None', *self.refs)})"]
+            self.refs = [*self.refs, name]
+            return [*lines, *([f"{indent}{place}.next = {name}"] if self.draw(st.booleans()) else [])]
         if kind == "follow":
             self.links -= 1
             name = f"p{self.links}"

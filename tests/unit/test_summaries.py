@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.unit import random_programs
+from tests.unit.alias_programs import alias_programs
 from tests.unit.exploring import explored, load
 from treadle.frontends.python import summaries
 from treadle.frontends.python.summary_store import Store
@@ -143,22 +145,42 @@ def _targets() -> Iterator[Target]:
     yield from resolve("unit_summaries")
 
 
+@pytest.mark.parametrize("heap", ["solver", "lazy"])
 @pytest.mark.parametrize("one", [pytest.param(found, id=found.name) for found in _targets()])
 @pytest.mark.usefixtures("eager")
-def test_every_program_gives_the_same(one: Target) -> None:
-    plain, composed, _ = _both(one, k=1)
+def test_every_program_gives_the_same(one: Target, heap: str) -> None:
+    plain, composed, _ = _both(one, k=1, heap=heap)
+    assert composed == plain
+
+
+@pytest.mark.parametrize("name", ["compared", "moved", "extended"])
+@pytest.mark.usefixtures("eager")
+def test_calls_are_composed_while_it_is_open_which_objects_are_the_same(name: str) -> None:
+    _, _, session = _both(target(f"unit_summaries:{name}"), k=1)
+    assert session.summaries is not None
+    assert session.summaries.composed >= session.result.paths
+    assert session.summaries.restarted == 0
+    assert session.result.paths < len(session.result.cases)  # so it was open
+
+
+@pytest.mark.slow
+@settings(max_examples=80)
+@given(random_programs.programs(), st.sampled_from(["solver", "lazy"]), st.integers(1, 2))
+@pytest.mark.usefixtures("eager")
+def test_random_programs_give_the_same(source: str, heap: str, k: int) -> None:
+    [found] = resolve(random_programs.target(source))
+    plain, composed, _ = _both(found, k=k, heap=heap, seconds=600)
     assert composed == plain
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
-@given(random_programs.programs())
+@settings(max_examples=60)
+@given(alias_programs(), st.sampled_from(["solver", "lazy"]))
 @pytest.mark.usefixtures("eager")
-def test_random_programs_give_the_same(source: str) -> None:
+def test_programs_full_of_aliases_give_the_same(source: str, heap: str) -> None:
     [found] = resolve(random_programs.target(source))
-    for k in (1, 2):
-        plain, composed, _ = _both(found, k=k, seconds=60)
-        assert composed == plain
+    plain, composed, _ = _both(found, k=1, heap=heap, seconds=600)
+    assert composed == plain
 
 
 @pytest.mark.usefixtures("eager")
