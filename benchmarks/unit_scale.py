@@ -4,9 +4,10 @@
 
 Four parts, one table: references that may be the same object (paths and time, heap lazy or solver, without and with
 work between the writes), calls of one function in a row (time with and without summaries, and with summaries of an
-earlier run), one line behind many conditions (time to a test that reaches it, against the time of all paths), and the
-module of the benchmark `unit` with each feature switched on alone. Times are processor seconds of exploring and
-choosing values; writing and running the tests costs the same for everyone and is left out. The curves are drawn to
+earlier run; the same on objects that may be one, and for a function that only compares), one line behind many
+conditions (time to a test that reaches it, against the time of all paths), and the module of the benchmark `unit` with
+each feature switched on alone. Times are processor seconds of exploring and choosing values; writing and running the
+tests costs the same for everyone and is left out. The curves are drawn to
 docs/img/unit_scale.png.
 """
 
@@ -68,6 +69,34 @@ def calls(n: int) -> str:
     return "\n".join([CALLEE, "", "def main(amount: int) -> int:", "    total = 0", *lines, "    return total\n"])
 
 
+def object_calls(n: int) -> str:
+    """The same with two accounts that are read and written, and that may be one."""
+    lines = [f"    charge(a, b, amount + {i})" for i in range(n)]
+    return "\n".join(
+        [
+            CALLEE,
+            "",
+            "class Account:\n    def __init__(self, balance: int = 0) -> None:\n        self.balance = balance\n\n",
+            "def charge(account: Account, other: Account, amount: int) -> None:",
+            "    cost = price(amount)",
+            "    account.balance -= cost",
+            "    other.balance += cost\n\n",
+            "def main(a: Account, b: Account, amount: int) -> int:",
+            *lines,
+            "    return a.balance if a is not b else 0\n",
+        ]
+    )
+
+
+def compared_calls(n: int) -> str:
+    """Calls with nothing to do but three comparisons: where a summary has least to save."""
+    callee = (
+        "def band(x: int) -> int:\n    if x < 0:\n        return 0\n    return 1 if x < 10 else 2 if x < 100 else 3\n\n"
+    )
+    lines = [f"    total += band(amount + {i})" for i in range(n)]
+    return "\n".join([callee, "def main(amount: int) -> int:", "    total = 0", *lines, "    return total\n"])
+
+
 def conditions(n: int) -> str:
     """2 ** n paths, and one line behind all of them."""
     names = [f"x{i}" for i in range(n)]
@@ -118,6 +147,10 @@ def main(quick: bool = False) -> None:
         row("calls", n, "summaries", f"calls_{n}", calls(n), summaries=True)
         measured(folder, f"calls_{n}", calls(n), summaries=True, keep_summaries=True)
         row("calls", n, "kept summaries", f"calls_{n}", calls(n), summaries=True, keep_summaries=True)
+        for family, made in (("calls on objects", object_calls), ("calls that compare", compared_calls)):
+            name = f"{made.__name__}_{n}"
+            row(family, n, "plain", name, made(n), heap="solver")
+            row(family, n, "summaries", name, made(n), heap="solver", summaries=True)
     for n in (6, 8, 10) if quick else (6, 8, 10, 12, 13):
         source = conditions(n)
         line = source.splitlines().index("        return -1") + 1
