@@ -58,6 +58,7 @@ class Dpor(Strategy):
         super().__init__()
         self.nodes: list[Node] = []
         self.before: list[int] = []  # before[j]: mask of the events that happen before event j, and j itself
+        self.forced: list[int] = []  # forced[j]: those of them that come before j whatever it races with
         self.by_strand: dict[int, list[int]] = {}
         self.by_object: dict[Any, list[int]] = {}  # the events on each object
         self.changes: dict[Any, list[int]] = {}  # those of them that do not only read
@@ -128,7 +129,7 @@ class Dpor(Strategy):
         for number in range(len(self.before), len(trace)):
             self._link(number, run, races)
         for earlier, later in races:
-            self._reverse(earlier, later, trace[later], self.before[later])
+            self._reverse(earlier, later, trace[later], self.forced[later])
         if not blocked:
             for strand, op in run.unfinished:
                 self._race_pending(strand.index, op, run.spawned)
@@ -186,6 +187,7 @@ class Dpor(Strategy):
             number = len(self.before) - 1
             strand, (kind, name, key) = self.trace[number]
             self.before.pop()
+            self.forced.pop()
             self.by_strand[strand].pop()
             if kind == MULTI:
                 for part_kind, part, _ in key:
@@ -218,10 +220,10 @@ class Dpor(Strategy):
         """Place a new event in the happens-before order and note the races it ends."""
         strand, op = self.trace[number]
         kind, name, key = op
-        past = self._past(strand, run.spawned)
+        forced = past = self._past(strand, run.spawned)
         if kind == TIMEOUT:
             self.fence.append(number)
-            past = (1 << number) - 1
+            forced = past = (1 << number) - 1
             if name is not None:
                 self._register(kind, name, number)
         elif kind == MULTI:
@@ -235,9 +237,11 @@ class Dpor(Strategy):
                 joined = self.by_strand.get(run.indexes[name])
                 if joined:
                     past |= self.before[joined[-1]]
+                    forced = past
             past = self._conflicts(number, strand, op, past, races)
             self._register(kind, name, number)
         self.before.append(past | (1 << number))
+        self.forced.append(forced)
         self.by_strand.setdefault(strand, []).append(number)
 
     def _register(self, kind: int, name: Any, number: int) -> None:
@@ -287,29 +291,38 @@ class Dpor(Strategy):
         """Races that an operation would end which was never performed: the strand is stuck, or was not waited for."""
         races: list[tuple[int, int]] = []
         number = len(self.trace)
-        past = self._past(strand, spawned)
+        forced = past = self._past(strand, spawned)
         if op[0] == SPIN:
             return
         for part in op[2] if op[0] == MULTI else (op,):
             if part[1] is not None:
                 past = self._conflicts(number, strand, part, past, races)
         for earlier, _ in races:
-            self._reverse(earlier, number, (strand, op), past)
+            self._reverse(earlier, number, (strand, op), forced)
 
-    def _reverse(self, earlier: int, later: int, event: tuple[int, Operation], past: int) -> None:
-        """See to it that the race is also run the other way round: after the events before `earlier`, a sequence
-        of those that do not depend on it, then the later event."""
+    def _reverse(self, earlier: int, later: int, event: tuple[int, Operation], forced: int) -> None:
+        """See to it that the race is also run the other way round."""
         node = self.nodes[earlier]
-        before, trace = self.before, self.trace
-        sequence: list[Step] = []  # the paper's v = notdep(e, E).e'
-        for number in range(earlier + 1, min(later, len(trace))):
-            if not (before[number] >> earlier) & 1:
-                sequence.append((trace[number][0], self._seen(number), before[number], number))
-        sequence.append((event[0], event[1], past, later))
+        sequence = self._reversal(earlier, later, event, forced)
         for sleeper, op in node.sleep.items():
             if _weak_initial(sleeper, op, sequence) is not None:
                 return
         _insert(node.tree, sequence, node.tree[0] if node.tree else None)
+
+    def _reversal(self, earlier: int, later: int, event: tuple[int, Operation], forced: int) -> list[Step]:
+        """How the race goes the other way round, after the events before `earlier`: those that do not depend on it,
+        then the later event. That one no longer comes after what only the earlier event put before it."""
+        strand, op = event
+        before, trace = self.before, self.trace
+        sequence: list[Step] = []  # the paper's v = notdep(e, E).e'
+        for number in range(earlier + 1, min(later, len(trace))):
+            if not (before[number] >> earlier) & 1:
+                seen = self._seen(number)
+                sequence.append((trace[number][0], seen, before[number], number))
+                if dependent(seen, op):
+                    forced |= before[number]
+        sequence.append((strand, op, forced, later))
+        return sequence
 
 
 def _as_planned(planned: Operation, found: Operation) -> bool:

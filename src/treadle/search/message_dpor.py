@@ -41,3 +41,4 @@ class MessageDpor(Dpor):
         for earlier in self.enablers.get(number, ()):
             if earlier < number:
                 self.before[number] |= self.before[earlier]
+                self.forced[number] |= self.before[earlier]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from treadle.model.operation import Operation
-from treadle.search.dpor import Branch, Dpor, Step, _weak_initial
+from treadle.search.dpor import Branch, Dpor, _weak_initial
 
 
 class SourceDpor(Dpor):
@@ -20,13 +20,9 @@ class SourceDpor(Dpor):
     def _all_asleep(self, run: Any, strand: int, op: Operation) -> None:
         """Redundant executions are started and given up: nothing to wonder about."""
 
-    def _reverse(self, earlier: int, later: int, event: tuple[int, Operation], past: int) -> None:
+    def _reverse(self, earlier: int, later: int, event: tuple[int, Operation], forced: int) -> None:
         node = self.nodes[earlier]
-        sequence: list[Step] = []
-        for number in range(earlier + 1, min(later, len(self.trace))):
-            if not (self.before[number] >> earlier) & 1:
-                sequence.append((self.trace[number][0], self._seen(number), self.before[number], number))
-        sequence.append((event[0], event[1], past, later))
+        sequence = self._reversal(earlier, later, event, forced)
         initials: dict[int, Operation] = {}
         for strand, op, _, _ in sequence:
             if strand not in initials and _weak_initial(strand, op, sequence) is not None:
