@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from math import comb, factorial
+from random import Random
+from types import SimpleNamespace
 
 import pytest
 
 from tests.search import programs
 from tests.search.programs import explore, run_all
-from treadle.search.bounded import Bounded
+from treadle.model.operation import READ
+from treadle.search.bounded import Bounded, TraceHash
 from treadle.search.dfs import Dfs
 from treadle.search.dpor import Dpor
 from treadle.search.source_dpor import SourceDpor
@@ -61,6 +65,20 @@ def test_delay_bounded_readers(bound: int, executions: int) -> None:
     found = explore(programs.readers(6), Bounded("dpor", delays=bound))
     assert found.executions == executions == 1 + sum(comb(6, k) for k in range(bound))
     assert found.exhausted
+
+
+def test_different_sets_of_readers_are_different_prefixes() -> None:
+    """A bounded search leaves out what it takes for a prefix that it has met. Numbers stand for names, whose hashes
+    are others in every process."""
+    draw = Random(0)
+    for _ in range(200):
+        step = (READ, draw.getrandbits(60), draw.getrandbits(60))
+        prefixes = set()
+        for count in range(1, 6):
+            for readers in combinations(range(6), count):
+                trace = [(reader, step) for reader in readers]
+                prefixes.add(TraceHash().upto(SimpleNamespace(trace=trace, guards=[0] * count, spawned={}, indexes={})))
+        assert len(prefixes) == 2**6 - 2
 
 
 @pytest.mark.parametrize(("times", "interleavings"), [(1, 6), (3, 924)])

@@ -198,10 +198,18 @@ class TraceHash:
         if kind == TIMEOUT:
             self.fences.append(self.sums[-1])
         cause = self.hashes[guards] if kind == SPIN else 0
-        value = hash((strand, kind, name, key, past, self.fences[-1], cause)) & _MASK
+        value = _mixed(hash((strand, kind, name, key, past, self.fences[-1], cause)) & _MASK)
         own.append(number)
         self.hashes.append(value)
         self.sums.append((self.sums[-1] + value) & _MASK)
+
+
+def _mixed(value: int) -> int:
+    """The finaliser of splitmix64. Python's hash of a tuple is all but linear in its numbers, so that sums of it meet:
+    strands 1 and 4 would often add up to what strands 2 and 3 do."""
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK
+    return value ^ (value >> 31)
 
 
 def parts(op: Operation) -> tuple[Operation, ...]:
