@@ -1,5 +1,7 @@
 """Loops in loops, calls in loops, values that are picked: where a bound cuts, and where a wider one goes on."""
 
+import icontract
+
 
 def grid(width: int, height: int) -> int:
     found = 0
@@ -59,3 +61,17 @@ def total(numbers: list[int]) -> int:
 
 def straight(x: int) -> int:
     return x + 1 if x > 0 else x
+
+
+def _fine(n: int) -> bool:
+    """Decided in three ways, with two answers."""
+    if n > 5:
+        return True
+    if n < -5:
+        return True
+    return n != 2
+
+
+@icontract.ensure(lambda result: _fine(result))
+def promised(n: int, up: bool) -> int:
+    return n + 1 if up else n

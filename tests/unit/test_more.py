@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import itertools
 import json
 import linecache
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import treadle
+from tests.unit.alias_programs import alias_programs
 from tests.unit.exploring import PROGRAMS, load
 from tests.unit.random_programs import facts, programs, target
 from treadle.cli.main import main
 from treadle.frontends.python import source
-from treadle.generate import unit_grow
+from treadle.generate import unit_aliasings, unit_grow
 from treadle.generate.unit_explore import Explored, Options, Session
 from treadle.generate.unit_grow import Kept
 from treadle.generate.unit_target import resolve
@@ -48,12 +52,12 @@ def explored(text: str, kept: Kept | None = None, **options: Any) -> tuple[Explo
     [found] = resolve(text)
     chosen = Options(**options)
     growth = None
-    start = Session(found, chosen).start
+    further: dict[str, Any] = {}
     if kept is not None:
         growth = unit_grow.go_on(kept, found, chosen, None)
         chosen = dataclasses.replace(chosen, k=growth.k)
-        start = growth.start
-    result = Session(found, chosen, start=start).explore()
+        further = {"start": growth.start, "inside": growth.inside, "decided": growth.decided}
+    result = Session(found, chosen, **further).explore()
     kept = unit_grow.keep(result, chosen, "test_x.py", growth, 0)
     # what is kept survives a round through its file
     return result, Kept.from_json(json.loads(json.dumps(kept.to_json())))
@@ -108,18 +112,110 @@ def test_a_grown_suite_is_the_suite_of_the_wider_bound(name: str) -> None:
     assert sorted(third.seen.cut_trails) == sorted(direct.seen.cut_trails)
 
 
+# So that nothing but the loop bound cuts: what limits do is tested on its own.
+_NO_LIMIT: dict[str, Any] = {"seconds": 1e9, "most_paths": 1_000_000}
+
+
 @settings(max_examples=12)
 @given(programs())
 def test_random_programs_grow_to_what_a_direct_run_gives(program: str) -> None:
     text = target(program)
-    first, kept = explored(text, k=0)
-    second, kept = explored(text, kept)
-    third, kept = explored(text, kept)
-    direct, _ = explored(text, k=2)
+    first, kept = explored(text, k=0, **_NO_LIMIT)
+    second, kept = explored(text, kept, **_NO_LIMIT)
+    third, kept = explored(text, kept, **_NO_LIMIT)
+    direct, _ = explored(text, k=2, **_NO_LIMIT)
     if kept.complete:  # there may have been nothing to add after the first or the second
         assert not kept.cut
     grown = cases(*{id(r): r for r in (first, second, third)}.values())
     assert grown == cases(direct)
+
+
+# --- limits ------------------------------------------------------------------------------------------------
+
+
+def limited(text: str, limits: Sequence[int], **options: Any) -> tuple[list[Explored], Kept]:
+    """A run with a limit on paths, and one --more after the other, each with the next limit, until nothing is left."""
+    kept: Kept | None = None
+    results: list[Explored] = []
+    for limit in itertools.cycle(limits):
+        result, kept = explored(text, kept, most_paths=limit, seconds=1e9, **options)
+        results.append(result)
+        assert len(result.cases) <= limit
+        if not kept.pending:
+            break
+    assert kept is not None
+    return results, kept
+
+
+@settings(max_examples=10)
+@given(st.one_of(programs(), alias_programs()), st.lists(st.integers(3, 60), min_size=1, max_size=3))
+def test_limited_runs_end_with_what_one_run_gives(program: str, limits: list[int]) -> None:
+    text = target(program)
+    results, kept = limited(text, limits, k=1)
+    whole, unlimited = explored(text, k=1, **_NO_LIMIT)
+    assert cases(*results) == cases(whole)
+    assert sorted(kept.cut) == sorted(unlimited.cut)
+    assert set(kept.finished) == set(unlimited.finished)
+    assert (kept.made, kept.inside) == (len(whole.cases), {})
+
+
+@pytest.mark.parametrize("limits", [[1], [4], [10], [3, 1, 7]], ids=str)
+@pytest.mark.parametrize("name", ["unit_heap:five", "unit_heap:swap_and_add"])
+def test_a_limit_inside_a_path_is_no_loss(name: str, limits: list[int]) -> None:
+    """One path stands for many aliasings: the next run goes on with the first that has no test."""
+    load("unit_heap")
+    results, kept = limited(name, limits)
+    whole, _ = explored(name)
+    assert cases(*results) == cases(whole)
+    assert kept.complete
+
+
+def test_what_a_limit_left_inside_a_path_costs_no_question_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    load("unit_heap")
+    _, kept = explored("unit_heap:five", none=False, most_paths=51)
+    [trail] = kept.pending
+    assert kept.inside.keys() == {trail}
+    asked: list[Any] = []
+    usual = unit_aliasings._Decided.possible
+
+    def counted(self: Any, solver: Solver) -> bool:
+        asked.append(self)
+        return usual(self, solver)
+
+    monkeypatch.setattr(unit_aliasings._Decided, "possible", counted)
+    rest, kept = explored("unit_heap:five", kept, none=False, most_paths=51)
+    assert (len(rest.cases), kept.complete) == (1, True)
+    assert len(asked) < 6  # 75 from the start
+
+
+def test_the_tests_that_a_limit_left_inside_a_path_are_added(capsys: pytest.CaptureFixture[str]) -> None:
+    load("unit_heap")
+    arguments = ("unit_heap:five", "--no-none", "--paths", "20")
+    code, out, _ = run(*arguments, "--output", "test_x.py", capsys=capsys)
+    assert code == 0
+    assert "unit_heap:five: 2 paths, 20 tests" in out
+    assert "1 path cut by the limit on paths (--paths)" in out
+    assert "every path" not in out
+    code, out, _ = run(*arguments, "--more", capsys=capsys)
+    assert code == 0
+    assert "k 2, continued: 0 new paths, 20 new tests (40 in the file)" in out
+    Path("test_x.py").unlink()
+    code, out, _ = run(*arguments, "--more", capsys=capsys)
+    assert code == 0
+    assert "12 new tests (52 in the file); 40 tests of earlier runs written again" in out
+    assert "every path has its test" in out
+    code, out, _ = run(*arguments, "--more", capsys=capsys)
+    assert (code, "the tree is complete: nothing to add" in out) == (0, True)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_no_answer_of_a_contract_comes_twice(limit: int) -> None:
+    """Deciding a promise may take several ways; one test of each answer is enough, however many runs it takes."""
+    load("unit_growing")
+    results, _ = limited("unit_growing:promised", [limit])
+    whole, _ = explored("unit_growing:promised")
+    assert cases(*results) == cases(whole)
+    assert len(whole.finished) > len(whole.cases)
 
 
 def test_what_a_limit_left_is_done_first_with_the_same_bound() -> None:
@@ -256,7 +352,8 @@ def test_a_damaged_store_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> 
         "": "it is not JSON",
         "{": "it is not JSON",
         "[]": "it was not written by this version",
-        '{"version": 1}': "it has no 'target'",
+        '{"version": 1}': "it was not written by this version",
+        '{"version": 2}': "it has no 'target'",
         '{"version": 99}': "it was not written by this version",
     }.items():
         place.write_text(content)

@@ -25,6 +25,9 @@ from treadle.symbolic.meaning import Rewriting, evaluate
 from treadle.symbolic.path import Path
 from treadle.symbolic.solver import Answer, Solver
 
+# As in `TestCase.aliasing`.
+Choices = tuple[tuple[int, int], ...]
+
 
 class Aliasing:
     """One aliasing of a path; this one is that of a heap on which everything is decided."""
@@ -36,8 +39,7 @@ class Aliasing:
         self.story: list[Expr | str] = path.story
         self.unknowns: list[Expr] = heap.unknowns
         self.inputs: list[Obj] = heap.inputs
-        # as in `TestCase.aliasing`
-        self.choices: tuple[tuple[int, int], ...] = ()
+        self.choices: Choices = ()
 
     def value(self, value: Any) -> Any:
         """The value behind references, as far as they are known; a `Ref` that comes back was never looked at."""
@@ -70,8 +72,11 @@ class Aliasing:
         return True
 
 
-def aliasings(heap: Heap, path: Path, solver: Solver) -> Iterator[Aliasing]:
-    """Every aliasing that the path leaves open, in the order in which lazy initialisation would meet them."""
+def aliasings(heap: Heap, path: Path, solver: Solver, start: Choices = ()) -> Iterator[Aliasing]:
+    """Every aliasing that the path leaves open, in the order in which lazy initialisation would meet them.
+
+    They come in the order of their choices. With `start`, those before it are left out, without a question.
+    """
     if not isinstance(heap, SolverHeap):
         yield Aliasing(heap, path)
         return
@@ -90,8 +95,9 @@ def aliasings(heap: Heap, path: Path, solver: Solver) -> Iterator[Aliasing]:
         if len(found) > 1:
             for number, alternative in enumerate(found):
                 alternative.choices = (*here.choices, (record.choices, number))
+        ahead = [a for a in reversed(found) if a.choices >= start[: len(a.choices)]]
         is_open = isinstance(record, Depends) or record.among or record.may_be_none
-        todo.extend(a for a in reversed(found) if not is_open or a.possible(solver))
+        todo.extend(a for a in ahead if not is_open or a.possible(solver))
 
 
 def in_lazy_order(cases: list[TestCase]) -> list[TestCase]:
@@ -448,4 +454,4 @@ class _Decided(Aliasing):
         return not isinstance(element, Expr) or self.seen.get(element, True)
 
 
-__all__ = ["Aliasing", "aliasings", "in_lazy_order"]
+__all__ = ["Aliasing", "Choices", "aliasings", "in_lazy_order"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import enum
 import time
 import types
-from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,7 @@ from treadle.frontends.python.values import (
     Slice,
     View,
 )
-from treadle.generate.unit_aliasings import Aliasing, aliasings
+from treadle.generate.unit_aliasings import Aliasing, Choices, aliasings
 from treadle.generate.unit_target import Target
 from treadle.model.testcase import Node, Opaque, Outcome, TestCase
 from treadle.symbolic import expr as x
@@ -46,26 +45,33 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Cases:
-    """What one path gives: its test cases, and how many of them are missing, and why."""
+    """What one path gives: its test cases, how many could not be made, and where a limit ended them."""
 
     found: list[TestCase] = field(default_factory=list)
     unlabelled: int = 0
-    cut: Counter[str] = field(default_factory=Counter)
+    # the first aliasing that is left for later, and the limit, as in `Exploration.cut`
+    rest: Choices | None = None
+    limit: str = ""
 
 
-def cases_of(target: Target, run: Run, path: Path, solver: Solver, words: tuple[str, ...], most: int) -> Cases:
-    """The test cases of a finished path, one for each aliasing that it leaves open; `solver` tells which those are."""
+def cases_of(
+    target: Target, run: Run, path: Path, solver: Solver, words: tuple[str, ...], most: int, start: Choices = ()
+) -> Cases:
+    """The test cases of a finished path, one for each aliasing that it leaves open; `solver` tells which those are.
+
+    With `start`, only those from that aliasing on.
+    """
     cases = Cases()
-    for aliasing in aliasings(run.vm.heap, path, solver):
+    for aliasing in aliasings(run.vm.heap, path, solver, start):
         if len(cases.found) >= most or time.monotonic() > path.deadline:
-            cases.cut["paths" if len(cases.found) >= most else "time"] += 1
+            cases.rest, cases.limit = aliasing.choices, "paths" if len(cases.found) >= most else "time"
             break
         case = Concrete(target, run, aliasing, solver.domain, words).case()
         if case is None:
             cases.unlabelled += 1
         else:
             cases.found.append(case)
-    if not (cases.found or cases.unlabelled or cases.cut):
+    if not (cases.found or cases.unlabelled or cases.rest is not None):
         raise Impossible
     return cases
 

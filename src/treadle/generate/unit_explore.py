@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import hashlib
 import inspect
 import os
 import sys
 import types
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from treadle.frontends.python.summaries import Summaries, restarting
 from treadle.frontends.python.summary_store import Store
 from treadle.frontends.python.values import Generator, Iterator_
 from treadle.frontends.python.vm import VM
+from treadle.generate.unit_aliasings import Choices
 from treadle.generate.unit_assumptions import assumptions_of, hold_for
 from treadle.generate.unit_cases import Cases, cases_of
 from treadle.generate.unit_contracts import Contracts, stating
@@ -105,6 +107,10 @@ class Explored:
     paths: int = 0
     # the trails of the paths that have run to their end
     finished: list[Trail] = field(default_factory=list)
+    # those of them that a limit cut inside, among their aliasings: the first one that has no case yet
+    inside: dict[Trail, Choices] = field(default_factory=dict)
+    # digests of what was decided about contracts, so that no answer is given twice
+    decided: list[str] = field(default_factory=list)
     # Ctrl-C ended the exploration
     stopped: bool = False
     # the criterion, when not all paths were asked for
@@ -210,12 +216,16 @@ class Session:
         make_heap: Callable[..., Heap] | None = None,
         progress: Callable[[int], None] = lambda n: None,
         start: Sequence[Alternative] = (Alternative((), None),),
+        inside: Mapping[Trail, Choices] | None = None,
+        decided: Iterable[str] = (),
     ) -> None:
         self.target = target
         self.options = options
         self.make_heap = make_heap or HEAPS[options.heap]
         self.progress = progress
         self.start = start
+        # paths of `start` that have cases already: the aliasing to go on with
+        self.inside = inside or {}
         self.types = parameter_types(target, options)
         self.contracts = Contracts(target, options.pre, options.contracts)
         self.inferred = inferred(target, self.types) if options.infer_assumptions else []
@@ -223,7 +233,7 @@ class Session:
             *assumptions_of(target, options.assume, self.types),
             *(one.assumption for one in self.inferred),
         )
-        self._decided: set[Any] = set()
+        self._decided = set(decided)
         self.words = words_of(target.function)
         self.result = Explored(target, options)
         self.guide: Guide | None = None
@@ -251,11 +261,14 @@ class Session:
         """Not begun: all of it is for later."""
         self.result.stopped = True
         self.result.seen.pending.extend(self.start)
+        self.result.inside.update(self.inside)
         self.result.seen.cut["time"] += len(self.start)
         return self.finish()
 
     def finish(self) -> Explored:
         """After the last path: what only the search as a whole can say."""
+        left = {alternative.trail for alternative in self.result.seen.pending}
+        self.result.inside.update({t: c for t, c in self.inside.items() if t in left and t not in self.result.inside})
         if self.summaries is not None:
             self.result.summaries.update(self.summaries.counts())
             self.result.warnings += self.summaries.store.warnings if self.summaries.store is not None else []
@@ -265,29 +278,39 @@ class Session:
 
     def _search(self) -> Generator_[Ran[Cases], None, None]:
         """The paths that finish: all of them, or those that the guide asks for."""
-        seconds, most, words = self.options.seconds, self.options.most_paths, self.samples
+        seconds, full, words = self.options.seconds, self.is_full, self.samples
         solver, seen = self.solver(), self.result.seen
         if self.guide is not None:
-            return guided(self.cases, solver, seen, self.guide, seconds=seconds, most=most, words=words)
-        return explore(self.cases, solver, seen, seconds=seconds, most=most, words=words, start=self.start)
+            return guided(self.cases, solver, seen, self.guide, seconds=seconds, full=full, words=words)
+        return explore(self.cases, solver, seen, seconds=seconds, full=full, words=words, start=self.start)
+
+    def is_full(self) -> bool:
+        """The limit on paths is reached; as many tests fill it too, since a path may have several."""
+        return max(len(self.result.finished), len(self.result.cases)) >= self.options.most_paths
 
     def keep(self, ran: Ran[Cases]) -> None:
         """A finished path and its test cases."""
         assert ran.result is not None
-        self.result.finished.append(ran.trail)
-        found = [case for case in ran.result.found if not self._decided_already(case)]
-        if ran.result.found and not found:
+        result, seen = self.result, self.result.seen
+        result.finished.append(ran.trail)
+        rest, limit, new = ran.result.rest, ran.result.limit, 0
+        for case in ran.result.found:
+            if len(result.cases) >= self.options.most_paths:
+                rest, limit = case.aliasing, "paths"
+                break
+            if not self._decided_already(case):
+                result.cases.append(case)
+                new += 1
+        if rest is not None:
+            result.inside[ran.trail] = rest
+            seen.pending.append(Alternative(ran.trail, None))
+            seen.cut[limit] += 1
+        elif ran.result.found and not new:
             return
-        self.result.paths += 1
-        room = max(0, self.options.most_paths - len(self.result.cases))
-        self.result.cases.extend(found[:room])
-        if found[room:]:
-            self.result.seen.cut["paths"] += len(found[room:])
+        result.paths += 1
         for _ in range(ran.result.unlabelled):
-            self.result.unlabelled.append(Place(self.target.file, self.target.line, "no values found for a path"))
-        for why, number in ran.result.cut.items():
-            self.result.seen.cut[why] += number
-        self.progress(len(self.result.cases))
+            result.unlabelled.append(Place(self.target.file, self.target.line, "no values found for a path"))
+        self.progress(len(result.cases))
 
     def _decided_already(self, case: TestCase) -> bool:
         """Deciding a contract took several ways after one path of the code: one way for each answer is enough."""
@@ -301,9 +324,11 @@ class Session:
         broken = case.violation
         aliasing = tuple(choice for before, choice in case.aliasing if before <= len(case.body))
         key = (case.body, aliasing, broken and (broken.kind, broken.condition, broken.of, broken.where))
-        if key in self._decided:
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+        if digest in self._decided:
             return True
-        self._decided.add(key)
+        self._decided.add(digest)
+        self.result.decided.append(digest)
         return False
 
     def assuming(self) -> list[str]:
@@ -344,10 +369,11 @@ class Session:
         if JOINED in path.trail:
             path = path.apart()
             run = self._run(path)
-        found = cases_of(self.target, run, path, self._aliasing_solver, self.words, self.options.most_paths)
+        start, most = self.inside.get(tuple(path.trail), ()), self.options.most_paths
+        found = cases_of(self.target, run, path, self._aliasing_solver, self.words, most, start)
         if self.assumptions and found.found:
             found.found = [case for case in found.found if hold_for(case, self.assumptions)]
-            if not found.found:
+            if not found.found and found.rest is None:
                 raise Impossible
         for case in found.found:
             case.stubs = tuple(run.vm.stub_cases)

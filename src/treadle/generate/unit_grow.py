@@ -1,13 +1,15 @@
 """Growing a suite: what earlier runs have covered, and where the next one goes on.
 
-The paths of one target fall into three lists of trails: finished (they have their test), cut by the loop bound, and
+The paths of one target fall into three lists of trails: finished (they have their tests), cut by the loop bound, and
 pending because a run ended early. A wider bound changes nothing about a finished path, so k + 1 is exactly what lies
-below the cut ones; the subtrees are disjoint, so nothing comes twice.
+below the cut ones; the subtrees are disjoint, so nothing comes twice. A path that stands for many aliasings may have
+been left in the midst of them: then it is pending, and the first aliasing without a test is known.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import re
 import sys
@@ -17,6 +19,7 @@ from fractions import Fraction
 from typing import Any
 
 from treadle import __version__
+from treadle.generate.unit_aliasings import Choices
 from treadle.generate.unit_code import Code, changes, code_of
 from treadle.generate.unit_explore import Explored, Options, parameter_types
 from treadle.generate.unit_target import Target
@@ -25,7 +28,7 @@ from treadle.model.testcase import Node, TestCase
 from treadle.symbolic.path import Alternative, Place, Trail
 
 # Of the kept form itself; another number cannot be read.
-VERSION = 1
+VERSION = 2
 # A budget says how long to look, not what the paths are; nor do summaries, which leave the same trails.
 _BUDGETS = ("k", "seconds", "most_paths", "summaries", "keep_summaries")
 
@@ -43,6 +46,11 @@ class Kept:
     finished: list[Trail] = field(default_factory=list)
     cut: list[Trail] = field(default_factory=list)
     pending: list[Trail] = field(default_factory=list)
+    # pending paths that have some of their tests -> the aliasing to go on with
+    inside: dict[Trail, Choices] = field(default_factory=dict)
+    # how many tests were made so far, and what they say about contracts
+    made: int = 0
+    decided: list[str] = field(default_factory=list)
     # what keeps the suite from claiming every path, whatever is added to it
     unsupported: list[Place] = field(default_factory=list)
     sampled: list[Place] = field(default_factory=list)
@@ -61,6 +69,7 @@ class Kept:
             **{f.name: getattr(self, f.name) for f in dataclasses.fields(self)},
             **{name: [_trail_json(t) for t in getattr(self, name)] for name in _TRAILS},
             **{name: [[p.file, p.line, p.what] for p in getattr(self, name)] for name in _PLACES},
+            "inside": [[_trail_json(trail), [list(one) for one in at]] for trail, at in self.inside.items()],
         }
 
     @classmethod
@@ -72,11 +81,16 @@ class Kept:
             facts = {f.name: found[f.name] for f in dataclasses.fields(cls)}
             facts |= {name: [_trail(t) for t in found[name]] for name in _TRAILS}
             facts |= {name: [Place(str(f), int(n), str(w)) for f, n, w in found[name]] for name in _PLACES}
+            facts["inside"] = {_trail(t): tuple((int(a), int(b)) for a, b in at) for t, at in found["inside"]}
+            facts["decided"] = [str(one) for one in found["decided"]]
         except KeyError as missing:
             raise ValueError(f"it has no {missing}") from None
         kept = cls(**facts)
         if not (
-            isinstance(kept.k, int) and all(isinstance(d, dict) for d in (kept.options, kept.parameters, kept.code))
+            all(isinstance(n, int) for n in (kept.k, kept.made, kept.deep, kept.wrong))
+            and all(isinstance(d, dict) for d in (kept.options, kept.parameters, kept.code))
+            and isinstance(kept.file, str)
+            and kept.inside.keys() <= set(kept.pending)
         ):
             raise ValueError("its parts have the wrong types")
         return kept
@@ -147,19 +161,38 @@ def parameters(target: Target, options: Options) -> dict[str, str]:
 # --- going on ----------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
+@dataclass
 class Growth:
     """How one target goes on: from which trails, under which bound."""
 
     kept: Kept
     k: int
     start: list[Alternative] = field(default_factory=list)
+    # as in `Session`
+    inside: dict[Trail, Choices] = field(default_factory=dict)
+    decided: list[str] = field(default_factory=list)
     # its tests are no longer in the file: they are made again, from their trails
     again: bool = False
 
     @property
     def complete(self) -> bool:
         return not self.start
+
+    def anew(self) -> None:
+        """Make the tests of earlier runs once more: their file is gone."""
+        self.again = True
+        self.start = [*(Alternative(t, None) for t in self.kept.finished), *self.start]
+        self.inside, self.decided = {}, []
+
+    def is_old(self, trail: Trail, aliasing: Choices = ()) -> bool:
+        """Whether the test of this path, with this aliasing, was made by an earlier run."""
+        if trail in self.kept.inside:
+            return aliasing < self.kept.inside[trail]
+        return trail in self._finished
+
+    @functools.cached_property
+    def _finished(self) -> frozenset[Trail]:
+        return frozenset(self.kept.finished)
 
 
 def go_on(kept: Kept, target: Target, options: Options, wanted: int | None) -> Growth:
@@ -175,7 +208,7 @@ def go_on(kept: Kept, target: Target, options: Options, wanted: int | None) -> G
     if wanted is not None and not kept.complete:
         k = wanted
     trails = [*kept.pending, *(kept.cut if k > kept.k else ())]
-    return Growth(kept, k, [Alternative(t, None) for t in trails])
+    return Growth(kept, k, [Alternative(t, None) for t in trails], kept.inside, kept.decided)
 
 
 def _check(kept: Kept, target: Target, options: Options) -> None:
@@ -215,6 +248,7 @@ def _flag(name: str, value: Any) -> str:
 def keep(explored: Explored, options: Options, file: str, growth: Growth | None, wrong: int) -> Kept:
     """What is known after a run; `growth` is what the run went on from, None if it began at the root."""
     seen = explored.seen
+    again = growth is not None and growth.again
     before = growth.kept if growth is not None else Kept(explored.target.text, file, options.k)
     wider = options.k > before.k
     missed = [*seen.unsupported, *seen.gave_up, *explored.unlabelled, *explored.unwritten]
@@ -222,6 +256,8 @@ def keep(explored: Explored, options: Options, file: str, growth: Growth | None,
     code = {**before.code}
     for name, parts in code_of(seen.followed, classes, options.stubs).items():
         code[name] = {**code.get(name, {}), **parts}
+    pending = [a.trail for a in seen.pending]
+    finished = dict.fromkeys([*before.finished, *explored.finished])
     return Kept(
         explored.target.text,
         file,
@@ -229,9 +265,12 @@ def keep(explored: Explored, options: Options, file: str, growth: Growth | None,
         matters(options),
         parameters(explored.target, options),
         code,
-        list(dict.fromkeys([*before.finished, *explored.finished])),
+        [trail for trail in finished if trail not in set(pending)],
         [*(() if wider else before.cut), *seen.cut_trails],
-        [a.trail for a in seen.pending],
+        pending,
+        explored.inside,
+        (0 if again else before.made) + len(explored.cases),
+        [*(() if again else before.decided), *explored.decided],
         list(dict.fromkeys([*before.unsupported, *missed])),
         list(dict.fromkeys([*before.sampled, *seen.sampled])),
         before.deep + seen.cut["depth"],

@@ -71,7 +71,6 @@ class _Tree:
         self._chain(None, session.start)
         self.begun: float | None = None
         self.over = False
-        self.finished = 0
         # a guided search is not a walk in order: one process does it, from beginning to end
         self.whole = session.guide is not None
         self.concluded = False
@@ -118,7 +117,7 @@ class _Tree:
             node = self.first
             self.first = node.next
             self._book(node)
-            if self.finished >= self.session.options.most_paths:
+            if self.session.is_full():
                 self.close("paths")
         if self.first is None:
             self.over = True
@@ -132,7 +131,6 @@ class _Tree:
             return
         book(node.ran, seen)
         if node.ran.end == "finished":
-            self.finished += 1
             self.session.keep(node.ran)
 
     def close(self, why: str) -> None:
@@ -144,7 +142,7 @@ class _Tree:
         for node in self.nodes():
             if node.parent is not None and not node.parent.booked:
                 continue  # known only because a path was run that is not going to be kept
-            if (node.ran is not None or node.lost) and self.finished < self.session.options.most_paths:
+            if (node.ran is not None or node.lost) and not self.session.is_full():
                 self._book(node)
             else:
                 left += 1
@@ -323,7 +321,7 @@ def explore_all(
             tree.session.progress = _teller(progress, trees, tree)
         if tree.whole and tree.session.options.select == ALL_PATHS:
             tree.explore_here()  # its guide knows what only this process knows
-    setup = Setup.of(texts, [(s.target.text, s.options) for s in sessions])
+    setup = Setup.of(texts, [(s.target.text, s.options, dict(s.inside)) for s in sessions])
     try:
         if any(not tree.over for tree in trees):
             with Pool(workers, setup) as pool:

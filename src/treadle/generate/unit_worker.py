@@ -31,6 +31,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import IO, Any
 
+from treadle.generate.unit_aliasings import Choices
 from treadle.generate.unit_cases import Cases
 from treadle.generate.unit_explore import Options, Session
 from treadle.generate.unit_target import Target, resolve
@@ -48,10 +49,10 @@ class Setup:
     folder: str
     path: list[str]
     texts: list[str]
-    sessions: list[tuple[str, Options]]
+    sessions: list[tuple[str, Options, dict[Trail, Choices]]]
 
     @classmethod
-    def of(cls, texts: Sequence[str], sessions: Sequence[tuple[str, Options]]) -> Setup:
+    def of(cls, texts: Sequence[str], sessions: Sequence[tuple[str, Options, dict[Trail, Choices]]]) -> Setup:
         return cls(os.getcwd(), list(sys.path), list(texts), list(sessions))
 
 
@@ -125,8 +126,8 @@ class _Worker:
 
     def session(self, number: int) -> tuple[Session, Solver]:
         if number not in self.sessions:
-            text, options = self.setup.sessions[number]
-            session = Session(self.targets[text], options)
+            text, options, inside = self.setup.sessions[number]
+            session = Session(self.targets[text], options, inside=inside)
             self.sessions[number] = (session, session.solver())
         return self.sessions[number]
 

@@ -17,7 +17,6 @@ from treadle.model.errors import UsageError
 from treadle.output import unit_store
 from treadle.output.unit_files import tests_in
 from treadle.output.unit_result import More, Suite
-from treadle.symbolic.path import Alternative
 
 
 def growths(suite: Suite, found: Sequence[Target], options: Options, wanted: int | None, single: bool) -> list[Growth]:
@@ -58,15 +57,8 @@ def file_of(growing: Sequence[Growth]) -> Path:
     return Path(files[0])
 
 
-def again(growing: Sequence[Growth]) -> None:
-    """Make the tests of earlier runs once more: their file is gone."""
-    for growth in growing:
-        growth.again = True
-        growth.start = [*(Alternative(t, None) for t in growth.kept.finished), *growth.start]
-
-
 def options_of(growth: Growth, options: Options) -> Options:
-    room = len(growth.kept.finished) if growth.again else 0
+    room = max(len(growth.kept.finished), growth.kept.made) if growth.again else 0
     return dataclasses.replace(options, k=growth.k, most_paths=options.most_paths + room)
 
 
@@ -84,9 +76,10 @@ def carry_over(suite: Suite, growing: Sequence[Growth]) -> None:
 
 def grown(suite: Suite, growing: Sequence[Growth], content: str) -> More:
     """What came of it; `content` is the file as it is now."""
-    old = {(g.kept.target, trail) for g in growing for trail in g.kept.finished}
-    repeated = sum((e.target.text, trail) in old for e in suite.explored for trail in e.finished)
-    again_ = sum((case.target, case.trail) in old for case in suite.cases)
+    of = {g.kept.target: g for g in growing}
+    known = {g.kept.target: {*g.kept.finished, *g.kept.inside} for g in growing}
+    repeated = sum(trail in known[e.target.text] for e in suite.explored for trail in e.finished)
+    again_ = sum(of[case.target].is_old(case.trail, case.aliasing) for case in suite.cases)
     return More(
         min((g.kept.k for g in growing), default=0),
         max((g.k for g in growing), default=0),

@@ -25,7 +25,7 @@ from treadle.model.errors import UsageError
 from treadle.output.unit_check import coverage_of
 from treadle.output.unit_files import may_write, output_path, read, save
 from treadle.output.unit_missing import drop_taken, own_tests
-from treadle.output.unit_more import again, carry_over, file_of, grown, growths, options_of, remember
+from treadle.output.unit_more import carry_over, file_of, grown, growths, options_of, remember
 from treadle.output.unit_result import Suite
 from treadle.output.unit_selected import default_file, drop_superfluous
 from treadle.output.unit_stubs import stub_files
@@ -121,7 +121,8 @@ def unit(
         may_write(path, append or more, force)
     existing = read(path) if more else None
     if more and existing is None:
-        again(growing)
+        for growth in growing:
+            growth.anew()
     carry_over(suite, growing)
     sessions = _sessions(suite, found, options, growing if more else None, single)
     if missing:
@@ -176,7 +177,8 @@ def _sessions(
         growth = onward.get(target.text)
         try:
             if growth is not None and growth.start:
-                sessions.append(Session(target, options_of(growth, options), start=growth.start))
+                used, start = options_of(growth, options), growth.start
+                sessions.append(Session(target, used, start=start, inside=growth.inside, decided=growth.decided))
             elif growing is None:
                 sessions.append(Session(target, options))
         except UsageError as error:

@@ -126,28 +126,27 @@ def explore(
     seen: Exploration,
     *,
     seconds: float = float("inf"),
-    most: int = 100_000,
+    full: Callable[[], bool] = lambda: False,
     words: tuple[str, ...] = (),
     start: Sequence[Alternative] = (Alternative((), None),),
 ) -> Generator[Ran[T], None, None]:
     """Run every path below the trails of `start`, the first one first; yields those that finish, books them all.
 
-    Whatever ends the search early, Ctrl-C too, `seen.pending` then holds what is left.
+    The search ends when `full` says that there is no room for more. Whatever ends it early, Ctrl-C too, `seen.pending`
+    then holds what is left.
     """
     deadline = time.monotonic() + seconds
     todo = list(reversed(start))
-    finished = 0
     try:
-        while todo and finished < most and time.monotonic() <= deadline:
+        while todo and not full() and time.monotonic() <= deadline:
             alternative = todo[-1]
             ran = run_one(run, Path(solver, alternative.trail, alternative.model, deadline, words=words))
             todo.pop()
             todo.extend(ran.alternatives)
             book(ran, seen)
             if ran.end == "finished":
-                finished += 1
                 yield ran
     finally:
         seen.pending.extend(reversed(todo))
         if todo:
-            seen.cut["paths" if finished >= most else "time"] += len(todo)
+            seen.cut["paths" if full() else "time"] += len(todo)

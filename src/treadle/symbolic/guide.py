@@ -132,16 +132,15 @@ def guided(
     guide: Guide,
     *,
     seconds: float = float("inf"),
-    most: int = 100_000,
+    full: Callable[[], bool] = lambda: False,
     words: tuple[str, ...] = (),
 ) -> Generator[Ran[T], None, None]:
     """Algorithm 1: while the trace generator has traces and the criterion is not satisfied, run the next one."""
     deadline = time.monotonic() + seconds
     guide.offer([Alternative((), None)])
-    kept = 0
     trace: Alternative | None = None
     try:
-        while not guide.satisfied and kept < most and time.monotonic() <= deadline:
+        while not guide.satisfied and not full() and time.monotonic() <= deadline:
             trace = guide.next_trace()
             if trace is None:
                 return
@@ -153,7 +152,6 @@ def guided(
             # a path that was given up may have been sampled too: what it did not see, nobody has seen
             seen.sampled.extend(p for p in ran.sampled if p not in seen.sampled)
             if ran.end == "finished":
-                kept += 1
                 if path.walk.kept:
                     guide.keep(path.walk)
                 yield ran
@@ -161,7 +159,7 @@ def guided(
         left = [*guide.pending(), *([trace] if trace is not None else [])]
         if left and not guide.satisfied:
             seen.pending.extend(left)
-            seen.cut["paths" if kept >= most else "time"] += len(left)
+            seen.cut["paths" if full() else "time"] += len(left)
 
 
 @dataclass(frozen=True, slots=True)
