@@ -17,6 +17,31 @@ def number(s: str) -> int:
     return int(s) + 1
 
 
+def integers(s: str) -> list[int]:
+    return [int(part) for part in s.split(",")]
+
+
+def setting(line: str) -> tuple[str, str] | None:
+    line = line.strip()
+    if not line or line.startswith("#"):
+        return None
+    if "=" not in line:
+        raise ValueError("no value")
+    key, value = line.split("=", 1)
+    return key.strip(), value.strip()
+
+
+def quoted(s: str) -> str:
+    return f"{s!r}"
+
+
+def tail(s: str) -> str:
+    first, *rest = s.rsplit("/", 2)
+    if len(rest) == 2 and rest[1].upper() == "X":
+        return first
+    return rest[0] if rest else ""
+
+
 def pair(line: str) -> str:
     a, b = line.split(":", 1)
     return b

@@ -38,6 +38,7 @@ from treadle.symbolic.meaning import evaluate
 from treadle.symbolic.path import Impossible, Path
 from treadle.symbolic.show import show
 from treadle.symbolic.solver import Solver
+from treadle.symbolic.text import changing
 
 if TYPE_CHECKING:
     from treadle.generate.unit_explore import Run
@@ -140,7 +141,7 @@ class Concrete:
         return case
 
     def _wishes(self) -> list[Any]:
-        """A field that is written should change: a test that cannot see the write is no test of it."""
+        """A field that is written should change, and so should a text that is stripped: else the test sees nothing."""
         wishes: list[Any] = []
         shown = self.aliasing.shown
         for obj in self.aliasing.inputs:
@@ -156,7 +157,10 @@ class Concrete:
                     old, new = shown(old), shown(self.aliasing.value(written))
                     if isinstance(old, Expr) and _one_sort(old, new):
                         wishes.append(x.ne(old, new))
-        return wishes
+        outcome = shown(self.aliasing.value(self.run.value))
+        for expression in (*self.aliasing.conditions, outcome):
+            wishes.extend(x.ne(part, part.args[0]) for part in changing(expression))
+        return list(dict.fromkeys(wishes))
 
     def _conditions(self) -> list[str]:
         return list(dict.fromkeys(part if isinstance(part, str) else show(part) for part in self.aliasing.story))

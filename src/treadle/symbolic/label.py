@@ -39,7 +39,7 @@ from treadle.symbolic.solver import Solver
 _INTEGERS = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29)
 _SMALL = (1, 0, -1, 2, -2, 3, -3, 4, -4, 5, 6, 7, 8, 9, 10, -5, -10)
 _WORDS = ("ab", "cd", "ef", "gh", "ij", "kl", "mn")
-_SHORT = ("a", "b", "", "ab", "abc", " ", "0", "1", "A")
+_SHORT = ("a", "b", "", "ab", "abc", " ", "0", "1", "A", " ab ", "Ab", "AB")
 
 
 def label(
@@ -189,7 +189,7 @@ def _candidates(unknown: Expr, number: int, words: Sequence[str]) -> Iterable[Co
     elif unknown.sort is STR:
         yield _WORDS[number % len(_WORDS)]
         # a word of the program inside other text shows more than the word alone
-        for pattern in ("ab{}cd", "{}ab", "ab{}"):
+        for pattern in ("ab{}cd", "{}ab", "ab{}", " ab{}cd ", " {}ab "):
             yield from (pattern.format(word) for word in words if word and "{" not in word)
         yield from words
         yield from _SHORT

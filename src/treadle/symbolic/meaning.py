@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
+from treadle.symbolic import text
 from treadle.symbolic.expr import (
     DEFAULTS,
     INT,
@@ -98,6 +99,7 @@ _MEANING: dict[str, Callable[..., Any]] = {
     "ord": lambda c: ord(c) if len(c) == 1 else -1,
     "chr": lambda i: chr(i) if 0 <= i < 0x110000 else "",
     "in_class": lambda s, name: MATCHERS[name].fullmatch(s) is not None,
+    **text.MEANING,
 }
 
 # How to build each operator again from its arguments, simplifying.
@@ -135,6 +137,7 @@ BUILD: dict[str, Callable[..., Value]] = {
     "ord": ord_,
     "chr": chr_,
     "in_class": in_class,
+    **text.BUILD,
 }
 
 

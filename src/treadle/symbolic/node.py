@@ -127,3 +127,15 @@ def variables(value: Value) -> frozenset[Expr]:
 
 def is_linear(value: Value) -> bool:
     return value.linear if isinstance(value, Expr) else True
+
+
+def parts(e: Expr) -> Iterable[Expr]:
+    """An expression and everything in it, each once."""
+    seen = {e}
+    left = [e]
+    while left:
+        part = left.pop()
+        yield part
+        new = [c for c in children(part) if c not in seen]
+        seen.update(new)
+        left.extend(new)

@@ -29,6 +29,17 @@ _CALLS = {
     "chr": "chr({0})",
     "floor": "floor({0})",
     "to_real": "{0}",
+    "first_word": "{0}.split()[0]",
+    "other_words": "{0}.split(None, 1)[1]",
+    "repr": "repr({0})",
+    "is_int": "{0} is an int",
+    "int_of": "int({0})",
+}
+_PARTS = {
+    "before": "{0}.partition({1})[0]",
+    "after": "{0}.partition({1})[2]",
+    "before last": "{0}.rpartition({1})[0]",
+    "after last": "{0}.rpartition({1})[2]",
 }
 _SYMBOLS = {"streq": "==", "strlt": "<", "strle": "<=", "iff": "==", "same": "is"}
 _NEGATED = {"==": "!=", "is": "is not", "<": ">=", "<=": ">", ">": "<=", ">=": "<", "in": "not in"}
@@ -81,6 +92,13 @@ def _show(value: Value, nested: bool) -> str:
     elif op == "index_of":
         rest = "" if args[2] == 0 else f", {show(args[2])}"
         return f"{_show(args[0], True)}.find({show(args[1])}{rest})"
+    elif op == "strip":
+        name = {"lr": "strip", "l": "lstrip", "r": "rstrip"}[args[2]]
+        return f"{_show(args[0], True)}.{name}({show(args[1]) if args[1] else ''})"
+    elif op == "parted":
+        return _PARTS[args[2]].format(_show(args[0], True), show(args[1]))
+    elif op == "recased":
+        return f"{_show(args[0], True)}.{args[1]}()"
     elif op == "in_class":
         shown = _show(args[0], True)
         return _CLASSES[args[1]].format(shown) if args[1] in _CLASSES else f"{shown}.is{args[1]}()"

@@ -1,9 +1,9 @@
 """Is there an input that takes this path? The cheapest stage that can answer does.
 
 The chain: constants; the model in hand; the last few models; interval bounds; and only then z3, incremental
-on the conditions shared with the previous question. Linear integer questions go to one `QF_LIA` solver;
-everything else (products of unknowns, rationals, strings) to a general one with a time limit, inside a small
-finite domain first, then wider, then without bounds.
+on the conditions shared with the previous question. Linear integer questions go to one `QF_LIA` solver; products of
+unknowns and rationals to a general one with a time limit, inside a small finite domain first, then wider, then
+without bounds; strings to a new one each time, after the values that conditions name have been put in.
 
 API
     solver = Solver(domain=(-10, 10), timeout=2.0)      timeout: seconds of an idle core, counted in z3's steps
@@ -25,7 +25,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -35,8 +35,10 @@ from typing import Any
 import z3
 
 from treadle.symbolic import bounds
+from treadle.symbolic.definitions import instances
 from treadle.symbolic.expr import BOOL, INT, REAL, REF, STR, Const, Expr, Model, Sort, Value, not_
 from treadle.symbolic.meaning import evaluate
+from treadle.symbolic.pins import reduced
 from treadle.symbolic.translate import Translator, value_of
 
 # Models kept for the second stage. A probe on tree-shaped path conditions answered 17 % of all questions
@@ -59,6 +61,8 @@ _GUESSES: dict[Sort, tuple[Const, ...]] = {
     REF: (0, 1, 2),
 }
 _MOST_GUESSES = 5000
+# How often z3 is asked again after a model that is not one.
+_MOST_REFINEMENTS = 12
 
 
 class Answer(Enum):
@@ -204,8 +208,10 @@ class Solver:
         if _is_lia(extra) and all(_is_lia(c) for c in related):
             self.counts["z3 linear"] += 1
             return self._completed(self._run(self._lia, related, extra, ()), conditions)
-        self.counts["z3 general"] += 1
         unknowns = sorted(extra.vars.union(*(c.vars for c in related)), key=lambda v: v.order)
+        if any(v.sort is STR for v in unknowns):
+            return self._completed(self._ask_of_strings(related, extra, unknowns), conditions)
+        self.counts["z3 general"] += 1
         integers = [v for v in unknowns if v.sort is INT]
         low, high = self.domain
         # Small domains make products of unknowns finite; z3 finds these first and fast.
@@ -219,6 +225,65 @@ class Solver:
         if verdict.answer is Answer.UNKNOWN:
             verdict = self._guess(related, extra, unknowns)
         return self._completed(verdict, conditions)
+
+    def _ask_of_strings(self, related: Sequence[Expr], extra: Expr, unknowns: Sequence[Expr]) -> Verdict:
+        """Values that conditions name are put in; z3 is asked about the rest, from nothing: only then does it use the
+        equations of the path to get rid of unknowns, which is worth more than what it has learned before."""
+        found = reduced([*related, extra])
+        if found is None:
+            self.counts["pins"] += 1
+            return _UNSAT
+        pins, left = found
+        verdict = Verdict(Answer.SAT, {})
+        if left:
+            self.counts["z3 strings"] += 1
+            verdict = self._refined(left)
+            if verdict.answer is Answer.UNKNOWN:
+                verdict = self._guess(left[:-1], left[-1], [v for v in unknowns if v not in pins])
+        else:
+            self.counts["pins"] += 1
+        return verdict if verdict.model is None else Verdict(Answer.SAT, {**verdict.model, **pins})
+
+    def _refined(self, conditions: Sequence[Expr]) -> Verdict:
+        """Ask a new z3 solver, and believe only a model that our evaluator confirms.
+
+        z3 gives some partial operations a meaning of their own, and knows others by a definition that leaves something
+        open: what such a function really gives for the values of a wrong model is told, and the question repeated.
+        """
+        asserted = [term for c in conditions for term in self._translator.assertions(c)]
+        try:
+            for _ in range(_MOST_REFINEMENTS):
+                solver = z3.Solver(ctx=self._context)
+                self._limit(solver, self.timeout)
+                solver.add(*asserted)
+                result = solver.check()
+                if result == z3.unsat:
+                    return _UNSAT
+                if result != z3.sat:
+                    return _UNKNOWN
+                model = self._read(solver.model(), conditions)
+                if all(evaluate(c, model) for c in conditions):
+                    return Verdict(Answer.SAT, model)
+                self.counts["model rejected"] += 1
+                facts = list(self._instances(conditions, model))
+                if not facts:
+                    return _UNKNOWN
+                asserted += facts
+        except z3.Z3Exception:
+            pass
+        return _UNKNOWN
+
+    def _instances(self, conditions: Sequence[Expr], model: Model) -> Iterable[Any]:
+        """What the functions of the conditions that z3 knows in part give for the values of a model."""
+        term = self._translator.term
+        for condition in conditions:
+            for part, arguments, result in instances(condition, lambda v: evaluate(v, model)):
+                given = [term(a, a.sort) == term(v, a.sort) for a, v in arguments]
+                yield z3.Implies(z3.And(*given), term(part, part.sort) == term(result, part.sort))
+
+    def _limit(self, solver: Any, effort: float) -> None:
+        solver.set("rlimit", max(1000, int(effort * _STEPS_PER_SECOND)))
+        solver.set("timeout", max(1, int(effort * 1000 * _PATIENCE)))
 
     def _guess(self, related: Sequence[Expr], extra: Expr, unknowns: Sequence[Expr]) -> Verdict:
         """Where z3 gives up (much of string replacement), a handful of plain values often does it."""
@@ -261,9 +326,7 @@ class Solver:
     ) -> Verdict:
         try:
             stack.follow(conditions, self._translator)
-            effort = timeout if timeout is not None else self.timeout
-            stack.z3.set("rlimit", max(1000, int(effort * _STEPS_PER_SECOND)))
-            stack.z3.set("timeout", max(1, int(effort * 1000 * _PATIENCE)))
+            self._limit(stack.z3, timeout if timeout is not None else self.timeout)
             stack.z3.push()
             try:
                 stack.z3.add(self._translator.term(extra, BOOL), *within)

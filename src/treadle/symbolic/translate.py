@@ -12,7 +12,10 @@ from typing import Any
 
 import z3
 
-from treadle.symbolic.expr import BOOL, CLASSES, INT, REAL, STR, Expr, Sort, Value, terms_of
+from treadle.symbolic.characters import CLASSES, ranges
+from treadle.symbolic.definitions import Definitions
+from treadle.symbolic.expr import BOOL, INT, REAL, STR, Expr, Sort, Value, terms_of
+from treadle.symbolic.text import MEANING
 
 Term = Any  # z3's classes carry no types
 
@@ -51,18 +54,11 @@ def _mod(a: Term, b: Term) -> Term:
 
 
 def _class(s: Term, name: str) -> Term:
-    ranges = []
-    inside = CLASSES[name]
-    i = 0
-    while i < len(inside):
-        if inside[i + 1 : i + 2] == "-":
-            low, high = inside[i], inside[i + 2]
-            i += 3
-        else:
-            low = high = inside[i]
-            i += 1
-        ranges.append(z3.Range(z3.StringVal(_escaped(low), s.ctx), z3.StringVal(_escaped(high), s.ctx)))
-    return z3.InRe(s, z3.Plus(z3.Union(*ranges) if len(ranges) > 1 else ranges[0]))
+    made = [
+        z3.Range(z3.StringVal(_escaped(chr(low)), s.ctx), z3.StringVal(_escaped(chr(high)), s.ctx))
+        for low, high in ranges(CLASSES[name])
+    ]
+    return z3.InRe(s, z3.Plus(z3.Union(*made) if len(made) > 1 else made[0]))
 
 
 def _replace_all(s: Term, old: Term, new: Term) -> Term:
@@ -124,6 +120,8 @@ class Translator:
     def __init__(self, context: Term = None) -> None:
         self._context = context
         self._terms: dict[Expr, Term] = {}
+        self._definitions = Definitions(self.term, context)
+        self._defined: dict[Expr, list[Term]] = {}
 
     def term(self, value: Value, sort: Sort) -> Term:
         if not isinstance(value, Expr):
@@ -131,6 +129,13 @@ class Translator:
         found = self._terms.get(value)
         if found is None:
             found = self._terms[value] = self._build(value)
+        return found
+
+    def assertions(self, condition: Expr) -> list[Term]:
+        """The condition, and the definitions of the functions in it that z3 does not have."""
+        found = self._defined.get(condition)
+        if found is None:
+            found = self._defined[condition] = [self.term(condition, BOOL), *self._definitions.of(condition)]
         return found
 
     def _build(self, e: Expr) -> Term:
@@ -151,6 +156,8 @@ class Translator:
             return a % args[1] if args[1] > 0 else -((-a) % -args[1])
         if op == "ite":
             return z3.If(self.term(args[0], BOOL), self.term(args[1], e.sort), self.term(args[2], e.sort))
+        if op in MEANING:
+            return self._definitions.constant(e)
         return _OPERATOR[op](*self._arguments(e))
 
     def _arguments(self, e: Expr) -> list[Term]:

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import abc
 import collections
 import functools
 import math
 import operator
 import os
 import types
+import typing
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -69,6 +71,8 @@ def _isinstance(vm: VM, value: Any, kinds: Any) -> Any:
 
     value = vm.force(value)
     flat = _classes(vm, kinds)
+    if any(map(_decides_itself, flat)) and not operators.is_known(value):
+        return any(_is_one(vm, value, kind) for kind in flat)
     if isinstance(value, InstanceObj):
         if len(value.classes) > 1:
             inside = tuple(c for c in value.classes if _is_subclass(vm, c, flat))
@@ -90,7 +94,35 @@ def _classes(vm: VM, kinds: Any) -> tuple[Any, ...]:
         return tuple(c for k in kinds for c in _classes(vm, k))
     if isinstance(kinds, types.UnionType):
         return tuple(c for k in kinds.__args__ for c in _classes(vm, k))
+    if typing.get_origin(kinds) is typing.Union:
+        return tuple(c for k in typing.get_args(kinds) for c in _classes(vm, k))
     return (kinds,)
+
+
+def _decides_itself(kind: Any) -> bool:
+    """Whether a class has its own answer to isinstance, other than by inheritance."""
+    if getattr(kind, "_is_runtime_protocol", False) and getattr(kind, "_is_protocol", False):
+        return True
+    return isinstance(getattr(type(kind), "__instancecheck__", None), types.FunctionType) and not (
+        type(kind) is abc.ABCMeta or type(kind).__module__ == "typing"
+    )
+
+
+def _is_one(vm: VM, value: Any, kind: Any) -> bool:
+    """isinstance(value, kind) where classes decide themselves."""
+    from treadle.frontends.python import attributes
+
+    if not _decides_itself(kind):
+        return bool(_isinstance(vm, value, kind))
+    cls = attributes.python_type(vm, value)
+    if cls is kind:
+        return True
+    if not getattr(kind, "_is_protocol", False):
+        return vm.truth_of(vm.call(attributes.get(vm, kind, "__instancecheck__"), value))
+    if kind in cls.__mro__:
+        return True
+    names = getattr(kind, "__protocol_attrs__", None) or typing._get_protocol_attrs(kind)  # type: ignore[attr-defined]
+    return all(_hasattr(vm, value, name) for name in sorted(names))
 
 
 def _is_subclass(vm: VM, cls: type, kinds: tuple[Any, ...]) -> bool:

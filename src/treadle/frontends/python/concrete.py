@@ -89,7 +89,7 @@ def is_plain_object(kind: Any) -> bool:
 
 @functools.cache
 def _is_plain_object(kind: Any) -> bool:
-    if kind.__module__ in ("builtins", "treadle.frontends.python.values") or kind is object:
+    if kind.__module__ in ("builtins", "typing", "treadle.frontends.python.values") or kind is object:
         return False
     try:
         object.__new__(kind)

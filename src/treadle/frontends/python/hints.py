@@ -107,7 +107,7 @@ def from_class(cls: type) -> t.Type | None:
         return t.OneOf(tuple(cls), cls.__name__)
     if cls in _SCALARS:
         return _SCALARS[cls]
-    if cls is object or issubclass(cls, BaseException):
+    if cls is object or cls.__module__ == "typing" or issubclass(cls, BaseException):
         return None
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return None

@@ -1,8 +1,8 @@
 """Strings, known and unknown: indexing, slices, formatting, and the methods of str.
 
 Methods that z3's sequences can express stay symbolic (startswith, find, replace, in); so do those with a definition
-that it can (`text_methods`: rfind, padding, ...). The character classes (isdigit, ...) are exact over ASCII, which is
-what written tests use. Every other method picks values.
+that it can (`text_methods`: strip, split, padding, ...). The character classes (isdigit, ...) are exact over
+ASCII, which is what written tests use. Every other method picks values.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from treadle.frontends.python import text_methods
 from treadle.frontends.python.values import Slice
 from treadle.symbolic import expr as x
+from treadle.symbolic import text
 from treadle.symbolic.expr import Expr, Value
 from treadle.symbolic.heap import DictObj, InstanceObj, ListObj
 from treadle.symbolic.path import Cut
@@ -119,6 +120,8 @@ def repr_of(vm: VM, value: Any) -> Any:
     value = vm.force(value)
     if isinstance(value, Expr) and value.sort in (x.INT, x.BOOL):
         return text_of(vm, value)
+    if isinstance(value, Expr) and value.sort is x.STR:
+        return text.repr_(value)
     if isinstance(value, ListObj):
         parts = [repr_of(vm, v) for v in open_lists.items(vm, value)]
         return x.concat("[", *_separated(parts), "]")
@@ -295,15 +298,6 @@ def _remove_affix(test: Any, at_start: bool) -> Any:
     return method
 
 
-def _partition(vm: VM, s: Any, separator: Any) -> Any:
-    separator = vm.force(separator)
-    if not vm.decide(x.contains(s, separator)):
-        return (s, "", "")
-    where = x.index_of(s, separator)
-    after = x.add(where, x.length(separator))
-    return (x.substr(s, 0, where), separator, x.substr(s, after, x.sub(x.length(s), after)))
-
-
 def _format(vm: VM, template: Any, *values: Any, **named: Any) -> Any:
     """Only '{}' and '{name}' fields stay symbolic."""
     import string
@@ -322,8 +316,8 @@ def _format(vm: VM, template: Any, *values: Any, **named: Any) -> Any:
         if plain:
             out: list[Any] = []
             automatic = 0
-            for text, name, _, _ in fields:
-                out.append(text)
+            for before, name, _, _ in fields:
+                out.append(before)
                 if name is None:
                     continue
                 if name == "":
@@ -346,7 +340,6 @@ STR_METHODS: dict[str, Any] = {
     "replace": _replace,
     "join": _join,
     "format": _format,
-    "partition": _partition,
     "removeprefix": _remove_affix(x.prefix, True),
     "removesuffix": _remove_affix(x.suffix, False),
     "isdigit": _class("digit"),
@@ -378,16 +371,10 @@ def method(vm: VM, s: Any, name: str, args: list[Any], named: dict[str, Any]) ->
 
 
 def to_int(vm: VM, s: Expr) -> Any:
-    """int(s) of an unknown string: digits, digits after a sign, or a ValueError."""
-    if vm.decide(x.in_class(s, "digit")):
-        return x.str_to_int(s)
-    if vm.decide(x.and_(x.prefix(s, "-"), x.in_class(x.substr(s, 1, x.sub(x.length(s), 1)), "digit"))):
-        return x.neg(x.str_to_int(x.substr(s, 1, x.sub(x.length(s), 1))))
-    if vm.decide(x.or_(x.eq(s, ""), x.in_class(s, "alpha"))):
-        raise vm.error(ValueError, x.concat("invalid literal for int() with base 10: '", s, "'"))
-    from treadle.frontends.python import concrete
-
-    return concrete.call_real(vm, int, [s], {})
+    """int(s) of an unknown string: a number, or a ValueError."""
+    if vm.decide(text.is_int(s)):
+        return text.int_of(s)
+    raise vm.error(ValueError, x.concat("invalid literal for int() with base 10: ", text.repr_(s)))
 
 
 def plain(value: Any) -> Any:

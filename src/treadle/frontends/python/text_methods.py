@@ -1,13 +1,9 @@
-"""Summaries of methods of str, shipped: lower, split, rfind, padding and their like on unknown strings.
+"""Methods of str on unknown strings: strip, split, lower, rfind, padding and their like.
 
-Each is a few cases with a guard, like those of a stub file. Most often the first case is that there is nothing to
-change, so that the result is the string itself, and the last that values are picked for the real method: what the
-code does with the result is then covered, if not every way to get it. Where the result is the one value that fulfils
-a definition, it is a new unknown with the definition as an assumption (rfind); what counts or removes characters
-branches on their number, bounded like a loop. White space and letters are those of ASCII.
-
-strip() of white space and split() at every separator are not among them: their definitions cost the solver seconds at
-every later question, so that less is found than with picked values.
+Most are functions that the expression language has (`symbolic.text`), and need no branch. What gives a list branches
+on how many parts there are, bounded like a loop; so does what counts. A few are summaries of cases with a guard, like
+those of a stub file: the first case is most often that there is nothing to change, the last that values are picked for
+the real method, so that what the code does with the result is covered, if not every way to get it.
 """
 
 from __future__ import annotations
@@ -17,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from treadle.symbolic import expr as x
+from treadle.symbolic import text
 from treadle.symbolic.expr import Expr, Value
 from treadle.symbolic.path import Cut
 
@@ -29,17 +26,9 @@ WIDEST = 24
 Method = Callable[..., Any]
 
 
-def _unknown(vm: VM, what: str, sort: x.Sort) -> Expr:
-    return vm.heap.unknown(what, sort)
-
-
 def _rest(s: Value, start: Value) -> Value:
     """s[start:]"""
     return x.substr(s, start, x.sub(x.length(s), start))
-
-
-def _last(s: Value) -> Value:
-    return x.at(s, x.sub(x.length(s), 1))
 
 
 # --- nothing to change -------------------------------------------------------------------------------------
@@ -75,97 +64,90 @@ def _lines(vm: VM, s: Value) -> Any:
     return vm.new_list([s]) if vm.decide(x.in_class(s, "printable")) else NotImplemented
 
 
-# --- strip of named characters ---------------------------------------------------------------------------
+# --- both ends -------------------------------------------------------------------------------------------
 
 
-def _strip(left: bool, right: bool) -> Method:
-    def method(vm: VM, s: Value, chars: str) -> Any:
-        for wanted, test, cut in ((left, x.prefix, _without_first), (right, x.suffix, _without_last)):
-            rounds = 0
-            while wanted and vm.decide(x.or_(*(test(s, c) for c in dict.fromkeys(chars)))):
-                rounds += 1
-                if rounds > vm.k:
-                    raise Cut("loop", vm.path.place)
-                s = cut(s)
-        return s
+def _strip(sides: str) -> Method:
+    def method(vm: VM, s: Value, chars: str | None = None) -> Any:
+        return s if chars == "" else text.strip(s, chars or "", sides)
 
     return method
-
-
-def _without_first(s: Value) -> Value:
-    return _rest(s, 1)
-
-
-def _without_last(s: Value) -> Value:
-    return x.substr(s, 0, x.sub(x.length(s), 1))
 
 
 # --- looking for the last one ----------------------------------------------------------------------------
 
 
-def _last_place(vm: VM, s: Value, part: Value) -> Value | None:
-    """Where the last occurrence of a part begins; None if there is none."""
+def _rfind(vm: VM, s: Value, part: str) -> Any:
+    return x.ite(x.contains(s, part), text.last_place(s, part), -1)
+
+
+def _rindex(vm: VM, s: Value, part: str) -> Any:
     if not vm.decide(x.contains(s, part)):
-        return None
-    where = _unknown(vm, f"{_show(s)}.rfind({_show(part)})", x.INT)
-    vm.path.assume(x.ge(where, 0))
-    vm.path.assume(x.le(x.add(where, x.length(part)), x.length(s)))
-    vm.path.assume(x.eq(x.substr(s, where, x.length(part)), part))
-    vm.path.assume(x.not_(x.contains(_rest(s, x.add(where, 1)), part)))
-    return where
-
-
-def _show(value: Value) -> str:
-    return repr(value)
-
-
-def _rfind(vm: VM, s: Value, part: Any) -> Any:
-    found = _last_place(vm, s, part)
-    return -1 if found is None else found
-
-
-def _rindex(vm: VM, s: Value, part: Any) -> Any:
-    found = _last_place(vm, s, part)
-    if found is None:
         raise vm.error(ValueError, "substring not found")
-    return found
+    return text.last_place(s, part)
 
 
-def _rpartition(vm: VM, s: Value, separator: Any) -> Any:
-    where = _last_place(vm, s, separator)
-    if where is None:
+def _partition(vm: VM, s: Value, separator: str) -> Any:
+    if not vm.decide(x.contains(s, separator)):
+        return (s, "", "")
+    return (text.parted(s, separator, "before"), separator, text.parted(s, separator, "after"))
+
+
+def _rpartition(vm: VM, s: Value, separator: str) -> Any:
+    if not vm.decide(x.contains(s, separator)):
         return ("", "", s)
-    return (x.substr(s, 0, where), separator, _rest(s, x.add(where, x.length(separator))))
+    return (text.parted(s, separator, "before last"), separator, text.parted(s, separator, "after last"))
 
 
 # --- taking apart ----------------------------------------------------------------------------------------
 
 
-def _split(vm: VM, s: Value, sep: Any = None, maxsplit: Any = -1) -> Any:
+def _split(vm: VM, s: Value, sep: str | None = None, maxsplit: int = -1) -> Any:
     if sep is None:
-        if vm.decide(x.eq(s, "")):
-            return vm.new_list([])
-        return vm.new_list([s]) if vm.decide(x.in_class(s, "visible")) else NotImplemented
-    if maxsplit == 0 or not vm.decide(x.contains(s, sep)):
-        return vm.new_list([s])
-    where = x.index_of(s, sep)
-    return vm.new_list([x.substr(s, 0, where), _rest(s, x.add(where, x.length(sep)))])
+        return _words(vm, s, maxsplit)
+    parts: list[Value] = []
+    while len(parts) != maxsplit and vm.decide(x.contains(s, sep)):
+        _bounded(vm, len(parts) + 1)
+        parts.append(text.parted(s, sep, "before"))
+        s = text.parted(s, sep, "after")
+    return vm.new_list([*parts, s])
 
 
-def _rsplit(vm: VM, s: Value, sep: Any, maxsplit: Any = -1) -> Any:
-    where = _last_place(vm, s, sep) if maxsplit else None
-    if where is None:
-        return vm.new_list([s])
-    return vm.new_list([x.substr(s, 0, where), _rest(s, x.add(where, x.length(sep)))])
+def _words(vm: VM, s: Value, maxsplit: int) -> Any:
+    parts: list[Value] = []
+    while vm.decide(x.ne(text.first_word(s), "")):
+        if len(parts) == maxsplit:
+            parts.append(text.strip(s, "", "l"))
+            break
+        _bounded(vm, len(parts))
+        parts.append(text.first_word(s))
+        s = text.other_words(s)
+    return vm.new_list(parts)
 
 
-def _count(vm: VM, s: Value, part: Any) -> Any:
+def _rsplit(vm: VM, s: Value, sep: str | None = None, maxsplit: int = -1) -> Any:
+    if sep is None or maxsplit < 0:
+        return _split(vm, s, sep, maxsplit) if maxsplit < 0 else NotImplemented
+    parts: list[Value] = []
+    while len(parts) != maxsplit and vm.decide(x.contains(s, sep)):
+        _bounded(vm, len(parts) + 1)
+        parts.insert(0, text.parted(s, sep, "after last"))
+        s = text.parted(s, sep, "before last")
+    return vm.new_list([s, *parts])
+
+
+def _bounded(vm: VM, rounds: int) -> None:
+    """As many separators as rounds of a loop: one part more, so that a pair exists even with k = 1."""
+    if rounds > vm.k:
+        raise Cut("loop", vm.path.place)
+
+
+def _count(vm: VM, s: Value, part: str) -> Any:
     found = 0
     while vm.decide(x.contains(s, part)):
         found += 1
-        if found > vm.k:
-            raise Cut("loop", vm.path.place)
-        s = _rest(s, x.add(x.index_of(s, part), x.length(part)))
+        _bounded(vm, found)
+        s = text.parted(s, part, "after")
     return found
 
 
@@ -224,12 +206,12 @@ def formatted(vm: VM, value: Any, spec: str) -> Any:
     size = int(width or 0)
     if size > WIDEST or (zero and (side or not is_int)):
         return NotImplemented
-    text = x.int_to_str(value) if is_int else value
+    plain = x.int_to_str(value) if is_int else value
     if zero:
-        return zero_filled(text, size)
-    missing = padding(size, text, fill or " ")
+        return zero_filled(plain, size)
+    missing = padding(size, plain, fill or " ")
     to_the_right = side == ">" or (side is None and is_int)
-    return x.concat(missing, text) if to_the_right else x.concat(text, missing)
+    return x.concat(missing, plain) if to_the_right else x.concat(plain, missing)
 
 
 # --- which calls are answered here -------------------------------------------------------------------------
@@ -239,9 +221,12 @@ def _text(value: Any) -> bool:
     return isinstance(value, str) and value != ""
 
 
-def _few(maxsplit: Any) -> bool:
-    """Parts of an unknown number are picked: each would be one more string for the solver to take apart."""
-    return type(maxsplit) is int and maxsplit in (0, 1)
+def _characters(chars: Any = None) -> bool:
+    return chars is None or isinstance(chars, str)
+
+
+def _parts(sep: Any = None, maxsplit: Any = -1) -> bool:
+    return (sep is None or _text(sep)) and type(maxsplit) is int
 
 
 def _width(value: Any) -> bool:
@@ -249,18 +234,19 @@ def _width(value: Any) -> bool:
 
 
 METHODS: dict[str, tuple[Method, Callable[..., bool]]] = {
-    "strip": (_strip(True, True), _text),
-    "lstrip": (_strip(True, False), _text),
-    "rstrip": (_strip(False, True), _text),
+    "strip": (_strip("lr"), _characters),
+    "lstrip": (_strip("l"), _characters),
+    "rstrip": (_strip("r"), _characters),
     "rfind": (_rfind, lambda part: _text(part)),
     "rindex": (_rindex, lambda part: _text(part)),
+    "partition": (_partition, lambda separator: _text(separator)),
     "rpartition": (_rpartition, lambda separator: _text(separator)),
-    "split": (_split, lambda sep=None, maxsplit=-1: sep is None or (_text(sep) and _few(maxsplit))),
-    "rsplit": (_rsplit, lambda sep=None, maxsplit=-1: _text(sep) and _few(maxsplit)),
+    "split": (_split, _parts),
+    "rsplit": (_rsplit, _parts),
     "count": (_count, lambda part: _text(part)),
-    "lower": (_same_if(lambda s: _or_empty(s, "not upper")), lambda: True),
-    "casefold": (_same_if(lambda s: _or_empty(s, "not upper")), lambda: True),
-    "upper": (_same_if(lambda s: _or_empty(s, "not lower")), lambda: True),
+    "lower": (lambda vm, s: text.recased(s, "lower"), lambda: True),
+    "casefold": (lambda vm, s: text.recased(s, "casefold"), lambda: True),
+    "upper": (lambda vm, s: text.recased(s, "upper"), lambda: True),
     "expandtabs": (_same_if(lambda s: x.not_(x.contains(s, "\t"))), lambda: True),
     "splitlines": (_lines, lambda keepends=False: keepends is False),
     "isascii": (_yes_or_no(lambda s: _or_empty(s, "ascii"), lambda s: False), lambda: True),
@@ -278,14 +264,10 @@ METHODS: dict[str, tuple[Method, Callable[..., bool]]] = {
 }
 
 
-# A part of a string picks values for the other methods: definitions upon definitions take the solver minutes.
-_CHEAP = ("ljust", "rjust", "center", "zfill", "lower", "upper", "casefold")
-
-
 def answered(vm: VM, s: Value, name: str, args: list[Any], named: dict[str, Any]) -> Any:
     """The result of a method of an unknown string, or NotImplemented."""
     found = METHODS.get(name)
-    if found is None or not isinstance(s, Expr) or (s.op != "var" and name not in _CHEAP):
+    if found is None or not isinstance(s, Expr):
         return NotImplemented
     method, fits = found
     values, pairs = [vm.force(a) for a in args], {k: vm.force(v) for k, v in named.items()}
