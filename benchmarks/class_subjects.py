@@ -85,7 +85,7 @@ def first_iteration(target: str, prune: frozenset[str], budget: float) -> dict[s
         automaton.start()
         generator = Generator(automaton, calls, prune, FIRST_LEVEL)
         started = time.perf_counter()
-        beta = generator.generate(set(), started + budget)
+        beta = generator.generate(set(), lambda: time.perf_counter() < started + budget)
         seconds = time.perf_counter() - started
     return {
         "seconds": round(seconds, 3) if seconds < budget else f"{budget:g}+",

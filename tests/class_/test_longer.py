@@ -37,7 +37,7 @@ def test_longer_tests_can_be_switched_off() -> None:
 
 
 def test_two_calls_that_give_way_to_each_other_are_a_livelock() -> None:
-    assert kinds(campaign("class_longer:Polite", budget=20.0)) == {"left || right": "livelock"}
+    assert kinds(campaign("class_longer:Polite")) == {"left || right": "livelock"}
 
 
 def test_a_loop_that_only_waits_for_its_turn_is_no_livelock() -> None:
@@ -88,7 +88,7 @@ def test_an_argument_of_another_class_is_brought_into_a_state() -> None:
 
 def test_several_processes_share_the_tests_of_one_class() -> None:
     alone = campaign("class_bank:SafeAccount")
-    together = run_in_processes(subject("class_bank:SafeAccount"), Options(), 2)
+    together = run_in_processes(subject("class_bank:SafeAccount"), Options(budget=600.0), 2)
     assert together.verdict is Verdict.PASSED_WITHIN_BOUNDS
     assert (together.pairs, together.longer_tests) == (alone.pairs, alone.longer_tests)
     assert together.exhausted_pairs == together.pairs
@@ -100,7 +100,7 @@ def _pair(fault: Fault) -> str:
 
 def test_several_processes_report_a_fault_once() -> None:
     alone = campaign("class_bank:Account")
-    together = run_in_processes(subject("class_bank:Account"), Options(budget=5.0), 2)
+    together = run_in_processes(subject("class_bank:Account"), Options(budget=600.0), 2)
     assert together.verdict is Verdict.FAILED
     # which wrong state is met first depends on who came to the pair; that the pair is faulty, and told once, does not
     assert sorted(map(_pair, together.faults)) == sorted(map(_pair, alone.faults))

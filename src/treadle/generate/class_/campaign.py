@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 import random
 import time
 import zlib
@@ -50,15 +51,20 @@ _ROUNDS = (120, 600, 3_000)
 _LEVELS = (1, 3, 5)
 # The values of the first pools: a call with only these is not one with new values.
 _PLAIN = frozenset((*pools_module.INTS, *pools_module.STRINGS, *pools_module.KEYS, *pools_module.BOOLS))
-# Seconds for one way to make the object before the next has its turn.
+
+# Seconds of work: those in which the machine does something else do not count, so that what is found does not depend on
+# how busy it is. Only the budget is by the clock.
+# For one way to make the object before the next has its turn.
 _TURN = 1.5
-# Seconds that one iteration may look for a sequence.
+# For one iteration to look for a sequence.
 _SLICE = 1.0
-# After the first fault the campaign goes on for as long again, but at least this many seconds: others are often near.
+# After the first fault the campaign goes on for as long again, but at least this long: others are often near.
 _AFTER_FAULT = 10.0
+# For making one fault small.
+_MINIMISE = 4.0
+
 # Faults in one report: more are mostly the same mistake again.
 _MOST_FAULTS = 20
-_MINIMISE = 4.0  # seconds for one fault
 # Tests with several calls in a thread, for one way to make the object; and the part of the time that is left for them
 # while pairs of single calls are not exhausted.
 _MOST_LONGER = 40
@@ -98,6 +104,8 @@ class Campaign:
         self.unfinished: list[tuple[_Root, Pair]] = []
         self.started = time.perf_counter()
         self.deadline = self.started + options.budget
+        self.work_began = time.process_time()
+        self.enough = math.inf  # when it stops, some work after the first fault
         self.told = 0.0
         self.count = itertools.count()
         self.longer: Iterator[tuple[_Root, Test]] | None = None
@@ -158,9 +166,9 @@ class Campaign:
         while self._time_left():
             active = [root for root in self.roots if root.has_work()]
             if not active and not self.waiting:
-                self._longer_tests(time.perf_counter() + _PART_FOR_LONGER * (self.deadline - time.perf_counter()))
+                self._longer_tests(self._for(_PART_FOR_LONGER * (self.deadline - time.perf_counter())))
                 finished = self._finish_pairs()
-                self._longer_tests(self.deadline)
+                self._longer_tests(self._time_left)
                 return finished
             for root in active:
                 self._turn(root)
@@ -170,19 +178,19 @@ class Campaign:
 
     def _turn(self, root: _Root) -> None:
         """Explore pairs that wait; when there are none, generate a sequence and assemble it."""
-        until = min(time.perf_counter() + _TURN, self.deadline)
+        may_go_on, soon = self._for(_TURN), self._for(_TURN / 2)
         if not root.queue and not root.saturated:
             self._iteration(root)
         elif not root.queue and not root.assembler.spare:
             self._go_further(root)
-        while time.perf_counter() < until and (root.queue or root.assembler.spare):
+        while may_go_on() and (root.queue or root.assembler.spare):
             if root.queue:
                 waiting: Pair | None = heapq.heappop(root.queue)[-1]
             else:
                 waiting = root.assembler.pair(*root.assembler.spare.popleft())
             if waiting is not None:
                 self._explore(root, waiting, 0)
-            elif not root.saturated and not root.queue and time.perf_counter() > until - _TURN / 2:
+            elif not root.saturated and not root.queue and not soon():
                 return
 
     def _go_further(self, root: _Root) -> None:
@@ -207,8 +215,7 @@ class Campaign:
     def _iteration(self, root: _Root) -> None:
         """Generate a sequence, assemble it with the repository, and queue the new pairs."""
         root.generator.level = _LEVELS[root.level]
-        until = min(time.perf_counter() + _SLICE, self.deadline)
-        beta = root.generator.generate(root.covered, until)
+        beta = root.generator.generate(root.covered, self._for(_SLICE))
         if beta is None:
             root.level += 1
             root.saturated = root.level >= len(_LEVELS)
@@ -255,11 +262,11 @@ class Campaign:
 
     # ------------------------------------------------------------------ several calls in a thread
 
-    def _longer_tests(self, until: float) -> None:
+    def _longer_tests(self, may_go_on: Callable[[], bool]) -> None:
         """Run tests with several calls in a thread, as far as the time goes; called again, it goes on."""
         if self.longer is None:
             self.longer = self._assemble_longer()
-        while time.perf_counter() < min(until, self.deadline):
+        while may_go_on():
             root, test = next(self.longer, (None, None))
             if root is None or test is None:
                 return
@@ -324,7 +331,7 @@ class Campaign:
         self._tell()
         before = self.stage.executions
         try:
-            return self.explorer.explore(test, most, self.deadline, first_only)
+            return self.explorer.explore(test, most, self._time_left, first_only)
         except Diverged as diverged:
             self._note(f"{test}: not deterministic ({diverged})")
             return None
@@ -340,7 +347,7 @@ class Campaign:
                 self._warn(witness)
                 continue
             when = time.perf_counter() - self.started
-            small = minimise(self.explorer, witness, time.perf_counter() + _MINIMISE)
+            small = minimise(self.explorer, witness, self._for(_MINIMISE, beyond_budget=True))
             fault = self._confirm(small)
             if fault is None:
                 self._note(f"{witness.test}: {witness.violation.kind}, but the same schedule did not show it again")
@@ -366,7 +373,7 @@ class Campaign:
             self.result.first_fault = fault.found_after
             if self.options.alarm is not None and not self.options.alarm.value:
                 self.options.alarm.value = time.perf_counter()
-            self.deadline = min(self.deadline, time.perf_counter() + max(_AFTER_FAULT, fault.found_after))
+            self._go_on_as_long_again()
         if len(self.result.faults) >= _MOST_FAULTS:
             self.deadline = 0.0
 
@@ -482,10 +489,21 @@ class Campaign:
     # ------------------------------------------------------------------ the end
 
     def _time_left(self) -> bool:
-        if self.options.alarm is not None and self.options.alarm.value:
-            found = self.options.alarm.value
-            self.deadline = min(self.deadline, found + max(_AFTER_FAULT, found - self.started))
-        return time.perf_counter() < self.deadline
+        if self.options.alarm is not None and self.options.alarm.value and self.enough == math.inf:
+            self._go_on_as_long_again()
+        return time.perf_counter() < self.deadline and time.process_time() < self.enough
+
+    def _go_on_as_long_again(self) -> None:
+        now = time.process_time()
+        self.enough = now + max(_AFTER_FAULT, now - self.work_began)
+
+    def _for(self, seconds: float, beyond_budget: bool = False) -> Callable[[], bool]:
+        """May a part of the campaign go on? For so many seconds of work, within the budget or as long beyond it."""
+        until = time.process_time() + seconds
+        if beyond_budget:
+            latest = max(self.deadline, time.perf_counter() + seconds)
+            return lambda: time.process_time() < until and time.perf_counter() < latest
+        return lambda: time.process_time() < until and self._time_left()
 
     def _is_mine(self, test: Test) -> bool:
         """Does a test belong to this process? Found out from its text, so that all processes agree."""
@@ -502,7 +520,8 @@ class Campaign:
         now = time.perf_counter()
         if self.progress is not None and now - self.told > 0.1:
             self.told = now
-            done = (now - self.started) / max(self.deadline - self.started, 1e-9)
+            worked = (time.process_time() - self.work_began) / (self.enough - self.work_began)
+            done = max(worked, (now - self.started) / max(self.deadline - self.started, 1e-9))
             said = f"{self.result.sequences} sequences, {self.result.pairs} pairs, {len(self.result.faults)} faults,"
             self.progress(self.stage.executions, self.stage.executions / done if done > 0 else None, said)
 

@@ -7,8 +7,7 @@ is judged against all orders of the calls.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -243,7 +242,7 @@ class Explorer:
             traces.append([operation for strand, operation in run.trace if strand == index])
         return traces[0], traces[1]
 
-    def explore(self, test: Test, most: int, deadline: float, first_only: bool = True) -> Explored:
+    def explore(self, test: Test, most: int, may_go_on: Callable[[], bool], first_only: bool = True) -> Explored:
         """Run a test under its schedules; stop at the first fault unless told to go on."""
         result = Explored(test)
         orders = self.orders(test)
@@ -255,7 +254,7 @@ class Explorer:
             result.unstable = "what the calls do depends on more than the state of the object and the schedule"
             orders = orders + [order for number in range(1, 5) for order in self.elsewise(test, number)]
         kinds: set[tuple[str, str]] = set()
-        for outcome, run in self._executions(test, result, most, deadline):
+        for outcome, run in self._executions(test, result, most, may_go_on):
             violation = judge(outcome, orders, values=stable)
             if violation is None:
                 continue
@@ -271,12 +270,12 @@ class Explorer:
         return result
 
     def _executions(
-        self, test: Test, result: Explored, most: int, deadline: float
+        self, test: Test, result: Explored, most: int, may_go_on: Callable[[], bool]
     ) -> Iterator[tuple[Outcome, Execution]]:
         """Driven executions first, then a systematic search of at most so many."""
         first, second = self.solo(test)
         for interleaving in problematic(first, second, self.sets):
-            if result.requirements >= most or time.perf_counter() > deadline:
+            if result.requirements >= most or not may_go_on():
                 break
             result.requirements += 1
             drive = Drive(self.stage, plan_of(interleaving))
@@ -290,7 +289,7 @@ class Explorer:
         endless = False  # did an execution reach its limit?
         usual = _LOOPS * (len(first) + len(second) + _LOOPS)
         looked = False
-        while count < most and time.perf_counter() < deadline:
+        while count < most and may_go_on():
             if not search.begin():
                 result.exhausted = not search.lost and not endless
                 break

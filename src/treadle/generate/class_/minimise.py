@@ -8,8 +8,7 @@ from __future__ import annotations
 import ast
 import copy
 import math
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -23,23 +22,23 @@ from treadle.runtime.execution import Diverged
 _MOST = 400
 
 
-def minimise(explorer: Explorer, witness: Witness, deadline: float) -> Witness:
-    """The smallest failing test found before the deadline."""
-    witness = _only_what_shows(explorer, witness, deadline)
+def minimise(explorer: Explorer, witness: Witness, may_go_on: Callable[[], bool]) -> Witness:
+    """The smallest failing test found while it may go on."""
+    witness = _only_what_shows(explorer, witness, may_go_on)
     improved = True
-    while improved and time.perf_counter() < deadline:
+    while improved and may_go_on():
         improved = False
         for candidate in _smaller(witness.test):
-            found = _fails_alike(explorer, candidate, witness, deadline)
+            found = _fails_alike(explorer, candidate, witness, may_go_on)
             if found is not None:
                 witness, improved = found, True
                 break
-            if time.perf_counter() > deadline:
+            if not may_go_on():
                 break
     return witness
 
 
-def _only_what_shows(explorer: Explorer, witness: Witness, deadline: float) -> Witness:
+def _only_what_shows(explorer: Explorer, witness: Witness, may_go_on: Callable[[], bool]) -> Witness:
     """Leave out every look at the object but the one that shows the violation."""
     test, (kind, number, _) = witness.test, witness.violation.where
     bare = test.but(omega=(), later=(), fields=())
@@ -52,18 +51,18 @@ def _only_what_shows(explorer: Explorer, witness: Witness, deadline: float) -> W
         candidates.append(bare.but(later=(test.later[number],)))
         candidates.append(bare.but(later=test.later[: number + 1]))
     for candidate in candidates:
-        found = _fails_alike(explorer, candidate, witness, deadline)
+        found = _fails_alike(explorer, candidate, witness, may_go_on)
         if found is not None:
             return found
-    return _fewer_looks(explorer, witness, deadline)
+    return _fewer_looks(explorer, witness, may_go_on)
 
 
-def _fewer_looks(explorer: Explorer, witness: Witness, deadline: float) -> Witness:
+def _fewer_looks(explorer: Explorer, witness: Witness, may_go_on: Callable[[], bool]) -> Witness:
     """Several looks together show it: leave out one after the other."""
     for kind in ("later", "omega", "fields"):
         for look in reversed(getattr(witness.test, kind)):
             fewer = tuple(one for one in getattr(witness.test, kind) if one != look)
-            witness = _fails_alike(explorer, witness.test.but(**{kind: fewer}), witness, deadline) or witness
+            witness = _fails_alike(explorer, witness.test.but(**{kind: fewer}), witness, may_go_on) or witness
     return witness
 
 
@@ -159,9 +158,9 @@ def _with(node: ast.expr, **changes: Any) -> ast.expr:
     return copied
 
 
-def _fails_alike(explorer: Explorer, test: Test, witness: Witness, deadline: float) -> Witness | None:
+def _fails_alike(explorer: Explorer, test: Test, witness: Witness, may_go_on: Callable[[], bool]) -> Witness | None:
     try:
-        explored = explorer.explore(test, _MOST, deadline)
+        explored = explorer.explore(test, _MOST, may_go_on)
     except (TreadleError, Diverged):
         raise
     except Exception:

@@ -8,7 +8,6 @@ saturation level k have the paper's meaning; each can be switched off.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
@@ -133,10 +132,10 @@ class Generator:
     dropped: set[Call] = field(default_factory=set)  # calls that go on for too long in some state
     pruned: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PRUNINGS, 0))
 
-    def generate(self, covered: set[Trace], deadline: float) -> Delta | None:
+    def generate(self, covered: set[Trace], may_go_on: Callable[[], bool]) -> Delta | None:
         """An optimal sequence over what is covered; None when no sequence improves at this saturation level."""
         self.covered = covered
-        self.deadline = deadline
+        self.may_go_on = may_go_on
         self.explored: dict[Hashable, list[tuple[frozenset[Trace], int]]] = {}  # the paper's map from S to coverage
         root = Delta(states=(self.automaton.initial,))
         best = self._call_gen(root, 0)
@@ -148,7 +147,7 @@ class Generator:
             return delta  # saturated
         best = delta
         for call in self.calls:
-            if time.perf_counter() > self.deadline:
+            if not self.may_go_on():
                 break
             if call in self.dropped:
                 continue
