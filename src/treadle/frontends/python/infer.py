@@ -1,7 +1,8 @@
 """Types of parameters without hints, from how the function uses them.
 
-A guess is only as good as the use: arithmetic means int, a str method means str, being walked over means list. A
-parameter whose use says nothing has no type, and the user is asked for one.
+A guess is only as good as the use: arithmetic means int, a str method means str, being walked over means list, the
+other side of an operator means another object of the class. A parameter whose use says nothing has no type, and the
+user is asked for one.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ _LIST_ONLY = frozenset({"append", "extend", "insert", "sort", "reverse", "remove
 _DICT_ONLY = frozenset({"keys", "values", "items", "get", "setdefault", "update", "popitem"})
 _SET_ONLY = frozenset({"add", "discard", "union", "intersection", "difference", "issubset", "issuperset", "isdisjoint"})
 _ARITHMETIC = (ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.Pow, ast.LShift, ast.RShift, ast.Add)
+_BINARY = "add sub mul truediv floordiv mod divmod pow and or xor lshift rshift matmul"
+_OPERATORS = frozenset(f"__{side}{name}__" for name in _BINARY.split() for side in ("", "r", "i")) | {
+    *("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__")
+}
 _MAX_DEPTH = 3
 _TEXTS = "text string name line word msg message prefix suffix sep separator title label filename pattern char"
 _NUMBERS = "n k count index size width height length limit depth start stop end step num number position offset"
@@ -94,6 +99,7 @@ class _Uses:
             self._numbers,
             self._called_itself,
             self._passed_on,
+            self._operand,
             self._by_name,
             self._sums,
             self._truth,
@@ -246,9 +252,38 @@ class _Uses:
                 ):
                     if any(self.is_it(a) for a in args):
                         return t.INT
+                case ast.Call(func=ast.Name(id="min" | "max"), args=[_, _, *_] as args):
+                    if any(self.is_it(a) for a in args):
+                        return self._beside(args)
                 case ast.Subscript(slice=index) if self.is_it(index):
                     return t.INT
         return None
+
+    def _beside(self, others: list[ast.expr]) -> t.Type:
+        """A number, of the kind that the others are known to be."""
+        parameters = inspect.signature(self.function).parameters
+        values = [o.value for o in others if isinstance(o, ast.Constant)]
+        values += [parameters[o.id].default for o in others if isinstance(o, ast.Name) and o.id in parameters]
+        return t.FLOAT if any(isinstance(v, float) for v in values) else t.INT
+
+    def _operand(self, nodes: list[ast.AST]) -> t.Type | None:
+        """The other side of an operator that the class defines: one of its objects, or something else."""
+        name = self.function.__name__
+        owner = self._owner()
+        if (
+            owner is None
+            or name not in _OPERATORS
+            or list(inspect.signature(self.function).parameters)[1:] != [self.name]
+        ):
+            return None
+        kind = hints.from_class(owner)
+        return t.union(kind, t.INT) if isinstance(kind, t.Instance) else None
+
+    def _owner(self) -> type | None:
+        """The class in whose body the function is, if that is a class of the module."""
+        first, _, rest = self.function.__qualname__.partition(".")
+        owner = self.function.__globals__.get(first)
+        return owner if isinstance(owner, type) and "." not in rest and rest else None
 
     def _passed_on(self, nodes: list[ast.AST]) -> t.Type | None:
         """As an argument of a function whose parameter has a type."""
@@ -269,15 +304,24 @@ class _Uses:
         """The function a call means, and how many parameters its receiver takes."""
         names = self.function.__globals__
         match node:
+            case ast.Call(func=ast.Name(id=name)) if name == next(
+                iter(inspect.signature(self.function).parameters), None
+            ):
+                owner = self._owner()
+                init = owner.__dict__.get("__init__") if owner is not None else None
+                return (init, 1) if isinstance(init, types.FunctionType) else (None, 0)
             case ast.Call(func=ast.Name(id=name)):
                 found = names.get(name)
                 if isinstance(found, type):
                     init = found.__dict__.get("__init__")
                     return (init, 1) if isinstance(init, types.FunctionType) else (None, 0)
                 return (found, 0) if isinstance(found, types.FunctionType) else (None, 0)
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name)):
-                owner = names.get(self.function.__qualname__.partition(".")[0])
-                method = inspect.getattr_static(owner, name, None) if isinstance(owner, type) else None
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=receiver), attr=name)):
+                owner = self._owner()
+                itself = next(iter(inspect.signature(self.function).parameters), "")
+                if owner is None or receiver != itself:
+                    return None, 0
+                method = inspect.getattr_static(owner, name, None)
                 return (method, 1) if isinstance(method, types.FunctionType) else (None, 0)
         return None, 0
 
