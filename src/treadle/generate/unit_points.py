@@ -105,7 +105,8 @@ def _outermost(node: ast.AST) -> Iterable[Definition]:
             yield from _outermost(child)
 
 
-def _first(node: Definition) -> int:
+def _first(node: Definition | ast.stmt) -> int:
+    """The first line of a statement, its decorators included."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(d.lineno for d in decorators)])
 
@@ -130,7 +131,7 @@ def _statement_lines(definition: Definition, line: int, code: set[int]) -> set[i
     inside = [
         node
         for node in ast.walk(definition)
-        if isinstance(node, ast.stmt) and node is not definition and node.lineno <= line <= (node.end_lineno or 0)
+        if isinstance(node, ast.stmt) and node is not definition and _first(node) <= line <= (node.end_lineno or 0)
     ]
     if not inside:
         return set()
@@ -163,13 +164,20 @@ def _no_code(text: str, line: int, file: str, tops: Sequence[Definition], tree: 
     before = max((n for n in every if n < line), default=None)
     after = min((n for n in every if n > line), default=None)
     near = [str(n) for n in (before, after) if n is not None]
-    at_import = any(
-        isinstance(n, ast.stmt) and n.lineno <= line <= (n.end_lineno or n.lineno) for n in tree.body
-    ) and not any(_first(d) <= line <= (d.end_lineno or d.lineno) for d in tops)
+    at_import = any(isinstance(n, ast.stmt) and line in _own_lines(n) for n in ast.walk(tree)) and not any(
+        _first(d) <= line <= (d.end_lineno or d.lineno) for d in tops
+    )
     why = "is not in a function: it runs when the module is imported" if at_import else "has no code"
     if not near:
         return f"{text} {why}, and no function of that file has any"
     return f"{text} {why}; the nearest line{'s' * (len(near) > 1)} with code: {' and '.join(near)}"
+
+
+def _own_lines(statement: ast.stmt) -> range:
+    """The lines of a statement, without those of the statements in it."""
+    body = getattr(statement, "body", None)
+    last = body[0].lineno - 1 if body else statement.end_lineno or statement.lineno
+    return range(_first(statement), max(last, statement.lineno) + 1)
 
 
 def target_around(text: str) -> str:

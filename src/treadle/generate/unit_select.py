@@ -104,7 +104,7 @@ def guide_for(target: Target, select: str, points: Sequence[str | int], k: int) 
             wanted.edges[id(code), *goal.edge] = 1 << number
     edges = sum(wanted.edges.values())
     graph = CallGraph(target.module, wanted, [(key, edges)])
-    guide = GoalGuide(code, wanted, graph.reach, graph.implicit, fewest=select == "points")
+    guide = GoalGuide(code, wanted, graph.reach, graph.afterwards, fewest=select == "points")
     return guide, Selection(select, goals, k)
 
 
@@ -113,7 +113,7 @@ def nearest_first(target: Target, lines: Iterable[tuple[str, int]]) -> Guide:
     code = source.code_of(target.function.__code__)
     goals = Goals({place: 1 << number for number, place in enumerate(sorted(lines))})
     graph = CallGraph(target.module, goals)
-    return NearestFirst(code, goals, graph.reach, graph.implicit)
+    return NearestFirst(code, goals, graph.reach, graph.afterwards)
 
 
 def _calls_itself(code: ir.Function, target: Target, graph: CallGraph) -> bool:

@@ -50,6 +50,7 @@ class Walk:
         self.path = machine.path
         self.met = 0  # goals, as bits
         self.kept = False  # a test case was made of the path
+        self.given_up = False  # the path was left before its end
         # the condition that is being decided, and nothing else, sends control of this frame to one of two blocks
         self.deciding: Frame | None = None
         # the head of a for loop is asking for the next element: true probably means that there is one
@@ -120,6 +121,9 @@ class Guide:
         """The test cases kept so far satisfy the selection criterion: no more are wanted."""
         return False
 
+    def give_up(self, trace: Alternative) -> None:
+        """A walk has left its path here, because nothing that is wanted lies ahead."""
+
     def pending(self) -> list[Alternative]:
         """Partial traces that were neither run nor thrown away."""
         raise NotImplementedError
@@ -148,6 +152,8 @@ def guided(
             ran = run_one(run, path)
             trace = None
             guide.offer(ran.alternatives)
+            if path.walk is not None and path.walk.given_up:
+                guide.give_up(Alternative(ran.trail, None))
             book(ran, seen)
             # a path that was given up may have been sampled too: what it did not see, nobody has seen
             seen.sampled.extend(p for p in ran.sampled if p not in seen.sampled)
@@ -310,12 +316,20 @@ class GoalGuide(Guide):
     def pending(self) -> list[Alternative]:
         return [alternative for _, _, alternative in sorted(self._queue, key=lambda entry: entry[:2])]
 
+    def give_up(self, trace: Alternative) -> None:
+        self._thrown_away.append(trace)
+        if not self.trusted:
+            self._recall()
+
     def distrust(self) -> None:
         """A call went where the call graph said that it could not."""
         if self.trusted:
             self.trusted = False
-            self.offer(self._thrown_away)
-            self._thrown_away = []
+            self._recall()
+
+    def _recall(self) -> None:
+        self.offer(self._thrown_away)
+        self._thrown_away = []
 
 
 class NearestFirst(GoalGuide):
@@ -383,6 +397,7 @@ class GoalWalk(Walk):
             return
         ahead = guide.flow(frame.function).from_block(frame.block.number) | self._below[-1]
         if not guide.adds(self.met | ahead):
+            self.given_up = True
             raise GivenUp
 
     def join(self, frame: Frame, condition: Expr) -> Joined | None:

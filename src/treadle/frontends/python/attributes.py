@@ -303,7 +303,8 @@ def _plain(vm: VM, obj: InstanceObj, name: str) -> Any:
         return found
     overlay = _assigned(vm, obj.cls, name)
     if overlay is not _MISSING:
-        return bind(vm, overlay, obj, obj.cls) if isinstance(overlay, FunctionValue) else overlay
+        binds = isinstance(overlay, FunctionValue | types.FunctionType | classmethod | staticmethod | property)
+        return bind(vm, overlay, obj, obj.cls) if binds else overlay
     if raw is not _MISSING and not isinstance(raw, types.MemberDescriptorType | types.GetSetDescriptorType):
         return bind(vm, raw, obj, obj.cls)
     if isinstance(raw, types.GetSetDescriptorType) and issubclass(obj.cls, BaseException):

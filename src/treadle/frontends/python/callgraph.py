@@ -1,12 +1,14 @@
 """Which functions a step of a Python program may call, and so which goals it may reach: by names, on the safe side.
 
-The world is what the target's module imports, directly or not, the library and installed packages left out (unless
-the target is one of them). Within it a function can be entered
+The world is what the target's module imports, directly or not, and whatever else is loaded and refers to a part of the
+world: a module that registers its functions with another is imported by nobody. The library and installed packages are
+left out (unless the target is one of them). Within the world a function can be entered
 
 - by a call that names it: a global name is looked up, an attribute stands for every function of that name;
 - implicitly: dunder methods, properties, and the bodies of generators, by nearly any step;
 - as a value, by any call that cannot be resolved: nested functions and lambdas, functions mentioned other than to be
-  called, functions under a decorator; all functions, when somewhere an attribute is looked up by a computed name.
+  called, functions under a decorator; all functions, when somewhere an attribute is looked up by a computed name, or
+  a module of the project is imported that is not loaded yet.
 
 Code outside the world may call methods too, by whatever name. The search checks this knowledge against every call
 that it sees (`guide.distrust`).
@@ -51,7 +53,12 @@ _PROPERTY = {"property", "cached_property", "setter", "getter", "deleter"}
 _PLAIN = _TRANSPARENT | _PROPERTY
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp)
 # Names by which a program gets at attributes that its text does not name.
-_DYNAMIC = {"globals", "locals", "vars", "eval", "exec", "__dict__", "__getattribute__", "methodcaller", "attrgetter"}
+_DYNAMIC = {
+    *("globals", "locals", "vars", "eval", "exec", "__dict__", "__getattribute__", "methodcaller", "attrgetter"),
+    *("__globals__", "f_globals", "f_locals", "getmembers", "getmembers_static", "getattr_static", "get_objects"),
+    *("import_module", "__import__", "resolve_name", "run_module", "run_path"),
+}
+_CONTRACTS = frozenset({"icontract", "deal"})
 _BUILTIN_METHODS = {name for cls in (list, dict, set, frozenset, str, bytes, tuple, int, float) for name in dir(cls)}
 
 Key = tuple[str, int]  # file and first line of a definition
@@ -87,10 +94,14 @@ class CallGraph:
         self._values: set[str] = set()  # names mentioned other than to be called
         self._escaping: list[_Function] = []
         self._all_escape = False
+        self._promises = False  # somebody's contracts may be checked
         self._slots: dict[int, dict[str, ir.Step | None]] = {}
         self._files: set[str] = set()
         for loaded in world(module, {file for file, _ in goals.lines}):
             self._read(loaded)
+            imported = _imports(loaded)
+            self._all_escape = self._all_escape or any(map(_is_to_be_loaded, imported))
+            self._promises = self._promises or bool(_CONTRACTS & imported)
         for function in self._functions:
             for (file, line), mask in goals.lines.items():
                 if function.file == file and function.first <= line <= function.last:
@@ -152,7 +163,7 @@ class CallGraph:
             module,
             is_method=isinstance(outer, ast.ClassDef),
             is_value=not name or not isinstance(outer, ast.ClassDef | None) or bool(decorators - _PLAIN),
-            implicit=_is_dunder(name) or bool(decorators & _PROPERTY) or isinstance(node, ast.GeneratorExp),
+            implicit=_is_special(name) or bool(decorators & _PROPERTY) or isinstance(node, ast.GeneratorExp),
         )
         self._functions.append(made)
         self._by_key.setdefault((file, made.first), []).append(made)
@@ -204,6 +215,11 @@ class CallGraph:
         self.implicit = self._anywhere | _joined(f for f in every if f.implicit)
         self.values = self.implicit | _joined(self._escaping)
         self.foreign = self.values | _joined(f for f in every if f.is_method)
+
+    @property
+    def afterwards(self) -> int:
+        """Goals that may be met when the target has returned: in a generator that is drained, in a postcondition."""
+        return self.foreign if self._promises else self.implicit
 
     def _global(self, names: dict[str, Any], name: str) -> int:
         """What a call of a global name may reach."""
@@ -292,8 +308,9 @@ def _last_name(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _is_dunder(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
+def _is_special(name: str) -> bool:
+    """Whether the language calls it: __add__, and _missing_ of an enumeration."""
+    return name.startswith("_") and name.endswith("_")
 
 
 def _in_body(function: ast.AST, child: ast.AST) -> bool:
@@ -305,18 +322,21 @@ def _in_body(function: ast.AST, child: ast.AST) -> bool:
 
 
 def world(start: types.ModuleType, files: set[str] | frozenset[str] = frozenset()) -> list[types.ModuleType]:
-    """The modules that the start imports, directly or not, and those of the files."""
+    """The modules that the start imports, directly or not, those of the files, and those that import one of them."""
     top = start.__name__.partition(".")[0]
     found: dict[str, types.ModuleType] = {}
-    todo = [start, *(m for m in list(sys.modules.values()) if getattr(m, "__file__", None) in files)]
+    loaded = [m for m in list(sys.modules.values()) if isinstance(getattr(m, "__name__", None), str)]
+    todo = [start, *(m for m in loaded if getattr(m, "__file__", None) in files)]
+    others = [m for m in loaded if _is_own(m, top, files)]
     while todo:
         module = todo.pop()
-        name = getattr(module, "__name__", "")
-        if name in found or not _is_own(module, top, files):
-            continue
-        found[name] = module
-        wanted = {name.rpartition(".")[0], *_imports(module)}
-        todo.extend(m for n in sorted(wanted) if isinstance(m := sys.modules.get(n), types.ModuleType))
+        name = module.__name__
+        if name not in found and _is_own(module, top, files):
+            found[name] = module
+            wanted = {name.rpartition(".")[0], *_imports(module)}
+            todo.extend(m for n in sorted(wanted) if isinstance(m := sys.modules.get(n), types.ModuleType))
+        if not todo:
+            todo = [m for m in others if m.__name__ not in found and not found.keys().isdisjoint(_imports(m))]
     return list(found.values())
 
 
@@ -328,16 +348,30 @@ def _is_own(module: types.ModuleType, top: str, files: set[str] | frozenset[str]
         return True
     if module.__name__.partition(".")[0] == "treadle":
         return False
+    return not _is_library(file)
+
+
+def _is_to_be_loaded(name: str) -> bool:
+    """Whether this is a module of the project that some call will load: what is in it cannot be known yet."""
+    if name in sys.modules:
+        return False
+    parts = os.path.join(*name.split("."))
+    folders = [f for f in sys.path if not _is_library(os.path.join(f, ""))]
+    return any(os.path.isfile(os.path.join(f, parts + end)) for f in folders for end in (".py", "/__init__.py"))
+
+
+def _is_library(file: str) -> bool:
     library = os.path.dirname(os.__file__)
-    return not file.startswith(library) and not {"site-packages", "dist-packages"} & set(file.split(os.sep))
+    return file.startswith(library) or bool({"site-packages", "dist-packages"} & set(file.split(os.sep)))
 
 
-def _imports(module: types.ModuleType) -> set[str]:
+@functools.lru_cache(maxsize=1024)
+def _imports(module: types.ModuleType) -> frozenset[str]:
     """The names of modules that a module mentions in import statements, wherever they stand."""
     try:
         tree, _ = source.tree_of(module.__file__ or "")
     except source.NoSource:
-        return set()
+        return frozenset()
     package = getattr(module, "__package__", "") or ""
     found: set[str] = set()
     for node in ast.walk(tree):
@@ -352,4 +386,4 @@ def _imports(module: types.ModuleType) -> set[str]:
                 base = ".".join([*kept, *([base] if base else [])])
             found.add(base)
             found.update(f"{base}.{alias.name}" for alias in node.names)
-    return found - {""}
+    return frozenset(found - {""})

@@ -287,7 +287,7 @@ def bare(vm: VM, cls: type, args: list[Any]) -> InstanceObj | None:
 
 
 def _enum(vm: VM, cls: enum.EnumType, args: list[Any], named: dict[str, Any]) -> Any:
-    from treadle.frontends.python import concrete
+    from treadle.frontends.python import attributes, concrete
 
     value = vm.force(args[0]) if len(args) == 1 and not named else None
     if isinstance(value, Expr):
@@ -295,7 +295,15 @@ def _enum(vm: VM, cls: enum.EnumType, args: list[Any], named: dict[str, Any]) ->
         for member in members:
             if vm.decide(vm.equal(value, member.value)):
                 return member
-        if value.sort is x.INT and not any("_missing_" in vars(base) for base in cls.__mro__[:-3]):
+        made = None
+        if any("_missing_" in vars(base) for base in cls.__mro__ if base.__module__ != "enum"):
+            made = vm.force(vm.call(attributes.get(vm, cls, "_missing_"), value))
+        if isinstance(made, cls):
+            return made
+        if made is not None and not isinstance(made, Expr | InstanceObj | ListObj | DictObj | tuple):
+            where = f"error in {cls.__name__}._missing_: returned {made!r}"
+            raise vm.error(TypeError, f"{where} instead of None or a valid member")
+        if value.sort is x.INT and made is None:
             raise vm.error(ValueError, x.concat(x.int_to_str(value), f" is not a valid {cls.__qualname__}"))
     return concrete.call_real(vm, cls, args, named)
 

@@ -7,10 +7,12 @@ Walking over an open dict closes it: the number of unseen entries is decided, bo
 from __future__ import annotations
 
 import itertools
+import types
 from typing import TYPE_CHECKING, Any
 
 from treadle.frontends.python.values import View
 from treadle.symbolic import expr as x
+from treadle.symbolic import ir
 from treadle.symbolic.expr import Expr, Value
 from treadle.symbolic.heap import DictObj, InstanceObj, ListObj
 from treadle.symbolic.path import Cut, Place, Unsupported
@@ -22,8 +24,8 @@ _MISSING: Any = object()
 
 
 def check_key(vm: VM, key: Any) -> None:
-    """TypeError for unhashable keys."""
-    from treadle.frontends.python import operators
+    """TypeError for unhashable keys; a hash that decides something is run."""
+    from treadle.frontends.python import attributes, operators
 
     key = vm.force(key)
     if isinstance(key, ListObj) or (isinstance(key, DictObj) and not key.frozen):
@@ -34,6 +36,22 @@ def check_key(vm: VM, key: Any) -> None:
             check_key(vm, part)
     if isinstance(key, InstanceObj) and key.cls.__hash__ is None:
         raise vm.error(TypeError, f"unhashable type: '{key.cls.__name__}'")
+    if isinstance(key, InstanceObj) and _decides(attributes.lookup(key.cls, "__hash__")):
+        # that equal objects have one hash is taken for granted: only what happens on the way matters
+        vm.call(attributes.get(vm, key, "__hash__"))
+
+
+def _decides(function: Any) -> bool:
+    """Whether there is more than one way through a function, or one that raises."""
+    from treadle.frontends.python import source
+
+    if not isinstance(function, types.FunctionType):
+        return False
+    try:
+        code = source.code_of(function.__code__)
+    except source.NoSource:
+        return False
+    return any(isinstance(block.end, ir.Branch | ir.Next | ir.Raise) for block in code.blocks)
 
 
 def find(vm: VM, obj: DictObj, key: Any) -> list[Any] | None:

@@ -96,6 +96,9 @@ def _payload_item(vm: VM, obj: InstanceObj, index: Any) -> Any:
 
 def _class_item(vm: VM, cls: type, index: Any) -> Any:
     import enum
+    import types
+
+    from treadle.frontends.python import attributes
 
     if isinstance(cls, enum.EnumType):
         index = vm.force(index)
@@ -109,6 +112,13 @@ def _class_item(vm: VM, cls: type, index: Any) -> Any:
             return cls[index]
         except KeyError as error:
             raise vm.host_error(error) from None
+    own = attributes.lookup(cls, "__class_getitem__")
+    if (
+        isinstance(own, classmethod)
+        and isinstance(own.__func__, types.FunctionType)
+        and own.__func__.__module__ != "typing"
+    ):
+        return vm.call(attributes.get(vm, cls, "__class_getitem__"), index)
     return cls
 
 
