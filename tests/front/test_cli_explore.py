@@ -152,6 +152,7 @@ def test_wrong_use_is_one_sentence_and_exit_2(cli: Cli, project: Path, case: str
         ("import no_such_module\n", "ModuleNotFoundError: No module named 'no_such_module' (test_bad.py:1)"),
         ("\ndef test_x(:\n", "SyntaxError: invalid syntax (test_bad.py:2)"),
         ("\n\nx = 1 / 0\n", "ZeroDivisionError: division by zero (test_bad.py:3)"),
+        ("x = 1\n\0", "SyntaxError: source code string cannot contain null bytes"),
     ],
 )
 def test_a_test_that_cannot_be_imported_names_its_line(cli: Cli, project: Path, source: str, sentence: str) -> None:
@@ -159,6 +160,22 @@ def test_a_test_that_cannot_be_imported_names_its_line(cli: Cli, project: Path, 
     answer = cli("explore", "test_bad.py::test_x")
     assert answer.code == 2
     assert answer.err == f"treadle: test_bad.py cannot be imported: {sentence}\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("async def test_x(): pass\n", "the test is a coroutine function"),
+        ("def test_x(): yield\n", "the test is a generator function"),
+        ("import os\ndef test_x(): os._exit(0)\n", "the program calls os._exit(), which ends the whole process"),
+    ],
+)
+def test_a_test_that_cannot_be_run_is_no_verdict(cli: Cli, project: Path, source: str, sentence: str) -> None:
+    (project / "test_bad.py").write_text(source)
+    answer = cli("explore", "test_bad.py::test_x")
+    assert answer.code == 2
+    assert answer.err.startswith(f"treadle: {sentence}")
+    assert answer.out == ""
 
 
 def test_the_string_replays(cli: Cli) -> None:

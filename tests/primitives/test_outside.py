@@ -346,6 +346,13 @@ def test_starting_a_process_is_told_to_be_unsupported() -> None:
         assert pool.map(abs, [-1]) == [1]
 
 
+def test_ending_the_process_is_told_to_be_unsupported() -> None:
+    """Otherwise the search would end in silence, with the exit code of the program: os._exit(0) would be a pass."""
+    for call in (lambda: os._exit(0), os.abort, lambda: os.execl(sys.executable, sys.executable, "-c", "")):
+        with pytest.raises(Unsupported, match="ends the whole process and the search with it"):
+            execute(call)
+
+
 def test_adopting_anything_else_gives_it_back() -> None:
     def main() -> None:
         for thing in (1, "text", None, [], {}, object(), len, sorted, print, int, threading, threading.Event(), main):

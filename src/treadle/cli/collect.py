@@ -129,9 +129,9 @@ def _cannot_import(node: Any, error: BaseException) -> str:
     """The error's own sentence, and the line of the user's code where it happened."""
     cause = error.__cause__ or error
     path = str(getattr(node, "path", node.nodeid))
-    if isinstance(cause, SyntaxError) and cause.filename:
-        where = f"{_here(cause.filename)}:{cause.lineno}"
-        return f"{_here(path)} cannot be imported: {type(cause).__name__}: {cause.msg} ({where})"
+    if isinstance(cause, SyntaxError):
+        where = f" ({_here(cause.filename)}:{cause.lineno})" if cause.filename else ""
+        return f"{_here(path)} cannot be imported: {type(cause).__name__}: {cause.msg}{where}"
     message = str(cause).splitlines()[0] if str(cause) else ""
     text = f"{type(cause).__name__}: {message}" if message else type(cause).__name__
     frames = [frame for frame in traceback.extract_tb(cause.__traceback__) if _is_users(frame.filename)]

@@ -71,8 +71,12 @@ class Loom:
         self._run: Execution | None = None
 
     def __enter__(self) -> Loom:
-        if inspect.iscoroutinefunction(self.test):
+        if inspect.iscoroutinefunction(self.test) or inspect.iscoroutinefunction(self.source):
             raise Unsupported("the test is a coroutine function; Treadle explores threads, asyncio is not modelled yet")
+        if inspect.isgeneratorfunction(self.source):
+            raise Unsupported(
+                "the test is a generator function, of which nothing runs when it is called: take out 'yield'"
+            )
         stack = self._stack
         try:
             modules = self._instrument(stack)

@@ -1,6 +1,8 @@
-"""Processes: a program that starts one of its own (os.fork, multiprocessing) inside an execution is not supported.
+"""Processes: a program that starts one of its own (os.fork, multiprocessing) inside an execution is not supported, nor
+one that ends the process it runs in (os._exit, os.abort) or makes it another program (os.exec...).
 
-The child would go on as a copy of the scheduler. `subprocess` runs another program, which is one step, and is fine.
+The child would go on as a copy of the scheduler; the end would be that of the search, without a verdict and with the
+program's exit code. `subprocess` runs another program, which is one step, and is fine.
 multiprocessing.pool.ThreadPool is refused as well: it has threads, but waits for them on a pipe.
 """
 
@@ -29,6 +31,24 @@ def fork() -> int:
     return int(_real_fork())
 
 
+def _ending(name: str) -> Any:
+    """A function of os that ends this process, refused inside an execution."""
+    real = getattr(os, name)
+
+    def end(*args: Any) -> Any:
+        if here() is not None:
+            raise Unsupported(
+                f"the program calls os.{name}(), which ends the whole process and the search with it; put the call "
+                "behind something that the test can replace"
+            )
+        return real(*args)
+
+    return end
+
+
+_ENDINGS = {name: _ending(name) for name in ("_exit", "abort", "execv", "execve") if hasattr(os, name)}
+
+
 def _start(real: Any) -> Any:
     def start(self: Any) -> None:
         if here() is not None:
@@ -55,7 +75,7 @@ def _make_pool(real: Any) -> Any:
 
 def patches() -> list[tuple[Any, dict[str, Any]]]:
     """As it stands now: multiprocessing is not imported for this."""
-    found: list[tuple[Any, dict[str, Any]]] = []
+    found: list[tuple[Any, dict[str, Any]]] = [(os, dict(_ENDINGS))]
     if _real_fork is not None:
         found.append((os, {"fork": fork}))
     multiprocessing = sys.modules.get("multiprocessing.process")
