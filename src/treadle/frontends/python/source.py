@@ -63,17 +63,21 @@ def _first_line(node: FunctionNode) -> int:
     return min(node.lineno, *(d.lineno for d in node.decorator_list))
 
 
+@functools.lru_cache(256)
+def _definitions(tree: ast.Module) -> dict[tuple[str, int], list[FunctionNode]]:
+    """Every function of a file by its name and first line."""
+    found: dict[tuple[str, int], list[FunctionNode]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+            found.setdefault((name, _first_line(node)), []).append(node)
+    return found
+
+
 def node_of(code: types.CodeType) -> FunctionNode:
     """The definition that a code object was compiled from."""
     tree, _ = tree_of(file_of(code))
-    found = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        and _first_line(node) == code.co_firstlineno
-        and (code.co_name == "<lambda>") == isinstance(node, ast.Lambda)
-        and (isinstance(node, ast.Lambda) or node.name == code.co_name)
-    ]
+    found = _definitions(tree).get((code.co_name, code.co_firstlineno), [])
     if len(found) > 1:
         columns = {position[2] for position in code.co_positions() if position[2] is not None}
         body = [n for n in found if isinstance(n, ast.Lambda) and n.body.col_offset in columns]
