@@ -59,6 +59,12 @@ def test_a_wrong_statistic_is_a_warning_at_most() -> None:
     assert campaign("class_bank:Statistics").verdict is Verdict.PASSED_WITHIN_BOUNDS
 
 
+@pytest.mark.parametrize("name", ["Twice", "Guarded", "Taking", "Slotted"])
+def test_a_count_that_is_all_there_is_is_no_statistic(name: str) -> None:
+    result = campaign(f"class_counters:{name}", methods=("add",))
+    assert [fault.message for fault in result.faults] == ["add || add: no order of the calls gives n == 1"]
+
+
 def test_waiting_for_a_message_is_not_a_deadlock() -> None:
     assert campaign("class_bank:Mailbox").faults == []
 

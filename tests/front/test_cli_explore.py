@@ -152,7 +152,6 @@ def test_wrong_use_is_one_sentence_and_exit_2(cli: Cli, project: Path, case: str
         ("import no_such_module\n", "ModuleNotFoundError: No module named 'no_such_module' (test_bad.py:1)"),
         ("\ndef test_x(:\n", "SyntaxError: invalid syntax (test_bad.py:2)"),
         ("\n\nx = 1 / 0\n", "ZeroDivisionError: division by zero (test_bad.py:3)"),
-        ("x = 1\n\0", "SyntaxError: source code string cannot contain null bytes"),
     ],
 )
 def test_a_test_that_cannot_be_imported_names_its_line(cli: Cli, project: Path, source: str, sentence: str) -> None:

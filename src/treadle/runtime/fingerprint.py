@@ -68,6 +68,23 @@ def digest(state: Hashable) -> str:
     return hashlib.sha256(repr(state).encode()).hexdigest()[:16]
 
 
+def attributes_of(value: Any) -> dict[str, Any]:
+    """What an object keeps in its slots and its `__dict__`."""
+    found: dict[str, Any] = {}
+    for cls in type(value).__mro__:
+        for name, member in vars(cls).items():
+            if isinstance(member, types.MemberDescriptorType):
+                try:
+                    found[name] = member.__get__(value)
+                except AttributeError:
+                    continue
+    try:
+        found.update(object.__getattribute__(value, "__dict__"))
+    except AttributeError:
+        pass
+    return found
+
+
 def is_iterator(value: Any) -> bool:
     """Is this a value that is used up by looking at it?"""
     return isinstance(value, _LAZY) or (hasattr(type(value), "__next__") and hasattr(type(value), "__iter__"))
@@ -117,20 +134,9 @@ class _Graph:
 
     def attributes(self, value: Any, depth: int) -> tuple[Hashable, ...]:
         """What an object keeps in `__dict__` and slots, by name."""
-        found: dict[str, Any] = {}
         if self.outside and isinstance(value, _CONTAINERS):
             return ()
-        for cls in type(value).__mro__:
-            for name, member in vars(cls).items():
-                if isinstance(member, types.MemberDescriptorType):
-                    try:
-                        found[name] = member.__get__(value)
-                    except AttributeError:
-                        continue
-        try:
-            found.update(object.__getattribute__(value, "__dict__"))
-        except AttributeError:
-            pass
+        found = attributes_of(value)
         return tuple((name, self.of(found[name], depth)) for name in sorted(found, key=str) if name not in self.without)
 
     def items(self, values: Any, depth: int) -> tuple[Hashable, ...]:

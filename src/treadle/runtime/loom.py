@@ -75,7 +75,7 @@ class Loom:
             raise Unsupported("the test is a coroutine function; Treadle explores threads, asyncio is not modelled yet")
         if inspect.isgeneratorfunction(self.source):
             raise Unsupported(
-                "the test is a generator function, of which nothing runs when it is called: take out 'yield'"
+                "the test is a generator function: nothing of it runs when it is called; take out 'yield'"
             )
         stack = self._stack
         try:

@@ -25,6 +25,7 @@ from treadle.generate.class_.sequences import LONGEST_CALL
 from treadle.generate.class_.stage import Ran, Sequence, Stage
 from treadle.generate.class_.subject import Method, Subject
 from treadle.model.errors import Unsupported, UsageError
+from treadle.runtime.fingerprint import attributes_of
 
 # A call that raises one of these was not meant to be made like this.
 ILLEGAL = frozenset(
@@ -333,7 +334,7 @@ def has_query(stage: Stage, root: Call, omega: tuple[Call, ...], ways: list[tupl
 
 
 def _plain_attributes(stage: Stage) -> dict[str, Any]:
-    attributes = getattr(stage.last_sout, "__dict__", {})
+    attributes = attributes_of(stage.last_sout)
     return {
         name: value
         for name, value in attributes.items()
@@ -348,7 +349,7 @@ def public_fields(stage: Stage, root: Call, ways: list[tuple[Call, ...]]) -> tup
     names: dict[str, bool] = {}
     for way in ways:
         stage.run_sequence(root, (*way, _NOTHING))
-        for name, value in getattr(stage.last_sout, "__dict__", {}).items():
+        for name, value in attributes_of(stage.last_sout).items():
             if not name.startswith("_") and name not in stage.without:
                 plain = isinstance(value, (*_SCALARS, list, dict, set, tuple))
                 names[name] = names.get(name, True) and plain

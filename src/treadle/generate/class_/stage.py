@@ -24,7 +24,7 @@ from treadle.oracles.linearizability import DEADLOCK, LIMIT, LIVELOCK, PENDING, 
 from treadle.oracles.outcome import endless
 from treadle.runtime.detail import short
 from treadle.runtime.execution import Execution
-from treadle.runtime.fingerprint import fingerprint, inner_state, is_iterator
+from treadle.runtime.fingerprint import attributes_of, fingerprint, inner_state, is_iterator
 from treadle.runtime.instrument.selection import _INSTALLED_FOLDERS as INSTALLED
 from treadle.runtime.instrument.selection import Selection
 from treadle.runtime.loom import Loom
@@ -314,9 +314,8 @@ class Stage:
             for calls, results in zip(test.threads, self.results, strict=True)
         )
         outcome = Outcome(threads, state=self._state(sout))
-        outcome.fields = tuple(
-            (name, fingerprint(vars(sout).get(name), self.without)) for name in test.fields if hasattr(sout, "__dict__")
-        )
+        kept = attributes_of(sout) if test.fields else {}
+        outcome.fields = tuple((name, fingerprint(kept.get(name), self.without)) for name in test.fields)
         outcome.invariant = self._invariant(sout)
         seen: list[Happened] = []
         looked: list[tuple[str, Any]] = []

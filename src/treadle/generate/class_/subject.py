@@ -18,6 +18,7 @@ import textwrap
 import traceback
 import types
 import typing
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -115,11 +116,16 @@ class Subject:
         counted: set[str] = set()
         used: set[str] = set()
         kept: set[str] = set()
+        methods: set[str] = set()  # called, and no state
         for tree in self.tree:
             for function in ast.walk(tree):
                 if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                     continue
+                methods.add(function.name)
+                locks = {id(node) for node in _taken_as_locks(function)}
                 for node in ast.walk(function):
+                    if id(node) in locks:
+                        continue
                     if isinstance(node, ast.AugAssign) and _is_self_attribute(node.target):
                         if isinstance(node.value, ast.Constant) and node.value.value == 1:
                             counted.add(node.target.attr)  # type: ignore[union-attr]
@@ -131,7 +137,16 @@ class Subject:
                         elif function.name not in ("__init__", "__new__"):
                             kept.add(node.attr)
         tallies = counted - used
-        return frozenset(tallies) if (used | kept) - tallies - {"_lock", "lock"} else frozenset()
+        return frozenset(tallies) if (used | kept) - tallies - methods - {"_lock", "lock"} else frozenset()
+
+
+def _taken_as_locks(function: ast.AST) -> Iterator[ast.expr]:
+    """What is only entered, taken or given back."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.With):
+            yield from (item.context_expr for item in node.items)
+        elif isinstance(node, ast.Attribute) and node.attr in ("acquire", "release"):
+            yield node.value
 
 
 def _is_self_attribute(node: ast.AST) -> bool:
