@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import textwrap
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -511,3 +512,73 @@ def test_a_module_with_contracts_from_the_command_line(tmp_path: Path) -> None:
     assert all(case["inputs"]["items"] != "[]" for case in found["cases"] if case["target"] == "shop:cheapest")
     checked = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", found["file"]]
     assert subprocess.run(checked, cwd=tmp_path, capture_output=True).returncode == 0
+
+
+# --- how people write them ---------------------------------------------------------------------------------
+
+
+def _written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> str:
+    (tmp_path / f"{name}.py").write_text(textwrap.dedent(text), encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return name
+
+
+def test_an_overriding_method_holds_its_own_precondition_or_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """
+        from icontract import DBC, ensure, require
+
+        class Base(DBC):
+            @require(lambda x: x >= 10)
+            @ensure(lambda result: result >= 0)
+            def f(self, x: int) -> int:
+                return x
+
+        class Weaker(Base):
+            @require(lambda x: x >= 5)
+            def f(self, x: int) -> int:
+                return x - 6
+    """
+    name = _written(tmp_path, monkeypatch, "contracts_inherited", text)
+    suite = unit(f"{name}:Weaker.f", write_file=False)
+    assert [one.count(" or ") for one in suite.assumed] == [1]
+    assert "`x >= 10` (" in suite.assumed[0]
+    assert "`x >= 5` (" in suite.assumed[0]
+    assert [case.arguments["x"] for case in suite.violations] == [5]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "@icontract.require(lambda z: z > 0)\n",
+            "contracts_wrong.py:4: the precondition `z > 0` asks for 'z', which 'f' does not have; "
+            "every call of it raises TypeError",
+        ),
+        (
+            "@icontract.ensure(lambda result, error: True)\n",
+            "contracts_wrong.py:4: the postcondition `True` asks for 'error', which 'f' does not have; "
+            "every call of it raises TypeError",
+        ),
+        (
+            "@deal.inherit\n",
+            "'f' is not a function but a Inherit that can be called; point treadle unit at Inherit.__call__, "
+            "or at a function that calls it",
+        ),
+    ],
+)
+def test_a_contract_that_nobody_can_fulfil_is_one_sentence(
+    text: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = f"import deal\nimport icontract\n\n{text}def f(x: int) -> int:\n    return x\n"
+    monkeypatch.delitem(sys.modules, "contracts_wrong", raising=False)
+    name = _written(tmp_path, monkeypatch, "contracts_wrong", source)
+    with pytest.raises(UsageError) as error:
+        unit(f"{name}:f", write_file=False)
+    assert str(error.value) == sentence
+
+
+def test_a_condition_is_written_without_lambda() -> None:
+    with pytest.raises(UsageError, match='write the condition itself: --pre "n > 0"'):
+        explored("unit_contracts:sign", pre=("lambda n: n > 0",))

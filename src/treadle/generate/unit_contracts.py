@@ -37,6 +37,8 @@ class Contracts:
         self.enabled = enabled
         self.given = [stated(target, text) for text in pre]
         self.leading = leading_asserts(target) if enabled else []
+        for condition in (*self.preconditions(), *self.promises()):
+            _check_names(condition, target)
 
     def preconditions(self) -> list[Condition]:
         """Everything that the inputs must fulfil."""
@@ -47,6 +49,20 @@ class Contracts:
             if self.target.receiver == "self" and self.target.cls is not None:
                 found += conditions.invariants(self.target.cls)
             found += self.leading
+        return found
+
+    def stated(self) -> list[str]:
+        """The same for a person. Of an overridden method, its own preconditions hold, or those of the other."""
+        found = [stating(c) for c in self.given]
+        if self.enabled:
+            for wrapper in conditions.layers(self.target.decorated):
+                groups = [[stating(c) for c in group] for group in conditions.preconditions(wrapper)]
+                found += (
+                    groups[0] if len(groups) == 1 else [" or ".join(" and ".join(g) for g in groups)] if groups else []
+                )
+            if self.target.receiver == "self" and self.target.cls is not None:
+                found += map(stating, conditions.invariants(self.target.cls))
+            found += map(stating, self.leading)
         return found
 
     def promises(self) -> list[Condition]:
@@ -187,6 +203,8 @@ def stated(target: Target, text: str) -> Condition:
         what = error.msg if isinstance(error, SyntaxError) else str(error)
         hint = "; a comparison is written ==" if "=" in text and "==" not in text else ""
         raise UsageError(f"{shown}: not a Python expression ({what}){hint}") from None
+    if isinstance(node, ast.Lambda):
+        raise UsageError(f'{shown}: a function is always true; write the condition itself: --pre "{_plain(node)}"')
     parameters = list(inspect.signature(target.function).parameters)
     if target.receiver in ("new", "cls"):
         parameters = parameters[1:]
@@ -200,6 +218,10 @@ def stated(target: Target, text: str) -> Condition:
         known = f"its parameters are {', '.join(parameters)}" if parameters else "it has no parameters"
         raise UsageError(f"{shown}: '{name}' is not a parameter of '{target.name}'{hint}; {known}")
     return Condition("precondition", "--pre", _written(target, node), text.strip(), "", 0)
+
+
+def _plain(node: ast.Lambda) -> str:
+    return ast.unparse(node.body)
 
 
 def fitting(pre: Sequence[str], targets: Sequence[Target]) -> dict[str, tuple[str, ...]]:
@@ -241,6 +263,20 @@ def _written(target: Target, node: ast.expr) -> Written:
     owner, outer = source._enclosing(around, source.tree_of(target.file)[1])
     code = compile_function(definition, target.file, owner, outer, "condition")
     return Written(node, code, target.function)
+
+
+def _check_names(condition: Condition, target: Target) -> None:
+    """A condition that asks for what the function does not have fails at every call: nothing could be said of it."""
+    if not condition.origin.startswith("icontract") or isinstance(condition.test, Written):
+        return
+    known = {*inspect.signature(target.function).parameters, "self", "result", "OLD", "_ARGS", "_KWARGS"}
+    for parameter in inspect.signature(condition.test).parameters.values():
+        if parameter.name not in known and parameter.default is parameter.empty:
+            near = os.path.basename(condition.file)
+            raise UsageError(
+                f"{near}:{condition.line}: the {condition.kind} `{condition.text}` asks for '{parameter.name}', which "
+                f"'{target.name}' does not have; every call of it raises TypeError"
+            )
 
 
 # --- words ---------------------------------------------------------------------------------------------------

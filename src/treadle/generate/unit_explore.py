@@ -30,7 +30,7 @@ from treadle.frontends.python.vm import VM
 from treadle.generate.unit_aliasings import Choices
 from treadle.generate.unit_assumptions import assumptions_of, hold_for
 from treadle.generate.unit_cases import Cases, cases_of
-from treadle.generate.unit_contracts import Contracts, stating
+from treadle.generate.unit_contracts import Contracts
 from treadle.generate.unit_infer import inferred
 from treadle.generate.unit_select import ALL_PATHS, Selection, conclude, guide_for
 from treadle.generate.unit_target import Target
@@ -334,7 +334,7 @@ class Session:
     def assuming(self) -> list[str]:
         """What is taken for granted about the inputs."""
         known = {one.assumption for one in self.inferred}
-        return [*map(stating, self.contracts.preconditions()), *(str(a) for a in self.assumptions if a not in known)]
+        return [*self.contracts.stated(), *(str(a) for a in self.assumptions if a not in known)]
 
     def impossible(self) -> bool:
         """No input fulfils the preconditions: there is no path at all, and nothing got in the way of finding one."""
@@ -416,6 +416,8 @@ class Session:
         named: dict[str, Any] = {}
         if self.target.receiver == "self":
             me = heap.value_of_type(t.Instance(self.target.cls or object), "self")
+            if self._heirs:
+                vm.force(me).classes = self._heirs
             arguments["self"] = me
             positional.append(me)
             if isinstance(me, Ref):
@@ -448,6 +450,15 @@ class Session:
             run.raised = raised.value
         run.annotate = functools.partial(self.contracts.annotate, vm, run.raised, run.drained)
         return run
+
+    @functools.cached_property
+    def _heirs(self) -> tuple[type, ...]:
+        """The classes of objects that the target is a method of; () where nobody overrides it."""
+        cls = self.target.cls or object
+        name = self.target.name.rpartition(".")[2]
+        known, written = known_subclasses(cls), inspect.getattr_static(cls, name, None)
+        kept = tuple(c for c in known if inspect.getattr_static(c, name, None) is written)
+        return kept if len(kept) < len(known) else ()
 
 
 def _known_truth(vm: VM, value: Any) -> Any:

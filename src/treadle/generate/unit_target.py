@@ -191,6 +191,12 @@ def _target(text: str, module: types.ModuleType, cls: type | None, raw: Any, nam
             f"or treadle actor"
         )
     if not isinstance(function, types.FunctionType):
+        if any(isinstance(vars(base).get("__call__"), types.FunctionType) for base in type(function).__mro__):
+            kind = type(function).__qualname__
+            raise UsageError(
+                f"'{shown}' is not a function but a {kind} that can be called; point treadle unit at {kind}.__call__, "
+                f"or at a function that calls it"
+            )
         if callable(function):
             raise UsageError(
                 f"'{shown}' is compiled code without Python source ({type(function).__name__}); "
