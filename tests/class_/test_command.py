@@ -170,6 +170,21 @@ def test_somebody_else_s_file_is_left_alone(folder: Path) -> None:
     assert (folder / "test_account_concurrent.py").read_text() == "# mine\n"
 
 
+def test_a_place_that_cannot_be_written_to_does_not_hide_the_fault(folder: Path) -> None:
+    (folder / "taken").write_text("a file, and no folder\n")
+    done = treadle(folder, "class", "class_bank:Account", "--output", "taken/below")
+    assert done.returncode == 2
+    assert "fault(s) found, but no test can be written in 'taken/below': Not a directory" in done.stderr
+    assert "(the first is deposit || deposit: no order of the calls gives balance == 1)" in done.stderr
+
+
+def test_warnings_that_cannot_be_saved_are_told(folder: Path) -> None:
+    (folder / ".treadle").write_text("a file, and no folder\n")
+    done = treadle(folder, "class", "class_longer:Remembering")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "nothing can be written in .treadle" in done.stdout
+
+
 # ---------------------------------------------------------------------- warnings, longer tests, workers
 
 

@@ -50,7 +50,7 @@ def command(model: str, seed: int | None, order: str | None, tasks: int, picture
             if name != "main":
                 told_fields = ", ".join(f"{f} = {'null' if v is None else v}" for f, v in fields.items())
                 print(f"{name}: {run.classes[name]}({told_fields})")
-        print(f"{run.outcome} after {len(run.order)} tasks")
+        print(f"{run.outcome} after {len(run.order)} task{'s' * (len(run.order) != 1)}")
         for waiting in run.waiting:
             print(f"  waits: {waiting}")
         for failure in run.failures:

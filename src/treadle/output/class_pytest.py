@@ -345,11 +345,20 @@ def save(result: ClassResult, options: Options, output: str = "", keep_green: bo
 
     What is not shown by a test of its own is not reported: it stays as a note.
     """
-    _save_warnings(result, options)
+    try:
+        _save_warnings(result, options)
+    except OSError as error:
+        result.notes.append(f"the warnings cannot be replayed: nothing can be written in {WARNINGS}: {error.strerror}")
     if not result.faults:
         return None
     path = _path(result, output)
-    tests, trails = _record(result, _sources(result, result.faults, options), path)
+    try:
+        tests, trails = _record(result, _sources(result, result.faults, options), path)
+    except OSError as error:
+        raise UsageError(
+            f"{len(result.faults)} fault(s) found, but no test can be written in '{path.parent}': {error.strerror}; "
+            f"name another folder with --output (the first is {result.faults[0].message})"
+        ) from None
     shown = {id(test.fault) for test in tests}
     result.unshown += [fault for fault in result.faults if id(fault) not in shown]
     result.faults = [fault for fault in result.faults if id(fault) in shown]

@@ -168,7 +168,8 @@ def import_module(name: str) -> types.ModuleType:
             raise UsageError(f"there is no module '{name}' that Python can import from here") from None
         raise UsageError(f"'{name}' cannot be imported: it needs '{error.name}', which is not installed") from None
     except SyntaxError as error:
-        raise UsageError(f"'{name}' cannot be imported: {error.msg} ({error.filename}:{error.lineno})") from None
+        place = f" ({error.filename}:{error.lineno})" if error.filename else ""
+        raise UsageError(f"'{name}' cannot be imported: {error.msg}{place}") from None
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
