@@ -28,7 +28,7 @@ from treadle.generate.unit_explore import Explored, Options, Session
 from treadle.generate.unit_grow import Kept
 from treadle.generate.unit_target import resolve
 from treadle.model.errors import UsageError
-from treadle.output import unit_store
+from treadle.output import unit_commit, unit_store
 from treadle.output.unit_files import is_unedited
 from treadle.symbolic.path import Alternative
 from treadle.symbolic.solver import Solver
@@ -370,7 +370,7 @@ def test_a_damaged_store_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> 
 def test_a_store_with_wrong_contents_is_damaged() -> None:
     load("unit_growing")
     _, kept = explored("unit_growing:grid", k=1)
-    unit_store.save(kept)
+    unit_commit.commit(Path("test_x.py"), None, [kept], growing=False)
     place = unit_store.place("unit_growing:grid")
     found = json.loads(place.read_text())
     for field in ("cut", "finished", "k", "code", "options", "unsupported"):

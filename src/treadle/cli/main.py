@@ -70,8 +70,8 @@ def main(argv: list[str] | None = None) -> Any:
     except click.ClickException as error:
         print(f"treadle: {error.format_message()}", file=sys.stderr)
         sys.exit(2)
-    except (click.Abort, KeyboardInterrupt):
-        print("treadle: stopped", file=sys.stderr)
+    except (click.Abort, KeyboardInterrupt) as stop:
+        print(f"treadle: {str(stop.__cause__ or stop) or 'stopped'}", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(141)

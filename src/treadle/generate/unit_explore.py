@@ -31,6 +31,7 @@ from treadle.generate.unit_aliasings import Choices
 from treadle.generate.unit_assumptions import assumptions_of, hold_for
 from treadle.generate.unit_cases import Cases, cases_of
 from treadle.generate.unit_contracts import Contracts
+from treadle.generate.unit_ctrl_c import CtrlC
 from treadle.generate.unit_infer import inferred
 from treadle.generate.unit_select import ALL_PATHS, Selection, conclude, guide_for
 from treadle.generate.unit_target import Target
@@ -234,6 +235,7 @@ class Session:
             *(one.assumption for one in self.inferred),
         )
         self._decided = set(decided)
+        self.ctrl_c = CtrlC()
         self.words = words_of(target.function)
         self.result = Explored(target, options)
         self.guide: Guide | None = None
@@ -249,13 +251,14 @@ class Session:
 
     def explore(self) -> Explored:
         """One path after the other, in this process. Ctrl-C keeps what was found."""
-        try:
-            with contextlib.closing(self._search()) as found:
-                for ran in found:
-                    self.keep(ran)
-        except KeyboardInterrupt:
-            self.result.stopped = True
-        return self.finish()
+        with self.ctrl_c:
+            try:
+                with contextlib.closing(self._search()) as found:
+                    for ran in found:
+                        self.keep(ran)
+            except KeyboardInterrupt:
+                self.result.stopped = True
+            return self.finish()
 
     def leave(self) -> Explored:
         """Not begun: all of it is for later."""
@@ -362,6 +365,10 @@ class Session:
 
     def cases(self, path: Path) -> Cases:
         """Run one path; its test cases, one for each aliasing that the path leaves open."""
+        with self.ctrl_c.path():
+            return self._cases(path)
+
+    def _cases(self, path: Path) -> Cases:
         run = self._run(path)
         walk: Walk | None = path.walk
         if walk is not None and not walk.selected():

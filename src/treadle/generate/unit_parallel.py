@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from treadle.generate.unit_cases import Cases
+from treadle.generate.unit_ctrl_c import CtrlC
 from treadle.generate.unit_explore import Explored, Session
 from treadle.generate.unit_pool import Pool, Process
 from treadle.generate.unit_select import ALL_PATHS
@@ -182,8 +183,10 @@ class _Coordinator:
         # which function a worker is with
         self.stays: dict[Process, _Tree] = {}
 
-    def run(self) -> None:
+    def run(self, ctrl_c: CtrlC) -> None:
         while any(not tree.over for tree in self.trees):
+            if ctrl_c.pressed or any(tree.session.result.stopped for tree in self.trees):
+                raise KeyboardInterrupt
             now = time.monotonic()
             for tree in self.trees:
                 if now > tree.deadline:
@@ -312,11 +315,24 @@ class _Coordinator:
 
 
 def explore_all(
-    sessions: Sequence[Session], texts: Sequence[str], workers: int, progress: Progress | None = None
+    sessions: Sequence[Session],
+    texts: Sequence[str],
+    workers: int,
+    progress: Progress | None = None,
+    ctrl_c: CtrlC | None = None,
 ) -> list[Explored]:
     """All sessions, in so many processes; the same as one after the other in this one. Ctrl-C keeps what was found."""
+    ctrl_c = ctrl_c or CtrlC()
+    with ctrl_c:
+        return _explore_all(sessions, texts, workers, progress, ctrl_c)
+
+
+def _explore_all(
+    sessions: Sequence[Session], texts: Sequence[str], workers: int, progress: Progress | None, ctrl_c: CtrlC
+) -> list[Explored]:
     trees = [_Tree(session) for session in sessions]
     for tree in trees:
+        tree.session.ctrl_c = ctrl_c
         if progress is not None:
             tree.session.progress = _teller(progress, trees, tree)
         if tree.whole and tree.session.options.select == ALL_PATHS:
@@ -325,7 +341,7 @@ def explore_all(
     try:
         if any(not tree.over for tree in trees):
             with Pool(workers, setup) as pool:
-                _Coordinator(trees, pool).run()
+                _Coordinator(trees, pool).run(ctrl_c)
                 for tree in trees:
                     tree.warnings += pool.warnings
     except KeyboardInterrupt:

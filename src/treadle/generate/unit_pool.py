@@ -32,6 +32,7 @@ class Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            process_group=0,  # Ctrl-C is for the process that a person started
         )
         self.tasks: list[int] = []
         self.up = False

@@ -48,11 +48,22 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             tracer.json_report(outfile=os.environ["TREADLE_COVERAGE_OUT"])
         except coverage.CoverageException:
             pass
+        except OSError as error:
+            _give_up(error)
 
 
 def _report(line: dict[str, Any]) -> None:
-    with open(os.environ["TREADLE_CHECK"], "a", encoding="utf-8") as stream:
-        stream.write(json.dumps(line) + "\n")
+    try:
+        with open(os.environ["TREADLE_CHECK"], "a", encoding="utf-8") as stream:
+            stream.write(json.dumps(line) + "\n")
+    except OSError as error:
+        _give_up(error)
+
+
+def _give_up(error: OSError) -> None:
+    """There is no place for the results, such as on a full disk: `output.unit_check` knows this exit code."""
+    os.write(2, f"\n{error.strerror}\n".encode())
+    os._exit(74)
 
 
 # children that are running a test: name, process, pipe

@@ -101,8 +101,17 @@ class Recorder:
             "calls": {target: [list(call) for call in calls] for target, calls in self.calls.items()},
             "arcs": {file: sorted(arcs) for file, arcs in self.arcs.items()},
         }
-        with open(self.out, "w", encoding="utf-8") as stream:
+        write(self.out, data)
+
+
+def write(path: str, data: Any) -> None:
+    """Without a place for it, such as on a full disk, the process ends: `output.unit_missing` knows the code."""
+    try:
+        with open(path, "w", encoding="utf-8") as stream:
             json.dump(data, stream)
+    except OSError as error:
+        os.write(2, f"\n{error.strerror}\n".encode())
+        os._exit(74)
 
 
 def shape_of(frame: FrameType) -> str:
@@ -336,5 +345,4 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     _state["watcher"].stop()
     recorder: Recorder = _state["recorder"]
     recorder.write()
-    with open(f"{recorder.out}.tests", "w", encoding="utf-8") as stream:
-        json.dump({"ran": _state["ran"], "failed": _state["failed"]}, stream)
+    write(f"{recorder.out}.tests", {"ran": _state["ran"], "failed": _state["failed"]})

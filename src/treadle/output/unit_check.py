@@ -6,20 +6,24 @@ code under test.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from treadle.generate.unit_target import Target
-from treadle.model.errors import InternalError
+from treadle.model.errors import InternalError, UsageError
 
 # Starting pytest, twice, plus the tests: generous, because a busy machine must not turn a good test into a bad one.
 _TIMEOUT = 600
+# The exit code of `output.isolation` and `output.recorder` when there is no place for the results.
+_CANNOT_WRITE = 74
 
 
 @dataclass(slots=True)
@@ -56,8 +60,8 @@ def check(
 
     `at_once` is how many tests run at a time when each runs alone.
     """
-    with tempfile.TemporaryDirectory(prefix="treadle-") as folder:
-        file = Path(folder) / "test_candidate.py"
+    with scratch() as folder:
+        file = folder / "test_candidate.py"
         file.write_text(source, encoding="utf-8")
         effects = "1" if allow_effects else "0"
         alone = _run(file, "1", {"TREADLE_ALONE": str(at_once), "TREADLE_EFFECTS": effects})
@@ -69,8 +73,12 @@ def check(
                 result.failed[test] = why
         if not result.failed:
             together, result.coverage = _together(file, whole or source, source, targets)
-            for test, (outcome, why) in together.items():
-                if outcome != "passed" and test in result.passed:
+            if whole not in (None, source) and not together.keys() >= set(result.passed):
+                # somebody's own test has ended the process
+                together, result.coverage = _together(file, source, source, targets)
+            for test in list(result.passed):
+                outcome, why = together.get(test, ("", "the process ended before it did"))
+                if outcome != "passed":
                     result.passed.remove(test)
                     result.failed[test] = f"passes alone but not after other tests: {why}"
         return result
@@ -78,8 +86,19 @@ def check(
 
 def coverage_of(source: str, targets: Sequence[Target]) -> Coverage:
     """What the tests of a file cover, whether they pass or not."""
-    with tempfile.TemporaryDirectory(prefix="treadle-") as folder:
-        return _together(Path(folder) / "test_candidate.py", source, "", targets)[1]
+    with scratch() as folder:
+        return _together(folder / "test_candidate.py", source, "", targets)[1]
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder for files that nobody keeps; when it cannot be used, that is one sentence."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="treadle-") as folder:
+            yield Path(folder)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise UsageError(f"tests cannot be run without temporary files ({why}); no file was written") from None
 
 
 def _together(
@@ -122,6 +141,7 @@ def _run(file: Path, seed: str, extra: dict[str, str]) -> dict[str, tuple[str, s
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT)
     except subprocess.TimeoutExpired:
         raise InternalError(f"the generated tests did not finish in {_TIMEOUT} s") from None
+    check_room(done)
     if not report.exists():
         raise InternalError(f"the generated tests could not be collected:\n{(done.stdout + done.stderr)[-3000:]}")
     found: dict[str, tuple[str, str]] = {}
@@ -130,6 +150,12 @@ def _run(file: Path, seed: str, extra: dict[str, str]) -> dict[str, tuple[str, s
         if entry["test"] not in found or entry["outcome"] != "passed":
             found[entry["test"]] = (entry["outcome"], entry.get("why", ""))
     return found
+
+
+def check_room(done: subprocess.CompletedProcess[str]) -> None:
+    """Raises OSError, with the words of the process, when it could not write its results."""
+    if done.returncode == _CANNOT_WRITE:
+        raise OSError(errno.EIO, done.stderr.strip().splitlines()[-1])
 
 
 def from_report(data: dict[str, object], targets: Sequence[Target]) -> Coverage:

@@ -71,24 +71,36 @@ def may_write(path: Path, append: bool, force: bool) -> None:
         )
 
 
-def save(path: Path, source: str, append: bool) -> None:
+def content_of(path: Path, source: str, append: bool) -> str:
+    """What the file is going to be."""
+    if not (append and path.exists()):
+        return seal(source)
+    existing = path.read_text(encoding="utf-8")
+    joined = appended(existing, source)
+    return seal(joined) if is_unedited(existing) else joined
+
+
+def prepare(path: Path, text: str) -> tuple[Path, Path]:
+    """Write the new content of a file beside it, to be put in its place later; nothing is left behind on an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    if append and path.exists():
-        existing = path.read_text(encoding="utf-8")
-        joined = appended(existing, source)
-        write_whole(path, seal(joined) if is_unedited(existing) else joined)
-    else:
-        write_whole(path, seal(source))
-
-
-def write_whole(path: Path, text: str) -> None:
-    """The new content or the old one, whatever happens meanwhile."""
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+        with part.open("w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())  # a full disk may be noticed only then
+    except BaseException:
+        finish(part)
+        raise
+    return part, path
+
+
+def finish(part: Path) -> None:
+    """What was written beside a file has taken its place, or is thrown away."""
+    try:
+        part.unlink(missing_ok=True)
+    except OSError:
+        pass
 
 
 def names_in(content: str) -> frozenset[str]:

@@ -14,7 +14,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ from typing import Any
 from treadle.frontends.python.callgraph import world
 from treadle.generate.unit_target import Target
 from treadle.model.errors import InternalError, UsageError
-from treadle.output.unit_check import Coverage, from_report
+from treadle.output.unit_check import Coverage, check_room, from_report, scratch
 from treadle.output.unit_files import is_unedited
 from treadle.output.unit_result import Suite
 
@@ -73,15 +72,15 @@ def own_tests(targets: Sequence[Target], output: Path, tests: str | os.PathLike[
     if output.exists() and not append and is_unedited(output.read_text(encoding="utf-8")):
         command.append(f"--ignore={output}")
     found = OwnTests(where or "this folder")
-    with tempfile.TemporaryDirectory(prefix="treadle-") as folder:
-        done, data, tests_data = _record([*command, *([where] if where else [])], targets, Path(folder), {})
+    with scratch() as folder:
+        done, data, tests_data = _record([*command, *([where] if where else [])], targets, folder, {})
         if tests_data is not None:
             found.ran, found.failed = tests_data["ran"], tests_data["failed"]
         if data is None or (done.returncode not in (0, 1, 5)):
             raise UsageError(f"your tests in {found.where} cannot be run: {_reason(done)}")
         for target, calls in data["calls"].items():
             found.calls[target] = {(path, shape) for _, path, shape in calls}
-        _measure(found, data["arcs"], targets, Path(folder))
+        _measure(found, data["arcs"], targets, folder)
     return found
 
 
@@ -108,6 +107,7 @@ def _record(
         done = subprocess.run(command, env=everything, capture_output=True, text=True, timeout=_TIMEOUT)
     except subprocess.TimeoutExpired:
         raise UsageError(f"your tests did not finish in {_TIMEOUT} s; name some of them with --tests") from None
+    check_room(done)
     results = Path(f"{out}.tests")
     read = [json.loads(f.read_text(encoding="utf-8")) if f.exists() else None for f in (out, results)]
     return done, read[0], read[1]
@@ -169,12 +169,11 @@ def drop_taken(suite: Suite, own: OwnTests) -> bool:
 def _taken_cases(suite: Suite, own: OwnTests) -> set[int]:
     """The generated tests, run with the recorder, and compared."""
     targets = [e.target for e in suite.explored]
-    with tempfile.TemporaryDirectory(prefix="treadle-") as name:
-        folder = Path(name)
+    with scratch() as folder:
         file = folder / "test_candidate.py"
         file.write_text(suite.source, encoding="utf-8")
         command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "treadle.output.recorder"]
-        command += ["-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", name, str(file)]
+        command += ["-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(folder), str(file)]
         quiet = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
         done, data, _ = _record(command, targets, folder, quiet)
     if data is None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from treadle.generate.unit_explore import Options
-from treadle.generate.unit_grow import Growth, go_on, keep
+from treadle.generate.unit_grow import Growth, Kept, go_on, keep
 from treadle.generate.unit_target import Target
 from treadle.model.errors import UsageError
 from treadle.output import unit_store
@@ -91,19 +91,15 @@ def grown(suite: Suite, growing: Sequence[Growth], content: str) -> More:
     )
 
 
-def remember(suite: Suite, options: Options, file: Path, growing: Sequence[Growth] = ()) -> None:
-    """Keep what the next --more needs. That it cannot be kept costs no test, only a word."""
+def remembered(suite: Suite, options: Options, file: Path, growing: Sequence[Growth] = ()) -> list[Kept]:
+    """What the next --more needs."""
+    found: list[Kept] = []
     before = {g.kept.target: g for g in growing}
     for explored in suite.explored:
         growth = before.get(explored.target.text)
         wrong = sum(case.target == explored.target.text for case, _ in suite.disagreements)
         used = options_of(growth, options) if growth is not None else options
         kept = keep(explored, used, str(file), growth, wrong)
-        if not kept.finished and kept.complete:
-            continue  # nothing came of it, and nothing is left
-        try:
-            unit_store.save(kept)
-        except OSError as error:
-            why = error.strerror or error
-            suite.warnings.append(f"--more will not be able to go on: cannot write {unit_store.FOLDER} ({why})")
-            return
+        if kept.finished or not kept.complete:  # else nothing came of it, and nothing is left
+            found.append(kept)
+    return found

@@ -36,8 +36,7 @@ def summary(suite: Suite) -> str:
     if suite.tests:
         covered, branches = suite.coverage.percent("lines"), suite.coverage.percent("branches")
         lines.append(f"  coverage of the real run: lines {covered:g} %, branches {branches:g} %")
-    cuts = [f"{_count(n, 'path')} cut {_WHY[kind]}" for kind, n in suite.cut.items() if n]
-    lines += [f"  {cut}" for cut in cuts]
+    lines += [f"  {_count(n, 'path')} cut {why}" for why, n in _cuts(suite).items() if n]
     lines += _places("sampled (values were picked, not every path is covered)", suite.sampled)
     lines += _places("unsupported", suite.unsupported)
     lines += [f"  left out: {message}" for message in suite.left_out[:_MOST_PLACES]]
@@ -82,6 +81,17 @@ def _extent(suite: Suite) -> str:
     bound = f"k {more.from_k} -> {more.k}" if more.k > more.from_k else f"k {more.k}, continued"
     new = f"{_count(more.paths, 'new path')}, {_count(more.tests, 'new test')} ({more.in_file} in the file)"
     return f"{bound}: {new}{again}"
+
+
+def _cuts(suite: Suite) -> dict[str, int]:
+    """Why paths were cut, and how many."""
+    found = {_WHY[kind]: number for kind, number in suite.cut.items()}
+    stopped = sum(e.seen.cut["time"] for e in suite.explored if e.stopped)
+    if stopped:
+        found[_WHY["time"]] -= stopped
+        more = "" if any(e.selection is not None for e in suite.explored) else "; --more goes on from there"
+        found[f"by Ctrl-C{more}"] = stopped
+    return found
 
 
 _WHY = {

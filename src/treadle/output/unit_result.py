@@ -85,6 +85,11 @@ class Suite:
         return len(self.cases)
 
     @property
+    def stopped(self) -> bool:
+        """Ctrl-C ended the exploration: what was found until then was kept."""
+        return any(explored.stopped for explored in self.explored)
+
+    @property
     def complete(self) -> bool:
         """Every path within the loop bound has its test, in every function that was asked for."""
         return self.covers_explored and not self.left_out
@@ -130,6 +135,7 @@ class Suite:
             "unsupported": [{"file": p.file, "line": p.line, "what": p.what} for p in self.unsupported],
             "sampled": [{"file": p.file, "line": p.line, "what": p.what} for p in self.sampled],
             "complete": self.complete,
+            "stopped": self.stopped,
             "coverage": {"lines": self.coverage.percent("lines"), "branches": self.coverage.percent("branches")},
             "cases": [case_json(c) for c in self.cases],
             "disagreements": [{**case_json(c), "why": why} for c, why in self.disagreements],

@@ -6,11 +6,12 @@ A file is written as a whole or not at all. Losing one loses no test: the next r
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from treadle.generate.unit_grow import Kept
 from treadle.model.errors import UsageError
-from treadle.output.unit_files import write_whole
+from treadle.output.unit_files import finish, prepare
 
 FOLDER = Path(".treadle") / "unit"
 
@@ -38,11 +39,16 @@ def load(target: str) -> Kept | None:
     return kept if kept.target == target else None
 
 
-def save(kept: Kept) -> None:
-    """Raises OSError when the folder cannot be written."""
-    path = place(kept.target)
-    path.parent.mkdir(parents=True, exist_ok=True)
+def text(kept: Kept) -> str:
+    return json.dumps(kept.to_json(), indent=1) + "\n"
+
+
+def mark() -> None:
+    """Tell version control that nothing here is its business. Raises OSError when the folder cannot be written."""
     ignore = FOLDER.parent / ".gitignore"
     if not ignore.exists():
-        ignore.write_text("# Made by treadle; nothing here needs to be kept.\n*\n", encoding="utf-8")
-    write_whole(path, json.dumps(kept.to_json(), indent=1) + "\n")
+        part, _ = prepare(ignore, "# Made by treadle; nothing here needs to be kept.\n*\n")
+        try:
+            os.replace(part, ignore)
+        finally:
+            finish(part)

@@ -5,6 +5,7 @@ Explore, write, run, drop what does not hold, run again, and only then touch the
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import os
@@ -15,6 +16,7 @@ from typing import Any
 from treadle.generate.unit_aliasings import in_lazy_order
 from treadle.generate.unit_assumptions import fitting as fitting_assumptions
 from treadle.generate.unit_contracts import excluded, fitting
+from treadle.generate.unit_ctrl_c import CtrlC
 from treadle.generate.unit_explore import HEAPS, Explored, Options, Session
 from treadle.generate.unit_grow import Growth
 from treadle.generate.unit_parallel import explore_all
@@ -23,9 +25,10 @@ from treadle.generate.unit_select import ALL_PATHS, check, nearest_first
 from treadle.generate.unit_target import Target, resolve
 from treadle.model.errors import UsageError
 from treadle.output.unit_check import coverage_of
-from treadle.output.unit_files import may_write, output_path, read, save
+from treadle.output.unit_commit import commit
+from treadle.output.unit_files import content_of, may_write, output_path, read
 from treadle.output.unit_missing import drop_taken, own_tests
-from treadle.output.unit_more import carry_over, file_of, grown, growths, options_of, remember
+from treadle.output.unit_more import carry_over, file_of, grown, growths, options_of, remembered
 from treadle.output.unit_result import Suite
 from treadle.output.unit_selected import default_file, drop_superfluous
 from treadle.output.unit_stubs import stub_files
@@ -126,29 +129,43 @@ def unit(
     carry_over(suite, growing)
     sessions = _sessions(suite, found, options, growing if more else None, single)
     if missing:
-        suite.own_tests = own_tests(found, path, tests, append)
+        with _nothing_written("your tests were being run"):
+            suite.own_tests = own_tests(found, path, tests, append)
         for session in sessions:
             session.guide = nearest_first(session.target, suite.own_tests.uncovered)
-    _explore(suite, sessions, progress, texts, processes)
+    with CtrlC() as ctrl_c:
+        _explore(suite, sessions, progress, texts, processes, ctrl_c)
     if progress is not None and sessions:
         progress("running the tests", len(sessions), len(sessions), sum(len(e.cases) for e in suite.explored))
     drop_superfluous(suite)
     grows = {growth.kept.target for growth in growing}
     measured = [target for target in found if target.text in grows]
-    run_and_keep(suite, path, allow_effects, existing, contracts, processes, measured)
-    if suite.own_tests is not None and drop_taken(suite, suite.own_tests):
-        run_and_keep(suite, path, allow_effects, existing, contracts, processes)
-    if existing is not None and not suite.cases:
-        suite.coverage = coverage_of(existing, measured)
-    if write_file and suite.cases:
-        save(path, suite.source, append or more)
-    if write_file and (suite.cases or existing is not None):
-        suite.file = str(path)
+    with _nothing_written("the generated tests were being run"):
+        run_and_keep(suite, path, allow_effects, existing, contracts, processes, measured)
+        if suite.own_tests is not None and drop_taken(suite, suite.own_tests):
+            run_and_keep(suite, path, allow_effects, existing, contracts, processes)
+        if existing is not None and not suite.cases:
+            suite.coverage = coverage_of(existing, measured)
     if more:
         suite.more = grown(suite, growing, suite.content or existing or "")
-    if write_file and options.select == ALL_PATHS and not missing:
-        remember(suite, options, path, growing)
+    if write_file:
+        keeps = options.select == ALL_PATHS and not missing
+        with _nothing_written("the files were being written"):
+            content = content_of(path, suite.source, append or more) if suite.cases else None
+            kept = remembered(suite, options, path, growing) if keeps else []
+            suite.warnings += commit(path, content, kept, more)
+        if suite.cases or existing is not None:
+            suite.file = str(path)
     return suite
+
+
+@contextlib.contextmanager
+def _nothing_written(what: str) -> Iterator[None]:
+    """Ctrl-C before there is anything to keep."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"stopped while {what}: no file was written or changed") from None
 
 
 def _check_options(options: Options) -> None:
@@ -201,24 +218,30 @@ def _processes(workers: int | str) -> int:
 
 
 def _explored(
-    sessions: Sequence[Session], progress: Progress | None, texts: Sequence[str], workers: int
+    sessions: Sequence[Session], progress: Progress | None, texts: Sequence[str], workers: int, ctrl_c: CtrlC
 ) -> Iterator[tuple[Session, Explored]]:
     if workers > 1:
-        yield from zip(sessions, explore_all(sessions, texts, workers, progress), strict=True)
+        yield from zip(sessions, explore_all(sessions, texts, workers, progress, ctrl_c), strict=True)
         return
     stopped = False
     for number, session in enumerate(sessions):
+        session.ctrl_c = ctrl_c
         if progress is not None:
             session.progress = functools.partial(progress, session.target.text, number, len(sessions))
-        explored = session.leave() if stopped else session.explore()
-        stopped = explored.stopped
+        explored = session.leave() if stopped or ctrl_c.pressed else session.explore()
+        stopped = stopped or explored.stopped
         yield session, explored
 
 
 def _explore(
-    suite: Suite, sessions: Sequence[Session], progress: Progress | None, texts: Sequence[str], workers: int
+    suite: Suite,
+    sessions: Sequence[Session],
+    progress: Progress | None,
+    texts: Sequence[str],
+    workers: int,
+    ctrl_c: CtrlC,
 ) -> None:
-    for session, explored in _explored(sessions, progress, texts, workers):
+    for session, explored in _explored(sessions, progress, texts, workers, ctrl_c):
         _book(suite, explored)
         suite.inferred += [f"{one} (of {session.target.text})" for one in session.inferred]
         suite.assumed += [one for one in session.assuming() if one not in suite.assumed]

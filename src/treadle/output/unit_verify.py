@@ -16,11 +16,13 @@ from treadle.output.pytest_suite import Written, write
 from treadle.output.unit_check import check
 from treadle.output.unit_files import appended, names_in, path_line
 from treadle.output.unit_findings import broken_for_real
-from treadle.output.unit_result import Suite
+from treadle.output.unit_result import Suite, shown
 from treadle.symbolic.path import Place
 
-# Rounds of dropping tests that fail; the second only meets tests that fail together, not alone.
+# Rounds in which a test that fails may be written in another way, or is taken for a wrong prediction; the second only
+# meets tests that fail together, not alone. Whatever fails after that is not the same every time, and goes at once.
 _ROUNDS = 6
+_LAST_ROUNDS = 20
 
 
 def run_and_keep(
@@ -41,9 +43,10 @@ def run_and_keep(
     groups = [(e.target, list(e.cases)) for e in suite.explored]
     approximate: set[int] = set()
     plainly: set[int] = set()
-    for _ in range(_ROUNDS):
+    for number in range(_ROUNDS + _LAST_ROUNDS):
         groups = [(target, cases) for target, cases in groups if cases]
         if not groups:
+            suite.cases = []
             return
         written = write(groups, frozenset(approximate), taken, frozenset(plainly) if contracts else None)
         for case, why in written.skipped:
@@ -62,11 +65,20 @@ def run_and_keep(
             suite.cases = [r.case for r in written.rendered]
             suite.names = [r.test for r in written.rendered]
             return
-        _judge(suite, written, checked.failed, set(checked.passed), groups, approximate, plainly, contracts)
+        passed = set(checked.passed)
+        if number < _ROUNDS:
+            _judge(suite, written, checked.failed, passed, groups, approximate, plainly, contracts)
+        else:
+            _drop_unsteady(suite, [r.case for r in written.rendered if r.test not in passed], groups)
     suite.cases = []
-    for _, cases in groups:
-        for case in cases:
-            _unsupported(suite, case, "its tests do not pass together with the others")
+    _drop_unsteady(suite, [case for _, cases in groups for case in cases], groups)
+
+
+def _drop_unsteady(suite: Suite, unsteady: Sequence[TestCase], groups: list[tuple[Target, list[TestCase]]]) -> None:
+    for case in unsteady:
+        _drop(groups, case)
+        call = f"{case.target.partition(':')[2]}({', '.join(f'{n}={shown(v)}' for n, v in case.arguments.items())})"
+        _unsupported(suite, case, f"a test does not pass every time, or not with the others: {call}")
 
 
 def _judge(

@@ -107,6 +107,14 @@ class _Stack:
             self.conditions.append(condition)
 
 
+def _asked(solver: Any) -> Any:
+    """z3's answer. It takes Ctrl-C for itself, as a wish to stop thinking: that is passed on."""
+    result = solver.check()
+    if result == z3.unknown and solver.reason_unknown() == "interrupted from keyboard":
+        raise KeyboardInterrupt
+    return result
+
+
 def _is_lia(e: Expr) -> bool:
     """Linear integers and booleans only: no rationals, no strings, no products of unknowns."""
     return e.linear and all(v.sort in (INT, BOOL, REF) for v in e.vars)
@@ -256,7 +264,7 @@ class Solver:
                 solver = z3.Solver(ctx=self._context)
                 self._limit(solver, self.timeout)
                 solver.add(*asserted)
-                result = solver.check()
+                result = _asked(solver)
                 if result == z3.unsat:
                     return _UNSAT
                 if result != z3.sat:
@@ -330,7 +338,7 @@ class Solver:
             stack.z3.push()
             try:
                 stack.z3.add(self._translator.term(extra, BOOL), *within)
-                result = stack.z3.check()
+                result = _asked(stack.z3)
                 if result == z3.unsat:
                     return _UNSAT
                 if result != z3.sat:

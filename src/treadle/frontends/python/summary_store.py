@@ -91,7 +91,7 @@ class Store:
             self.folder.mkdir(parents=True, exist_ok=True)
             ignore = self.folder.parent / ".gitignore"
             if not ignore.exists():
-                ignore.write_text("# Made by treadle; nothing here needs to be kept.\n*\n", encoding="utf-8")
+                _write_whole(ignore, "# Made by treadle; nothing here needs to be kept.\n*\n")
             _write_whole(path, json.dumps(written))
         except OSError as error:
             self._warn(f"{self.folder} cannot be written ({error.strerror}); summaries are not kept for the next run")
