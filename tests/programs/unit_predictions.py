@@ -1,7 +1,12 @@
 """Uses of the language that installed packages make and that were once predicted wrongly."""
 
+import collections
+import functools
 import typing
+from contextlib import contextmanager
 from typing import Any, Optional, Protocol, Union, runtime_checkable
+
+import icontract
 
 
 def iterable(value: int | list[int]) -> int:
@@ -39,3 +44,170 @@ def named(value: Person) -> bool:
 
 def anything(value: Union[int, Any]) -> int:
     return 1 if value else 2
+
+
+def twice(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return function(*args, **kwargs) * 2
+
+    return wrapper
+
+
+@twice
+def half(n: int) -> int:
+    return n // 2
+
+
+@twice
+@icontract.require(lambda n: n > 0)
+def lowered(n: int) -> int:
+    return n - 1
+
+
+@contextmanager
+def opened(n: int):
+    if n > 3:
+        raise ValueError("big")
+    yield n
+
+
+def entered(n: int) -> int:
+    with opened(n) as m:
+        return m + 1
+
+
+class Interval(collections.namedtuple("IntervalBase", ["begin", "end", "data"])):
+    __slots__ = ()
+
+    def __new__(cls, begin, end, data=None):
+        return super(Interval, cls).__new__(cls, begin, end, data)
+
+    def is_null(self):
+        return self.begin >= self.end
+
+
+NOWHERE = Interval(0, 0)
+
+
+def intervals(pairs: list[tuple[int, int]]):
+    return [Interval(*pair) for pair in pairs if not Interval(*pair).is_null()]
+
+
+def nowhere(n: int):
+    return NOWHERE if n < 0 else Interval(n, NOWHERE.end)
+
+
+class Table(dict):
+    pass
+
+
+class Row(list):
+    def total(self):
+        return sum(self)
+
+
+def tables(n: int):
+    table = Table(a=n)
+    table["b"] = 2
+    row = Row([n, 2])
+    row.append(3)
+    return str(table), str(row), row.total(), table
+
+
+class Shelf:
+    def __init__(self, /, size: int, *rest: int) -> None:
+        self.size = size
+        self.rest = rest
+
+    def room(self) -> int:
+        return self.size
+
+    def double(self) -> int:
+        return 2 * self.room()
+
+
+class Attic(Shelf):
+    """The target Shelf.double is not what an Attic has, while Attic.room is what Shelf.double may call."""
+
+    def room(self) -> int:
+        return self.size - 1
+
+
+class Loft(Shelf):
+    def double(self) -> int:
+        return self.height
+
+
+class Sorted:
+    def __new__(cls, key: int):
+        return object.__new__(SortedByKey) if key else object.__new__(cls)
+
+    def __init__(self, key: int) -> None:
+        assert not key
+
+
+class SortedByKey(Sorted):
+    def __init__(self, key: int) -> None:
+        self.key = key
+
+
+def sorted_by(key: int) -> bool:
+    return isinstance(Sorted(key), SortedByKey)
+
+
+class Pattern:
+    def tips(self) -> int:
+        if not hasattr(self, "children"):
+            return 0
+        return len(self.children)
+
+
+class Parent(Pattern):
+    def __init__(self, children: list[int]) -> None:
+        self.children = children
+
+
+class Doubled:
+    """Keeps half of what it is given, in another field."""
+
+    def __set__(self, obj, value):
+        obj._half = value // 2
+
+    def __get__(self, obj, owner):
+        return 2 * obj._half
+
+
+class Measure:
+    size: Doubled = Doubled()
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+
+def measured(measure: Measure) -> int:
+    return measure.size + 1
+
+
+class Spec:
+    def __init__(self, version: str, epoch: int) -> None:
+        self.version = version
+        self.epoch = epoch
+
+    @property
+    def canonical(self):
+        return self.version, 10 // self.epoch
+
+    def __hash__(self):
+        return hash(self.canonical)
+
+    def __eq__(self, other):
+        return self.canonical == other.canonical
+
+
+def unique(spec: Spec) -> int:
+    return len(dict.fromkeys([spec]))
+
+
+def different(n: int):
+    return object.__ne__(Spec("1", 1), n), object.__eq__(Spec("1", 1), n)

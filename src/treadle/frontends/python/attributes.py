@@ -53,17 +53,17 @@ def narrow(vm: VM, obj: InstanceObj, name: str) -> None:
     """Decide among an input's possible classes as far as they differ in this attribute."""
     if len(obj.classes) == 1:
         return
-    groups: list[tuple[Any, list[type]]] = []
+    groups: list[tuple[Any, Any, list[type]]] = []
     for cls in obj.classes:
-        found = _raw(cls, name)
-        for attribute, members in groups:
-            if attribute is found:
+        found, kind = _raw(cls, name), vm.field_type(cls, name)
+        for attribute, field, members in groups:
+            if attribute is found and field == kind:
                 members.append(cls)
                 break
         else:
-            groups.append((found, [cls]))
+            groups.append((found, kind, [cls]))
     if len(groups) > 1:
-        vm.heap.split(obj, [tuple(members) for _, members in groups])
+        vm.heap.split(obj, [tuple(members) for _, _, members in groups])
 
 
 def python_type(vm: VM, value: Any) -> type:

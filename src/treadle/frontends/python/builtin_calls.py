@@ -154,6 +154,9 @@ def _unbound_method(vm: VM, function: Any, args: list[Any], named: dict[str, Any
 def _object_method(vm: VM, owner: type, name: str, obj: InstanceObj, args: list[Any], named: dict[str, Any]) -> Any:
     from treadle.frontends.python import attributes, strings
 
+    wanted = {"__setattr__": 2, "__getattribute__": 1, "__eq__": 1, "__ne__": 1, "__str__": 0}.get(name)
+    if wanted is not None and (len(args) != wanted or named):
+        raise vm.mimic(lambda: getattr(object, name)(object(), *map(str, args), **dict.fromkeys(named)))
     if name == "__init__":
         if issubclass(owner, BaseException):
             obj.fields["args"] = tuple(args)
@@ -166,7 +169,8 @@ def _object_method(vm: VM, owner: type, name: str, obj: InstanceObj, args: list[
     if name == "__eq__":
         return True if obj is vm.force(args[0]) else NotImplemented
     if name == "__ne__":
-        return x.not_(vm.equal(obj, args[0]))
+        same = vm.call(attributes.get(vm, obj, "__eq__"), args[0])
+        return same if same is NotImplemented else x.not_(vm.truth(same))
     if name == "__str__":
         return strings.exception_text(vm, obj) if issubclass(obj.cls, BaseException) else strings.repr_of(vm, obj)
     if name == "with_traceback":

@@ -14,6 +14,7 @@ import os
 import types
 import typing
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -271,6 +272,8 @@ def _hash(vm: VM, value: Any) -> Any:
     mappings.check_key(vm, value)
     if isinstance(value, InstanceObj) and operators._is_python(attributes.lookup(value.cls, "__hash__")):
         return vm.call(attributes.get(vm, value, "__hash__"))
+    if vm.hashing:
+        return 0
     if _hash_varies(value):
         raise Unsupported("the hash of a value, which changes from run to run")
     return _on_known(vm, hash, value)
@@ -439,7 +442,12 @@ def _negated(vm: VM, value: Any) -> Any:
     return operators.apply(vm, "neg", [value])
 
 
+def _weak(vm: VM, *args: Any, **named: Any) -> Any:
+    raise Unsupported("a weak reference")
+
+
 CLASSES: dict[type, Callable[..., Any]] = {
+    weakref.ref: _weak,
     int: _int,
     float: _float,
     bool: _bool,

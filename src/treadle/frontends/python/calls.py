@@ -254,10 +254,10 @@ def instantiate(vm: VM, cls: type, args: list[Any], named: dict[str, Any]) -> An
         if not (isinstance(made, InstanceObj) and issubclass(made.cls, cls)):
             return made
     else:
-        made = bare(vm, cls, args)
+        made = bare(vm, cls, args, named)
         if made is None:
             return concrete.call_real(vm, cls, args, named)
-    init = attributes.lookup(cls, "__init__")
+    init = attributes.lookup(made.cls, "__init__")  # __new__ may have made an object of a subclass
     if isinstance(init, types.FunctionType | FunctionValue):
         result = call(vm, init, [made, *args], named)
         if result is not None:
@@ -268,7 +268,7 @@ def instantiate(vm: VM, cls: type, args: list[Any], named: dict[str, Any]) -> An
     return made
 
 
-def bare(vm: VM, cls: type, args: list[Any]) -> InstanceObj | None:
+def bare(vm: VM, cls: type, args: list[Any], named: dict[str, Any] | None = None) -> InstanceObj | None:
     """A new object without fields; None for classes whose state is compiled code's."""
     from treadle.frontends.python import attributes, builtin_calls
 
@@ -276,6 +276,9 @@ def bare(vm: VM, cls: type, args: list[Any]) -> InstanceObj | None:
     made = InstanceObj(vm.heap.number(), (cls,))
     if holder is not None:
         own_init = isinstance(attributes.lookup(cls, "__init__"), types.FunctionType)
+        if not own_init and holder is dict:
+            made.payload = builtin_calls.CLASSES[dict](vm, *args, **(named or {}))
+            return made
         given = [] if own_init and holder in (list, dict, set) else args[:1]
         made.payload = builtin_calls.CLASSES[holder](vm, *given)
         return made
@@ -331,6 +334,11 @@ def _named_tuple(vm: VM, cls: Any, args: list[Any], named: dict[str, Any]) -> An
     new = cls.__dict__.get("__new__")
     if isinstance(new, types.FunctionType | staticmethod) and not _generated(new):
         return call(vm, new, [cls, *args], named)
+    return named_tuple(vm, cls, args, named)
+
+
+def named_tuple(vm: VM, cls: Any, args: list[Any], named: dict[str, Any]) -> Any:
+    """What the __new__ does that collections.namedtuple writes."""
     fields = list(cls._fields)
     values = dict(zip(fields, args, strict=False))
     if len(args) > len(fields) or any(k in values or k not in fields for k in named):

@@ -56,6 +56,10 @@ def lift(vm: VM, value: Any) -> Any:
         return value
     if isinstance(value, Fraction) and kind is Fraction:
         return _instance(vm, value)
+    if isinstance(value, tuple) and hasattr(kind, "_fields"):
+        named = _instance(vm, value)
+        named.payload = tuple(lift(vm, v) for v in value)
+        return named
     if is_plain_object(kind):
         return _instance(vm, value)
     return value
@@ -98,11 +102,12 @@ def _is_plain_object(kind: Any) -> bool:
     return True
 
 
-def _instance(vm: VM, value: Any) -> Obj:
+def _instance(vm: VM, value: Any) -> InstanceObj:
     found = vm.lifted.get(id(value))
     if found is None:
         found = InstanceObj(vm.heap.number(), (type(value),))
         vm.keep(value, found)
+    assert isinstance(found, InstanceObj)
     return found
 
 
@@ -227,7 +232,7 @@ class Lowering:
         if issubclass(value.cls, BaseException):
             made: Any = value.cls.__new__(value.cls, *(self.lower(a, known) for a in value.fields.get("args", ())))
         elif value.payload is not None:
-            made = value.cls.__new__(value.cls, self.lower(value.payload, known))  # type: ignore[call-arg]
+            made = _holding(value.cls, self.lower(value.payload, known))
         else:
             try:
                 made = object.__new__(value.cls)
@@ -259,6 +264,17 @@ class Lowering:
             if lowered is real:
                 return obj
         return self.vm.lift(real)
+
+
+def _holding(cls: Any, content: Any) -> Any:
+    """An object of a class that derives from a built-in one, with this content; its own __init__ has been followed."""
+    holder: Any = type(content)
+    if holder not in cls.__mro__:
+        return cls.__new__(cls, content)
+    made = holder.__new__(cls, content)
+    if holder in (list, dict, set):
+        holder.__init__(made, content)
+    return made
 
 
 def lower_picking(vm: VM, values: list[Any], what: str = "a call that cannot be followed") -> list[Any]:

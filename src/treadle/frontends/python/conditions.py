@@ -121,6 +121,15 @@ def layers(decorated: Any) -> list[Any]:
     return found
 
 
+def outermost(decorated: Any) -> tuple[list[Any], Any]:
+    """The contract wrappers that stand outside of every other decorator, and what they wrap."""
+    found = []
+    while layer(decorated):
+        found.append(decorated)
+        decorated = wrapped_by(decorated)
+    return found, decorated
+
+
 def _describe(test: Any) -> tuple[str, str, int]:
     """(text, file, line) of a condition."""
     if isinstance(test, types.FunctionType):

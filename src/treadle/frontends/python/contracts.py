@@ -27,6 +27,7 @@ from treadle.frontends.python.conditions import (
     layers,
     of_deal,
     of_icontract,
+    outermost,
     postconditions,
     preconditions,
     wrapped_by,
@@ -350,8 +351,14 @@ def call_target(
     finish: Callable[[Any], Any] = lambda value: value,
     guarded: bool = False,
 ) -> Any:
-    """The call that the tests make: every contract around the function, its preconditions assumed."""
-    function = core if core is not None else inspect.unwrap(decorated)
+    """The call that the tests make: every contract around the function, its preconditions assumed.
+
+    Where another decorator stands between, its own code calls what it wraps, and the contracts of that are met there.
+    """
+    outside, inside = outermost(decorated)
+    function = core if core is not None and core.host is inside else inside
+    if function is inside:
+        vm.checks.target = next(iter(layers(inside)), None)
 
     def innermost(a: list[Any], n: dict[str, Any]) -> Any:
         try:
@@ -361,7 +368,7 @@ def call_target(
 
     contracted = _Contracted(vm, getattr(decorated, "__qualname__", "function"), True)
     proceed: Proceed = innermost
-    for wrapper in reversed(layers(decorated)):
+    for wrapper in reversed(outside):
         proceed = _around(contracted, wrapper, proceed)
     result = proceed(args, named)
     if guarded:

@@ -11,6 +11,7 @@ import functools
 import inspect
 import textwrap
 import types
+from collections.abc import Iterator
 from typing import Any
 
 from treadle.frontends.python import hints
@@ -65,10 +66,12 @@ def field_type(cls: type, name: str) -> t.Type | None:
 
 @functools.cache
 def sets_by_name(cls: Any) -> bool:
-    """Whether methods of the class make fields that no name in their source shows: setattr, vars, __dict__."""
+    """Whether the class makes fields that no name in its source shows: setattr, vars, __dict__, descriptors."""
     for base in cls.__mro__:
+        if any(isinstance(getattr(type(value), "__set__", None), types.FunctionType) for value in vars(base).values()):
+            return True
         for node, _ in _methods(base):
-            me = node.args.args[0].arg if node.args.args else ""
+            me = _receiver(node)
             for part in ast.walk(node):
                 match part:
                     case ast.Call(func=ast.Name(id="setattr" | "vars"), args=[ast.Name(id=name), *_]) if name == me:
@@ -93,7 +96,7 @@ def _annotated(cls: type) -> dict[str, t.Type]:
         if hint is None or typing.get_origin(hint) is typing.ClassVar or hint is typing.ClassVar:
             continue
         kind = hints.from_hint(hint)
-        if kind is not None:
+        if kind is not None and not _is_managed(cls, name):
             default = cls.__dict__.get(name, inspect.Parameter.empty)
             found[name] = t.nullable(kind) if default is None else kind
     return found
@@ -110,8 +113,8 @@ def _slots(cls: type) -> list[str]:
 
 def _methods(cls: type) -> list[tuple[ast.FunctionDef, Any]]:
     found = []
-    for value in cls.__dict__.values():
-        function = value.fget if isinstance(value, property) else value
+    written = [part for v in vars(cls).values() for part in ((v.fget, v.fset) if isinstance(v, property) else (v,))]
+    for function in written:
         if not isinstance(function, types.FunctionType) or function.__code__.co_filename.startswith("<"):
             continue
         try:
@@ -129,34 +132,17 @@ def _assigned(base: type, cls: type) -> dict[str, t.Type]:
     found: dict[str, t.Type] = {}
     maybe_none: set[str] = set()
     for node, function in _methods(base):
-        if not node.args.args:
-            continue
-        me = node.args.args[0].arg
-        for statement in ast.walk(node):
-            if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
-                continue
-            targets: list[ast.expr]
-            targets = [*statement.targets] if isinstance(statement, ast.Assign) else [statement.target]
-            for target, value in _pairs(targets, statement.value):
-                if not (
-                    isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == me
-                ):
-                    continue
-                name = target.attr
-                if name.startswith("__") and not name.endswith("__"):
-                    name = f"_{base.__name__.lstrip('_')}{name}"
-                if isinstance(base.__dict__.get(name), property):
-                    continue
-                if isinstance(statement, ast.AnnAssign):
-                    kind = _from_text(statement.annotation, function)
-                else:
-                    kind = _value_type(value, function, base)
-                if kind is t.NONE or _is_none(value):
-                    maybe_none.add(name)
-                elif kind is not None and name not in found:
-                    found[name] = kind
-                elif name not in found and not isinstance(statement, ast.AugAssign):
-                    found.setdefault(name, _UNSURE)
+        for name, statement, value in _assignments(node, base):
+            if isinstance(statement, ast.AnnAssign):
+                kind = _from_text(statement.annotation, function)
+            else:
+                kind = _value_type(value, function, base)
+            if kind is t.NONE or _is_none(value):
+                maybe_none.add(name)
+            elif kind is not None and name not in found:
+                found[name] = kind
+            elif name not in found and not isinstance(statement, ast.AugAssign):
+                found.setdefault(name, _UNSURE)
     for name in maybe_none:
         kind = found.get(name)
         if kind is None or kind is _UNSURE:
@@ -166,6 +152,51 @@ def _assigned(base: type, cls: type) -> dict[str, t.Type]:
 
 
 _UNSURE = t.OneOf((), "unsure")
+_Assignment = ast.Assign | ast.AnnAssign | ast.AugAssign
+
+
+def _is_managed(cls: type, name: str) -> bool:
+    """Whether a property or another descriptor written in Python stands for the attribute: it is not a field."""
+    found = cls.__dict__.get(name)
+    return isinstance(found, property) or isinstance(getattr(type(found), "__set__", None), types.FunctionType)
+
+
+def _receiver(node: ast.FunctionDef) -> str:
+    parameters = [*node.args.posonlyargs, *node.args.args]
+    return parameters[0].arg if parameters else ""
+
+
+def _assignments(node: ast.FunctionDef, base: type) -> Iterator[tuple[str, _Assignment, ast.expr | None]]:
+    """Each self.x = value in a method: the name, the statement, the value."""
+    me = _receiver(node)
+    for statement in ast.walk(node):
+        if not isinstance(statement, _Assignment):
+            continue
+        targets: list[ast.expr]
+        targets = [*statement.targets] if isinstance(statement, ast.Assign) else [statement.target]
+        for target, value in _pairs(targets, statement.value):
+            match target:
+                case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner == me:
+                    if name.startswith("__") and not name.endswith("__"):
+                        name = f"_{base.__name__.lstrip('_')}{name}"
+                    if not _is_managed(base, name):
+                        yield name, statement, value
+
+
+def mentioned_fields(cls: type) -> frozenset[str]:
+    """The names of the fields, without their types: what they are may depend on classes that have such fields."""
+    key: Any = cls
+    return _mentioned_fields(key)
+
+
+@functools.cache
+def _mentioned_fields(cls: Any) -> frozenset[str]:
+    names = set(_slots(cls))
+    for base in cls.__mro__:
+        if base is not object:
+            names.update(inspect.get_annotations(base))
+            names.update(name for node, _ in _methods(base) for name, _, _ in _assignments(node, base))
+    return frozenset(names)
 
 
 def _pairs(targets: list[ast.expr], value: ast.expr | None) -> list[tuple[ast.expr, ast.expr | None]]:
@@ -222,6 +253,7 @@ _CONSTRUCTORS: dict[str, t.Type] = {
     "list": t.ListOf(t.INT),
     "sorted": t.ListOf(t.INT),
     "dict": t.DictOf(t.STR, t.INT),
+    "OrderedDict": t.DictOf(t.STR, t.INT),
 }
 
 
@@ -261,6 +293,8 @@ def literal_type(value: ast.expr | None, names: dict[str, Any]) -> t.Type | None
             if t.FLOAT in kinds or isinstance(value.op, ast.Div):
                 return t.FLOAT
             return kinds[0] or kinds[1]
+        case ast.Call(func=ast.Attribute(value=ast.Name(), attr="OrderedDict")):
+            return _CONSTRUCTORS["OrderedDict"]
         case ast.Call(func=ast.Name(id=name)):
             if name in _CONSTRUCTORS:
                 return _CONSTRUCTORS[name]

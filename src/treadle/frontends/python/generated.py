@@ -1,4 +1,4 @@
-"""Functions without source that Python's own tools write: the methods of dataclasses."""
+"""Functions without source that Python's own tools write: the methods of dataclasses, the __new__ of named tuples."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ UNHANDLED: Any = object()
 
 def call(vm: VM, function: types.FunctionType, args: list[Any], named: dict[str, Any]) -> Any:
     """The meaning of a generated method, or UNHANDLED."""
-    from treadle.frontends.python import strings
+    from treadle.frontends.python import calls, strings
 
+    if function.__name__ == "__new__" and args and hasattr(args[0], "_fields") and issubclass(args[0], tuple):
+        return calls.named_tuple(vm, args[0], args[1:], named)
     if not args or not isinstance(args[0], InstanceObj):
         return UNHANDLED
     obj = args[0]

@@ -142,7 +142,7 @@ class _Uses:
         return None
 
     def _attributes(self, nodes: list[ast.AST]) -> t.Type | None:
-        from treadle.frontends.python.fields import field_types
+        from treadle.frontends.python.fields import mentioned_fields
 
         names = {n.attr for n in nodes if isinstance(n, ast.Attribute) and self.is_it(n.value)}
         if not names:
@@ -151,7 +151,7 @@ class _Uses:
             if not isinstance(value, type) or value.__module__ == "builtins" or issubclass(value, BaseException):
                 continue
             kind = hints.from_class(value)
-            if isinstance(kind, t.Instance) and all(n in field_types(value) or hasattr(value, n) for n in names):
+            if isinstance(kind, t.Instance) and all(n in mentioned_fields(value) or hasattr(value, n) for n in names):
                 return kind
         return None
 

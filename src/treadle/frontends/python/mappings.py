@@ -6,6 +6,7 @@ Walking over an open dict closes it: the number of unseen entries is decided, bo
 
 from __future__ import annotations
 
+import functools
 import itertools
 import types
 from typing import TYPE_CHECKING, Any
@@ -36,14 +37,18 @@ def check_key(vm: VM, key: Any) -> None:
             check_key(vm, part)
     if isinstance(key, InstanceObj) and key.cls.__hash__ is None:
         raise vm.error(TypeError, f"unhashable type: '{key.cls.__name__}'")
-    if isinstance(key, InstanceObj) and _decides(attributes.lookup(key.cls, "__hash__")):
+    if isinstance(key, InstanceObj) and _decides(attributes.lookup(key.cls, "__hash__"), key.cls):
         # that equal objects have one hash is taken for granted: only what happens on the way matters
-        vm.call(attributes.get(vm, key, "__hash__"))
+        vm.hashing += 1
+        try:
+            vm.call(attributes.get(vm, key, "__hash__"))
+        finally:
+            vm.hashing -= 1
 
 
-def _decides(function: Any) -> bool:
-    """Whether there is more than one way through a function, or one that raises."""
-    from treadle.frontends.python import source
+def _decides(function: Any, cls: type) -> bool:
+    """Whether there is more than one way through a hash function, or one that raises, as far as its text shows."""
+    from treadle.frontends.python import attributes, source
 
     if not isinstance(function, types.FunctionType):
         return False
@@ -51,7 +56,11 @@ def _decides(function: Any) -> bool:
         code = source.code_of(function.__code__)
     except source.NoSource:
         return False
-    return any(isinstance(block.end, ir.Branch | ir.Next | ir.Raise) for block in code.blocks)
+    read = {s.name for block in code.blocks for s in block.steps if isinstance(s, ir.GetField)}
+    runs = (types.FunctionType, property, functools.cached_property)
+    return any(isinstance(block.end, ir.Branch | ir.Next | ir.Raise) for block in code.blocks) or any(
+        isinstance(attributes.lookup(cls, name), runs) for name in read
+    )
 
 
 def find(vm: VM, obj: DictObj, key: Any) -> list[Any] | None:

@@ -98,6 +98,8 @@ def text_of(vm: VM, value: Any) -> Any:
             method = attributes.lookup(value.cls, name)
             if operators._is_python(method) and not method.__code__.co_filename.startswith("<"):
                 return vm.call(attributes.get(vm, value, name))
+        if attributes.lookup(value.cls, "__str__") is object.__str__:
+            return repr_of(vm, value)
     return concrete.call_real(vm, str, [value], {})
 
 
@@ -144,6 +146,8 @@ def repr_of(vm: VM, value: Any) -> Any:
                 return _dataclass_repr(vm, value)
         if hasattr(value.cls, "__dataclass_params__") and value.cls.__dataclass_params__.repr:
             return _dataclass_repr(vm, value)
+        if method in (list.__repr__, dict.__repr__, tuple.__repr__) and value.payload is not None:
+            return repr_of(vm, value.payload)
     return concrete.call_real(vm, repr, [value], {})
 
 

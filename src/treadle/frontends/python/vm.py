@@ -57,6 +57,8 @@ class VM(Machine):
         super().__init__(path, k)
         self.heap = heap
         self.allow_effects = allow_effects
+        # hashes of keys are being computed: what they are is of no importance
+        self.hashing = 0
         # real mutable object -> this path's copy; the real ones are never changed
         self.lifted: dict[int, Obj] = {}
         self._kept: list[Any] = []
