@@ -69,6 +69,7 @@ class Run:
         self.selected = 0
         self.problems: list[str] = []
         self.skipped: list[tuple[str, str]] = []
+        self.stopped = False  # by Ctrl-C, outside of a search
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -97,6 +98,9 @@ class Run:
     def pytest_exception_interact(self, node: Any, call: pytest.CallInfo[Any], report: Any) -> None:
         if isinstance(report, pytest.CollectReport) and call.excinfo is not None:
             self.problems.append(_cannot_import(node, call.excinfo.value))
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        self.stopped = isinstance(excinfo.value, KeyboardInterrupt)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.skipped and not hasattr(report, "wasxfail"):
@@ -177,6 +181,8 @@ def run(target: Target, campaign: Campaign) -> Run:
         code = pytest.main(_arguments(target), plugins=[outcome])
     for _, error in campaign.errors:
         raise error
+    if outcome.stopped and not campaign.results:
+        raise KeyboardInterrupt
     if outcome.problems:
         raise UsageError(outcome.problems[0])
     if not outcome.selected:

@@ -75,6 +75,8 @@ def show_explore(console: Console) -> bool:
 
 def _run(target: str, campaign: Campaign) -> Result:
     collect.run(collect.Target(target), campaign)
+    if campaign.results[0].reason.startswith("interrupted"):
+        raise KeyboardInterrupt
     return campaign.results[0]
 
 
