@@ -83,3 +83,22 @@ def recursive_sum(n: int) -> int:
     if n <= 0:
         return 0
     return n + recursive_sum(n - 1)
+
+
+def flags(mode: int) -> str:
+    text = "r" if mode & 4 else "-"
+    return text + ("w" if mode & 0b10 else "-")
+
+
+def odd(n: int) -> bool:
+    return n & 1 == 1
+
+
+def toggled(n: int) -> int:
+    return (n ^ 0xFF) | 0x101
+
+
+def byte(n: int) -> int:
+    if n & ~0xFF:
+        raise ValueError("not a byte")
+    return n >> 4 if n & 0xF0 else n

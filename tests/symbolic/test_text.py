@@ -33,6 +33,8 @@ FUNCTIONS: dict[str, tuple[Callable[[Value], Value], Callable[[str], str | int |
     "s.split(None, 1)[1]": (text.other_words, lambda s: [*s.split(None, 1), "", ""][1]),
     "s.lower()": (lambda s: text.recased(s, "lower"), str.lower),
     "s.upper()": (lambda s: text.recased(s, "upper"), str.upper),
+    "s.title()": (lambda s: text.recased(s, "title"), str.title),
+    "s.swapcase()": (lambda s: text.recased(s, "swapcase"), str.swapcase),
     "repr(s)": (text.repr_, repr),
     "s is an int": (text.is_int, lambda s: text.MEANING["is_int"](s)),
     "int(s)": (text.int_of, lambda s: text.MEANING["int_of"](s)),

@@ -20,9 +20,6 @@ Term = Any  # z3's classes carry no types
 Translate = Callable[[Value, Any], Term]
 Ranges = Iterable[tuple[int, int]]
 
-# The methods whose result for a text can be told character by character.
-_ONE_BY_ONE = ("lower", "upper", "casefold")
-
 
 class Definitions:
     """Constants for the nodes of `text`, and what holds of them; `term` translates the arguments."""
@@ -137,37 +134,33 @@ class Definitions:
         return self._only(s, [(0, 127)])
 
     def _recased(self, e: Expr, s: Term, result: Term) -> list[Term]:
-        changed = (ord("A"), ord("Z")) if e.args[1] != "upper" else (ord("a"), ord("z"))
-        same = [(low, high) for low, high in complement([changed]) if low < 128]
-        same = [(low, min(high, 127)) for low, high in same]
-        facts = z3.And(
-            z3.Length(result) == z3.Length(s),
-            self._only(result, same),
-            self._only(s, same) == (result == s),
-        )
-        return [z3.Implies(self._in_ascii(s), facts)]
+        method = e.args[1]
+        facts = [z3.Length(result) == z3.Length(s)]
+        if method in ("lower", "casefold", "upper"):
+            changed = ("A", "Z") if method != "upper" else ("a", "z")
+            same = [
+                (low, min(high, 127)) for low, high in complement([(ord(changed[0]), ord(changed[1]))]) if low < 128
+            ]
+            facts += [self._only(result, same), self._only(s, same) == (result == s)]
+        return [z3.Implies(self._in_ascii(s), z3.And(*facts))]
 
     def _looked_at(self, e: Expr) -> list[Term]:
         """What a comparison of s.lower() with a known text says of s itself."""
         a, b = e.args
-        if not isinstance(a, Expr):
-            a, b = b, a
-        if not (isinstance(a, Expr) and a.op == "recased" and isinstance(b, str) and a is e.args[0]):
+        if not (isinstance(a, Expr) and a.op == "recased" and isinstance(b, str) and b and b.isascii()):
             return []
-        s = self._term(a.args[0], STR)
-        spelled = [self._spelled(c, a.args[1]) for c in b]
-        if not b or not all(spelled):
+        s, method = self._term(a.args[0], STR), a.args[1]
+        if method in ("title", "capitalize") and e.op != "streq":
             return []
-        pattern = [self._one_of(letters) for letters in spelled]
-        if e.op in ("suffix", "contains"):
-            pattern.insert(0, self._anything())
-        if e.op in ("prefix", "contains"):
-            pattern.append(self._anything())
-        told = z3.InRe(s, z3.Concat(*pattern) if len(pattern) > 1 else pattern[0])
+        told = z3.BoolVal(False, self._context)
+        if getattr(b.swapcase() if method == "swapcase" else b, method)() == b:
+            pattern = [self._one_of([(n, n) for n in range(128) if _may_become(chr(n), c, method)]) for c in b]
+            if e.op in ("suffix", "contains"):
+                pattern.insert(0, self._anything())
+            if e.op in ("prefix", "contains"):
+                pattern.append(self._anything())
+            told = z3.InRe(s, z3.Concat(*pattern) if len(pattern) > 1 else pattern[0])
         return [z3.Implies(self._in_ascii(s), self._term(e, BOOL) == told)]
-
-    def _spelled(self, letter: str, method: str) -> list[tuple[int, int]]:
-        return [(n, n) for n in range(128) if getattr(chr(n), method)() == letter]
 
     def _repr(self, e: Expr, s: Term, result: Term) -> list[Term]:
         plain = [(low, high) for low, high in complement([(ord("'"), ord("'")), (ord("\\"), ord("\\"))])]
@@ -203,6 +196,12 @@ class Definitions:
             result == z3.If(sign == self._text("-"), -value, value),
         )
         return [z3.Implies(z3.InRe(s, z3.Concat(spaces, signs, digits, spaces)), taken_apart)]
+
+
+def _may_become(letter: str, wanted: str, method: str) -> bool:
+    if method in ("title", "capitalize"):
+        return letter.lower() == wanted.lower()
+    return bool(getattr(letter, method)() == wanted)
 
 
 def instances(e: Expr, value: Callable[[Value], Any]) -> Iterable[tuple[Expr, list[tuple[Expr, Any]], Any]]:

@@ -93,7 +93,7 @@ def other_words(s: Value) -> Value:
 
 
 def recased(s: Value, method: str) -> Value:
-    """s.lower(), s.upper(), s.casefold()"""
+    """s.lower(), s.upper(), s.casefold(), s.title(), s.capitalize(), s.swapcase()"""
     if isinstance(s, Expr) and s.op == "recased" and s.args[1] == method and method == "lower":
         return s
     return _made("recased", (s, method), STR)

@@ -1,7 +1,7 @@
 """Operators on known and unknown values: Python's own rules, its error messages included.
 
 Known values are handed to Python itself. Unknown numbers become expressions; a division first asks whether
-the divisor can be zero. What has no expression (bit patterns, large powers) picks values: the path is
+the divisor can be zero. What has no expression (bits of two unknowns, large powers) picks values: the path is
 sampled.
 """
 
@@ -75,6 +75,8 @@ _COMPARE = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 _MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 # x ** n is multiplied out up to here; beyond, values are picked
 MOST_POWER = 6
+# groups of ones in a mask, each a quotient and a remainder; beyond, values are picked
+MOST_RUNS = 8
 
 
 def apply(vm: VM, op: str, args: list[Any]) -> Any:
@@ -283,11 +285,36 @@ def _integers(vm: VM, op: str, a: Value, b: Value) -> Any:
             raise vm.mimic(lambda: HOST[op](1, -1))
         if not isinstance(b, Expr) and b < 256:
             return x.mul(a, 2**b) if op == "<<" else x.floordiv(a, 2**b)
-    if op == "&":
+    if op in ("&", "|", "^"):
         for value, mask in ((a, b), (b, a)):
-            if not isinstance(mask, Expr) and mask >= 0 and (mask & (mask + 1)) == 0:
-                return x.mod(value, mask + 1)
+            if not isinstance(mask, Expr) and len(_runs(mask)) <= MOST_RUNS:
+                common = _masked(value, mask)
+                return common if op == "&" else x.sub(x.add(value, mask), common if op == "|" else x.mul(common, 2))
     return _picked(vm, op, a, b)
+
+
+def _masked(value: Value, mask: int) -> Value:
+    """value & mask, bits as Python has them: those of a negative number never end."""
+    if mask < 0:
+        return x.sub(value, _masked(value, ~mask))
+    total: Value = 0
+    for low, width in _runs(mask):
+        bits = x.mod(x.floordiv(value, 2**low), 2**width)
+        total = x.add(total, x.mul(bits, 2**low))
+    return total
+
+
+def _runs(mask: int) -> list[tuple[int, int]]:
+    """Where the ones of a mask begin, and how many follow each other."""
+    found: list[tuple[int, int]] = []
+    mask, low = mask if mask >= 0 else ~mask, 0
+    while mask:
+        zeros = (mask & -mask).bit_length() - 1
+        mask, low = mask >> zeros, low + zeros
+        ones = (~mask & (mask + 1)).bit_length() - 1
+        found.append((low, ones))
+        mask, low = mask >> ones, low + ones
+    return found
 
 
 def _power(vm: VM, a: Value, b: Value) -> Any:

@@ -217,6 +217,13 @@ def formatted(vm: VM, value: Any, spec: str) -> Any:
 # --- which calls are answered here -------------------------------------------------------------------------
 
 
+_TITLES = ("title", "capitalize", "swapcase")
+
+
+def _recased(name: str) -> Method:
+    return lambda vm, s: text.recased(s, name)
+
+
 def _text(value: Any) -> bool:
     return isinstance(value, str) and value != ""
 
@@ -244,9 +251,7 @@ METHODS: dict[str, tuple[Method, Callable[..., bool]]] = {
     "split": (_split, _parts),
     "rsplit": (_rsplit, _parts),
     "count": (_count, lambda part: _text(part)),
-    "lower": (lambda vm, s: text.recased(s, "lower"), lambda: True),
-    "casefold": (lambda vm, s: text.recased(s, "casefold"), lambda: True),
-    "upper": (lambda vm, s: text.recased(s, "upper"), lambda: True),
+    **{name: (_recased(name), lambda: True) for name in ("lower", "upper", "casefold", *_TITLES)},
     "expandtabs": (_same_if(lambda s: x.not_(x.contains(s, "\t"))), lambda: True),
     "splitlines": (_lines, lambda keepends=False: keepends is False),
     "isascii": (_yes_or_no(lambda s: _or_empty(s, "ascii"), lambda s: False), lambda: True),
