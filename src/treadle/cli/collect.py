@@ -100,7 +100,7 @@ class Run:
             self.problems.append(_cannot_import(node, call.excinfo.value))
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        self.stopped = isinstance(excinfo.value, KeyboardInterrupt)
+        self.stopped = type(excinfo.value) is KeyboardInterrupt  # pytest stops itself with a subclass of it
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.skipped and not hasattr(report, "wasxfail"):
