@@ -186,7 +186,7 @@ def target(source: str) -> str:
 def explore(source: str, **options: Any) -> Explored:
     """The program explored in this process, nothing written."""
     [found] = resolve(target(source))
-    return Session(found, Options(**{"k": 1, **options})).explore()
+    return Session(found, Options(**{"k": 1, "seconds": 1e9, **options})).explore()
 
 
 def facts(case: TestCase) -> tuple[Any, ...]:

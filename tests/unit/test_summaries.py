@@ -135,8 +135,8 @@ def _all(found: Explored) -> dict[str, Any]:
 
 
 def _both(found: Target, **options: Any) -> tuple[dict[str, Any], dict[str, Any], Session]:
-    plain = Session(found, Options(summaries=False, **options))
-    composed = Session(found, Options(summaries=True, **options))
+    plain = Session(found, Options(summaries=False, seconds=1e9, **options))
+    composed = Session(found, Options(summaries=True, seconds=1e9, **options))
     return _all(plain.explore()), _all(composed.explore()), composed
 
 
@@ -169,7 +169,7 @@ def test_calls_are_composed_while_it_is_open_which_objects_are_the_same(name: st
 @pytest.mark.usefixtures("eager")
 def test_random_programs_give_the_same(source: str, heap: str, k: int) -> None:
     [found] = resolve(random_programs.target(source))
-    plain, composed, _ = _both(found, k=k, heap=heap, seconds=600)
+    plain, composed, _ = _both(found, k=k, heap=heap)
     assert composed == plain
 
 
@@ -179,7 +179,7 @@ def test_random_programs_give_the_same(source: str, heap: str, k: int) -> None:
 @pytest.mark.usefixtures("eager")
 def test_programs_full_of_aliases_give_the_same(source: str, heap: str) -> None:
     [found] = resolve(random_programs.target(source))
-    plain, composed, _ = _both(found, k=1, heap=heap, seconds=600)
+    plain, composed, _ = _both(found, k=1, heap=heap)
     assert composed == plain
 
 
