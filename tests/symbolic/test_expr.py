@@ -58,6 +58,7 @@ def test_an_unknown_cannot_be_branched_on_by_accident() -> None:
         (x.not_(x.contains(S, "x")), "'x' not in s"),
         (x.or_(P, x.gt(N, 0)), "p or (n > 0)"),
         (x.ge(R, Fraction(1, 2)), "r >= 0.5"),
+        (x.ne(x.add(x.ite(x.eq(N, 1), A, 7), 2), B), "b != (a if n == 1 else 7) + 2"),
     ],
 )
 def test_text(expression: Expr, text: str) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import treadle
 from tests.unit import random_programs
-from tests.unit.alias_programs import alias_programs
+from tests.unit.alias_programs import alias_programs, list_programs
 from tests.unit.exploring import explored, load
 from treadle.frontends.python import calls
 from treadle.generate.unit_explore import Explored
@@ -125,6 +125,63 @@ def test_arrays_by_index() -> None:
     assert _cases(lazy) == _cases(solver)
 
 
+# --- lists -----------------------------------------------------------------------------------------------
+
+
+def test_figure_3_with_lists_in_place_of_fields() -> None:
+    """One path that goes all the way for either side of the condition; the others are lists that are too short."""
+    lazy, solver = _both("unit_heap_lists:m", none=False)
+    assert (lazy.paths, solver.paths) == (9, 5)
+    assert _branches(lazy) == {"a": 2, "b": 5}
+    assert _branches(solver) == {"a": 1, "b": 1}
+    assert _cases(lazy) == _cases(solver)
+
+
+def test_growth_of_lists_is_linear() -> None:
+    found = [_both(f"unit_heap_lists:{name}", none=False) for name in ("two", "three", "four")]
+    assert [lazy.paths for lazy, _ in found] == [4, 9, 24]
+    assert [solver.paths for _, solver in found] == [4, 5, 6]
+    assert all(_cases(lazy) == _cases(solver) for lazy, solver in found)
+
+
+@pytest.mark.parametrize(
+    ("target", "lazily", "with_solver"),
+    [("indexed", 25, 13), ("walked", 8, 6), ("held", 7, 6), ("passed_on", 11, 10), ("compared", 5, 2)],
+)
+def test_lists_are_carried_along(target: str, lazily: int, with_solver: int) -> None:
+    lazy, solver = _both(f"unit_heap_lists:{target}")
+    assert (lazy.paths, solver.paths) == (lazily, with_solver)
+    assert _cases(lazy) == _cases(solver)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *["appended", "appended_first", "popped", "equal", "ordered", "extended", "of_objects", "no_number"],
+        *["kept_method", "given_to_compiled_code"],
+    ],
+)
+def test_which_list_it_is_is_decided_by_what_changes_its_shape(target: str) -> None:
+    lazy, solver = _both(f"unit_heap_lists:{target}", k=1)
+    assert _cases(lazy) == _cases(solver)
+    assert solver.paths <= lazy.paths
+    assert not solver.seen.unsupported
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *["asked_before", "place_depends", "never_seen", "one_reference", "inside", "twice_written"],
+        "settled_later",
+    ],
+)
+@pytest.mark.parametrize("none", [True, False])
+def test_found_by_random_programs(target: str, none: bool) -> None:
+    lazy, solver = _both(f"unit_heap_lists:{target}", k=1, none=none)
+    assert _cases(lazy) == _cases(solver)
+    assert solver.paths <= lazy.paths
+
+
 def test_the_limit_on_paths_holds_for_cases() -> None:
     found = explored("unit_heap:five", heap="solver", none=False, most_paths=10)
     assert len(found.cases) <= 20
@@ -158,6 +215,13 @@ def test_random_programs_have_the_same_cases(source: str, none: bool) -> None:
 @_SETTINGS
 @given(alias_programs(), st.booleans())
 def test_programs_full_of_aliases_have_the_same_cases(source: str, none: bool) -> None:
+    _agree(source, none=none)
+
+
+@pytest.mark.slow
+@_SETTINGS
+@given(list_programs(), st.booleans())
+def test_programs_full_of_lists_have_the_same_cases(source: str, none: bool) -> None:
     _agree(source, none=none)
 
 

@@ -10,6 +10,7 @@ that objects then have (`y.f` is `x.f` where y is x). A path of the lazy heap is
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +20,7 @@ from treadle.symbolic import expr as x
 from treadle.symbolic import types as t
 from treadle.symbolic.assumptions import Graph, broken
 from treadle.symbolic.expr import Expr, Value
-from treadle.symbolic.heap import MISSING, DictObj, Heap, InstanceObj, ListObj, Obj, Ref
+from treadle.symbolic.heap import MISSING, DictObj, Heap, InstanceObj, ListObj, Obj, Ref, element_name
 from treadle.symbolic.heap_solver import Depends, Either, Entered, SolverHeap
 from treadle.symbolic.meaning import Rewriting, evaluate
 from treadle.symbolic.path import Path
@@ -67,9 +68,12 @@ class Aliasing:
     def fields(self, obj: InstanceObj) -> dict[str, Any]:
         return obj.fields
 
-    def was_seen(self, element: Any) -> bool:
-        """Whether the path looked at this element of a list as it was at the start."""
-        return True
+    def reads(self, obj: ListObj) -> list[tuple[Value, Any]]:
+        """The elements of a list at the start, as far as the path looked at them, by index."""
+        return obj.reads
+
+    def writes(self, obj: ListObj) -> list[tuple[Value, Any]]:
+        return [(write.index, write.value) for write in obj.writes]
 
 
 def aliasings(heap: Heap, path: Path, solver: Solver, start: Choices = ()) -> Iterator[Aliasing]:
@@ -135,26 +139,29 @@ class _Decided(Aliasing):
     def __init__(self, heap: SolverHeap, path: Path) -> None:
         super().__init__(heap, path)
         # objects that are one, the first of them first; number of an object -> its place in that list
-        self.classes: list[list[InstanceObj]] = []
+        self.classes: list[list[Obj]] = []
         self.titles: list[str] = []
         self.place: dict[int, int] = {}
         # name of a reference -> 0 for None, else 1 + place
         self.known: dict[str, int] = {}
         # a name that other names begin with -> what they begin with instead
         self.renaming: dict[str, str] = {}
-        # conditions on indices that are decided
+        # conditions on indices that are decided; and the records that decided them
         self.facts: dict[Expr, bool] = {}
+        self.since: dict[Expr, int] = {}
         # for each record: what is told in its place
         self.told: list[list[Expr | str]] = []
         # elements of lists that are seen as they were at the start only if no write is -> whether they are
         self.seen: dict[Expr, bool] = {}
+        # facts of later records are left out
+        self._until: float = math.inf
         self._renew()
 
     def _copy(self) -> _Decided:
         other = _Decided(self.heap, self.path)
         other.classes = [list(members) for members in self.classes]
         other.titles, other.place, other.known = list(self.titles), dict(self.place), dict(self.known)
-        other.renaming, other.facts = dict(self.renaming), dict(self.facts)
+        other.renaming, other.facts, other.since = dict(self.renaming), dict(self.facts), dict(self.since)
         other.told, other.seen, other.choices = list(self.told), dict(self.seen), self.choices
         other._renew()
         return other
@@ -163,7 +170,7 @@ class _Decided(Aliasing):
         """Something was decided: expressions read differently now."""
         self._rewriting = Rewriting(self._replaced)
         names = sorted(map(re.escape, self.renaming), key=len, reverse=True)
-        self._pattern = re.compile(rf"(?<![\w.\])])({'|'.join(names)})(?=\.)") if names else None
+        self._pattern = re.compile(rf"(?<![\w.\])])({'|'.join(names)})(?=[.\[)])") if names else None
 
     def renamed(self, text: str) -> str:
         while self._pattern is not None:
@@ -177,10 +184,13 @@ class _Decided(Aliasing):
         return self._rewriting(value)
 
     def _replaced(self, part: Expr) -> Value:
-        if part in self.facts:
+        if part in self.facts and self.since[part] <= self._until:
             return self.facts[part]
         if part.op != "var":
             return part
+        if part in self.heap.elements:
+            obj, index = self.heap.elements[part]
+            return x.var(element_name(self.title(obj), self.shown(index)), part.sort)
         name = self.renamed(part.args[0])
         if part.sort is x.REF and name in self.known:
             return self.known[name]
@@ -242,7 +252,7 @@ class _Decided(Aliasing):
         other._renew()
         return other
 
-    def _join(self, obj: InstanceObj, place: int) -> None:
+    def _join(self, obj: Obj, place: int) -> None:
         self.place[obj.number] = place
         self.classes[place].append(obj)
 
@@ -258,7 +268,8 @@ class _Decided(Aliasing):
                 break
             if condition is False:
                 continue
-            yield here._with_fact(write, condition, True)
+            if x.not_(condition) not in here.told[-1]:
+                yield here._with_fact(write, condition, True)
             here = here._with_fact(write, condition, False)
         else:
             if record.unread in here.seen:
@@ -267,12 +278,15 @@ class _Decided(Aliasing):
 
     def _with_fact(self, write: Expr, condition: Expr, holds: bool) -> _Decided:
         other = self._copy()
-        inverse = x.not_(write)
-        other.facts[write] = holds
-        if isinstance(inverse, Expr):
-            other.facts[inverse] = not holds
+        # later values may depend on it in either form
+        for one in (write, condition):
+            for fact, true in ((one, holds), (x.not_(one), not holds)):
+                if isinstance(fact, Expr):
+                    other.facts[fact] = true
+                    other.since.setdefault(fact, len(other.told) - 1)
         side = condition if holds else x.not_(condition)
-        other.told[-1] = [*other.told[-1], side] if isinstance(side, Expr) else other.told[-1]
+        if isinstance(side, Expr) and side not in other.told[-1]:
+            other.told[-1] = [*other.told[-1], side]
         other._renew()
         return other
 
@@ -296,7 +310,7 @@ class _Decided(Aliasing):
         if isinstance(value, InstanceObj):
             return {name: start for name, start in self.initial(value).items() if start is not MISSING}
         if isinstance(value, ListObj):
-            return dict(enumerate(element for _, element in value.reads))
+            return dict(enumerate(element for _, element in self.reads(value)))
         if isinstance(value, DictObj):
             return dict(enumerate(part for pair in value.source for part in pair))
         return dict(enumerate(value)) if isinstance(value, tuple) else {}
@@ -322,8 +336,12 @@ class _Decided(Aliasing):
         return True
 
     @staticmethod
-    def _common(members: list[InstanceObj]) -> list[type]:
-        return [cls for cls in members[0].classes if all(cls in obj.classes for obj in members)]
+    def _common(members: list[Obj]) -> list[type]:
+        """The classes that all of them may have."""
+        instances = [obj for obj in members if isinstance(obj, InstanceObj)]
+        if not instances:
+            return [list]
+        return [cls for cls in instances[0].classes if all(cls in obj.classes for obj in instances)]
 
     # --- the path as it is then ----------------------------------------------------------------------------
 
@@ -333,11 +351,13 @@ class _Decided(Aliasing):
                 self.known.setdefault(self.renamed(ref.name), 0)
         self._renew()
         unread = {v for v, seen in self.seen.items() if not seen} | self._collect()
+        entered = {record.obj.number for record in self.heap.record if isinstance(record, Entered)}
+        unread |= {o.length for o in self.heap.lists if o.number not in self.place and isinstance(o.length, Expr)}
         shown = (self.shown(v) for v in self.heap.unknowns if v not in unread and v.sort is not x.REF)
         self.unknowns = list(dict.fromkeys(v for v in shown if isinstance(v, Expr)))
         first = {members[0].number for members in self.classes}
-        self.inputs = [o for o in self.heap.inputs if not isinstance(o, InstanceObj) or o.number in first]
-        self._retell(solver)
+        self.inputs = [o for o in self.heap.inputs if o.number in first or o.number not in entered]
+        self._retell(solver, {self.shown(v) for v in unread} - set(self.unknowns))
 
     def _collect(self) -> set[Expr]:
         """What each object held at the start and holds now; gives the unknowns that the path never saw then."""
@@ -357,52 +377,67 @@ class _Decided(Aliasing):
             self._named.setdefault(self.renamed(ref.name), []).append(ref)
         return unread
 
-    def _retell(self, solver: Solver) -> None:
-        """Conditions and story; a condition that the aliasing has made certain was never decided."""
+    def _retell(self, solver: Solver, unseen: set[Value]) -> None:
+        """Conditions and story; a condition that the aliasing has made certain was never decided.
+
+        What was assumed of unknowns that the path never saw (`unseen`) was never assumed.
+        """
         decided = {part for part in self.path.story if isinstance(part, Expr)}
-        inserted: dict[int, list[Expr]] = {}
-        for record, told in zip(self.heap.record, self.told, strict=True):
-            inserted.setdefault(record.conditions, []).extend(p for p in told if isinstance(p, Expr))
+        records = list(zip(self.heap.record, self.told, strict=True))
+        certain: set[tuple[int, Expr]] = set()
         kept: list[Expr] = []
-        dropped: set[Expr] = set()
+        said: dict[Expr, Expr] = {}
         changed = False
+        number = 0
         for i in range(len(self.path.conditions) + 1):
-            for side in inserted.get(i, ()):
-                changed = True
-                if solver.check(kept, x.not_(side)).answer is Answer.UNSAT:
-                    dropped.add(side)
-                else:
-                    kept.append(side)
+            while number < len(records) and records[number][0].conditions <= i:
+                for side in records[number][1]:
+                    if isinstance(side, Expr):
+                        changed = True
+                        if solver.check(kept, x.not_(side)).answer is Answer.UNSAT:
+                            certain.add((number, side))
+                        else:
+                            kept.append(side)
+                number += 1
             if i == len(self.path.conditions):
                 break
             old = self.path.conditions[i]
-            new = self.shown(old)
-            if not isinstance(new, Expr) or all(v.sort is x.REF for v in new.vars):
-                dropped.add(old)
+            new = self._shown_before(number, old)
+            if not isinstance(new, Expr) or all(v.sort is x.REF for v in new.vars) or not unseen.isdisjoint(new.vars):
                 continue
             changed |= new is not old
             is_certain = changed and old in decided and solver.check(kept, x.not_(new)).answer is Answer.UNSAT
-            if is_certain or (new in kept and old not in decided):
-                dropped.add(old)
-            else:
+            if not is_certain and not (new in kept and old not in decided):
                 kept.append(new)
+                said[old] = new
+        self._until = math.inf
+        self._renew()
         self.conditions = kept
         self.story = []
         place = 0
-        for record, told in zip(self.heap.record, self.told, strict=True):
-            self._tell(place, record.at, dropped)
-            self.story += [part for part in told if part not in dropped]
+        for number, (record, told) in enumerate(records):
+            self._tell(place, record.at, said)
+            self.story += [part for part in told if isinstance(part, str) or (number, part) not in certain]
             place = record.at + (record.said if isinstance(record, Entered) else 0)
-        self._tell(place, len(self.path.story), dropped)
+        self._tell(place, len(self.path.story), said)
 
-    def _tell(self, start: int, end: int, dropped: set[Expr]) -> None:
+    def _shown_before(self, number: int, condition: Expr) -> Value:
+        """The condition as it was before the record of this number: what is decided there is news."""
+        last = max(self.since.values(), default=-1)
+        until = math.inf if number > last else number - 1
+        if until != self._until:
+            self._until = until
+            self._renew()
+        return self.shown(condition)
+
+    def _tell(self, start: int, end: int, said: dict[Expr, Expr]) -> None:
         for place in range(start, end):
             part = self.path.story[place]
             if isinstance(part, str):
                 if place not in self.heap.unsaid:
                     self.story.append(self._noted(part))
-            elif part not in dropped:
-                self.story.append(self.shown(part))
+            elif part in said:
+                self.story.append(said[part])
 
     def _noted(self, text: str) -> str:
         """A note in the names of this aliasing; what a type was narrowed to is said of the object."""
@@ -424,7 +459,7 @@ class _Decided(Aliasing):
                 if looked_at is None:
                     return value
                 value = looked_at.value
-            elif isinstance(value, InstanceObj) and value.number in self.place:
+            elif isinstance(value, Obj) and value.number in self.place:
                 return self.classes[self.place[value.number]][0]
             else:
                 return value
@@ -450,8 +485,20 @@ class _Decided(Aliasing):
         place = self.place.get(obj.number)
         return self._now[place] if place is not None else obj.fields
 
-    def was_seen(self, element: Any) -> bool:
-        return not isinstance(element, Expr) or self.seen.get(element, True)
+    def reads(self, obj: ListObj) -> list[tuple[Value, Any]]:
+        return [
+            (index, element)
+            for member in self._members(obj)
+            for index, element in member.reads
+            if not isinstance(element, Expr) or self.seen.get(element, True)
+        ]
+
+    def _members(self, obj: ListObj) -> list[ListObj]:
+        place = self.place.get(obj.number)
+        return [m for m in self.classes[place] if isinstance(m, ListObj)] if place is not None else [obj]
+
+    def writes(self, obj: ListObj) -> list[tuple[Value, Any]]:
+        return [(write.index, write.value) for write in obj.writes if self.shown(write.guard) is True]
 
 
 __all__ = ["Aliasing", "Choices", "aliasings", "in_lazy_order"]

@@ -152,8 +152,9 @@ class Concrete:
                     if isinstance(old, Expr) and old is not new and _one_sort(old, new):
                         wishes.append(x.ne(old, new))
             elif isinstance(obj, ListObj):
-                for index, written in obj.writes:
-                    old = next((v for i, v in obj.reads if i is index or i == index), None)
+                reads = self.aliasing.reads(obj)
+                for index, written in self.aliasing.writes(obj):
+                    old = next((v for i, v in reads if shown(i) is shown(index) or shown(i) == shown(index)), None)
                     old, new = shown(old), shown(self.aliasing.value(written))
                     if isinstance(old, Expr) and _one_sort(old, new):
                         wishes.append(x.ne(old, new))
@@ -320,7 +321,7 @@ class Concrete:
 
     def _source_items(self, value: ListObj, read: Any) -> list[Any]:
         assert value.element is not None
-        known = {self.known(index): element for index, element in value.reads if self.aliasing.was_seen(element)}
+        known = {self.known(index): element for index, element in self.aliasing.reads(value)}
         given = self._elements.setdefault(value.number, {})
         items = []
         for i in range(self.known(value.length)):
@@ -400,7 +401,7 @@ class Concrete:
         if value.items is not None:
             return [self.after(v) for v in value.items]
         source = self._source_items(value, self.after)
-        for index, written in value.writes:
+        for index, written in self.aliasing.writes(value):
             source[self.known(index)] = self.after(written)
         count = self.known(value.count)
         middle = source[value.start : value.start + count]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from treadle.symbolic import expr as x
 from treadle.symbolic import types as t
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # What a field held at the start when it was written before anybody read it.
 MISSING: Any = object()
+
+Some = TypeVar("Some", bound="Obj")
 
 
 class Obj:
@@ -61,6 +63,14 @@ class InstanceObj(Obj):
         return f"<{self.cls.__name__} {self.name or self.number}>"
 
 
+class Write(NamedTuple):
+    """What was written to a list, and the condition under which it was this list."""
+
+    index: Value
+    value: Any
+    guard: Value = True
+
+
 class ListObj(Obj):
     """A list. Closed: `items`. Open: head + source[start : start + count] + tail, with writes over the source."""
 
@@ -72,7 +82,7 @@ class ListObj(Obj):
         self.element: t.Type | None = None
         self.length: Value = 0  # of the source, at the start
         self.reads: list[tuple[Value, Any]] = []  # index in the source -> the value that was there
-        self.writes: list[tuple[Value, Any]] = []
+        self.writes: list[Write] = []
         self.start = 0
         self.count: Value = 0
         self.head: list[Any] = []
@@ -82,6 +92,15 @@ class ListObj(Obj):
         if self.items is not None:
             return len(self.items)
         return x.add(self.count, len(self.head) + len(self.tail))
+
+    @property
+    def is_as_given(self) -> bool:
+        """Open, and of the length that it had at the start; its elements may have changed."""
+        return self.items is None and self.count is self.length and not (self.start or self.head or self.tail)
+
+
+def element_name(name: str, index: Value) -> str:
+    return f"{name}[{index!r}]" if isinstance(index, Expr) else f"{name}[{index}]"
 
 
 class DictObj(Obj):
@@ -154,7 +173,7 @@ class Heap:
         # aliasing that is known not to occur
         self.assumed: Assumed | None = None
         # number of an input -> the object that it turned out to be
-        self.merged: dict[int, InstanceObj] = {}
+        self.merged: dict[int, Obj] = {}
         # the fields of inputs are looked at as they were (`as_it_was`)
         self.beginning = 0
         self._count = 0
@@ -261,11 +280,22 @@ class Heap:
     def force(self, ref: Ref) -> Any:
         raise NotImplementedError
 
-    def same(self, a: Any, b: Any) -> Value:
-        """`a is b` for references; NotImplemented: look at the objects behind them."""
+    def same(self, a: Any, b: Any, looks: bool = True) -> Value:
+        """`a is b` for references; NotImplemented: look at the objects behind them.
+
+        Not `looks`: a reference is the same as itself, whatever is behind it.
+        """
         return NotImplemented
 
-    def settle(self, obj: InstanceObj) -> InstanceObj:
+    def now(self, obj: Some) -> Some:
+        """The object that this one has turned out to be."""
+        return obj
+
+    def is_settled(self, obj: Obj) -> bool:
+        """Whether the path has decided which object this is."""
+        return True
+
+    def settle(self, obj: Some) -> Some:
         """Decide which object this is, as far as that is still open."""
         return obj
 
@@ -302,7 +332,7 @@ class Heap:
                 obj.fields = now
             for obj, _ in before:
                 kept = self.merged.get(obj.number)
-                if kept is not None and kept.fields is not obj.fields:
+                if isinstance(kept, InstanceObj) and kept.fields is not obj.fields:
                     kept.fields.update({n: v for n, v in obj.fields.items() if n not in kept.fields})
                     obj.fields = kept.fields
             for obj in [o for o in self.inputs if isinstance(o, InstanceObj)]:
@@ -327,6 +357,25 @@ class Heap:
     def settled(self, value: Any) -> Any:
         """The value without the conditions that the path has decided meanwhile."""
         return value
+
+    def decided(self, value: Any) -> Any:
+        """The value, with every question of aliasing that it depends on decided."""
+        return value
+
+    # --- elements of lists ---------------------------------------------------------------------------------
+
+    def element(self, obj: ListObj, index: Value) -> Any:
+        """What an input list held at the start."""
+        assert obj.element is not None
+        return self.value_of_type(obj.element, element_name(obj.name, index))
+
+    def write_element(self, obj: ListObj, index: Value, value: Any) -> None:
+        """The index is that of the source."""
+        obj.writes.append(Write(index, value))
+
+    def perhaps(self, obj: ListObj) -> list[tuple[Expr, ListObj]]:
+        """The lists that this one may be, each with the condition that it is."""
+        return []
 
     def postpone(self, conditions: list[Expr], unread: Any, is_new: bool) -> None:
         """A read saw one of several writes; `unread`: what was there before, seen only if none of them fits.

@@ -1,25 +1,30 @@
 """The heap solver: aliasing is carried along as conditions, and the path branches only where the program does.
 
-The heap of a path has one object per reference that was dereferenced or compared. Two of them may be the same one,
-and nobody decides that before it is asked: identity is an unknown of its own (sort REF, 0 is None), `a is b` is an
-equality of two of them, and what is known of one object is a condition on the others:
+The heap of a path has one object or list per reference that was dereferenced or compared. Two of them may be the
+same one, and nobody decides that before it is asked: identity is an unknown of its own (sort REF, 0 is None), `a is b`
+is an equality of two of them, and what is known of one object is a condition on the others:
 
 - A write to `o.f` is seen through every `p` that may be `o`: `p.f` is from now on "the new value if p is o, else the
   old one": an `ite` for scalars of one sort, else an `Either`, a reference that is decided when it is used.
 - What `p.f` held at the start is a new unknown; that it is the same as `o.f` if p is o is assumed, so congruence is
   the solver's work.
+- Elements of lists are like fields: a write to `xs[i]` is seen at `ys[j]` if ys is xs and i == j, and what the two
+  held at the start, and how long they were, is the same if they are.
 - What the path finds out later works backwards: once `o is p` is decided, the two are merged, and the conditions in
   the values that depend on it collapse (`settled`).
 
-Invariant: `fields` of every input object always holds what the field is now, seen through that reference.
+Invariants: `fields` of every input object always holds what the field is now, seen through that reference; `writes`
+of every input list has every write that may have been to it. A list that is more than written to (closed, appended
+to, ...) is settled: the path has decided which of the others it is.
 
 `generate.unit_aliasings` reads the aliasings that a finished path leaves open off the record kept here (`record`).
-Lists, dicts and sets are decided when they are first dereferenced, as in `LazyHeap`. The method is that of section
-2.2 of Albert et al., "Test case generation by symbolic execution".
+Dicts and sets are decided when they are first dereferenced, as in `LazyHeap`. The method is that of section 2.2 of
+Albert et al., "Test case generation by symbolic execution".
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -27,7 +32,7 @@ from typing import Any
 from treadle.symbolic import expr as x
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import Expr, Value
-from treadle.symbolic.heap import MISSING, InstanceObj, LazyHeap, Ref
+from treadle.symbolic.heap import MISSING, InstanceObj, LazyHeap, ListObj, Obj, Ref, Some, Write
 from treadle.symbolic.meaning import Rewriting
 
 
@@ -49,9 +54,9 @@ class Entered:
     """A reference came into the heap: lazily, it would have been decided here which object it is."""
 
     ref: Ref
-    obj: InstanceObj
+    obj: Obj
     # the objects in the heap that it may be
-    among: list[InstanceObj]
+    among: list[Obj]
     # it was only compared: it may be None
     may_be_none: bool
     # where in the path's story and conditions this happened; what was said of it there, if it is no alias
@@ -66,6 +71,7 @@ class Entered:
 class Depends:
     """A read of a list element gave the value of one of these writes, or `unread`, what was there at the start.
 
+    A write is given by the condition that it was this one, in the order in which they are tried.
     `is_new`: nobody had looked at that before.
     """
 
@@ -77,7 +83,7 @@ class Depends:
     choices: int
 
 
-def identity(obj: InstanceObj) -> Expr:
+def identity(obj: Obj) -> Expr:
     """The unknown that says which object it is."""
     return x.var(obj.name, x.REF)
 
@@ -88,6 +94,9 @@ class SolverHeap(LazyHeap):
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self.instances: list[InstanceObj] = []
+        self.lists: list[ListObj] = []
+        # an element of a list, as it was at the start -> where it was read
+        self.elements: dict[Expr, tuple[ListObj, Value]] = {}
         self.record: list[Entered | Depends] = []
         # (object, field, value at the start) in the order in which fields were first read or written
         self.first: list[tuple[InstanceObj, str, Any]] = []
@@ -95,7 +104,10 @@ class SolverHeap(LazyHeap):
         self.unsaid: set[int] = set()
         self._log: dict[str, list[tuple[InstanceObj, Any]]] = {}
         self._deleted: dict[str, list[InstanceObj]] = {}
-        self._entered: dict[Expr, InstanceObj] = {}
+        # name of a reference -> the field where it was at the start
+        self._fields: dict[str, tuple[InstanceObj, str]] = {}
+        self._written: list[tuple[ListObj, Write]] = []
+        self._entered: dict[Expr, Obj] = {}
         self._asked: set[str] = set()
         self._apart: set[frozenset[Expr]] = set()
         # what the conditions of the path say about identity, read as far as `_read`
@@ -148,8 +160,17 @@ class SolverHeap(LazyHeap):
         if one is not None and other is not None:
             self._merge(one, other)
 
-    def _merge(self, kept: InstanceObj, gone: InstanceObj) -> None:
-        """Two objects are one: from now on both names lead to the same fields."""
+    def _merge(self, kept: Obj, gone: Obj) -> None:
+        """Two objects are one: from now on both names lead to the first."""
+        self.merged[gone.number] = kept
+        for number, obj in list(self.merged.items()):
+            self.merged[number] = self.merged.get(obj.number, obj)
+        if isinstance(kept, ListObj) and isinstance(gone, ListObj):
+            kept.reads += gone.reads
+        elif isinstance(kept, InstanceObj) and isinstance(gone, InstanceObj):
+            self._merge_fields(kept, gone)
+
+    def _merge_fields(self, kept: InstanceObj, gone: InstanceObj) -> None:
         shared = [name for name in gone.initial if name in kept.initial]
         starts = [(kept.initial[name], gone.initial[name]) for name in shared]
         for name, value in gone.fields.items():
@@ -160,17 +181,21 @@ class SolverHeap(LazyHeap):
         gone.fields, gone.initial = kept.fields, kept.initial
         kept.classes = tuple(c for c in kept.classes if c in gone.classes) or kept.classes
         gone.classes = kept.classes
-        self.merged[gone.number] = kept
-        for number, obj in list(self.merged.items()):
-            self.merged[number] = self.merged.get(obj.number, obj)
         for one, other in starts:
             if self._is_plain(one) and self._is_plain(other):
                 self._unite(x.var(one.name, x.REF), x.var(other.name, x.REF))
 
-    def _compatible(self, a: InstanceObj, b: InstanceObj) -> bool:
-        return any(c in b.classes for c in a.classes) and self.may_alias(a.name, b.name)
+    @staticmethod
+    def _alike(a: Obj, b: Obj) -> bool:
+        """Whether their types have anything in common."""
+        if isinstance(a, ListObj) or isinstance(b, ListObj):
+            return isinstance(a, ListObj) and isinstance(b, ListObj) and a.element == b.element
+        return isinstance(a, InstanceObj) and isinstance(b, InstanceObj) and any(c in b.classes for c in a.classes)
 
-    def known_same(self, a: InstanceObj, b: InstanceObj) -> bool | None:
+    def _compatible(self, a: Obj, b: Obj) -> bool:
+        return self._alike(a, b) and self.may_alias(a.name, b.name)
+
+    def known_same(self, a: Obj, b: Obj) -> bool | None:
         """Whether two inputs are one object, as far as the path says so literally; None: they may be."""
         self._learn()
         one, other = self._root(identity(a)), self._root(identity(b))
@@ -180,7 +205,7 @@ class SolverHeap(LazyHeap):
             return False
         return None
 
-    def possibly_same(self, a: InstanceObj, b: InstanceObj) -> bool:
+    def possibly_same(self, a: Obj, b: Obj) -> bool:
         """Whether the path, all its conditions taken together, leaves it open that two inputs are one object."""
         known = self.known_same(a, b)
         return known if known is not None else self.path.possible(x.eq(identity(a), identity(b)))
@@ -213,17 +238,31 @@ class SolverHeap(LazyHeap):
         answer = self.path.decide(guard)
         self.path.decisions = before
         self._learn()
+        if isinstance(guard, Expr):
+            self._fact(guard, answer)  # the path may have known it, if not in these words
         return answer
+
+    def decided(self, value: Any) -> Any:
+        value = self.settled(value)
+        while isinstance(value, Expr) and (question := _question(value)) is not None:
+            self._decide(question)
+            value = self.settled(value)
+        return value
+
+    def now(self, obj: Some) -> Some:
+        self._learn()
+        found: Any = self.merged.get(obj.number, obj)
+        return found  # type: ignore[no-any-return]  # only objects of one kind are merged
 
     # --- references ----------------------------------------------------------------------------------------
 
     @staticmethod
     def _is_plain(value: Any) -> bool:
-        """A reference to an object of one type, or None: identity says all about it."""
+        """A reference to an object or list of one type, or None: identity says all about it."""
         if not isinstance(value, Ref) or isinstance(value, Either):
             return False
         kinds = [o for o in value.options if o is not t.NONE]
-        return len(kinds) == 1 and isinstance(kinds[0], t.Instance)
+        return len(kinds) == 1 and isinstance(kinds[0], t.Instance | t.ListOf)
 
     def is_none(self, ref: Ref) -> bool:
         if isinstance(ref, Either):
@@ -258,7 +297,7 @@ class SolverHeap(LazyHeap):
         if ref.resolved:
             value = ref.value
             self._learn()
-            return self.merged.get(value.number, value) if isinstance(value, InstanceObj) else value
+            return self.now(value) if isinstance(value, Obj) else value
         at = len(self.path.story)
         if isinstance(ref, Either):
             ref.value = ref.yes if self._decide(ref.guard) else ref.no
@@ -273,19 +312,19 @@ class SolverHeap(LazyHeap):
             return None
         ref.value = self._enter(ref, at)
         ref.resolved = True
-        return self.merged.get(ref.value.number, ref.value)
+        return self.now(ref.value)
 
     def _aliases(self, name: str, kind: t.Type) -> list[Any]:
-        return [] if isinstance(kind, t.Instance) else super()._aliases(name, kind)
+        return [] if isinstance(kind, t.Instance | t.ListOf) else super()._aliases(name, kind)
 
     def fresh(self, kind: t.Type, name: str) -> Any:
-        if isinstance(kind, t.Instance):
+        if isinstance(kind, t.Instance | t.ListOf):
             at = self._at if self._at is not None else len(self.path.story)
             self._at = None
             return self._enter(Ref(name, (kind,)), at)
         return super().fresh(kind, name)
 
-    def _enter(self, ref: Ref, at: int) -> InstanceObj:
+    def _enter(self, ref: Ref, at: int) -> Any:
         """The object of a reference; it may be one of those that are there."""
         unknown = x.var(ref.name, x.REF)
         self._learn()
@@ -293,18 +332,23 @@ class SolverHeap(LazyHeap):
         if found is not None:
             return found
         told, self.on_input = self.on_input, None
-        kind = next(o for o in ref.options if isinstance(o, t.Instance))
-        obj: InstanceObj = super().fresh(kind, ref.name)
+        kind = next(o for o in ref.options if isinstance(o, t.Instance | t.ListOf))
+        obj: InstanceObj | ListObj = super().fresh(kind, ref.name)
         self.on_input = told
-        among = [known for known in self.instances if self._compatible(known, obj)]
+        among = [known for known in (*self.instances, *self.lists) if self._compatible(known, obj)]
         if (among or t.NONE in ref.options) and len(self.path.story) == at:
             self.path.decisions += 1
         said, conditions, choices = len(self.path.story) - at, len(self.path.conditions), len(self.path.trail)
         self.record.append(Entered(ref, obj, among, t.NONE in ref.options, at, said, conditions, choices))
         self._entered[unknown] = self._entered[self._root(unknown)] = obj
-        self.instances.append(obj)
         if t.NONE not in ref.options and ref.name not in self._asked:
             self.path.assume(x.ne(unknown, 0))
+        if isinstance(obj, ListObj):
+            self.lists.append(obj)
+            self._keep_apart()
+            self._compare_lists(obj)
+            return self.now(obj)
+        self.instances.append(obj)
         self._keep_apart()
         if told is not None:
             told(obj)
@@ -316,23 +360,26 @@ class SolverHeap(LazyHeap):
             return
         objects = self._objects()
         mixed = any(len(obj.classes) > 1 for obj in objects)
-        for i, a in enumerate(objects):
-            for b in objects[:i]:
-                pair = frozenset((identity(a), identity(b)))
-                alike = mixed or any(c in b.classes for c in a.classes)
-                if alike and pair not in self._apart and not self._compatible(a, b):
-                    self._apart.add(pair)
-                    apart = x.ne(identity(a), identity(b))
-                    if self._may_be_none(a) and self._may_be_none(b):
-                        apart = x.or_(apart, x.eq(identity(a), 0))
-                    self.path.assume(apart)
+        pairs: list[tuple[Obj, Obj]] = [*itertools.combinations(objects, 2), *itertools.combinations(self._lists(), 2)]
+        for b, a in pairs:
+            pair = frozenset((identity(a), identity(b)))
+            alike = (mixed and isinstance(a, InstanceObj)) or self._alike(a, b)
+            if alike and pair not in self._apart and not self._compatible(a, b):
+                self._apart.add(pair)
+                apart = x.ne(identity(a), identity(b))
+                if self._may_be_none(a) and self._may_be_none(b):
+                    apart = x.or_(apart, x.eq(identity(a), 0))
+                self.path.assume(apart)
 
-    def _may_be_none(self, obj: InstanceObj) -> bool:
+    def _may_be_none(self, obj: Obj) -> bool:
         """Whether the reference was only compared so far."""
         return any(r.obj is obj and r.may_be_none for r in self.record if isinstance(r, Entered))
 
     def _objects(self) -> list[InstanceObj]:
         return [obj for obj in self.instances if obj.number not in self.merged]
+
+    def _lists(self) -> list[ListObj]:
+        return [obj for obj in self.lists if obj.number not in self.merged]
 
     def split(self, obj: InstanceObj, groups: Any) -> int:
         chosen = super().split(obj, groups)
@@ -343,16 +390,16 @@ class SolverHeap(LazyHeap):
             self._keep_apart()
         return chosen
 
-    def same(self, a: Any, b: Any) -> Value:
+    def same(self, a: Any, b: Any, looks: bool = True) -> Value:
+        if not looks and self._is_one_reference(a, b):
+            return True
         a, b = self._looked_up(a), self._looked_up(b)
         for value in (a, b):
-            if not isinstance(value, InstanceObj) and not self._is_plain(value):
+            if not isinstance(value, InstanceObj | ListObj) and not self._is_plain(value):
                 return NotImplemented
             if isinstance(value, Ref) and self._promised(value):
                 return NotImplemented  # what its class promises holds only if it is not None
-        objects = [
-            self._enter(v, len(self.path.story)) if isinstance(v, Ref) else self.merged.get(v.number, v) for v in (a, b)
-        ]
+        objects = [self._enter(v, len(self.path.story)) if isinstance(v, Ref) else self.now(v) for v in (a, b)]
         if not all(o.is_input for o in objects):
             return objects[0] is objects[1]
         known = self.known_same(*objects)
@@ -364,6 +411,17 @@ class SolverHeap(LazyHeap):
             return x.and_(x.eq(one, 0), x.eq(other, 0))
         return known
 
+    def _is_one_reference(self, a: Any, b: Any) -> bool:
+        """Whether two references that nobody has looked at are one field of one object, which decides it."""
+        fields = [self._fields.get(v.name) for v in (a, b) if isinstance(v, Ref) and not v.resolved]
+        if len(fields) < 2 or any(x.var(v.name, x.REF) in self._entered for v in (a, b)):
+            return False
+        (one, name), (other, its) = (found or (None, "") for found in fields)
+        if one is None or other is None or name != its:
+            return False
+        known = self.known_same(one, other)
+        return known if known is not None else self._decide(x.eq(identity(one), identity(other)))
+
     def _promised(self, ref: Ref) -> bool:
         return any(self.promises(c) for o in ref.options if isinstance(o, t.Instance) for c in self.subclasses(o.cls))
 
@@ -373,12 +431,18 @@ class SolverHeap(LazyHeap):
             value = value.value
         return value
 
-    def settle(self, obj: InstanceObj) -> InstanceObj:
+    def is_settled(self, obj: Obj) -> bool:
+        return not obj.is_input or all(self.known_same(obj, other) is not None for other in self._others(obj))
+
+    def settle(self, obj: Some) -> Some:
         if obj.is_input:
-            for other in self._objects():
+            for other in self._others(obj):
                 if self.known_same(obj, other) is None:
                     self._decide(x.eq(identity(obj), identity(other)))
-        return self.merged.get(obj.number, obj)
+        return self.now(obj)
+
+    def _others(self, obj: Obj) -> list[Any]:
+        return self._lists() if isinstance(obj, ListObj) else self._objects()
 
     # --- fields --------------------------------------------------------------------------------------------
 
@@ -389,6 +453,8 @@ class SolverHeap(LazyHeap):
         if not self.beginning and self._is_one_of(obj, self._deleted.get(name, [])):
             return obj.fields.get(name, MISSING)
         start = self.value_of_type(kind, f"{obj.name}.{name}")
+        if isinstance(start, Ref):
+            self._fields[start.name] = (obj, name)
         for other in self._objects():
             if other.initial.get(name, MISSING) is MISSING or self.known_same(obj, other) is not None:
                 continue
@@ -445,8 +511,42 @@ class SolverHeap(LazyHeap):
                 return True
         return False
 
+    # --- elements of lists ---------------------------------------------------------------------------------
+
+    def perhaps(self, obj: ListObj) -> list[tuple[Expr, ListObj]]:
+        others = [other for other in self._lists() if self.known_same(obj, other) is None]
+        return [(x.eq(identity(obj), identity(other)), other) for other in others]
+
+    def _compare_lists(self, obj: ListObj) -> None:
+        """A list came into the heap: what it has in common with those that it may be."""
+        for same, other in self.perhaps(obj):
+            if self.known_same(obj, other) is not None:
+                continue
+            if other.is_as_given:
+                self.path.assume(x.implies(same, x.eq(obj.length, other.length)))
+            elif self._decide(same):
+                return
+        for writer, write in self._written:
+            if self.known_same(obj, writer) is None:
+                obj.writes.append(write._replace(guard=x.eq(identity(obj), identity(writer))))
+
+    def element(self, obj: ListObj, index: Value) -> Any:
+        value = super().element(obj, index)
+        if isinstance(value, Expr):
+            self.elements[value] = (obj, index)
+        return value
+
+    def write_element(self, obj: ListObj, index: Value, value: Any) -> None:
+        super().write_element(obj, index, value)
+        if obj.is_input:
+            self._written.append((obj, Write(index, value)))
+            for same, other in self.perhaps(obj):
+                other.writes.append(Write(index, value, same))
+
     def postpone(self, conditions: list[Expr], unread: Any, is_new: bool) -> None:
-        self.path.decisions += 1
+        # which list it is would have been decided before, and was counted then
+        if any(v.sort is not x.REF for condition in conditions for v in condition.vars):
+            self.path.decisions += 1
         story, known, choices = len(self.path.story), len(self.path.conditions), len(self.path.trail)
         self.record.append(Depends(conditions, unread, is_new, story, known, choices))
 
@@ -461,6 +561,16 @@ def either(guard: Value, yes: Any, no: Any) -> Any:
     if one is not None and other is not None and x.sort_of(one) is x.sort_of(other):
         return x.ite(guard, one, other)
     return Either(guard, yes, no)
+
+
+def _question(value: Expr) -> Expr | None:
+    """A condition on identity inside an expression."""
+    if value.op == "same":
+        return value
+    if value.op == "var" or not any(v.sort is x.REF for v in value.vars):
+        return None
+    parts = [atom for atom, _ in value.args[1]] if value.op == "sum" else value.args
+    return next((found for part in parts if isinstance(part, Expr) and (found := _question(part)) is not None), None)
 
 
 def _scalar(value: Any, beside: Any) -> Value:

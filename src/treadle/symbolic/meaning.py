@@ -223,4 +223,5 @@ class Rewriting:
         args = [self(a) for a in value.args]
         if all(new is old for new, old in zip(args, value.args, strict=True)):
             return value
-        return _built(value, args)
+        # what has come about may be one of the parts to replace
+        return self(_built(value, args))

@@ -17,7 +17,7 @@ from typing import Any
 from treadle.symbolic import expr as x
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import Expr, Value
-from treadle.symbolic.heap import InstanceObj, LazyHeap, ListObj, Obj, Ref
+from treadle.symbolic.heap import InstanceObj, LazyHeap, ListObj, Obj, Ref, Some
 from treadle.symbolic.path import FALSE, ONLY_FALSE, ONLY_TRUE, TRUE, Path, PathEnd
 from treadle.symbolic.summary import (
     Change,
@@ -183,7 +183,7 @@ class OpenHeap(RecordingHeap):
         self.path.events[-1] = (Force(event.ref, True, event.made), outcome)
         return value
 
-    def same(self, a: Any, b: Any) -> Value:
+    def same(self, a: Any, b: Any, looks: bool = True) -> Value:
         sides = [_looked_up(v) for v in (a, b)]
         if not all(isinstance(v, InstanceObj) or _refers_to_objects(v) for v in sides):
             return NotImplemented
@@ -226,8 +226,8 @@ class OpenHeap(RecordingHeap):
             self.path.events.append((Settled(value), None))
         return value
 
-    def settle(self, obj: InstanceObj) -> InstanceObj:
-        if obj.is_input:
+    def settle(self, obj: Some) -> Some:
+        if obj.is_input and isinstance(obj, InstanceObj):
             raise Opaque("an object is looked at as a whole")
         return obj
 
@@ -276,8 +276,9 @@ def _list_changes(obj: ListObj) -> list[Change]:
         source = dict(obj.reads)
         same = set(source) == set(range(len(obj.items))) and all(source[i] is v for i, v in enumerate(obj.items))
         return [SetItems(obj.name, tuple(obj.items), not same or bool(obj.writes))]
-    if obj.start or obj.count is not obj.length or any(isinstance(i, Expr) for i, _ in obj.writes):
+    if obj.start or obj.count is not obj.length or any(isinstance(write.index, Expr) for write in obj.writes):
         raise Opaque("a list of unknown length is shortened, or written at an unknown place")
     if not (obj.writes or obj.head or obj.tail):
         return []
-    return [SetEnds(obj.name, tuple(obj.writes), tuple(obj.head), tuple(obj.tail))]
+    writes = tuple((write.index, write.value) for write in obj.writes)
+    return [SetEnds(obj.name, writes, tuple(obj.head), tuple(obj.tail))]

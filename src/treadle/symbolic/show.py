@@ -72,10 +72,8 @@ def _show(value: Value, nested: bool) -> str:
         text = f"{_show(args[0], True)} {_INFIX[op]} {_show(args[1], True)}"
     elif op in ("ge0", "gt0", "eq0"):
         text = _show_comparison(op, args[0])
-    elif op == "same" and not isinstance(args[1], Expr) and args[1] == 0:
-        text = f"{_show(args[0], True)} is None"
     elif op in _SYMBOLS:
-        text = f"{_show(args[0], True)} {_SYMBOLS[op]} {_show(args[1], True)}"
+        text = _show_relation(_SYMBOLS[op], *args)
     elif op == "not":
         return _show_negation(args[0], nested)
     elif op in ("and", "or"):
@@ -125,7 +123,12 @@ def _show_sum(constant: Any, terms: Iterable[tuple[Expr, Any]]) -> str:
     return text
 
 
-def _show_comparison(op: str, value: Expr) -> str:
+def _show_relation(symbol: str, left: Value, right: Value) -> str:
+    is_none = symbol.startswith("is") and not isinstance(right, Expr) and right == 0
+    return f"{_show(left, True)} {symbol} {'None' if is_none else _show(right, True)}"
+
+
+def _show_comparison(op: str, value: Expr, negated: bool = False) -> str:
     """`sum >= 0` with its negative terms moved to the right: "a > b", "n <= 3"."""
     constant, terms = terms_of(value)
     left = [(a, c) for a, c in terms if c > 0]
@@ -133,9 +136,11 @@ def _show_comparison(op: str, value: Expr) -> str:
     symbol = {"ge0": ">=", "gt0": ">", "eq0": "=="}[op]
     if op == "ge0" and value.sort is INT and constant == -1:
         symbol, constant = ">", 0
+    if negated:
+        symbol = _NEGATED[symbol]
     if not left:
         # 0 >= right - constant, read from the right
-        flipped = {">=": "<=", ">": "<", "==": "=="}[symbol]
+        flipped = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}.get(symbol, symbol)
         return f"{_show_sum(0, right)} {flipped} {_number(constant)}"
     if not right:
         return f"{_show_sum(0, left)} {symbol} {_number(-constant)}"
@@ -145,15 +150,12 @@ def _show_comparison(op: str, value: Expr) -> str:
 
 
 def _show_negation(inner: Expr, nested: bool) -> str:
-    text = show(inner)
-    if inner.op in ("eq0", "streq", "same", "iff", "strlt", "strle"):
-        for symbol in (" == ", " is ", " <= ", " < "):
-            if symbol in text:
-                text = text.replace(symbol, f" {_NEGATED[symbol.strip()]} ", 1)
-                return f"({text})" if nested else text
-    if inner.op == "contains":
+    if inner.op == "eq0":
+        text = _show_comparison(inner.op, inner.args[0], negated=True)
+    elif inner.op in _SYMBOLS:
+        text = _show_relation(_NEGATED[_SYMBOLS[inner.op]], *inner.args)
+    elif inner.op == "contains":
         text = f"{_show(inner.args[1], True)} not in {_show(inner.args[0], True)}"
-        return f"({text})" if nested else text
-    if inner.op in ("and", "or", "ite"):
-        return f"not ({text})"
-    return f"not {text}"
+    else:
+        return f"not ({show(inner)})" if inner.op in ("and", "or", "ite") else f"not {show(inner)}"
+    return f"({text})" if nested else text

@@ -162,7 +162,8 @@ class Composition:
         self.objects[formal.name] = actual
 
     def _bind_list(self, formal: ListObj, actual: Any) -> None:
-        if not isinstance(actual, ListObj):
+        # a summary knows which of its lists are one; where the heap leaves that open, the call is run
+        if not isinstance(actual, ListObj) or not self.vm.heap.is_settled(actual):
             raise Restart
         is_open = actual.items is None
         untouched = not (actual.head or actual.tail or actual.start or actual.writes)
@@ -225,6 +226,8 @@ class Composition:
     def _force(self, event: Force) -> Any:
         before = self.vm.path.decisions
         value = self.vm.force(self._unshared(event.ref))
+        if isinstance(value, ListObj) and not self.vm.heap.is_settled(value):
+            raise Restart
         self._compare(event.counted, before)
         if value is None:
             return "none"

@@ -126,7 +126,7 @@ class Lowering:
         from treadle.frontends.python import attributes, mappings, open_lists
 
         value = self.vm.force(value)
-        if isinstance(value, InstanceObj):
+        if isinstance(value, InstanceObj | ListObj):
             value = self.vm.heap.settle(value)
         if isinstance(value, Expr):
             found[value] = None

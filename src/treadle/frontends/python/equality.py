@@ -102,6 +102,8 @@ def equal(vm: VM, a: Any, b: Any) -> Value:
     a, b = vm.force(a), vm.force(b)
     if isinstance(a, InstanceObj) or isinstance(b, InstanceObj):
         return _instances_equal(vm, a, b)
+    if isinstance(a, ListObj) and isinstance(b, ListObj):
+        a, b = vm.heap.settle(a), vm.heap.settle(b)
     if isinstance(a, Obj) and a is b:
         return True
     left, right = number_kind(a), number_kind(b)
@@ -138,17 +140,12 @@ def _all_equal(vm: VM, left: Any, right: Any) -> Value:
     for number, (a, b) in enumerate(zip(left, right, strict=True), 1):
         part = equal(vm, a, b)
         if number < len(left):
-            part = _identity_decided(vm, part)
+            # Python stops at the first answer: what comes after is looked at only if identity leaves it open
+            part = vm.heap.decided(part)
         if part is False:
             return False
         parts.append(part)
     return x.and_(*parts)
-
-
-def _identity_decided(vm: VM, part: Value) -> Value:
-    """Python stops at the first answer, so what comes after is looked at only if identity leaves it open."""
-    asks = isinstance(part, Expr) and any(v.sort is x.REF for v in part.vars)
-    return vm.decide(part) if asks else part
 
 
 def _lists_equal(vm: VM, a: ListObj, b: ListObj) -> Value:
@@ -243,7 +240,7 @@ def identical(vm: VM, a: Any, b: Any) -> Value:
         return vm.is_none(a)
     if a is None:
         return vm.is_none(b)
-    answer = vm.heap.same(a, b)
+    answer = vm.heap.same(a, b, looks=False)
     if answer is not NotImplemented:
         return answer
     a, b = vm.force(a), vm.force(b)
@@ -310,7 +307,7 @@ def _member(vm: VM, item: Any, values: list[Any]) -> Value:
     for number, value in enumerate(values, 1):
         part = equal(vm, value, item)
         if number < len(values):
-            part = _identity_decided(vm, part)
+            part = vm.heap.decided(part)
         if part is True:
             return True
         parts.append(part)

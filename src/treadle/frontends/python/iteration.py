@@ -82,7 +82,8 @@ def _over_list(vm: VM, value: ListObj) -> Iterator_:
     position = 0
 
     def step() -> Any:
-        nonlocal position
+        nonlocal position, value
+        value = vm.force(value)
         if position < 0 or not vm.decide(x.lt(position, value.size())):
             position = -1
             raise Exhausted

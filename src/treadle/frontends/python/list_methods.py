@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from treadle.frontends.python.open_lists import changed, close, items, source
+from treadle.frontends.python.open_lists import close, items, reshaped, source
 from treadle.frontends.python.sequences import as_index, clamped, known_slice, position
 from treadle.frontends.python.values import Slice
 from treadle.symbolic import expr as x
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
 
 def append(vm: VM, obj: ListObj, value: Any) -> None:
-    changed(vm, obj)
+    obj = reshaped(vm, obj)
     (obj.items if obj.items is not None else obj.tail).append(value)
 
 
 def extend(vm: VM, obj: ListObj, values: Any) -> None:
-    changed(vm, obj)
     new = vm.spread(values)
+    obj = reshaped(vm, obj)
     (obj.items if obj.items is not None else obj.tail).extend(new)
 
 
 def replace(vm: VM, obj: ListObj, other: ListObj) -> None:
-    changed(vm, obj)
+    obj = reshaped(vm, obj)
     close(vm, obj)
     assert obj.items is not None
     obj.items[:] = items(vm, other)
 
 
 def pop(vm: VM, obj: ListObj, index: Any = -1, message: str = "pop index out of range") -> Any:
-    changed(vm, obj)
+    obj = reshaped(vm, obj)
     size = obj.size()
     if message.startswith("pop") and not vm.decide(x.gt(size, 0)):
         raise vm.error(IndexError, "pop from empty list")
@@ -64,7 +64,7 @@ def pop(vm: VM, obj: ListObj, index: Any = -1, message: str = "pop index out of 
 
 
 def _insert(vm: VM, obj: ListObj, index: Any, value: Any) -> None:
-    changed(vm, obj)
+    obj = reshaped(vm, obj)
     index = as_index(vm, obj, index)
     if obj.items is None and index == 0:
         obj.head.insert(0, value)
@@ -76,7 +76,7 @@ def _insert(vm: VM, obj: ListObj, index: Any, value: Any) -> None:
 
 
 def _remove(vm: VM, obj: ListObj, value: Any) -> None:
-    changed(vm, obj)
+    obj = reshaped(vm, obj)
     values = close(vm, obj)
     for i, own in enumerate(values):
         if vm.decide(vm.equal(own, value)):
@@ -116,12 +116,12 @@ def _count(vm: VM, obj: Any, value: Any) -> Any:
 
 
 def _reverse(vm: VM, obj: ListObj) -> None:
-    changed(vm, obj)
+    obj = reshaped(vm, obj)
     close(vm, obj).reverse()
 
 
 def _clear(vm: VM, obj: ListObj) -> None:
-    changed(vm, obj)
+    obj = reshaped(vm, obj)
     obj.items = []
 
 
@@ -130,7 +130,7 @@ def _copy(vm: VM, obj: ListObj) -> ListObj:
 
 
 def _sort(vm: VM, obj: ListObj, key: Any = None, reverse: Any = False) -> None:
-    changed(vm, obj)
+    obj = reshaped(vm, obj)
     obj.items = sorted_values(vm, close(vm, obj), key, vm.truth_of(reverse))
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 def close(vm: VM, obj: ListObj) -> list[Any]:
     """Decide the length; the elements are then a plain list."""
+    obj = vm.heap.settle(obj)
     if obj.items is not None:
         return obj.items
     count = _decide_size(vm, obj.count)
@@ -44,33 +45,35 @@ def items(vm: VM, obj: ListObj) -> list[Any]:
 
 def source(vm: VM, obj: ListObj, index: Value) -> Any:
     """The element of the input list at an index of its source, writes included."""
-    if vm.heap.postpones and _depends(obj):
-        return _postponed(vm, obj, index)
-    for where, value in reversed(obj.writes):
-        if vm.decide(x.eq(where, index)):
-            return value
+    if vm.heap.postpones and _depends(vm, obj):
+        return _postponed(vm, obj, vm.heap.settled(index))
+    # which element it is decides which object it is, so it must be known which list this is
+    obj, index = vm.heap.settle(obj), vm.heap.decided(index)
+    for write in reversed(obj.writes):
+        if vm.heap.settled(write.guard) and vm.decide(x.eq(write.index, index)):
+            return write.value
     return _initial(vm, obj, index)
 
 
-def _depends(obj: ListObj) -> bool:
+def _depends(vm: VM, obj: ListObj) -> bool:
     """Whether every element and every write is a scalar of one sort, so that a read may be one of several."""
     if not isinstance(obj.element, t.Scalar) or obj.element == t.FLOAT:
         return False
     sort = {t.INT: x.INT, t.BOOL: x.BOOL, t.STR: x.STR}[obj.element]
-    return all(_scalar_sort(value) is sort for _, value in obj.writes)
+    return all(_scalar_sort(write.value) is sort for write in obj.writes if vm.heap.settled(write.guard) is not False)
 
 
 def _postponed(vm: VM, obj: ListObj, index: Value) -> Value:
-    """The last write whose index is this one, as far as it is known; else what was there at the start."""
+    """The last write to this list whose index is this one, as far as it is known; else what was there at the start."""
     maybe: list[tuple[Expr, Value]] = []
     before = len(obj.reads)
-    for where, value in reversed(obj.writes):
-        same = x.eq(where, index)
+    for write in reversed(obj.writes):
+        same = x.and_(vm.heap.settled(write.guard), x.eq(vm.heap.settled(write.index), index))
         if same is True:
-            result, unread = value, None
+            result, unread = write.value, None
             break
         if isinstance(same, Expr):
-            maybe.append((same, value))
+            maybe.append((same, write.value))
     else:
         result = unread = _initial(vm, obj, index)
     if maybe:
@@ -85,26 +88,26 @@ def _initial(vm: VM, obj: ListObj, index: Value) -> Any:
     key = id(index) if isinstance(index, Expr) else index
     if key in known:
         return known[key]
-    assert obj.element is not None
     scalar = isinstance(obj.element, t.Scalar)
     if not scalar:
         # which element it is decides which object it is
         for where, value in obj.reads:
             if vm.decide(x.eq(where, index)):
                 return value
-    name = f"{obj.name}[{index}]" if not isinstance(index, Expr) else f"{obj.name}[{index!r}]"
-    value = vm.heap.value_of_type(obj.element, name)
+    value = vm.heap.element(obj, index)
     if scalar:
-        for where, earlier in obj.reads:
-            same = x.eq(where, index)
-            if same is not False:
-                vm.path.assume(x.implies(same, x.eq(earlier, value)))
+        for guard, other in [(True, obj), *vm.heap.perhaps(obj)]:
+            for where, earlier in other.reads:
+                same = x.and_(guard, x.eq(where, index))
+                if same is not False:
+                    vm.path.assume(x.implies(same, x.eq(earlier, value)))
     obj.reads.append((index, value))
     return value
 
 
 def read(vm: VM, obj: ListObj, index: Value) -> Any:
     """The element at an index known to be inside."""
+    obj = vm.heap.now(obj)
     if obj.items is not None:
         return from_items(vm, obj.items, index)
     head = len(obj.head)
@@ -140,6 +143,7 @@ def _scalar_sort(value: Any) -> Any:
 
 
 def write(vm: VM, obj: ListObj, index: Value, value: Any) -> None:
+    obj = vm.heap.now(obj)
     if obj.items is not None:
         _into_items(vm, obj.items, index, value)
         return
@@ -151,7 +155,7 @@ def write(vm: VM, obj: ListObj, index: Value, value: Any) -> None:
     if obj.tail and not vm.decide(x.lt(inner, obj.count)):
         _into_items(vm, obj.tail, x.sub(inner, obj.count), value)
         return
-    obj.writes.append((x.add(inner, obj.start), value))
+    vm.heap.write_element(obj, x.add(inner, obj.start), value)
 
 
 def _into_items(vm: VM, values: list[Any], index: Value, value: Any) -> None:
@@ -168,3 +172,9 @@ def changed(vm: VM, obj: ListObj | DictObj) -> None:
     """A copy of a real object is about to change."""
     if obj.host is not None:
         vm.changed_hosts.add(id(obj.host))
+
+
+def reshaped(vm: VM, obj: ListObj) -> ListObj:
+    """The list is about to change by more than one of its elements: which list that is must be known."""
+    changed(vm, obj)
+    return vm.heap.settle(obj)

@@ -70,7 +70,7 @@ class _Telling:
         if isinstance(obj, ListObj) and obj.items is not None:
             return f"{obj.name or self.text(obj)} -> [{', '.join(map(self.text, obj.items))}]"
         if isinstance(obj, ListObj) and (obj.writes or obj.head or obj.tail):
-            written = ", ".join(f"{show(i) if isinstance(i, Expr) else i}: {self.text(v)}" for i, v in obj.writes)
+            written = ", ".join(f"{show(i) if isinstance(i, Expr) else i}: {self.text(v)}" for i, v, _ in obj.writes)
             ends = [", ".join(map(self.text, part)) for part in (obj.head, obj.tail)]
             return f"{obj.name} -> [{ends[0]}] + list({written}) + [{ends[1]}]"
         if isinstance(obj, DictObj) and not obj.open:

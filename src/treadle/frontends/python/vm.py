@@ -160,8 +160,8 @@ class VM(Machine):
         """The object behind an unknown reference, None included; anything else as it is."""
         while isinstance(value, Ref):
             value = self.heap.force(value)
-        if self.heap.merged and isinstance(value, InstanceObj):
-            value = self.heap.merged.get(value.number, value)
+        if self.heap.merged and isinstance(value, Obj):
+            value = self.heap.now(value)
         # a rational that has become known is a float again
         return float(value) if type(value) is Fraction else value
 
