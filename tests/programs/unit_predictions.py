@@ -211,3 +211,17 @@ def unique(spec: Spec) -> int:
 
 def different(n: int):
     return object.__ne__(Spec("1", 1), n), object.__eq__(Spec("1", 1), n)
+
+
+class Plain:
+    pass
+
+
+def shown(a: Plain, b: Plain) -> str:
+    if repr(a) == repr(b):
+        raise ValueError(f"twice {a}")
+    return str(a)
+
+
+def number(text: str) -> float:
+    return float(text.strip()) + 0.5

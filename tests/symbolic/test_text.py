@@ -38,8 +38,13 @@ FUNCTIONS: dict[str, tuple[Callable[[Value], Value], Callable[[str], str | int |
     "repr(s)": (text.repr_, repr),
     "s is an int": (text.is_int, lambda s: text.MEANING["is_int"](s)),
     "int(s)": (text.int_of, lambda s: text.MEANING["int_of"](s)),
+    "s is a float": (text.is_finite, lambda s: text.MEANING["is_finite"](s)),
+    "float(s)": (text.float_of, lambda s: text.MEANING["float_of"](s)),
+    "s is inf or nan": (text.is_endless, lambda s: text.MEANING["is_endless"](s)),
 }
-TEXTS = st.text(alphabet="aAbZ,= \t\xa0-+_019'\\", max_size=6)
+TEXTS = st.text(alphabet="aAbZ,= \t\xa0-+_019'\\.e", max_size=6) | st.from_regex(
+    r"[ +-]?[0-9]{0,2}\.?[0-9]e?[0-9]?", fullmatch=True
+)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

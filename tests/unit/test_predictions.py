@@ -25,6 +25,8 @@ PATHS = {
     "sorted_by": 2,
     "Pattern.tips": 2,
     "unique": 3,
+    "shown": 5,  # each of the two may be None; the texts of two objects differ, that of one is the same twice
+    "number": 2,
 }
 
 

@@ -203,7 +203,9 @@ class Concrete:
             if value.sort is x.REAL:
                 self.has_floats = True
                 return float(found)
-            return found
+            return Opaque("str") if isinstance(found, str) and _stable(found) is None else found
+        if isinstance(value, str) and _stable(value) is None:
+            return Opaque("str")
         if isinstance(value, Fraction):
             self.has_floats = True
             return float(value)
@@ -488,5 +490,5 @@ def _holds_nodes(value: Any) -> bool:
 
 
 def _stable(message: str) -> str | None:
-    """A message with an address in it changes from run to run."""
+    """A text with an address in it changes from run to run."""
     return None if " at 0x" in message else message

@@ -391,6 +391,8 @@ class _Assertions:
                 lines += self.of(f"{path}[{i}]", part)
             return lines
         if isinstance(value, Opaque):
+            if value.type_name == "str":
+                return [f"assert isinstance({path}, str)"]
             return [f"assert callable({path})"] if value.type_name in ("function", "method") else []
         try:
             shown = text(value, self.imports, self.names)

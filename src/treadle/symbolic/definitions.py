@@ -13,7 +13,7 @@ from typing import Any
 import z3
 
 from treadle.symbolic.characters import UNICODE_SPACE, complement, ranges
-from treadle.symbolic.node import BOOL, INT, STR, Expr, Value, parts
+from treadle.symbolic.node import BOOL, INT, REAL, STR, Expr, Value, parts
 from treadle.symbolic.text import MEANING, first_word, other_words, parted
 
 Term = Any  # z3's classes carry no types
@@ -30,7 +30,7 @@ class Definitions:
 
     def constant(self, e: Expr) -> Term:
         """The new constant that stands for a node."""
-        return {STR: z3.String, INT: z3.Int, BOOL: z3.Bool}[e.sort](self._name(e), self._context)
+        return {STR: z3.String, INT: z3.Int, BOOL: z3.Bool, REAL: z3.Real}[e.sort](self._name(e), self._context)
 
     def _name(self, e: Expr, part: str = "") -> str:
         return f"{e.op} {e.order[2].hex()} {part}"
@@ -173,29 +173,57 @@ class Definitions:
 
     # --- numbers -----------------------------------------------------------------------------------------
 
-    def _is_int(self, e: Expr, s: Term, result: Term) -> list[Term]:
-        digits = z3.Plus(self._one_of([(ord("0"), ord("9"))]))
-        sign = z3.Option(z3.Union(z3.Re(self._text("+")), z3.Re(self._text("-"))))
+    def _digits(self) -> Term:
+        return z3.Plus(self._one_of([(ord("0"), ord("9"))]))
+
+    def _grouped(self) -> Term:
+        return z3.Concat(self._digits(), z3.Star(z3.Concat(z3.Re(self._text("_")), self._digits())))
+
+    def _sign(self) -> Term:
+        return z3.Option(z3.Union(z3.Re(self._text("+")), z3.Re(self._text("-"))))
+
+    def _spaced(self, *parts: Term) -> Term:
         spaces = self._many(ranges(UNICODE_SPACE))
-        grouped = z3.Star(z3.Concat(z3.Re(self._text("_")), digits))
-        return [result == z3.InRe(s, z3.Concat(spaces, sign, digits, grouped, spaces))]
+        return z3.Concat(spaces, *parts, spaces)
+
+    def _is_int(self, e: Expr, s: Term, result: Term) -> list[Term]:
+        return [result == z3.InRe(s, self._spaced(self._sign(), self._grouped()))]
 
     def _int_of(self, e: Expr, s: Term, result: Term) -> list[Term]:
-        digits = z3.Plus(self._one_of([(ord("0"), ord("9"))]))
+        return self._number(e, s, lambda value: result == value)
+
+    def _number(self, e: Expr, s: Term, told: Callable[[Term], Term]) -> list[Term]:
+        """What is told of the number that a text of digits is; of other ways to write numbers nothing is told."""
         left, sign, number, right = (self._part(e, part) for part in ("left", "sign", "number", "right"))
-        minus = z3.Re(self._text("-"))
-        signs = z3.Option(z3.Union(z3.Re(self._text("+")), minus))
-        spaces = self._many(ranges(UNICODE_SPACE))
+        spaces = ranges(UNICODE_SPACE)
         value = z3.StrToInt(number)
         taken_apart = z3.And(
             s == z3.Concat(left, sign, number, right),
-            z3.InRe(left, spaces),
-            z3.InRe(sign, signs),
-            z3.InRe(number, digits),
-            z3.InRe(right, spaces),
-            result == z3.If(sign == self._text("-"), -value, value),
+            self._only(left, spaces),
+            z3.InRe(sign, self._sign()),
+            z3.InRe(number, self._digits()),
+            self._only(right, spaces),
+            told(z3.If(sign == self._text("-"), -value, value)),
         )
-        return [z3.Implies(z3.InRe(s, z3.Concat(spaces, signs, digits, spaces)), taken_apart)]
+        return [z3.Implies(z3.InRe(s, self._spaced(self._sign(), self._digits())), taken_apart)]
+
+    def _is_finite(self, e: Expr, s: Term, result: Term) -> list[Term]:
+        point = z3.Re(self._text("."))
+        plain = z3.Union(
+            z3.Concat(self._grouped(), z3.Option(z3.Concat(point, z3.Option(self._grouped())))),
+            z3.Concat(point, self._grouped()),
+        )
+        power = z3.Concat(self._one_of([(ord("E"), ord("E")), (ord("e"), ord("e"))]), self._sign(), self._grouped())
+        # more digits than these may be too many for a float
+        short = z3.And(z3.Length(s) <= 300, z3.InRe(s, self._spaced(self._sign(), plain)))
+        written = z3.InRe(s, self._spaced(self._sign(), plain, z3.Option(power)))
+        return [z3.Implies(short, result), z3.Implies(result, written)]
+
+    def _is_endless(self, e: Expr, s: Term, result: Term) -> list[Term]:
+        return []
+
+    def _float_of(self, e: Expr, s: Term, result: Term) -> list[Term]:
+        return self._number(e, s, lambda value: z3.Implies(z3.Length(s) <= 15, result == z3.ToReal(value)))
 
 
 def _may_become(letter: str, wanted: str, method: str) -> bool:

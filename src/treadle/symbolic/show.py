@@ -34,6 +34,9 @@ _CALLS = {
     "repr": "repr({0})",
     "is_int": "{0} is an int",
     "int_of": "int({0})",
+    "is_finite": "{0} is a float",
+    "is_endless": "{0} is inf or nan",
+    "float_of": "float({0})",
 }
 _PARTS = {
     "before": "{0}.partition({1})[0]",

@@ -9,11 +9,13 @@ A separator is a known string that is not empty; the characters of `strip` are k
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from typing import Any
 
 from treadle.symbolic.expr import length
-from treadle.symbolic.node import BOOL, INT, STR, Expr, Sort, Value, node, parts
+from treadle.symbolic.node import BOOL, INT, REAL, STR, Expr, Sort, Value, node, parts
 
 
 def _stripped(s: str, characters: str, sides: str) -> str:
@@ -29,6 +31,18 @@ def _is_int(s: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _float(s: str) -> float | None:
+    try:
+        return float(s)
+    except ValueError:
+        return None
+
+
+def _is_finite(s: str) -> bool:
+    number = _float(s)
+    return number is not None and math.isfinite(number)
 
 
 def _parted(s: str, separator: str, place: str) -> str:
@@ -56,6 +70,9 @@ MEANING: dict[str, Callable[..., Any]] = {
     "repr": repr,
     "is_int": _is_int,
     "int_of": lambda s: int(s) if _is_int(s) else -1,
+    "is_finite": _is_finite,
+    "is_endless": lambda s: _float(s) is not None and not _is_finite(s),
+    "float_of": lambda s: Fraction(float(s)) if _is_finite(s) else Fraction(-1),
 }
 
 
@@ -113,6 +130,21 @@ def int_of(s: Value) -> Value:
     return _made("int_of", (s,), INT)
 
 
+def is_finite(s: Value) -> Value:
+    """Whether float(s) gives a number."""
+    return _made("is_finite", (s,), BOOL)
+
+
+def is_endless(s: Value) -> Value:
+    """Whether float(s) gives inf or nan."""
+    return _made("is_endless", (s,), BOOL)
+
+
+def float_of(s: Value) -> Value:
+    """float(s) for a string already known to be a number."""
+    return _made("float_of", (s,), REAL)
+
+
 def changing(value: Value) -> Iterable[Expr]:
     """The strips and changes of case in an expression whose text is itself unknown: they may change nothing."""
     if isinstance(value, Expr):
@@ -130,6 +162,9 @@ BUILD: dict[str, Callable[..., Value]] = {
     "repr": repr_,
     "is_int": is_int,
     "int_of": int_of,
+    "is_finite": is_finite,
+    "is_endless": is_endless,
+    "float_of": float_of,
 }
 
 __all__ = [
@@ -137,7 +172,10 @@ __all__ = [
     "MEANING",
     "changing",
     "first_word",
+    "float_of",
     "int_of",
+    "is_endless",
+    "is_finite",
     "is_int",
     "last_place",
     "other_words",

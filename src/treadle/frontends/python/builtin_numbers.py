@@ -116,11 +116,13 @@ def _int(vm: VM, value: Any = 0, base: Any = _MISSING) -> Any:
 
 
 def _float(vm: VM, value: Any = 0.0) -> Any:
-    from treadle.frontends.python import attributes, operators
+    from treadle.frontends.python import attributes, operators, strings
 
     value = vm.force(value)
     if isinstance(value, Expr) and operators.number_kind(value):
         return operators.as_real(value)
+    if isinstance(value, Expr) and value.sort is x.STR:
+        return strings.to_float(vm, value)
     if isinstance(value, InstanceObj) and attributes.lookup(value.cls, "__float__") is not None:
         return vm.call(attributes.get(vm, value, "__float__"))
     return _on_known(vm, float, value)

@@ -146,6 +146,11 @@ def repr_of(vm: VM, value: Any) -> Any:
                 return _dataclass_repr(vm, value)
         if hasattr(value.cls, "__dataclass_params__") and value.cls.__dataclass_params__.repr:
             return _dataclass_repr(vm, value)
+        if method is object.__repr__:
+            # no address, but as different as they are
+            known = vm.heap.settle(value)
+            cls = attributes.python_type(vm, known)
+            return f"<{cls.__module__}.{cls.__qualname__} object at 0x{known.number + 1:012x}>"
         if method in (list.__repr__, dict.__repr__, tuple.__repr__) and value.payload is not None:
             return repr_of(vm, value.payload)
     return concrete.call_real(vm, repr, [value], {})
@@ -379,6 +384,14 @@ def to_int(vm: VM, s: Expr) -> Any:
     if vm.decide(text.is_int(s)):
         return text.int_of(s)
     raise vm.error(ValueError, x.concat("invalid literal for int() with base 10: ", text.repr_(s)))
+
+
+def to_float(vm: VM, s: Expr) -> Any:
+    """float(s) of an unknown string: a number, or a ValueError; inf and nan are not explored."""
+    if vm.decide(text.is_finite(s)):
+        return text.float_of(s)
+    vm.path.assume(x.not_(text.is_endless(s)))
+    raise vm.error(ValueError, x.concat("could not convert string to float: ", text.repr_(s)))
 
 
 def plain(value: Any) -> Any:
