@@ -11,6 +11,7 @@ import threading
 import time
 import types
 from concurrent.futures import Future, ThreadPoolExecutor
+from os import _exit  # by name, on purpose
 from time import monotonic, sleep  # by name, on purpose
 from typing import Any
 
@@ -351,6 +352,8 @@ def test_ending_the_process_is_told_to_be_unsupported() -> None:
     for call in (lambda: os._exit(0), lambda: os.abort(), lambda: os.execl(sys.executable, sys.executable, "-c", "")):
         with pytest.raises(Unsupported, match="ends the whole process and the search with it"):
             execute(call)
+    with pytest.raises(Unsupported, match=r"the program calls os\._exit\(\)"):
+        execute(lambda: _exit(0))
 
 
 def test_adopting_anything_else_gives_it_back() -> None:

@@ -109,6 +109,7 @@ def _fill_replaced() -> None:
 
 _fill_replaced()
 REPLACED.update(clock.METHODS)
+REPLACED.update(processes.IMPORTED)
 
 
 class _RealThreadModule(types.SimpleNamespace):

@@ -48,6 +48,11 @@ def _ending(name: str) -> Any:
 
 _ENDINGS = {name: _ending(name) for name in ("_exit", "abort", "execv", "execve") if hasattr(os, name)}
 
+# what to put in place of a name that was imported from os before
+IMPORTED: dict[Any, Any] = {getattr(os, name): model for name, model in _ENDINGS.items()}
+if _real_fork is not None:
+    IMPORTED[_real_fork] = fork
+
 
 def _start(real: Any) -> Any:
     def start(self: Any) -> None:
