@@ -104,7 +104,7 @@ def test_outside_an_execution_everything_is_real() -> None:
         thread = threading.Thread(target=produce)
         thread.start()
         assert thread.ident not in (None, 1, 2)
-        assert [channel.get(timeout=10) for _ in range(3)] == [0, 1, 2]
+        assert [channel.get(timeout=300) for _ in range(3)] == [0, 1, 2]
         thread.join()
         with ThreadPoolExecutor(2) as pool:
             assert list(pool.map(abs, [-1, -2])) == [1, 2]
