@@ -189,6 +189,9 @@ def _built(value: Expr, args: list[Value]) -> Value:
     if value.op in ("ge0", "gt0", "eq0"):
         zero: Value = 0 if value.args[0].sort is INT else Fraction(0)
         return {"ge0": ge, "gt0": gt, "eq0": eq}[value.op](args[0], zero)
+    if value.op in _MEANING and not any(isinstance(a, Expr) for a in args):
+        # the constructors are for values that a program has computed, and these may be outside of what they allow
+        return _MEANING[value.op](*args)
     if value.op in ("div", "mod", "rdiv") and args[1] == 0:
         # behind a condition that has become false: nobody sees this value
         return 0 if value.sort is INT else Fraction(0)

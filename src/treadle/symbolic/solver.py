@@ -253,41 +253,36 @@ class Solver:
         return verdict if verdict.model is None else Verdict(Answer.SAT, {**verdict.model, **pins})
 
     def _refined(self, conditions: Sequence[Expr]) -> Verdict:
-        """Ask a new z3 solver, and believe only a model that our evaluator confirms.
+        """Ask a z3 that knows nothing else, and believe only a model that our evaluator confirms.
 
         z3 gives some partial operations a meaning of their own, and knows others by a definition that leaves something
         open: what such a function really gives for the values of a wrong model is told, and the question repeated.
         """
-        asserted = [term for c in conditions for term in self._translator.assertions(c)]
+        # a context of its own costs 2 ms, and the answer does not depend on what was asked before
+        context = z3.Context()
+        translator = Translator(context)
+        asserted = [term for c in conditions for term in translator.assertions(c)]
         try:
-            for _ in range(_MOST_REFINEMENTS):
-                solver = z3.Solver(ctx=self._context)
-                self._limit(solver, self.timeout)
+            for again in range(_MOST_REFINEMENTS):
+                solver = z3.Solver(ctx=context)
+                self._limit(solver, self.timeout / 4 if again else self.timeout)
                 solver.add(*asserted)
                 result = _asked(solver)
                 if result == z3.unsat:
                     return _UNSAT
                 if result != z3.sat:
                     return _UNKNOWN
-                model = self._read(solver.model(), conditions)
+                model = _read(translator, solver.model(), conditions)
                 if all(evaluate(c, model) for c in conditions):
                     return Verdict(Answer.SAT, model)
                 self.counts["model rejected"] += 1
-                facts = list(self._instances(conditions, model))
+                facts = list(_instances(translator, conditions, model))
                 if not facts:
                     return _UNKNOWN
                 asserted += facts
         except z3.Z3Exception:
             pass
         return _UNKNOWN
-
-    def _instances(self, conditions: Sequence[Expr], model: Model) -> Iterable[Any]:
-        """What the functions of the conditions that z3 knows in part give for the values of a model."""
-        term = self._translator.term
-        for condition in conditions:
-            for part, arguments, result in instances(condition, lambda v: evaluate(v, model)):
-                given = [term(a, a.sort) == term(v, a.sort) for a, v in arguments]
-                yield z3.Implies(z3.And(*given), term(part, part.sort) == term(result, part.sort))
 
     def _limit(self, solver: Any, effort: float) -> None:
         solver.set("rlimit", max(1000, int(effort * _STEPS_PER_SECOND)))
@@ -343,7 +338,7 @@ class Solver:
                     return _UNSAT
                 if result != z3.sat:
                     return _UNKNOWN
-                model = self._read(stack.z3.model(), [*conditions, extra])
+                model = _read(self._translator, stack.z3.model(), [*conditions, extra])
             finally:
                 stack.z3.pop()
         except z3.Z3Exception:
@@ -354,12 +349,21 @@ class Solver:
             return _UNKNOWN
         return Verdict(Answer.SAT, model)
 
-    def _read(self, found: Any, conditions: Sequence[Expr]) -> dict[Expr, Const]:
-        model: dict[Expr, Const] = {}
-        for v in frozenset().union(*(c.vars for c in conditions)):
-            term = found.eval(self._translator.term(v, v.sort), model_completion=True)
-            model[v] = value_of(term, v.sort)
-        return model
+
+def _read(translator: Translator, found: Any, conditions: Sequence[Expr]) -> dict[Expr, Const]:
+    model: dict[Expr, Const] = {}
+    for v in sorted(frozenset().union(*(c.vars for c in conditions)), key=lambda v: v.order):
+        term = found.eval(translator.term(v, v.sort), model_completion=True)
+        model[v] = value_of(term, v.sort)
+    return model
+
+
+def _instances(translator: Translator, conditions: Sequence[Expr], model: Model) -> Iterable[Any]:
+    """What the functions of the conditions that z3 knows in part give for the values of a model."""
+    for condition in conditions:
+        for part, arguments, result in instances(condition, lambda v: evaluate(v, model)):
+            given = [translator.term(a, a.sort) == translator.term(v, a.sort) for a, v in arguments]
+            yield z3.Implies(z3.And(*given), translator.term(part, part.sort) == translator.term(result, part.sort))
 
 
 def _all_linear(conditions: Sequence[Expr], extra: Expr) -> bool:
