@@ -175,6 +175,18 @@ def test_generated_methods_of_a_module_imported_meanwhile(load: Load, tmp_path: 
     assert "_treadle_load" not in sys.modules["shapes"].Point.__eq__.__code__.co_names
 
 
+def test_generated_methods_are_seen_although_a_source_of_their_name_is_known(
+    load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From 3.13 on, `python -c` leaves its source under the name <string>: so start the workers of pytest-xdist."""
+    source = "def __create_fn__():\n def __eq__(self, other): return 1\n"
+    monkeypatch.setitem(linecache.cache, "<string>", (len(source), None, source.splitlines(True), "<string>"))
+    module = load(DATACLASSES)
+    point, same = module.Point(1), module.Point(1)
+    loads = [entry[1] for entry in seen(module, lambda: point == same) if entry[0] == "load"]
+    assert sorted(name for name in loads if not name.startswith("__")) == ["x", "x", "y", "y"]
+
+
 def test_functions_made_meanwhile_are_undone_too(load: Load) -> None:
     module = load("def make():\n    def inner(o): return o.x\n    return inner\n")
     with instrumented(module, Selection.for_test(module), HOOKS):

@@ -163,9 +163,8 @@ def _swap_in(
         if key not in chunks:
             chunks[key] = _chunk(code, module, cache)
         chunk = chunks[key]
-        if chunk is None:
-            rewritten = rewritten_dataclass_method(code)
-        else:
+        rewritten = rewritten_dataclass_method(code)
+        if rewritten is None and chunk is not None:
             rewritten = chunk.rewritten_form(code) or _despite_differences(chunk, code, module)
         if rewritten is not None:
             swaps.append((function, rewritten))
@@ -184,6 +183,10 @@ def _chunk(code: CodeType, module: ModuleType, cache: CodeCache) -> Chunk | None
 
 def _despite_differences(chunk: Chunk, code: CodeType, module: ModuleType) -> CodeType | None:
     """The rewritten form of code that we would have compiled to something else."""
+    if code.co_filename == "<string>":
+        return (
+            None  # many sources have this name: what is known by it may be another (from 3.13 on, that of `python -c`)
+        )
     plainly_loaded = type(vars(module).get("__loader__")) is SourceFileLoader
     if plainly_loaded and code.co_filename == file_of(module) and not is_up_to_date(module):
         raise UsageError(
