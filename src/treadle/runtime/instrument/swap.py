@@ -184,9 +184,8 @@ def _chunk(code: CodeType, module: ModuleType, cache: CodeCache) -> Chunk | None
 def _despite_differences(chunk: Chunk, code: CodeType, module: ModuleType) -> CodeType | None:
     """The rewritten form of code that we would have compiled to something else."""
     if code.co_filename == "<string>":
-        return (
-            None  # many sources have this name: what is known by it may be another (from 3.13 on, that of `python -c`)
-        )
+        # many sources have this name, and the one that is known may be another: from 3.13 on, that of `python -c`
+        return None
     plainly_loaded = type(vars(module).get("__loader__")) is SourceFileLoader
     if plainly_loaded and code.co_filename == file_of(module) and not is_up_to_date(module):
         raise UsageError(
