@@ -225,3 +225,27 @@ def shown(a: Plain, b: Plain) -> str:
 
 def number(text: str) -> float:
     return float(text.strip()) + 0.5
+
+
+class Group:
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+
+class Walkable(Group):
+    def __iter__(self):
+        return iter(range(self.size))
+
+    def __add__(self, other):
+        return self.size
+
+    def __call__(self):
+        return 1
+
+
+def walked(group: Group) -> list[int]:
+    return [n for n in group]
+
+
+def added(group: Group) -> int:
+    return group() if callable(group) else group + 1

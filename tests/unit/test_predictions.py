@@ -27,6 +27,8 @@ PATHS = {
     "unique": 3,
     "shown": 5,  # each of the two may be None; the texts of two objects differ, that of one is the same twice
     "number": 2,
+    "walked": 5,  # None; a group that cannot be walked over; none, one or two rounds
+    "added": 3,
 }
 
 

@@ -42,6 +42,12 @@ def lookup(cls: type, name: str) -> Any:
     return None
 
 
+def special(vm: VM, obj: InstanceObj, name: str) -> Any:
+    """The raw attribute of the class of an object that may be an instance of several."""
+    narrow(vm, obj, name)
+    return lookup(obj.cls, name)
+
+
 def _raw(cls: type, name: str) -> Any:
     for base in cls.__mro__:
         if name in base.__dict__:
@@ -279,7 +285,7 @@ def _instance(vm: VM, obj: InstanceObj, name: str) -> Any:
     narrow(vm, obj, name)
     if vm.checks.pending:
         contracts.looked_at(vm, obj)
-    custom = lookup(obj.cls, "__getattribute__")
+    custom = special(vm, obj, "__getattribute__")
     if isinstance(custom, types.FunctionType):
         if contracts.is_guarded(obj.cls) and custom.__module__.startswith("deal."):
             found = _plain(vm, obj, name)
@@ -311,7 +317,7 @@ def _plain(vm: VM, obj: InstanceObj, name: str) -> Any:
         return {"__traceback__": None, "__cause__": None, "__context__": None}.get(name)
     if isinstance(obj.payload, BaseException) and hasattr(obj.payload, name):
         return vm.lift(getattr(obj.payload, name))
-    fallback = lookup(obj.cls, "__getattr__")
+    fallback = special(vm, obj, "__getattr__")
     if fallback is not None:
         return vm.call(fallback, obj, name)
     if obj.payload is not None and not isinstance(obj.payload, BaseException):
@@ -420,7 +426,7 @@ def set_(vm: VM, obj: Any, name: str, value: Any) -> None:
     if isinstance(obj, InstanceObj):
         if vm.checks.pending:
             contracts.looked_at(vm, obj)
-        custom = lookup(obj.cls, "__setattr__")
+        custom = special(vm, obj, "__setattr__")
         if isinstance(custom, types.FunctionType):
             if _is_generated(custom):
                 _frozen(vm, obj, name, "assign to")
@@ -494,7 +500,7 @@ def delete(vm: VM, obj: Any, name: str) -> None:
 
     obj = vm.force(obj)
     if isinstance(obj, InstanceObj):
-        custom = lookup(obj.cls, "__delattr__")
+        custom = special(vm, obj, "__delattr__")
         if isinstance(custom, types.FunctionType):
             if _is_generated(custom):
                 _frozen(vm, obj, name, "delete")

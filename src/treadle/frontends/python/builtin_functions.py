@@ -259,7 +259,7 @@ def _callable(vm: VM, value: Any) -> Any:
 
     value = vm.force(value)
     if isinstance(value, InstanceObj):
-        return attributes.lookup(value.cls, "__call__") is not None
+        return attributes.special(vm, value, "__call__") is not None
     return isinstance(value, FunctionValue | FunctionObj | Bound | BuiltinMethod | Partial) or (
         not isinstance(value, Expr | Obj | tuple) and callable(value)
     )
@@ -270,7 +270,7 @@ def _hash(vm: VM, value: Any) -> Any:
 
     value = vm.force(value)
     mappings.check_key(vm, value)
-    if isinstance(value, InstanceObj) and operators._is_python(attributes.lookup(value.cls, "__hash__")):
+    if isinstance(value, InstanceObj) and operators._is_python(attributes.special(vm, value, "__hash__")):
         return vm.call(attributes.get(vm, value, "__hash__"))
     if vm.hashing:
         return 0
@@ -295,7 +295,7 @@ def _print(vm: VM, *args: Any, **named: Any) -> None:
 
     for value in args:
         value = vm.force(value)
-        if isinstance(value, InstanceObj) and operators._is_python(attributes.lookup(value.cls, "__str__")):
+        if isinstance(value, InstanceObj) and operators._is_python(attributes.special(vm, value, "__str__")):
             _str(vm, value)
 
 
@@ -419,7 +419,7 @@ def _fspath(vm: VM, path: Any) -> Any:
     path = vm.force(path)
     if operators.is_string(path):
         return path
-    if isinstance(path, InstanceObj) and attributes.lookup(path.cls, "__fspath__") is not None:
+    if isinstance(path, InstanceObj) and attributes.special(vm, path, "__fspath__") is not None:
         return vm.call(attributes.get(vm, path, "__fspath__"))
     return _on_known(vm, os.fspath, operators.exemplar(vm, path) if isinstance(path, Expr) else path)
 

@@ -32,7 +32,7 @@ def length(vm: VM, value: Any) -> Any:
     if isinstance(value, Range):
         return sequences.range_length(vm, value)
     if isinstance(value, InstanceObj):
-        own = attributes.lookup(value.cls, "__len__")
+        own = attributes.special(vm, value, "__len__")
         if value.payload is not None and not operators._is_python(own):
             return length(vm, value.payload)
         if own is not None:
@@ -64,7 +64,7 @@ def _next(vm: VM, iterator: Any, default: Any = _MISSING) -> Any:
             return resume(vm, iterator)
         if isinstance(iterator, Iterator_):
             return iterator.step()
-        if isinstance(iterator, InstanceObj) and attributes.lookup(iterator.cls, "__next__") is not None:
+        if isinstance(iterator, InstanceObj) and attributes.special(vm, iterator, "__next__") is not None:
             return vm.call(attributes.get(vm, iterator, "__next__"))
         if operators.is_known(iterator) and hasattr(type(iterator), "__next__"):
             return iterate(vm, iterator).step()
@@ -187,7 +187,7 @@ def _reversed(vm: VM, value: Any) -> Any:
     if isinstance(value, View):
         return over_values(mappings.view_items(vm, value)[::-1])
     if isinstance(value, InstanceObj):
-        if attributes.lookup(value.cls, "__reversed__") is not None:
+        if attributes.special(vm, value, "__reversed__") is not None:
             return vm.call(attributes.get(vm, value, "__reversed__"))
         size = length(vm, value)
         if isinstance(size, int):
@@ -203,7 +203,7 @@ def _range(vm: VM, *args: Any) -> Any:
     values = []
     for a in args:
         a = vm.force(a)
-        if isinstance(a, InstanceObj) and attributes.lookup(a.cls, "__index__") is not None:
+        if isinstance(a, InstanceObj) and attributes.special(vm, a, "__index__") is not None:
             a = vm.force(vm.call(attributes.get(vm, a, "__index__")))
         values.append(a)
     if not 1 <= len(values) <= 3 or any(operators.number_kind(v) != "int" for v in values):

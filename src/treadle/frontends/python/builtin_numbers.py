@@ -29,7 +29,7 @@ def _abs(vm: VM, value: Any) -> Any:
         return x.ite(x.ge(number, 0), number, x.neg(number))
     if isinstance(value, Expr) and kind == "float":
         return x.ite(x.ge(value, Fraction(0)), value, x.rneg(value))
-    if isinstance(value, InstanceObj) and attributes.lookup(value.cls, "__abs__") is not None:
+    if isinstance(value, InstanceObj) and attributes.special(vm, value, "__abs__") is not None:
         return vm.call(attributes.get(vm, value, "__abs__"))
     return _on_known(vm, abs, value)
 
@@ -106,8 +106,8 @@ def _int(vm: VM, value: Any = 0, base: Any = _MISSING) -> Any:
         return operators.as_int(value)
     if isinstance(value, InstanceObj):
         for name in ("__int__", "__index__", "__trunc__"):
-            if attributes.lookup(value.cls, name) is not None and operators._is_python(
-                attributes.lookup(value.cls, name)
+            if attributes.special(vm, value, name) is not None and operators._is_python(
+                attributes.special(vm, value, name)
             ):
                 return vm.call(attributes.get(vm, value, name))
         if value.payload is not None:
@@ -123,7 +123,7 @@ def _float(vm: VM, value: Any = 0.0) -> Any:
         return operators.as_real(value)
     if isinstance(value, Expr) and value.sort is x.STR:
         return strings.to_float(vm, value)
-    if isinstance(value, InstanceObj) and attributes.lookup(value.cls, "__float__") is not None:
+    if isinstance(value, InstanceObj) and attributes.special(vm, value, "__float__") is not None:
         return vm.call(attributes.get(vm, value, "__float__"))
     return _on_known(vm, float, value)
 
@@ -132,7 +132,7 @@ def _round(vm: VM, value: Any, digits: Any = None) -> Any:
     from treadle.frontends.python import attributes, operators
 
     value = vm.force(value)
-    if isinstance(value, InstanceObj) and attributes.lookup(value.cls, "__round__") is not None:
+    if isinstance(value, InstanceObj) and attributes.special(vm, value, "__round__") is not None:
         return vm.call(attributes.get(vm, value, "__round__"), *(() if digits is None else (digits,)))
     if isinstance(value, Expr) and operators.number_kind(value) == "int" and digits is None:
         return operators.as_int(value)
@@ -183,7 +183,7 @@ def _divmod(vm: VM, a: Any, b: Any) -> Any:
     from treadle.frontends.python import attributes, operators
 
     a, b = vm.force(a), vm.force(b)
-    if isinstance(a, InstanceObj) and attributes.lookup(a.cls, "__divmod__") is not None:
+    if isinstance(a, InstanceObj) and attributes.special(vm, a, "__divmod__") is not None:
         return vm.call(attributes.get(vm, a, "__divmod__"), b)
     if (
         isinstance(a, InstanceObj)

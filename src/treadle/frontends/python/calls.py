@@ -48,7 +48,7 @@ def call(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
         return _host_function(vm, function, args, named)
     if isinstance(function, type):
         return instantiate(vm, function, args, named)
-    if isinstance(function, InstanceObj) and attributes.lookup(function.cls, "__call__") is not None:
+    if isinstance(function, InstanceObj) and attributes.special(vm, function, "__call__") is not None:
         return call(vm, attributes.get(vm, function, "__call__"), args, named)
     if isinstance(function, contracts.Guarded):
         return contracts.call_guarded(vm, function, args, named)

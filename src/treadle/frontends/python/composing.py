@@ -133,13 +133,14 @@ class Composition:
                 raise Restart
             self.values[formal] = actual
         elif isinstance(formal, Ref):
+            # the reference itself, also where it is known what it refers to: writing it back changes nothing
+            self.refs[formal.name] = actual
             while isinstance(actual, Ref) and actual.resolved:
                 actual = actual.value
             if isinstance(actual, Ref):
                 if not set(actual.options) <= set(formal.options):
                     raise Restart
                 self.shared[id(actual)] += 1
-            self.refs[formal.name] = actual
         elif isinstance(formal, tuple):
             if not isinstance(actual, tuple) or len(actual) != len(formal):
                 raise Restart

@@ -73,10 +73,10 @@ def _instance_truth(vm: VM, value: InstanceObj) -> Value:
     from treadle.frontends.python import attributes
 
     holds = isinstance(value.payload, ListObj | DictObj | tuple | Expr | str | int | float)
-    if holds and attributes.lookup(value.cls, "__bool__") is None:
+    if holds and attributes.special(vm, value, "__bool__") is None:
         return truth(vm, value.payload)
     for name in ("__bool__", "__len__"):
-        if attributes.lookup(value.cls, name) is not None:
+        if attributes.special(vm, value, name) is not None:
             answer = vm.call(attributes.get(vm, value, name))
             return truth(vm, answer)
     return True
@@ -277,7 +277,7 @@ def contains(vm: VM, item: Any, container: Any) -> Value:
     if isinstance(container, Range):
         return _in_range(vm, vm.force(item), container)
     if isinstance(container, InstanceObj):
-        if attributes.lookup(container.cls, "__contains__") is not None and not (
+        if attributes.special(vm, container, "__contains__") is not None and not (
             isinstance(container.payload, tuple | ListObj | DictObj)
         ):
             return truth(vm, vm.call(attributes.get(vm, container, "__contains__"), item))

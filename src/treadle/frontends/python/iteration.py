@@ -60,7 +60,7 @@ def iterate(vm: VM, value: Any) -> Iterator_:
         return _over_string(vm, value)
     if isinstance(value, InstanceObj):
         holds = isinstance(value.payload, tuple | ListObj | DictObj)
-        if holds and attributes.lookup(value.cls, "__iter__") in _builtin_iters():
+        if holds and attributes.special(vm, value, "__iter__") in _builtin_iters():
             return iterate(vm, value.payload)
         return _over_instance(vm, value)
     if isinstance(value, enum.EnumType):
@@ -185,9 +185,9 @@ def returned(iterator: Any) -> Any:
 def _over_instance(vm: VM, value: InstanceObj) -> Iterator_:
     from treadle.frontends.python import attributes, operators
 
-    if attributes.lookup(value.cls, "__iter__") is not None:
+    if attributes.special(vm, value, "__iter__") is not None:
         inner = vm.force(vm.call(attributes.get(vm, value, "__iter__")))
-        if not (isinstance(inner, InstanceObj) and attributes.lookup(inner.cls, "__next__")):
+        if not (isinstance(inner, InstanceObj) and attributes.special(vm, inner, "__next__")):
             return iterate(vm, inner)
 
         def advance() -> Any:
@@ -199,7 +199,7 @@ def _over_instance(vm: VM, value: InstanceObj) -> Iterator_:
                 raise
 
         return Iterator_(advance, _never)
-    if attributes.lookup(value.cls, "__getitem__") is not None:
+    if attributes.special(vm, value, "__getitem__") is not None:
         position = 0
 
         def by_index() -> Any:

@@ -37,7 +37,7 @@ def check_key(vm: VM, key: Any) -> None:
             check_key(vm, part)
     if isinstance(key, InstanceObj) and key.cls.__hash__ is None:
         raise vm.error(TypeError, f"unhashable type: '{key.cls.__name__}'")
-    if isinstance(key, InstanceObj) and _decides(attributes.lookup(key.cls, "__hash__"), key.cls):
+    if isinstance(key, InstanceObj) and _decides(attributes.special(vm, key, "__hash__"), key.cls):
         # that equal objects have one hash is taken for granted: only what happens on the way matters
         vm.hashing += 1
         try:
@@ -133,7 +133,7 @@ def entries(vm: VM, obj: Any) -> list[tuple[Any, Any]]:
 
     if isinstance(obj, InstanceObj) and isinstance(obj.payload, DictObj):
         obj = obj.payload
-    if isinstance(obj, InstanceObj) and attributes.lookup(obj.cls, "keys") is not None:
+    if isinstance(obj, InstanceObj) and attributes.special(vm, obj, "keys") is not None:
         keys = vm.spread(vm.call(attributes.get(vm, obj, "keys")))
         return [(k, vm.call(attributes.get(vm, obj, "__getitem__"), k)) for k in keys]
     if not isinstance(obj, DictObj):

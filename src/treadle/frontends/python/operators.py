@@ -127,7 +127,7 @@ def _unary(vm: VM, op: str, value: Any) -> Any:
         value = vm.force(value)
         return isinstance(value, DictObj) and not value.keys_only
     value = vm.force(value)
-    if isinstance(value, InstanceObj) and attributes.lookup(value.cls, f"__{op}__") is not None:
+    if isinstance(value, InstanceObj) and attributes.special(vm, value, f"__{op}__") is not None:
         return vm.call(attributes.get(vm, value, f"__{op}__"))
     kind = number_kind(value) if isinstance(value, Expr) else None
     if kind == "int":
@@ -207,10 +207,10 @@ def _dunder(vm: VM, op: str, a: Any, b: Any) -> Any:
     if isinstance(a, InstanceObj) and isinstance(b, InstanceObj) and a.cls is not b.cls and issubclass(b.cls, a.cls):
         tries.reverse()
     for owner, method, other in tries:
-        if isinstance(owner, InstanceObj) and attributes.lookup(owner.cls, method) is not None:
+        if isinstance(owner, InstanceObj) and attributes.special(vm, owner, method) is not None:
             if method.startswith("__r") and owner is b and isinstance(a, InstanceObj) and a.cls is b.cls:
                 continue
-            if owner.payload is not None and not _is_python(attributes.lookup(owner.cls, method)):
+            if owner.payload is not None and not _is_python(attributes.special(vm, owner, method)):
                 continue
             answer = vm.call(attributes.get(vm, owner, method), other)
             if answer is not NotImplemented:
@@ -242,7 +242,7 @@ def _in_place(vm: VM, op: str, a: Any, b: Any) -> Any:
         return a
     if isinstance(a, InstanceObj):
         method = f"__i{_DUNDER[op]}__"
-        if attributes.lookup(a.cls, method) is not None:
+        if attributes.special(vm, a, method) is not None:
             answer = vm.call(attributes.get(vm, a, method), b)
             if answer is not NotImplemented:
                 return answer
@@ -486,7 +486,7 @@ def _not_equal(vm: VM, a: Any, b: Any) -> Value:
     from treadle.frontends.python import attributes
 
     a_forced = vm.force(a) if not (b is None or isinstance(b, Ref)) else a
-    if isinstance(a_forced, InstanceObj) and _is_python(attributes.lookup(a_forced.cls, "__ne__")):
+    if isinstance(a_forced, InstanceObj) and _is_python(attributes.special(vm, a_forced, "__ne__")):
         return truth(vm, vm.call(attributes.get(vm, a_forced, "__ne__"), b))
     return x.not_(equal(vm, a, b))
 

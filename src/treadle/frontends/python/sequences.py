@@ -34,7 +34,7 @@ def as_index(vm: VM, container: Any, index: Any) -> Any:
     from treadle.frontends.python import attributes, operators
 
     index = vm.force(index)
-    if isinstance(index, InstanceObj) and attributes.lookup(index.cls, "__index__") is not None:
+    if isinstance(index, InstanceObj) and attributes.special(vm, index, "__index__") is not None:
         index = vm.call(attributes.get(vm, index, "__index__"))
     if operators.number_kind(index) == "int":
         return operators.as_int(index)
@@ -65,9 +65,9 @@ def get_item(vm: VM, obj: Any, index: Any) -> Any:
         where = position(vm, index, size, "range object index out of range")
         return x.add(obj.start, x.mul(where, obj.step))
     if isinstance(obj, InstanceObj):
-        if obj.payload is not None and not operators._is_python(attributes.lookup(obj.cls, "__getitem__")):
+        if obj.payload is not None and not operators._is_python(attributes.special(vm, obj, "__getitem__")):
             return _payload_item(vm, obj, index)
-        if attributes.lookup(obj.cls, "__getitem__") is not None:
+        if attributes.special(vm, obj, "__getitem__") is not None:
             return vm.call(attributes.get(vm, obj, "__getitem__"), index)
     if isinstance(obj, type):
         return _class_item(vm, obj, index)
@@ -87,7 +87,7 @@ def _payload_item(vm: VM, obj: InstanceObj, index: Any) -> Any:
         value = vm.call(factory)
         mappings.store(vm, obj.payload, index, value)
         return value
-    missing = attributes.lookup(obj.cls, "__missing__")
+    missing = attributes.special(vm, obj, "__missing__")
     if isinstance(obj.payload, DictObj) and missing is not None:
         found = mappings.find(vm, obj.payload, index)
         return found[1] if found is not None else vm.call(attributes.get(vm, obj, "__missing__"), index)
@@ -157,10 +157,10 @@ def set_item(vm: VM, obj: Any, index: Any, value: Any) -> None:
         write(vm, obj, position(vm, index, obj.size(), "list assignment index out of range"), value)
         return
     if isinstance(obj, InstanceObj):
-        if obj.payload is not None and not operators._is_python(attributes.lookup(obj.cls, "__setitem__")):
+        if obj.payload is not None and not operators._is_python(attributes.special(vm, obj, "__setitem__")):
             set_item(vm, obj.payload, index, value)
             return
-        if attributes.lookup(obj.cls, "__setitem__") is not None:
+        if attributes.special(vm, obj, "__setitem__") is not None:
             vm.call(attributes.get(vm, obj, "__setitem__"), index, value)
             return
     shown = operators.exemplar(vm, obj)
@@ -191,8 +191,8 @@ def delete_item(vm: VM, obj: Any, index: Any) -> None:
             return
         list_methods.pop(vm, obj, as_index(vm, obj, index), "list assignment index out of range")
         return
-    if isinstance(obj, InstanceObj) and attributes.lookup(obj.cls, "__delitem__") is not None:
-        if obj.payload is not None and not operators._is_python(attributes.lookup(obj.cls, "__delitem__")):
+    if isinstance(obj, InstanceObj) and attributes.special(vm, obj, "__delitem__") is not None:
+        if obj.payload is not None and not operators._is_python(attributes.special(vm, obj, "__delitem__")):
             delete_item(vm, obj.payload, index)
             return
         vm.call(attributes.get(vm, obj, "__delitem__"), index)

@@ -92,13 +92,13 @@ def text_of(vm: VM, value: Any) -> Any:
         if value.sort is x.BOOL:
             return "True" if vm.decide(value) else "False"
     if isinstance(value, InstanceObj):
-        if issubclass(value.cls, BaseException) and attributes.lookup(value.cls, "__str__") in _EXCEPTION_TEXT:
+        if issubclass(value.cls, BaseException) and attributes.special(vm, value, "__str__") in _EXCEPTION_TEXT:
             return exception_text(vm, value)
         for name in ("__str__", "__repr__"):
-            method = attributes.lookup(value.cls, name)
+            method = attributes.special(vm, value, name)
             if operators._is_python(method) and not method.__code__.co_filename.startswith("<"):
                 return vm.call(attributes.get(vm, value, name))
-        if attributes.lookup(value.cls, "__str__") is object.__str__:
+        if attributes.special(vm, value, "__str__") is object.__str__:
             return repr_of(vm, value)
     return concrete.call_real(vm, str, [value], {})
 
@@ -134,7 +134,7 @@ def repr_of(vm: VM, value: Any) -> Any:
         parts = [x.concat(repr_of(vm, k), ": ", repr_of(vm, v)) for k, v in mappings.entries(vm, value)]
         return x.concat("{", *_separated(parts), "}")
     if isinstance(value, InstanceObj):
-        method = attributes.lookup(value.cls, "__repr__")
+        method = attributes.special(vm, value, "__repr__")
         if operators._is_python(method):
             if hasattr(value.cls, "__dataclass_fields__") and method.__qualname__.endswith(
                 "__create_fn__.<locals>.__repr__"
@@ -181,12 +181,12 @@ def formatted(vm: VM, value: Any, conversion: str, spec: Any) -> Any:
         value = text_of(vm, value) if conversion == "s" else concrete.call_real(vm, ascii, [value], {})
     if spec == "" or (spec == "d" and operators.number_kind(vm.force(value)) == "int"):
         value = vm.force(value)
-        own = isinstance(value, InstanceObj) and attributes.lookup(value.cls, "__format__")
+        own = isinstance(value, InstanceObj) and attributes.special(vm, value, "__format__")
         if isinstance(value, InstanceObj) and operators._is_python(own):
             return vm.call(attributes.get(vm, value, "__format__"), spec)
         return text_of(vm, value)
     value = vm.force(value)
-    if isinstance(value, InstanceObj) and operators._is_python(attributes.lookup(value.cls, "__format__")):
+    if isinstance(value, InstanceObj) and operators._is_python(attributes.special(vm, value, "__format__")):
         return vm.call(attributes.get(vm, value, "__format__"), spec)
     answer = text_methods.formatted(vm, value, spec) if isinstance(spec, str) else NotImplemented
     return answer if answer is not NotImplemented else concrete.call_real(vm, format, [value, spec], {})
