@@ -42,8 +42,16 @@ def sentence(result: Result) -> str:
     return f"{why}, so this says nothing about concurrency"
 
 
+_ADVICE_FOR_MODELS = {
+    Verdict.CUT: "raise --executions or --seconds, or make the model smaller",
+    Verdict.NOTHING_TO_EXPLORE: "send a message in the main block: `object!method();`",
+}
+
+
 def advice(result: Result) -> str:
     """What to do next, or "" when nothing needs doing."""
+    if result.target.endswith(".abs"):
+        return _ADVICE_FOR_MODELS.get(result.verdict, "")
     if result.verdict is Verdict.CUT:
         return "raise --executions or --seconds, bound the search with --preemptions 2, or make the test smaller"
     if result.verdict is Verdict.NOTHING_TO_EXPLORE:
