@@ -67,7 +67,7 @@ def _name(parameter: click.Parameter) -> str:
 @click.option("--domain", default="-10..10", show_default=True, metavar="LO..HI", help="Integers tried first.")
 @click.option("--pre", multiple=True, metavar="CONDITION", help="What the inputs fulfil: 'n >= 0'. Repeatable.")
 @click.option("--assume", multiple=True, metavar="WHAT", help="non_aliasing(a, b), non_sharing(a, b) or acyclic(a).")
-@click.option("--infer-assumptions", is_flag=True, help="Assume what only constructors link to be acyclic.")
+@click.option("--infer-assumptions", is_flag=True, help="Assume what the code shows: acyclic, not shared.")
 @click.option(
     "--contracts/--no-contracts", default=True, help="Whether preconditions are assumed, and promises checked."
 )

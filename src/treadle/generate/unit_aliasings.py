@@ -297,7 +297,7 @@ class _Decided(Aliasing):
             return True
         self._collect()
         graph = Graph(
-            assumed.roots.get,
+            assumed.roots,
             lambda value, name: self._held(value).get(name),
             lambda value: self._held(value).values(),
             lambda value: found.number if isinstance(found := self.value(value), Obj) and found.is_input else None,

@@ -158,7 +158,7 @@ def hold_for(case: TestCase, assumptions: Sequence[Assumption]) -> bool:
     """Whether the inputs of a test case are such as was assumed."""
     if not assumptions:
         return True
-    graph = Graph(case.arguments.get, _stored, _held, lambda value: value.number if isinstance(value, Node) else None)
+    graph = Graph(case.arguments, _stored, _held, lambda value: value.number if isinstance(value, Node) else None)
     return not any(broken(one, graph) for one in assumptions)
 
 

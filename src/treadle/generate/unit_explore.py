@@ -232,7 +232,7 @@ class Session:
         self.inferred = inferred(target, self.types) if options.infer_assumptions else []
         self.assumptions = (
             *assumptions_of(target, options.assume, self.types),
-            *(one.assumption for one in self.inferred),
+            *dict.fromkeys(one.assumption for one in self.inferred),
         )
         self._decided = set(decided)
         self.ctrl_c = CtrlC()

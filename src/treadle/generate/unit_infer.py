@@ -1,10 +1,13 @@
-"""Heap assumptions that follow from the code: structures that only constructors link are acyclic.
+"""Heap assumptions that follow from the code: what only constructors link is acyclic, what a field owns is not shared.
 
 An object whose links are all set by its own constructor, to what the constructor was given or makes itself, can only
 point to objects that are older than it or belong to it alone; so no path of links comes back. This is inferred only
 on request (--infer-assumptions), and only if nothing in the package (or beside the module) can do otherwise: no other
 assignment to a field of that name, no setattr, no container of objects that could be added to, no constructor that
 lets `self` out.
+
+`unit_owned` decides which fields own what they hold. Then no two fields hold the same object, nor do a field and an
+argument; and where all links are owned, nothing at all is shared, and there are no cycles.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from pathlib import Path
 
 from treadle.frontends.python import fields, source
 from treadle.frontends.python.heirs import known_subclasses
+from treadle.generate.unit_owned import Owning
 from treadle.generate.unit_target import Target
 from treadle.symbolic import types as t
 from treadle.symbolic.assumptions import Assumption
@@ -25,11 +29,14 @@ from treadle.symbolic.assumptions import Assumption
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
+    """An assumption, and why it holds; `says` is what follows from it for these inputs, in a person's words."""
+
     assumption: Assumption
     reason: str
+    says: str = ""
 
     def __str__(self) -> str:
-        return f"{self.assumption}: {self.reason}"
+        return f"{self.says or self.assumption}: {self.reason}"
 
 
 class _No(Exception):
@@ -37,10 +44,16 @@ class _No(Exception):
 
 
 def inferred(target: Target, types: dict[str, t.Type]) -> list[Inferred]:
-    """acyclic(x) for every input whose structure only constructors link."""
+    """What the code says about the inputs."""
     inputs: dict[str, t.Type] = dict(types)
     if target.receiver == "self" and target.cls is not None:
         inputs = {"self": t.Instance(target.cls), **inputs}
+    linked = _linked_by_constructors(target, inputs)
+    return [*linked, *_owned(target, inputs, {one.assumption for one in linked})]
+
+
+def _linked_by_constructors(target: Target, inputs: dict[str, t.Type]) -> list[Inferred]:
+    """acyclic(x) for every input whose structure only constructors link."""
     found: list[Inferred] = []
     for name, kind in inputs.items():
         classes = [o.cls for o in t.options(kind) if isinstance(o, t.Instance)]
@@ -57,6 +70,145 @@ def inferred(target: Target, types: dict[str, t.Type]) -> list[Inferred]:
         verb = "is" if "," not in shown else "are"
         found.append(Inferred(Assumption("acyclic", (name,)), f"{shown} {verb} assigned by constructors only"))
     return found
+
+
+# --- fields that own what they hold -----------------------------------------------------------------------------
+
+
+def _owned(target: Target, inputs: dict[str, t.Type], known: set[Assumption]) -> list[Inferred]:
+    held = _held_by_fields(inputs.values())
+    try:
+        owning = Owning({target.file, *_project_files(target), *_files_of(held)})
+    except (source.NoSource, OSError):
+        return []
+    owned = [name for name in _names(held) if _is_owned(name, held, owning)]
+    if not owned:
+        return []
+    whole = set(_names(held)) <= set(owned) and not any(map(_has_open_parts, _kinds(held)))
+    assumption = Assumption("owned", tuple(owned))
+    shown = [f"{cls.__name__}.{field}" for cls, own in held.items() for field in own if field in owned]
+    hold = "holds" if len(shown) == 1 else "hold"
+    reason = f"what {' and '.join(shown)} {hold} is made to be put there, and never given away"
+    says = list(_statements(inputs, held, owned, whole)) or [f"nothing else holds what {' and '.join(shown)} {hold}"]
+    found = [Inferred(assumption, reason, text) for text in dict.fromkeys(says)]
+    for name, kind in inputs.items():
+        acyclic = Assumption("acyclic", (name,))
+        if whole and acyclic not in known and _may_come_back(kind, held):
+            found.append(Inferred(acyclic, reason))
+    return found
+
+
+Held = dict[type, dict[str, t.Type]]
+
+
+def _held_by_fields(kinds: Iterable[t.Type]) -> Held:
+    """Class -> its fields that hold objects or containers, for every class that inputs lead to."""
+    found: Held = {}
+    todo = [c for kind in kinds for c in _instances(kind)]
+    while todo:
+        cls = todo.pop(0)
+        if cls not in found:
+            own = {n: k for n, k in fields.field_types(cls).items() if any(map(_is_reference, t.options(k)))}
+            found[cls] = own
+            todo.extend(c for kind in own.values() for c in _instances(kind))
+    return found
+
+
+def _is_reference(kind: t.Type) -> bool:
+    return not isinstance(kind, t.Scalar | t.NoneType | t.OneOf | t.Samples)
+
+
+def _instances(kind: t.Type) -> Iterator[type]:
+    """Every class that an object in a value of this type may have."""
+    for option in t.options(kind):
+        if isinstance(option, t.Instance):
+            yield from known_subclasses(option.cls)
+        else:
+            for part in _parts(option):
+                yield from _instances(part)
+
+
+def _parts(kind: t.Type) -> list[t.Type]:
+    if isinstance(kind, t.DictOf):
+        return [kind.key, kind.value]
+    if isinstance(kind, t.ListOf | t.SetOf):
+        return [kind.element]
+    if isinstance(kind, t.TupleOf):
+        return [*kind.elements, *([kind.rest] if kind.rest is not None else [])]
+    return []
+
+
+def _names(held: Held) -> list[str]:
+    return list(dict.fromkeys(field for own in held.values() for field in own))
+
+
+def _kinds(held: Held) -> list[t.Type]:
+    return [kind for own in held.values() for kind in own.values()]
+
+
+def _files_of(held: Held) -> set[str]:
+    modules = [sys.modules.get(cls.__module__) for cls in held]
+    return {file for m in modules if isinstance(file := getattr(m, "__file__", None), str)}
+
+
+def _is_owned(field: str, held: Held, owning: Owning) -> bool:
+    options = [o for own in held.values() if field in own for o in t.options(own[field]) if _is_reference(o)]
+    if not all(isinstance(o, t.Instance | t.ListOf | t.SetOf | t.DictOf) for o in options):
+        return False
+    if any(dataclasses.is_dataclass(cls) or type(cls) is not type for cls, own in held.items() if field in own):
+        return False
+    classes = {c for o in options if isinstance(o, t.Instance) for c in known_subclasses(o.cls)}
+    containers = any(not isinstance(o, t.Instance) for o in options)
+    return owning.owns(field, sorted(c.__name__ for c in classes), containers=containers)
+
+
+def _has_open_parts(kind: t.Type) -> bool:
+    """A container holds objects of its own: who else has them is not known."""
+    return any(_is_reference(part) for o in t.options(kind) for p in _parts(o) for part in t.options(p))
+
+
+def _may_come_back(kind: t.Type, held: Held) -> bool:
+    links = {cls: {n: set(_instances(k)) for n, k in own.items()} for cls, own in held.items()}
+    return any(c in links for c in _instances(kind)) and _comes_back(links)
+
+
+def _statements(inputs: dict[str, t.Type], held: Held, owned: list[str], whole: bool) -> Iterator[str]:
+    """What follows for the places that the inputs lead to directly, where they could be the same otherwise."""
+    places = [(name, field, k) for name, kind in inputs.items() for field, k in _fields_of(kind, held).items()]
+    for number, (name, field, kind) in enumerate(places):
+        for other, field_2, kind_2 in places[number + 1 :]:
+            alike = inputs[name] == inputs[other]
+            if name != other and field != field_2 and alike:
+                continue  # said of each of them already
+            if {field, field_2} & set(owned) and _overlap(kind, kind_2):
+                # a method may be called on what a field of another argument owns: then that one reaches all of it
+                word = "non_sharing" if whole and (name != "self" or other == "self") else "non_aliasing"
+                unless = f" unless {name} is {other}" if field == field_2 else ""
+                yield f"{word}({name}.{field}, {other}.{field_2}){unless}"
+        for other, kind_2 in inputs.items():
+            if field in owned and other not in ("self", name) and _overlap(kind, kind_2):
+                yield f"non_aliasing({name}.{field}, {other})"
+
+
+def _fields_of(kind: t.Type, held: Held) -> dict[str, t.Type]:
+    found: dict[str, t.Type] = {}
+    for option in t.options(kind):
+        if isinstance(option, t.Instance):
+            for cls in known_subclasses(option.cls):
+                found.update(held.get(cls, {}))
+    return found
+
+
+def _overlap(a: t.Type, b: t.Type) -> bool:
+    """Whether one object can be of both types."""
+    for one in t.options(a):
+        for two in t.options(b):
+            if isinstance(one, t.Instance) and isinstance(two, t.Instance):
+                if set(known_subclasses(one.cls)) & set(known_subclasses(two.cls)):
+                    return True
+            elif isinstance(one, t.ListOf | t.SetOf | t.DictOf) and one == two:
+                return True
+    return False
 
 
 # --- the structure: classes and the fields that link them -------------------------------------------------------
@@ -221,10 +373,15 @@ def _is_super(node: ast.expr) -> bool:
 
 
 def _project_files(target: Target) -> list[str]:
-    """Every file of the target's package; of a single module, the files beside it that mention it."""
+    """Every file of the target's package; of a single module, the files beside it that mention it.
+
+    Not its tests: those put objects together as no program would, Treadle's own above all.
+    """
     name = target.module.__name__.partition(".")[0]
     folders = getattr(sys.modules.get(name), "__path__", None)
     if folders is not None:
-        return [str(file) for folder in folders for file in sorted(Path(folder).rglob("*.py"))]
-    beside = sorted(Path(target.file).resolve().parent.glob("*.py"))
-    return [str(file) for file in beside if name in file.read_text("utf-8", "replace")]
+        files = [file for folder in folders for file in sorted(Path(folder).rglob("*.py"))]
+    else:
+        beside = sorted(Path(target.file).resolve().parent.glob("*.py"))
+        files = [file for file in beside if name in file.read_text("utf-8", "replace")]
+    return [str(f) for f in files if not (f.name.startswith("test_") or f.stem.endswith(("_test", "conftest")))]

@@ -3,6 +3,7 @@
     non_aliasing(a, b)   the two are never the same object
     non_sharing(a, b)    no object can be reached from both
     acyclic(a)           no object that can be reached from a can be reached from itself
+    owned(f, g, ...)     what fields of these names hold is held by nothing else: inferred only, see unit_owned
 
 `a` and `b` are access paths from a parameter: `l`, `self.first`. They speak of the heap before the call; what the
 program does to it later is its own business. The heap asks here before it lets a reference be an object it knows:
@@ -12,7 +13,8 @@ one that a later reference breaks is seen when that one is resolved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,14 +36,14 @@ class Assumption:
 class Graph:
     """Objects and what they hold, as the assumptions see them: of a path's heap, or of a finished test case."""
 
-    root: Callable[[str], Any]  # the value of a parameter
+    roots: Mapping[str, Any]  # parameter -> its value
     field: Callable[[Any, str], Any]  # a field's value; None if it is not known
     held: Callable[[Any], Iterable[Any]]  # what an object or a tuple holds
     key: Callable[[Any], Any]  # the identity of an object; None for what has none
 
     def at(self, location: str) -> Any:
         name, *fields = location.split(".")
-        value = self.root(name)
+        value = self.roots.get(name)
         for one in fields:
             if value is None:
                 return None
@@ -62,12 +64,33 @@ class Graph:
                 todo.extend(self.held(value))
         return found
 
+    def held_twice(self, field: str) -> bool:
+        """Whether some object is in a field of this name, and elsewhere as well."""
+        objects: dict[Any, Any] = {}
+        for value in self.roots.values():
+            objects |= self.reachable(value)
+        holders = Counter(self._keys(value for name, value in self.roots.items() if name != "self"))
+        for value in objects.values():
+            holders.update(self._keys(self.held(value)))
+        return any(holders[key] > 1 for value in objects.values() for key in self._keys([self.field(value, field)]))
+
+    def _keys(self, values: Iterable[Any]) -> Iterator[Any]:
+        """The objects among values; what a tuple holds is held by whatever holds the tuple."""
+        for value in values:
+            key = self.key(value)
+            if key is not None:
+                yield key
+            else:
+                yield from self._keys(self.held(value))
+
     def in_a_cycle(self, value: Any) -> bool:
         return any(self.key(value) in self.reachable(inner) for inner in self.held(value))
 
 
 def broken(assumption: Assumption, graph: Graph) -> bool:
     """Whether what is known of the inputs contradicts the assumption."""
+    if assumption.kind == "owned":
+        return any(map(graph.held_twice, assumption.locations))
     values = [graph.at(location) for location in assumption.locations]
     if assumption.kind == "acyclic":
         return any(graph.in_a_cycle(value) for value in graph.reachable(values[0]).values())
@@ -92,7 +115,7 @@ class Assumed:
         """Whether the reference may be this object, with everything else that the path has found out."""
         ref.resolved, ref.value = True, known
         try:
-            graph = Graph(self.roots.get, _initial, _held, lambda value: _identity(_behind(value)))
+            graph = Graph(self.roots, _initial, _held, lambda value: _identity(_behind(value)))
             return not any(broken(one, graph) for one in self.assumptions)
         finally:
             ref.resolved, ref.value = False, None
@@ -102,6 +125,9 @@ def _forbidden(one: Assumption, a: str, b: str) -> bool:
     if one.kind == "acyclic":
         inside = _below(a, one.locations[0]) and _below(b, one.locations[0])
         return inside and a != b and (_below(a, b) or _below(b, a))
+    if one.kind == "owned":
+        fields = [last if dot and last in one.locations else "" for _, dot, last in (p.rpartition(".") for p in (a, b))]
+        return fields[0] != fields[1] and "self" not in (a, b)
     first, second = one.locations
     if one.kind == "non_aliasing":
         return {a, b} == {first, second}
