@@ -29,6 +29,8 @@ PATHS = {
     "number": 2,
     "walked": 5,  # None; a group that cannot be walked over; none, one or two rounds
     "added": 3,
+    "Lenient.__init__": 4,
+    "converted": 1,
 }
 
 

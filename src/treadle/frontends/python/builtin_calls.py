@@ -160,6 +160,10 @@ def _object_method(vm: VM, owner: type, name: str, obj: InstanceObj, args: list[
     if name == "__init__":
         if issubclass(owner, BaseException):
             obj.fields["args"] = tuple(args)
+        elif args or named:
+            plain: Any = object.__init__
+            own = type(obj.cls.__name__, (), {"__init__": lambda self: plain(self, 1)})
+            raise vm.mimic(own)
         return None
     if name == "__setattr__":
         attributes.plain_set(vm, obj, args[0], args[1])

@@ -235,7 +235,7 @@ def instantiate(vm: VM, cls: type, args: list[Any], named: dict[str, Any]) -> An
         return attributes.python_type(vm, args[0])
     model = builtin_calls.CLASSES.get(cls)
     if model is not None:
-        return model(vm, *args, **named)
+        return builtin_calls._guarded(vm, cls, model, args, named)
     meta_call = attributes.lookup(type(cls), "__call__")
     if isinstance(cls, enum.EnumType):
         return _enum(vm, cls, args, named)
