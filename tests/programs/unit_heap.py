@@ -164,3 +164,138 @@ def divided(r: Ref, s: Ref) -> int:
     if 6 // s.f < -1:
         return 1
     return 0
+
+
+# --- a value that depends on aliasing, where a known one is needed ---------------------------------------
+
+
+def rounds(r: Ref, s: Ref) -> int:
+    r.f = 5
+    s.f = 3
+    total = 0
+    for i in range(r.f):
+        total += i
+    return total
+
+
+def rounds_or_unknown(r: Ref, s: Ref, n: int) -> int:
+    r.f = 5
+    s.f = n
+    i = 0
+    while i < r.f:
+        i += 1
+    return i
+
+
+def asked_in_a_loop(r: Ref, s: Ref, n: int) -> int:
+    r.f = 7
+    s.f = n
+    i = total = 0
+    while i < 5:
+        if r.f > i:
+            total += 1
+        i += 1
+    return total
+
+
+def factorial(n: int) -> int:
+    return 1 if n <= 1 else n * factorial(n - 1)
+
+
+def nested(r: Ref, s: Ref, n: int) -> int:
+    r.f = 5
+    s.f = n
+    return factorial(r.f)
+
+
+def counted(r: Ref) -> int:
+    total = 0
+    for _ in range(r.f):
+        total += 1
+    return total
+
+
+def called(r: Ref, s: Ref) -> int:
+    r.f = 5
+    s.f = 3
+    return counted(r) + counted(s)
+
+
+def repeated(r: Ref, s: Ref) -> list[int]:
+    r.f = 5
+    s.f = 3
+    return [0] * r.f
+
+
+def to_the_power(r: Ref, s: Ref) -> int:
+    r.f = 5
+    s.f = 3
+    return 2**r.f
+
+
+def every_nth(r: Ref, s: Ref) -> list[int]:
+    r.f = 2
+    s.f = 1
+    return [1, 2, 3, 4, 5][:: r.f]
+
+
+def by_unknown_name(r: Ref, s: Ref) -> object:
+    r.f = "f"
+    s.f = "__class__"
+    return getattr(r, r.f) is Ref
+
+
+def letters(r: Ref, s: Ref) -> list[str]:
+    r.f = "a-b"
+    s.f = "c"
+    return [*r.f, *r.f.split("-")]
+
+
+def zeros(r: Ref, s: Ref) -> bytes:
+    r.f = 5
+    s.f = 3
+    return bytes(r.f)
+
+
+# --- dicts and sets --------------------------------------------------------------------------------------
+
+
+class Box:
+    def __init__(self, table: dict[int, int], marks: set[int], size: int = 0) -> None:
+        self.table = table
+        self.marks = marks
+        self.size = size
+
+
+def unused_tables(a: Box, b: Box) -> int:
+    a.table, b.table
+    a.size = 1
+    b.size = 2
+    return a.size
+
+
+def written_tables(a: Box, b: Box) -> int:
+    a.table[1] = 1
+    b.table[1] = 2
+    return a.table[1]
+
+
+def compared_tables(p: dict[int, int], q: dict[int, int]) -> int:
+    if p is q:
+        return len(p)
+    q[1] = 1
+    return p.get(1, 0)
+
+
+def compared_sets(p: set[int], q: set[int], r: set[int]) -> int:
+    if p is q:
+        p.add(1)
+    if q is r:
+        r.add(2)
+    return len(p)
+
+
+def key_depends(a: Box, b: Box, table: dict[int, int]) -> int:
+    a.size = 1
+    b.size = 2
+    return 1 if table[a.size] > 3 else 0

@@ -169,6 +169,20 @@ def one_reference(p: Holder, q: Holder, r: Holder) -> int:
     return z + r.size
 
 
+def through_another(p: Holder, q: Holder, r: Holder) -> int:
+    """Where p is r, p.next is q itself, which nobody looks at."""
+    r.next = q
+    return 1 if q is p.next else 0
+
+
+def asked_again(p: Holder, q: Holder, r: Holder) -> int:
+    """Where p is q, it is known when p.next is asked for what it is."""
+    z = 1 if r is q.next else 0
+    if p.next is not None:
+        p.next.size = 3
+    return z + q.size
+
+
 def inside(p: Holder, q: Holder, n: int) -> bool:
     p.size = 1
     q.size = n

@@ -67,6 +67,7 @@ _KINDS = (
     "equal",
     "member",
     "inside",
+    "rounds",
 )
 
 
@@ -102,7 +103,7 @@ class _Writer:
 
     def statement(self) -> list[str]:
         kind = self.pick(*_KINDS, *(["element"] * 4 if self.lists else []))
-        if kind in ("same", "less"):
+        if kind in ("same", "less", "rounds"):
             if not self.conditions:
                 return []
             self.conditions -= 1
@@ -147,6 +148,8 @@ class _Writer:
                 return [f"z = {self.ref()} in [{self.ref()}, {self.ref()}]"]
             case "inside":
                 return [f"z = {self.value()} in [{self.value()}, {self.value()}]"]
+            case "rounds":
+                return [f"for _ in range({self.value()}):", f"    z += {self.value()}"]
             case "element":
                 return [f"xs[{self.index()}] = {self.value()}"]
         return []

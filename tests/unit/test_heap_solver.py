@@ -172,7 +172,7 @@ def test_which_list_it_is_is_decided_by_what_changes_its_shape(target: str) -> N
     "target",
     [
         *["asked_before", "place_depends", "never_seen", "one_reference", "inside", "twice_written"],
-        "settled_later",
+        *["settled_later", "through_another", "asked_again"],
     ],
 )
 @pytest.mark.parametrize("none", [True, False])
@@ -302,6 +302,35 @@ def test_what_cannot_be_carried_is_decided(name: str) -> None:
     assert _cases(lazy) == _cases(solver)
     assert solver.paths <= lazy.paths
     assert not solver.seen.unsupported
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *["rounds", "rounds_or_unknown", "asked_in_a_loop", "nested", "called", "repeated", "to_the_power"],
+        *["every_nth", "by_unknown_name", "letters", "zeros"],
+    ],
+)
+@pytest.mark.parametrize("none", [True, False])
+def test_where_a_known_value_is_needed_aliasing_is_decided(name: str, none: bool) -> None:
+    """A loop that ends by itself whatever the aliasing has no bound, and nothing is sampled that is known lazily."""
+    lazy, solver = _both(f"unit_heap:{name}", none=none)
+    assert _cases(lazy) == _cases(solver)
+    assert solver.paths <= lazy.paths
+    assert (solver.seen.complete, +solver.seen.cut) == (lazy.seen.complete, +lazy.seen.cut)
+
+
+@pytest.mark.parametrize(
+    ("name", "lazily", "with_solver"),
+    [
+        *[("unused_tables", 4, 3), ("written_tables", 19, 16), ("compared_tables", 15, 15)],
+        *[("compared_sets", 27, 20), ("key_depends", 12, 11)],
+    ],
+)
+def test_dicts_and_sets_are_decided_when_they_are_used(name: str, lazily: int, with_solver: int) -> None:
+    lazy, solver = _both(f"unit_heap:{name}", k=1)
+    assert _cases(lazy) == _cases(solver)
+    assert (lazy.paths, solver.paths) == (lazily, with_solver)
 
 
 def test_a_division_that_one_aliasing_makes_impossible() -> None:

@@ -142,8 +142,9 @@ class _Decided(Aliasing):
         self.classes: list[list[Obj]] = []
         self.titles: list[str] = []
         self.place: dict[int, int] = {}
-        # name of a reference -> 0 for None, else 1 + place
+        # name of a reference -> 0 for None, else 1 + place; and where in the story that was decided
         self.known: dict[str, int] = {}
+        self.said_at: dict[str, int] = {}
         # a name that other names begin with -> what they begin with instead
         self.renaming: dict[str, str] = {}
         # conditions on indices that are decided; and the records that decided them
@@ -162,6 +163,7 @@ class _Decided(Aliasing):
         other.classes = [list(members) for members in self.classes]
         other.titles, other.place, other.known = list(self.titles), dict(self.place), dict(self.known)
         other.renaming, other.facts, other.since = dict(self.renaming), dict(self.facts), dict(self.since)
+        other.said_at = dict(self.said_at)
         other.told, other.seen, other.choices = list(self.told), dict(self.seen), self.choices
         other._renew()
         return other
@@ -217,7 +219,7 @@ class _Decided(Aliasing):
         yield from (alias for _, alias in aliases)
         if record.may_be_none:
             nothing = self._copy()
-            nothing.known[name] = 0
+            nothing._decide(record, name, 0)
             nothing.told.append([f"{name} is None"])
             nothing._renew()
             yield nothing
@@ -232,7 +234,7 @@ class _Decided(Aliasing):
 
     def _fresh(self, record: Entered, name: str, places: list[int]) -> _Decided:
         other = self._copy()
-        other.known[name] = 1 + len(other.classes)
+        other._decide(record, name, 1 + len(other.classes))
         other.classes.append([])
         other.titles.append(name)
         other._join(record.obj, len(other.classes) - 1)
@@ -245,12 +247,16 @@ class _Decided(Aliasing):
 
     def _alias(self, record: Entered, name: str, place: int) -> _Decided:
         other = self._copy()
-        other.known[name] = 1 + place
+        other._decide(record, name, 1 + place)
         other._join(record.obj, place)
         other.renaming[name] = self.titles[place]
         other.told.append([f"{name} is {self.titles[place]}"])
         other._renew()
         return other
+
+    def _decide(self, record: Entered, name: str, known: int) -> None:
+        self.known[name] = known
+        self.said_at[name] = record.at
 
     def _join(self, obj: Obj, place: int) -> None:
         self.place[obj.number] = place
@@ -352,7 +358,8 @@ class _Decided(Aliasing):
         self._renew()
         unread = {v for v, seen in self.seen.items() if not seen} | self._collect()
         entered = {record.obj.number for record in self.heap.record if isinstance(record, Entered)}
-        unread |= {o.length for o in self.heap.lists if o.number not in self.place and isinstance(o.length, Expr)}
+        containers = (*self.heap.lists, *self.heap.dicts)
+        unread |= {x.var(f"len({o.name})", x.INT) for o in containers if o.number not in self.place}
         shown = (self.shown(v) for v in self.heap.unknowns if v not in unread and v.sort is not x.REF)
         self.unknowns = list(dict.fromkeys(v for v in shown if isinstance(v, Expr)))
         first = {members[0].number for members in self.classes}
@@ -434,10 +441,15 @@ class _Decided(Aliasing):
         for place in range(start, end):
             part = self.path.story[place]
             if isinstance(part, str):
-                if place not in self.heap.unsaid:
+                if not self._is_repeated(part, place):
                     self.story.append(self._noted(part))
             elif part in said:
                 self.story.append(said[part])
+
+    def _is_repeated(self, text: str, place: int) -> bool:
+        """Whether a note tells of None, when it is known already what the reference is."""
+        asked = re.fullmatch(r"(.+) is (?:not )?None", text)
+        return asked is not None and self.said_at.get(self.renamed(asked[1]), math.inf) <= place
 
     def _noted(self, text: str) -> str:
         """A note in the names of this aliasing; what a type was narrowed to is said of the object."""

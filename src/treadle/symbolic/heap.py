@@ -358,6 +358,13 @@ class Heap:
         """The value without the conditions that the path has decided meanwhile."""
         return value
 
+    def learn(self, condition: Value, holds: bool) -> None:
+        """The path has found this out."""
+
+    def is_open(self, value: Any) -> bool:
+        """Whether the value depends on a question of aliasing."""
+        return False
+
     def decided(self, value: Any) -> Any:
         """The value, with every question of aliasing that it depends on decided."""
         return value

@@ -18,8 +18,8 @@ of every input list has every write that may have been to it. A list that is mor
 to, ...) is settled: the path has decided which of the others it is.
 
 `generate.unit_aliasings` reads the aliasings that a finished path leaves open off the record kept here (`record`).
-Dicts and sets are decided when they are first dereferenced, as in `LazyHeap`. The method is that of section 2.2 of
-Albert et al., "Test case generation by symbolic execution".
+Which of the others a dict or set is, is decided when it is first dereferenced, as in `LazyHeap`. The method is that
+of section 2.2 of Albert et al., "Test case generation by symbolic execution".
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ from typing import Any
 from treadle.symbolic import expr as x
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import Expr, Value
-from treadle.symbolic.heap import MISSING, InstanceObj, LazyHeap, ListObj, Obj, Ref, Some, Write
+from treadle.symbolic.heap import MISSING, DictObj, InstanceObj, LazyHeap, ListObj, Obj, Ref, Some, Write
 from treadle.symbolic.meaning import Rewriting
+
+_WithIdentity = t.Instance | t.ListOf | t.DictOf | t.SetOf
 
 
 class Either(Ref):
@@ -95,13 +97,12 @@ class SolverHeap(LazyHeap):
         super().__init__(*args, **named)
         self.instances: list[InstanceObj] = []
         self.lists: list[ListObj] = []
+        self.dicts: list[DictObj] = []  # and sets
         # an element of a list, as it was at the start -> where it was read
         self.elements: dict[Expr, tuple[ListObj, Value]] = {}
         self.record: list[Entered | Depends] = []
         # (object, field, value at the start) in the order in which fields were first read or written
         self.first: list[tuple[InstanceObj, str, Any]] = []
-        # places of the story that repeat what a record says
-        self.unsaid: set[int] = set()
         self._log: dict[str, list[tuple[InstanceObj, Any]]] = {}
         self._deleted: dict[str, list[InstanceObj]] = {}
         # name of a reference -> the field where it was at the start
@@ -190,6 +191,8 @@ class SolverHeap(LazyHeap):
         """Whether their types have anything in common."""
         if isinstance(a, ListObj) or isinstance(b, ListObj):
             return isinstance(a, ListObj) and isinstance(b, ListObj) and a.element == b.element
+        if isinstance(a, DictObj) and isinstance(b, DictObj):
+            return (a.keys_only, a.frozen, a.key, a.value) == (b.keys_only, b.frozen, b.key, b.value)
         return isinstance(a, InstanceObj) and isinstance(b, InstanceObj) and any(c in b.classes for c in a.classes)
 
     def _compatible(self, a: Obj, b: Obj) -> bool:
@@ -234,13 +237,18 @@ class SolverHeap(LazyHeap):
     def _decide(self, guard: Value) -> bool:
         """A question of aliasing, asked by a use: it is not the program's own, so loops do not count it."""
         guard = self.settled(guard)
-        before = self.path.decisions
         answer = self.path.decide(guard)
-        self.path.decisions = before
         self._learn()
-        if isinstance(guard, Expr):
-            self._fact(guard, answer)  # the path may have known it, if not in these words
+        self.learn(guard, answer)
         return answer
+
+    def learn(self, condition: Value, holds: bool) -> None:
+        """The path may have known it all along, if not in these words."""
+        if isinstance(condition, Expr) and all(v.sort is x.REF for v in condition.vars):
+            self._fact(condition, holds)
+
+    def is_open(self, value: Any) -> bool:
+        return isinstance(value, Expr) and any(v.sort is x.REF for v in value.vars)
 
     def decided(self, value: Any) -> Any:
         value = self.settled(value)
@@ -262,7 +270,7 @@ class SolverHeap(LazyHeap):
         if not isinstance(value, Ref) or isinstance(value, Either):
             return False
         kinds = [o for o in value.options if o is not t.NONE]
-        return len(kinds) == 1 and isinstance(kinds[0], t.Instance | t.ListOf)
+        return len(kinds) == 1 and isinstance(kinds[0], _WithIdentity)
 
     def is_none(self, ref: Ref) -> bool:
         if isinstance(ref, Either):
@@ -280,12 +288,11 @@ class SolverHeap(LazyHeap):
         before = len(self.path.story)
         free = unknown if unknown not in self._mentioned else None
         nothing = not self.path.decide(x.ne(unknown, 0), free)
+        self.path.decisions += 1
         asked = len(self.path.story) > before
         del self.path.story[before:]
         self._asked.add(ref.name)
         if asked:
-            if unknown in self._entered:
-                self.unsaid.add(before)
             self.path.note(f"{ref.name} is None" if nothing else f"{ref.name} is not None")
         if nothing:
             ref.resolved, ref.value = True, None
@@ -312,16 +319,17 @@ class SolverHeap(LazyHeap):
             return None
         ref.value = self._enter(ref, at)
         ref.resolved = True
-        return self.now(ref.value)
+        return self.settle(ref.value) if isinstance(ref.value, DictObj) else self.now(ref.value)
 
     def _aliases(self, name: str, kind: t.Type) -> list[Any]:
-        return [] if isinstance(kind, t.Instance | t.ListOf) else super()._aliases(name, kind)
+        return [] if isinstance(kind, _WithIdentity) else super()._aliases(name, kind)
 
     def fresh(self, kind: t.Type, name: str) -> Any:
-        if isinstance(kind, t.Instance | t.ListOf):
+        if isinstance(kind, _WithIdentity):
             at = self._at if self._at is not None else len(self.path.story)
             self._at = None
-            return self._enter(Ref(name, (kind,)), at)
+            obj = self._enter(Ref(name, (kind,)), at)
+            return self.settle(obj) if isinstance(obj, DictObj) else obj
         return super().fresh(kind, name)
 
     def _enter(self, ref: Ref, at: int) -> Any:
@@ -332,10 +340,10 @@ class SolverHeap(LazyHeap):
         if found is not None:
             return found
         told, self.on_input = self.on_input, None
-        kind = next(o for o in ref.options if isinstance(o, t.Instance | t.ListOf))
-        obj: InstanceObj | ListObj = super().fresh(kind, ref.name)
+        kind = next(o for o in ref.options if isinstance(o, _WithIdentity))
+        obj: InstanceObj | ListObj | DictObj = super().fresh(kind, ref.name)
         self.on_input = told
-        among = [known for known in (*self.instances, *self.lists) if self._compatible(known, obj)]
+        among = [known for known in (*self.instances, *self.lists, *self.dicts) if self._compatible(known, obj)]
         if (among or t.NONE in ref.options) and len(self.path.story) == at:
             self.path.decisions += 1
         said, conditions, choices = len(self.path.story) - at, len(self.path.conditions), len(self.path.trail)
@@ -348,6 +356,10 @@ class SolverHeap(LazyHeap):
             self._keep_apart()
             self._compare_lists(obj)
             return self.now(obj)
+        if isinstance(obj, DictObj):
+            self.dicts.append(obj)
+            self._keep_apart()
+            return obj
         self.instances.append(obj)
         self._keep_apart()
         if told is not None:
@@ -360,8 +372,8 @@ class SolverHeap(LazyHeap):
             return
         objects = self._objects()
         mixed = any(len(obj.classes) > 1 for obj in objects)
-        pairs: list[tuple[Obj, Obj]] = [*itertools.combinations(objects, 2), *itertools.combinations(self._lists(), 2)]
-        for b, a in pairs:
+        of_one_kind: list[list[Any]] = [objects, self._lists(), self._dicts()]
+        for b, a in itertools.chain(*(itertools.combinations(some, 2) for some in of_one_kind)):
             pair = frozenset((identity(a), identity(b)))
             alike = (mixed and isinstance(a, InstanceObj)) or self._alike(a, b)
             if alike and pair not in self._apart and not self._compatible(a, b):
@@ -381,6 +393,9 @@ class SolverHeap(LazyHeap):
     def _lists(self) -> list[ListObj]:
         return [obj for obj in self.lists if obj.number not in self.merged]
 
+    def _dicts(self) -> list[DictObj]:
+        return [obj for obj in self.dicts if obj.number not in self.merged]
+
     def split(self, obj: InstanceObj, groups: Any) -> int:
         chosen = super().split(obj, groups)
         for gone in self.instances:
@@ -391,11 +406,13 @@ class SolverHeap(LazyHeap):
         return chosen
 
     def same(self, a: Any, b: Any, looks: bool = True) -> Value:
-        if not looks and self._is_one_reference(a, b):
-            return True
+        if not looks:
+            a, b = self._chosen(a), self._chosen(b)
+            if a is b or self._is_one_reference(a, b):
+                return True
         a, b = self._looked_up(a), self._looked_up(b)
         for value in (a, b):
-            if not isinstance(value, InstanceObj | ListObj) and not self._is_plain(value):
+            if not isinstance(value, InstanceObj | ListObj | DictObj) and not self._is_plain(value):
                 return NotImplemented
             if isinstance(value, Ref) and self._promised(value):
                 return NotImplemented  # what its class promises holds only if it is not None
@@ -410,6 +427,11 @@ class SolverHeap(LazyHeap):
         if known is False and both_none and frozenset(map(self._root, (one, other))) not in self._different:
             return x.and_(x.eq(one, 0), x.eq(other, 0))
         return known
+
+    def _chosen(self, value: Any) -> Any:
+        while isinstance(value, Either):
+            value = self.force(value)
+        return value
 
     def _is_one_reference(self, a: Any, b: Any) -> bool:
         """Whether two references that nobody has looked at are one field of one object, which decides it."""
@@ -442,7 +464,9 @@ class SolverHeap(LazyHeap):
         return self.now(obj)
 
     def _others(self, obj: Obj) -> list[Any]:
-        return self._lists() if isinstance(obj, ListObj) else self._objects()
+        if isinstance(obj, InstanceObj):
+            return self._objects()
+        return self._lists() if isinstance(obj, ListObj) else self._dicts()
 
     # --- fields --------------------------------------------------------------------------------------------
 
@@ -544,9 +568,7 @@ class SolverHeap(LazyHeap):
                 other.writes.append(Write(index, value, same))
 
     def postpone(self, conditions: list[Expr], unread: Any, is_new: bool) -> None:
-        # which list it is would have been decided before, and was counted then
-        if any(v.sort is not x.REF for condition in conditions for v in condition.vars):
-            self.path.decisions += 1
+        self.path.met(conditions)
         story, known, choices = len(self.path.story), len(self.path.conditions), len(self.path.trail)
         self.record.append(Depends(conditions, unread, is_new, story, known, choices))
 

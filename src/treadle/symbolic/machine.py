@@ -54,8 +54,12 @@ class Environment(dict[str, Any]):
         self.outer = outer
 
 
+# How many conditions a path has met so far: those that count, those that perhaps do.
+Mark = tuple[int, int]
+
+
 class Frame:
-    __slots__ = ("block", "code", "decisions", "env", "error", "function", "index", "loops", "sent")
+    __slots__ = ("block", "code", "env", "error", "function", "index", "loops", "mark", "sent")
 
     def __init__(self, code: ir.Function, env: Environment, function: Any) -> None:
         self.code = code
@@ -65,9 +69,9 @@ class Frame:
         self.index = 0
         self.error: Any = None
         self.sent: Any = None
-        # loop head -> [rounds begun, decisions met when the last one began]
-        self.loops: dict[int, list[int]] = {}
-        self.decisions = 0  # met on the path when this frame began
+        # loop head -> [rounds begun, what had been decided when the last one began]
+        self.loops: dict[int, list[Any]] = {}
+        self.mark: Mark = (0, 0)  # when this frame began
 
 
 class Yielded:
@@ -130,7 +134,7 @@ class Machine:
         if len(self.frames) >= DEPTH:
             raise Cut("depth", self.path.place)
         self._check_recursion(frame)
-        frame.decisions = self.path.decisions
+        frame.mark = self.mark()
         self.path.followed.add((frame.code.file, frame.code.line))
         walk = self.walk
         if walk is not None:
@@ -251,15 +255,26 @@ class Machine:
             self._begin_round(frame, frame.block.body_of)
 
     def _begin_loop(self, frame: Frame, step: ir.BeginLoop) -> None:
-        frame.loops[step.head] = [0, self.path.decisions]
+        frame.loops[step.head] = [0, self.mark()]
 
     def _begin_round(self, frame: Frame, head: int) -> None:
-        loop = frame.loops.setdefault(head, [0, self.path.decisions])
+        loop = frame.loops.setdefault(head, [0, self.mark()])
         loop[0] += 1
-        depends = self.path.decisions > loop[1]
-        loop[1] = self.path.decisions
-        if depends and loop[0] > self.k and not self._ends_by_itself(frame, head):
+        before, loop[1] = loop[1], self.mark()
+        if loop[0] > self.k and not self._ends_by_itself(frame, head) and self.asked_since(before):
             raise Cut("loop", self.path.place)
+
+    def mark(self) -> Mark:
+        """How far the path is, for `asked_since`."""
+        return self.path.decisions, len(self.path.unsure)
+
+    def asked_since(self, mark: Mark) -> bool:
+        """Whether something was decided about the inputs since then, other than which object is which."""
+        return self.path.decisions > mark[0] or any(map(self.is_question, self.path.unsure[mark[1] :]))
+
+    def is_question(self, condition: Expr) -> bool:
+        """Whether a condition is one, whichever object is which."""
+        return True
 
     def _ends_by_itself(self, frame: Frame, head: int) -> bool:
         end = frame.code.blocks[head].end
@@ -285,7 +300,7 @@ class Machine:
 
     def _check_recursion(self, frame: Frame) -> None:
         same = [f for f in self.frames if f.code is frame.code]
-        if len(same) > self.k and self.path.decisions > same[-1].decisions:
+        if len(same) > self.k and self.asked_since(same[-1].mark):
             raise Cut("loop", self.path.place)
 
     # --- slots ---------------------------------------------------------------------------------------------

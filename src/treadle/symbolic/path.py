@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from treadle.symbolic.expr import Const, Expr, Model, Value, eq, ne, not_
+from treadle.symbolic.expr import REF, Const, Expr, Model, Value, eq, ne, not_
 from treadle.symbolic.label import label
 from treadle.symbolic.meaning import evaluate, other_identity, substitute
 from treadle.symbolic.solver import Answer, Solver
@@ -91,6 +91,8 @@ class Path:
     alternatives: list[Alternative] = field(default_factory=list)
     # how many conditions on unknowns were met, forced ones included: loops count their iterations by it
     decisions: int = 0
+    # conditions that aliasing may make certain, so that they count only perhaps; on aliasing alone none counts
+    unsure: list[Expr] = field(default_factory=list)
     # values were picked here: the suite no longer claims every path
     sampled: list[Place] = field(default_factory=list)
     # the outcome may depend on something that changes from run to run, such as the order of a set
@@ -131,7 +133,7 @@ class Path:
         """
         if not isinstance(condition, Expr):
             return bool(condition)
-        self.decisions += 1
+        self.met([condition])
         if self.follow is not None:
             return self._settle(condition, self.follow)
         if self.replaying:
@@ -155,6 +157,15 @@ class Path:
             return here
         yes, no = (model, other.model) if here else (other.model, model)
         return self._part(condition, yes, no)
+
+    def met(self, conditions: Sequence[Expr]) -> None:
+        """The program's way depends on these."""
+        for condition in conditions:
+            on_aliasing = [v.sort is REF for v in condition.vars]
+            if not any(on_aliasing):
+                self.decisions += 1
+            elif not all(on_aliasing):
+                self.unsure.append(condition)
 
     def _part(self, condition: Expr, yes: Model, no: Model) -> bool:
         """Both sides are possible: one is taken, one left."""
@@ -200,7 +211,7 @@ class Path:
     def certain(self, condition: Value, side: bool) -> None:
         """What `decide` does where only this side is possible, known without asking the solver."""
         if isinstance(condition, Expr):
-            self.decisions += 1
+            self.met([condition])
             if self.replaying:
                 self._next()
             else:
@@ -212,6 +223,7 @@ class Path:
             self.given = tuple(self.trail)
         self.trail, self.conditions, self.story, self.sampled, self.chosen = [], [], [], [], []
         self.decisions = 0
+        self.unsure = []
         self.fragile = False
         self.fitting = (None, 0)
 

@@ -45,10 +45,20 @@ if TYPE_CHECKING:
 _MISSING: Any = object()
 
 
+# What these give can be said of any unknown; others may need a value that is known, or is where it is not aliasing.
+_EXPRESSIBLE = (abs, bool, isinstance, len, max, min)
+
+
+def _decided(vm: VM, args: list[Any], named: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    return [vm.heap.decided(a) for a in args], {name: vm.heap.decided(a) for name, a in named.items()}
+
+
 def builtin(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
     """A call of compiled code."""
     from treadle.frontends.python import calls, concrete, operators
 
+    if function not in _EXPRESSIBLE:
+        args, named = _decided(vm, args, named)
     handler = _lookup(FUNCTIONS, function)
     if handler is not None:
         return _guarded(vm, function, handler, args, named)
@@ -237,7 +247,8 @@ def method(vm: VM, obj: Any, name: str, args: list[Any], named: dict[str, Any]) 
     """obj.name(*args) for a value of a built-in type."""
     from treadle.frontends.python import concrete, list_methods, mappings, operators, strings
 
-    obj = vm.force(obj)
+    obj = vm.heap.decided(vm.force(obj))
+    args, named = _decided(vm, args, named)
     if isinstance(obj, BuiltinMethod):
         if name == "__call__":
             return method(vm, obj.self, obj.name, args, named)

@@ -80,6 +80,7 @@ class Composition:
             outcome: Any = None
             if type(event) is Decide:
                 condition = self._rewritten(event.condition)
+                self.folded = self.folded or vm.heap.is_open(condition)
                 if not isinstance(condition, Expr):
                     self.folded = True
                     outcome = bool(condition)

@@ -125,7 +125,7 @@ class Lowering:
         """Every unknown in a value; open containers are closed on the way, and it is decided which object is which."""
         from treadle.frontends.python import attributes, mappings, open_lists
 
-        value = self.vm.force(value)
+        value = self.vm.heap.decided(self.vm.force(value))
         if isinstance(value, InstanceObj | ListObj):
             value = self.vm.heap.settle(value)
         if isinstance(value, Expr):
@@ -160,7 +160,7 @@ class Lowering:
 
     def lower(self, value: Any, known: dict[Expr, Any]) -> Any:
         vm = self.vm
-        value = vm.force(value)
+        value = vm.heap.settled(vm.force(value))
         if isinstance(value, Expr):
             picked = known[value]
             return float(picked) if isinstance(picked, Fraction) else picked

@@ -39,7 +39,7 @@ def iterate(vm: VM, value: Any) -> Iterator_:
     """iter(value)"""
     from treadle.frontends.python import attributes, mappings, operators
 
-    value = vm.force(value)
+    value = vm.heap.decided(vm.force(value))
     if isinstance(value, Iterator_):
         return value
     if isinstance(value, tuple):

@@ -66,7 +66,7 @@ def _decides(function: Any, cls: type) -> bool:
 def find(vm: VM, obj: DictObj, key: Any) -> list[Any] | None:
     """The entry for a key, or None; decides as much as that takes."""
     check_key(vm, key)
-    key = vm.force(key)
+    key = vm.heap.decided(vm.force(key))
     for entry in obj.entries:
         if vm.decide(vm.equal(entry[0], key)):
             return entry
@@ -174,7 +174,7 @@ def store(vm: VM, obj: DictObj, key: Any, value: Any) -> None:
         if not obj.keys_only:
             entry[1] = value
         return
-    obj.entries.append([vm.force(key), value])
+    obj.entries.append([vm.heap.decided(vm.force(key)), value])
 
 
 def set_item(vm: VM, obj: DictObj, key: Any, value: Any) -> None:

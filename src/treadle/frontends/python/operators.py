@@ -329,7 +329,10 @@ def _power(vm: VM, a: Value, b: Value) -> Any:
 
 def _picked(vm: VM, op: str, *args: Value) -> Any:
     """No expression for this operator: pick values and compute."""
+    args = tuple(vm.heap.decided(a) for a in args)
     unknown = [a for a in args if isinstance(a, Expr)]
+    if not unknown:
+        return _known(vm, op, args[0], args[1])
     values = iter(vm.path.pick(unknown, f"'{op}' on unknown values"))
     known = [next(values) if isinstance(a, Expr) else a for a in args]
     known = [float(v) if isinstance(v, Fraction) else v for v in known]

@@ -209,7 +209,7 @@ def delete_item(vm: VM, obj: Any, index: Any) -> None:
 
 
 def known_slice(vm: VM, index: Slice, size: int) -> slice:
-    parts = [vm.force(p) for p in (index.start, index.stop, index.step)]
+    parts = [vm.heap.decided(vm.force(p)) for p in (index.start, index.stop, index.step)]
     step = parts[2]
     if isinstance(step, Expr):
         raise Unsupported("a slice with an unknown step")
@@ -291,6 +291,7 @@ def combine(vm: VM, op: str, a: Any, b: Any) -> Any:
 
 
 def _decide_count(vm: VM, count: Value) -> int:
+    count = vm.heap.decided(count)
     if not isinstance(count, Expr):
         if count > 100_000:
             raise Unsupported("a very long sequence")

@@ -171,7 +171,12 @@ class VM(Machine):
         return value is None
 
     def decide(self, condition: Value) -> bool:
-        return self.path.decide(condition)
+        answer = self.path.decide(condition)
+        self.heap.learn(condition, answer)
+        return answer
+
+    def is_question(self, condition: Expr) -> bool:
+        return isinstance(self.heap.decided(condition), Expr)
 
     # --- truth, equality, identity ---------------------------------------------------------------------------
 
@@ -426,15 +431,15 @@ class VM(Machine):
             return list(open_lists.items(self, value))
         iterator = iterate(self, value)
         found: list[Any] = []
-        before = self.path.decisions
+        before = self.mark()
         while True:
             try:
                 found.append(iterator.step())
             except Exhausted:
                 return found
-            if self.path.decisions > before and len(found) > self.k + 1 and not iterator.bounded():
+            if len(found) > self.k + 1 and not iterator.bounded() and self.asked_since(before):
                 raise Cut("loop", self.path.place)
-            before = self.path.decisions
+            before = self.mark()
             if len(found) > 10_000:
                 raise Cut("depth", self.path.place)
 
