@@ -1,7 +1,9 @@
 """Uses of the language that installed packages make and that were once predicted wrongly."""
 
 import collections
+import enum
 import functools
+import sys
 import typing
 from contextlib import contextmanager
 from typing import Any, Optional, Protocol, Union, runtime_checkable
@@ -258,3 +260,42 @@ class Lenient(Group):
 
 def converted(n: int):
     return int(n, 2, 3)
+
+
+SUPPRESS = "==none=="
+EMPTY = ""
+
+
+def suppressed(text: str) -> int:
+    if text is SUPPRESS:
+        return 1
+    return 2 if text is EMPTY else 3
+
+
+def mistaken(text: str, n: int) -> str:
+    if n > 2:
+        return text.replace("a", n)
+    if n > 1:
+        return text.find(("a", "b"))
+    return text.startswith(("a", n)) if n else text.replace(n, "a")
+
+
+def joined(names: int) -> str:
+    return ", ".join(names)
+
+
+def leave(n: int) -> int:
+    if n > 3:
+        sys.exit(n)
+    try:
+        sys.exit("no" if n < 0 else None)
+    except SystemExit as error:
+        return 1 if error.code else 2
+
+
+class NoMembers(enum.Enum):
+    pass
+
+
+def member(value: NoMembers | int) -> bool:
+    return isinstance(value, NoMembers)

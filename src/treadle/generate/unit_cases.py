@@ -420,7 +420,7 @@ class Concrete:
     def _message(self, error: InstanceObj) -> str | None:
         """str(error), when it can be foretold."""
         if isinstance(error.payload, BaseException):
-            return _stable(str(error.payload))
+            return _stable(_text_of(error.payload))
         if isinstance(error.cls.__str__, types.FunctionType) or issubclass(error.cls, OSError | UnicodeError):
             return None
         args = error.fields.get("args", ())
@@ -487,6 +487,13 @@ def _dict_kind(value: DictObj) -> str:
 
 def _holds_nodes(value: Any) -> bool:
     return isinstance(value, tuple) and any(isinstance(v, Node | Opaque) or _holds_nodes(v) for v in value)
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return " at 0x"  # an argument that cannot be shown: nothing can be said of the message
 
 
 def _stable(message: str) -> str | None:

@@ -96,7 +96,7 @@ def load_module(name: str) -> types.ModuleType:
         raise UsageError(f"cannot import '{name}': {error}") from None
     except UsageError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(f"cannot import '{name}': {type(error).__name__}: {error}") from None
 
 

@@ -326,7 +326,7 @@ class Builder:
         positional, named = plan
         try:
             made = cls(*(self.value(v) for v in positional), **{k: self.value(v) for k, v in named.items()})
-        except Exception:
+        except (Exception, SystemExit):
             return False
         missing = [f for f, v in ready.items() if not _holds(made, f, self.value(v))]
         source = [text(v, self.imports, self.names) for v in positional]

@@ -11,6 +11,7 @@ import functools
 import math
 import operator
 import os
+import sys
 import types
 import typing
 import warnings
@@ -299,6 +300,14 @@ def _print(vm: VM, *args: Any, **named: Any) -> None:
             _str(vm, value)
 
 
+def _exit(vm: VM, *args: Any) -> Any:
+    from treadle.frontends.python import calls
+
+    if len(args) > 1:
+        raise vm.mimic(lambda: sys.exit(1, 2))  # type: ignore[call-arg]
+    raise Raised(calls.instantiate(vm, SystemExit, list(args), {}))
+
+
 def _super(vm: VM, cls: Any, obj: Any = None) -> Any:
     return Super(cls, obj)
 
@@ -399,6 +408,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     id: _id,
     print: _print,
     vars: _vars,
+    sys.exit: _exit,
     math.floor: _floor,
     math.ceil: _ceil,
     math.isqrt: _isqrt,

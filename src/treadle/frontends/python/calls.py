@@ -321,6 +321,8 @@ def _exception(vm: VM, cls: type, args: list[Any], named: dict[str, Any]) -> Any
         call(vm, init, [made, *args], named)
     elif issubclass(cls, StopIteration):
         made.fields["value"] = args[0] if args else None
+    elif issubclass(cls, SystemExit):
+        made.fields["code"] = args[0] if len(args) == 1 else tuple(args) or None
     elif issubclass(cls, OSError | UnicodeError | SyntaxError | ImportError):
         from treadle.frontends.python import concrete
 

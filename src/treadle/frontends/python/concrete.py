@@ -309,7 +309,7 @@ def call_real(vm: VM, function: Any, args: list[Any], named: dict[str, Any], wha
         raise Unsupported(f"'{name}' {effect}; pass --allow-effects to run it") from None
     except RecursionError:
         raise Unsupported(f"'{name}' recurses too deeply") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         lowering.bring_back()
         raise vm.host_error(error) from None
     lowering.bring_back()

@@ -249,10 +249,20 @@ def identical(vm: VM, a: Any, b: Any) -> Value:
         return answer if answer is not NotImplemented else a is b
     if isinstance(a, Expr) or isinstance(b, Expr):
         same_kind = type(a) is type(b) or _sort(a) is _sort(b)
+        known = a if isinstance(a, str) else b
+        if same_kind and isinstance(known, str) and not _is_shared(known):
+            if not vm.decide(equal(vm, a, b)):
+                return False
+            raise Unsupported(f"whether a text is the very object {known!r}")
         return equal(vm, a, b) if same_kind else False
     if isinstance(a, int | str) and type(a) is type(b):
         return bool(a == b)
     return a is b
+
+
+def _is_shared(text: str) -> bool:
+    """Whether Python has one object for all literals of this text."""
+    return text.isascii() and (len(text) <= 1 or text.replace("_", "a").isalnum())
 
 
 def contains(vm: VM, item: Any, container: Any) -> Value:

@@ -104,7 +104,7 @@ def from_class(cls: type) -> t.Type | None:
     from treadle.frontends.python.concrete import is_plain_object
 
     if issubclass(cls, enum.Enum):
-        return t.OneOf(tuple(cls), cls.__name__)
+        return t.OneOf(tuple(cls), cls.__name__) if len(cls) else None
     if cls in _SCALARS:
         return _SCALARS[cls]
     if cls is object or cls.__module__ == "typing" or issubclass(cls, BaseException):

@@ -285,6 +285,9 @@ def _class(name: str) -> Any:
 def _join(vm: VM, separator: Any, values: Any) -> Any:
     from treadle.frontends.python import operators
 
+    values = vm.force(values)
+    if values is None or operators.number_kind(values):
+        raise vm.mimic(lambda: "".join(3))  # type: ignore[arg-type]
     parts = [vm.force(v) for v in vm.spread(values)]
     for i, part in enumerate(parts):
         if not operators.is_string(part):
@@ -360,14 +363,23 @@ STR_METHODS: dict[str, Any] = {
 }
 
 
+def _alternatives(vm: VM, value: Any, several: bool) -> tuple[Any, ...]:
+    """An argument, or the items of a tuple where one may stand for them."""
+    value = vm.force(value)
+    return tuple(map(vm.force, value)) if several and isinstance(value, tuple) else (value,)
+
+
 def method(vm: VM, s: Any, name: str, args: list[Any], named: dict[str, Any]) -> Any:
     """s.name(*args) for a string with something unknown in it, or in the arguments."""
     from treadle.frontends.python import concrete, operators
 
     known = operators.is_known(s) and all(operators.is_known(vm.force(a)) for a in (*args, *named.values()))
     function = STR_METHODS.get(name)
+    texts = 2 if name == "replace" else 1  # how many of the arguments must be
     text_args = name not in ("join", "format") and all(
-        operators.is_string(vm.force(a)) or isinstance(vm.force(a), tuple) for a in args[:1]
+        operators.is_string(part)
+        for a in args[:texts]
+        for part in _alternatives(vm, a, name in ("startswith", "endswith"))
     )
     usable = function is not None and (name in ("join", "format") or text_args) and (name == "format" or not named)
     if function is not None and usable and not known:
