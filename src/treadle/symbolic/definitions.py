@@ -7,7 +7,7 @@ are those of ASCII, which is what tests use, unless the condition itself mention
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import z3
@@ -18,7 +18,7 @@ from treadle.symbolic.text import MEANING, first_word, other_words, parted
 
 Term = Any  # z3's classes carry no types
 Translate = Callable[[Value, Any], Term]
-Ranges = Iterable[tuple[int, int]]
+Ranges = Sequence[tuple[int, int]]
 
 
 class Definitions:
@@ -27,6 +27,8 @@ class Definitions:
     def __init__(self, term: Translate, context: Term) -> None:
         self._term = term
         self._context = context
+        # building a regular expression takes longer than z3 takes to read it
+        self._patterns: dict[tuple[Any, ...], Term] = {}
 
     def constant(self, e: Expr) -> Term:
         """The new constant that stands for a node."""
@@ -58,24 +60,36 @@ class Definitions:
 
     # --- regular expressions -----------------------------------------------------------------------------
 
+    def _pattern(self, kind: str, wanted: Ranges, build: Callable[[], Term]) -> Term:
+        key = (kind, *wanted)
+        found = self._patterns.get(key)
+        if found is None:
+            found = self._patterns[key] = build()
+        return found
+
     def _one_of(self, wanted: Ranges) -> Term:
+        return self._pattern("one", wanted, lambda: self._union(wanted))
+
+    def _union(self, wanted: Ranges) -> Term:
         made = [z3.Range(self._text(chr(low)), self._text(chr(high))) for low, high in wanted]
         return made[0] if len(made) == 1 else z3.Union(*made)
 
     def _many(self, wanted: Ranges) -> Term:
-        return z3.Star(self._one_of(wanted))
+        return self._pattern("many", wanted, lambda: z3.Star(self._one_of(wanted)))
 
     def _anything(self) -> Term:
-        return z3.Full(z3.ReSort(z3.StringSort(self._context)))
+        return self._pattern("anything", (), lambda: z3.Full(z3.ReSort(z3.StringSort(self._context))))
 
     def _only(self, term: Term, wanted: Ranges) -> Term:
         return z3.InRe(term, self._many(wanted))
 
     def _starts(self, term: Term, wanted: Ranges) -> Term:
-        return z3.InRe(term, z3.Concat(self._one_of(wanted), self._anything()))
+        build = lambda: z3.Concat(self._one_of(wanted), self._anything())  # noqa: E731 - one line, used once
+        return z3.InRe(term, self._pattern("starts", wanted, build))
 
     def _ends(self, term: Term, wanted: Ranges) -> Term:
-        return z3.InRe(term, z3.Concat(self._anything(), self._one_of(wanted)))
+        build = lambda: z3.Concat(self._anything(), self._one_of(wanted))  # noqa: E731 - one line, used once
+        return z3.InRe(term, self._pattern("ends", wanted, build))
 
     # --- taking apart ------------------------------------------------------------------------------------
 

@@ -150,7 +150,9 @@ def _first_model(
         return guess
     growing: list[Expr] = []
     model: dict[Expr, Const] | None = {}
-    for condition in path:
+    if any(unknown.sort is STR for unknown, _ in wanted):
+        growing = list(path[:-1])  # the solver takes nothing from one question about strings to the next
+    for condition in path[len(growing) :]:
         fits = model is not None and evaluate(condition, model)
         verdict = solver.check(growing, condition, model if fits else None)
         if verdict.model is None:
