@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -175,6 +176,20 @@ def test_a_test_that_cannot_be_run_is_no_verdict(cli: Cli, project: Path, source
     assert answer.code == 2
     assert answer.err.startswith(f"treadle: {sentence}")
     assert answer.out == ""
+
+
+def test_a_model_without_the_extra_for_models_is_told_what_to_install(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "model.abs").write_text("module M; { skip; }\n")
+    for name in [name for name in sys.modules if name.startswith(("treadle.generate.actor", "treadle.frontends.abs"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "lark", None)
+    answer = cli("explore", "model.abs")
+    assert answer.code == 2
+    assert answer.err == (
+        "treadle: 'explore model.abs' needs lark, which is not installed; run: pip install 'treadle[abs]'\n"
+    )
 
 
 def test_ctrl_c_before_the_search_is_told_and_no_verdict(cli: Cli, project: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import sys
@@ -14,6 +13,7 @@ from typing import IO, Any
 import click
 
 from treadle.cli import collect
+from treadle.cli.extra import with_extra
 from treadle.model.errors import UsageError
 from treadle.model.result import Finding, Result, Verdict
 from treadle.output import console, store
@@ -59,7 +59,7 @@ def command(target: str, as_json: bool, **given: Any) -> int:
     if target.partition("::")[0].endswith(".abs"):
         for name in options.keys() - _FOR_MODELS:
             raise UsageError(f"--{name} means nothing for an ABS model; leave it out")
-        models = importlib.import_module("treadle.generate.actor")  # needs an extra that may not be installed
+        models = with_extra("explore " + target, "treadle.generate.actor")
         return report([models.explore_model(target, **options)], Path.cwd(), as_json)
     if "reduce" in options:
         raise UsageError("--reduce is for ABS models; how a Python test is searched is said with --strategy")

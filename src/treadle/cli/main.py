@@ -8,7 +8,6 @@ or unsupported, 3 cut or nothing to explore. A bug in Treadle is none of these: 
 from __future__ import annotations
 
 import difflib
-import importlib
 import sys
 import traceback
 from typing import Any
@@ -16,7 +15,8 @@ from typing import Any
 import click
 
 from treadle import __version__
-from treadle.model.errors import InternalError, MissingExtra, UsageError
+from treadle.cli.extra import with_extra
+from treadle.model.errors import InternalError, UsageError
 
 # command -> (module:attribute, one-line help shown by `treadle --help`)
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -43,10 +43,7 @@ class _Lazy(click.Group):
             hint = f"; did you mean '{near[0]}'?" if near else f"; there are: {', '.join(COMMANDS)}"
             raise UsageError(f"no command '{name}'{hint}")
         module, attribute = COMMANDS[name][0].split(":")
-        try:
-            command: click.Command = getattr(importlib.import_module(module), attribute)
-        except ModuleNotFoundError as missing:
-            raise MissingExtra.from_import(name, missing) from missing
+        command: click.Command = getattr(with_extra(name, module), attribute)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

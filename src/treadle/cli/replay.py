@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
 
 import click
 
 from treadle.cli import collect
+from treadle.cli.extra import with_extra
 from treadle.model.errors import UsageError
 from treadle.model.result import Result
 from treadle.model.trail import Trail
@@ -27,7 +27,7 @@ def command(trail: str, as_json: bool) -> int:
     """
     saved = read(trail)
     if saved.target.endswith(".abs"):
-        models = importlib.import_module("treadle.generate.actor")  # needs an extra that may not be installed
+        models = with_extra("replay " + saved.target, "treadle.generate.actor")
         return _report(models.replay_model(_here(saved.target, saved.target), saved), as_json)
     campaign = Campaign(replay=str(saved))
     campaign.options = {name: saved.settings[name] for name in ("instrument", "timeouts") if name in saved.settings}

@@ -22,12 +22,13 @@ class MissingExtra(UsageError):
     """An optional part of Treadle is not installed."""
 
     _EXTRA = {"z3": "unit", "coverage": "unit", "lark": "abs", "hypothesis": "class"}
+    _EXTRA |= {"pykka": "pykka", "thespian": "thespian"}
 
     @classmethod
     def from_import(cls, what: str, error: ModuleNotFoundError) -> MissingExtra:
         missing = (error.name or "").partition(".")[0]
-        extra = cls._EXTRA.get(missing, missing or "all")
-        return cls(f"'{what}' needs {missing}, which is not installed; run: pip install 'treadle[{extra}]'")
+        install = f"'treadle[{cls._EXTRA[missing]}]'" if missing in cls._EXTRA else missing
+        return cls(f"'{what}' needs {missing}, which is not installed; run: pip install {install}")
 
 
 class InternalError(TreadleError):
