@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from treadle.frontends.python import fields, hints, infer, source
 from treadle.frontends.python.concrete import is_plain_object
 from treadle.frontends.python.heirs import known_subclasses
+from treadle.frontends.python.joined_calls import JoinedCalls
 from treadle.frontends.python.stubs import Stubs
 from treadle.frontends.python.summaries import Summaries, restarting
 from treadle.frontends.python.summary_store import Store
@@ -45,7 +46,7 @@ from treadle.symbolic.guide import GivenUp, Guide, Walk, guided
 from treadle.symbolic.heap import Heap, LazyHeap, Ref
 from treadle.symbolic.heap_solver import SolverHeap
 from treadle.symbolic.machine import Raised
-from treadle.symbolic.path import JOINED, Alternative, Impossible, Path, PathEnd, Place, Trail, Unsupported
+from treadle.symbolic.path import Alternative, Impossible, Path, PathEnd, Place, Trail, Unsupported
 from treadle.symbolic.solver import Solver
 
 if TYPE_CHECKING:
@@ -242,6 +243,9 @@ class Session:
         if options.select != ALL_PATHS:
             self.guide, self.result.selection = guide_for(target, options.select, options.points, options.k)
         self.stubs = Stubs(options.stubs)
+        self.joined_calls: JoinedCalls | None = None
+        if self.guide is not None:
+            self.joined_calls = JoinedCalls(options.k, allow_effects=options.allow_effects, stubs=self.stubs)
         self.summaries: Summaries | None = None
         if options.summaries:
             store = Store() if options.keep_summaries else None
@@ -373,7 +377,7 @@ class Session:
         walk: Walk | None = path.walk
         if walk is not None and not walk.selected():
             raise GivenUp
-        if JOINED in path.trail:
+        if path.is_joined:
             path = path.apart()
             run = self._run(path)
         start, most = self.inside.get(tuple(path.trail), ()), self.options.most_paths
@@ -412,7 +416,7 @@ class Session:
         vm = VM(path, heap, self.options.k, allow_effects=self.options.allow_effects)
         vm.field_type = fields.field_type
         self.contracts.prepare(vm, heap)
-        vm.summaries, vm.run_plainly = self.summaries, run_plainly
+        vm.summaries, vm.run_plainly = self.joined_calls or self.summaries, run_plainly
         vm.stubs = self.stubs
         if self.guide is not None:
             vm.walk = path.walk = self.guide.walk(vm)

@@ -128,6 +128,8 @@ class Suite:
             "file": self.file,
             "tests": self.tests,
             "paths": self.paths,
+            # paths that were run, those included that were cut, given up or came to nothing
+            "explored": sum(explored.seen.runs for explored in self.explored),
             "cut": {
                 **{kind: self.cut[kind] for kind in ("loop", "depth", "time")},
                 **{kind: self.cut[kind] for kind in ("paths", "lost") if self.cut[kind]},

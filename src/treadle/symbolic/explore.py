@@ -14,16 +14,21 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from treadle.symbolic.expr import Expr
-from treadle.symbolic.path import Alternative, Cut, Path, PathEnd, Place, Trail, Unsupported
+from treadle.symbolic.path import Alternative, Cut, Path, PathEnd, Place, TooHard, Trail, Unsupported
 from treadle.symbolic.solver import Solver
 
 T = TypeVar("T")
+
+# Where several ways were passed at once, which cannot be told from here: to be taken again with less passed at once.
+TOO_HARD = "too hard"
 
 
 @dataclass(slots=True)
 class Exploration:
     """What a search saw besides the finished paths."""
 
+    # paths that were run, to their end or not
+    runs: int = 0
     cut: Counter[str] = field(default_factory=Counter)
     # where the loop bound cut: a wider bound goes on from there
     cut_trails: list[Trail] = field(default_factory=list)
@@ -72,9 +77,11 @@ def run_one(run: Callable[[Path], T], path: Path) -> Ran[T]:
     try:
         result = run(path)
     except Cut as cut:
-        end = f"cut: {cut.kind}"
+        end = TOO_HARD if cut.kind == "loop" and path.doubtful else f"cut: {cut.kind}"
     except Unsupported as unsupported:
         end = f"unsupported: {unsupported.what}"
+    except TooHard:
+        end = TOO_HARD
     except PathEnd:
         pass
     else:
@@ -100,6 +107,7 @@ def run_one(run: Callable[[Path], T], path: Path) -> Ran[T]:
 def book(ran: Ran[T], seen: Exploration) -> None:
     """Keep what a path says about the search as a whole."""
     kind, _, what = ran.end.partition(": ")
+    seen.runs += 1
     if kind:
         seen.ends.append((ran.story, ran.end))
     if kind == "cut":

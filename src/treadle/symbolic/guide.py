@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from treadle.symbolic import ir
-from treadle.symbolic.explore import Exploration, Ran, book, run_one
+from treadle.symbolic.explore import TOO_HARD, Exploration, Ran, book, run_one
 from treadle.symbolic.expr import Expr
 from treadle.symbolic.flow import FAR, Flow, Goals, sides
 from treadle.symbolic.joins import Joined, join
@@ -51,6 +51,7 @@ class Walk:
         self.met = 0  # goals, as bits
         self.kept = False  # a test case was made of the path
         self.given_up = False  # the path was left before its end
+        self.cut_aside = False  # ways of a joined call that the loop bound cuts were left out
         # the condition that is being decided, and nothing else, sends control of this frame to one of two blocks
         self.deciding: Frame | None = None
         # the head of a for loop is asking for the next element: true probably means that there is one
@@ -92,6 +93,10 @@ class Walk:
     def selected(self) -> bool:
         """Whether the path, now at its end, adds to the selection."""
         return True
+
+    def passes(self, function: Any) -> bool:
+        """Whether a call of this function may be passed with all its ways at once, because nobody needs them apart."""
+        return False
 
     def wants(self, function: Any) -> bool:
         """Whether calls of this function must be followed step by step, because goals lie in it or below it."""
@@ -151,7 +156,16 @@ def guided(
             path = Path(solver, trace.trail, trace.model, deadline, words=words)
             ran = run_one(run, path)
             trace = None
+            if ran.end == TOO_HARD:
+                # what was left behind that call is as hard, and part of what is offered instead
+                plain = path.less_joined()
+                kept_apart = [a for a in ran.alternatives if len(a.trail) < len(plain)]
+                guide.offer([*kept_apart, Alternative(plain, None)])
+                seen.runs += 1
+                continue
             guide.offer(ran.alternatives)
+            if path.walk is not None and path.walk.cut_aside:
+                seen.cut["loop"] += 1
             if path.walk is not None and path.walk.given_up:
                 guide.give_up(Alternative(ran.trail, None))
             book(ran, seen)
@@ -439,6 +453,11 @@ class GoalWalk(Walk):
 
     def selected(self) -> bool:
         return self.guide.adds(self.met)
+
+    def passes(self, function: Any) -> bool:
+        guide = self.guide
+        wanted = (guide.every if guide.improving else guide.uncovered) & ~self.met
+        return guide.joins and guide.trusted and not guide.flow(function).from_block(0) & wanted
 
     def wants(self, function: Any) -> bool:
         return bool(self.guide.flow(function).from_block(0) & self.guide.every)

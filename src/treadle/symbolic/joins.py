@@ -13,6 +13,9 @@ that do nothing but compute with integers and truth values are joined: they cann
 and what they compute stays linear, so that it is no harder to solve. Anything else takes the condition apart as usual.
 A joined condition is an entry of the trail, so that the path repeats itself whatever the goals are by then.
 
+A number that is known on each side is not known behind them: a loop that counts it down is bounded then, and was not
+before. A path that a loop bound cuts in this way is taken again with the last condition apart (`Path.doubtful`).
+
 A test is made of a plain path, the one that the values found take: `Path.apart`.
 """
 
@@ -25,7 +28,7 @@ from treadle.symbolic import expr as x
 from treadle.symbolic import ir
 from treadle.symbolic.expr import BOOL, INT, Expr, Value
 from treadle.symbolic.machine import Environment, Frame, Raised
-from treadle.symbolic.path import JOINED, Unsupported
+from treadle.symbolic.path import APART, JOINED, Unsupported
 
 if TYPE_CHECKING:
     from treadle.symbolic.flow import Flow
@@ -62,6 +65,8 @@ def join(machine: Machine, frame: Frame, condition: Expr, flow: Flow, wanted: bo
     path = machine.path
     if path.replaying:
         wanted = path.given[len(path.trail)] == JOINED
+        if path.given[len(path.trail)] == APART:
+            path.joined(APART)
     end = frame.block.end
     if not wanted or not isinstance(end, ir.Branch) or frame.code.is_generator or not _may_join(flow, frame.block):
         return None
@@ -72,7 +77,7 @@ def join(machine: Machine, frame: Frame, condition: Expr, flow: Flow, wanted: bo
         if path.replaying:
             raise Unsupported("the code does not repeat itself when it is run again") from None
         return None
-    path.joined()
+    path.joined(about=[condition])
     frame.env.clear()
     frame.env.update(joined.env)
     if meeting is not None:
@@ -187,6 +192,15 @@ def _together(condition: Expr, yes: Environment, no: Environment) -> Environment
 
 
 def _value(condition: Expr, yes: Any, no: Any) -> Value:
+    """What two sides leave, if that stays easy to solve."""
+    found = either(condition, yes, no)
+    if not x.is_linear(found) or size_of(found) > _LARGEST:
+        raise Apart
+    return found
+
+
+def either(condition: Expr, yes: Any, no: Any) -> Value:
+    """One value if the condition holds, else the other."""
     if yes is no or (type(yes) is type(no) and _is_plain(yes) and not isinstance(yes, Expr) and yes == no):
         return yes
     if not (_is_plain(yes) and _is_plain(no)) or x.sort_of(yes) is not x.sort_of(no):
@@ -195,17 +209,15 @@ def _value(condition: Expr, yes: Any, no: Any) -> Value:
         more = x.sub(yes, no)
         if not isinstance(more, Expr):
             return x.add(no, x.ite(condition, more, 0))
-    found = x.ite(condition, yes, no)
-    if not x.is_linear(found) or _size(found, {}) > _LARGEST:
-        raise Apart
-    return found
+    return x.ite(condition, yes, no)
 
 
-def _size(value: Any, known: dict[Expr, int]) -> int:
+def size_of(value: Any, known: dict[Expr, int] | None = None) -> int:
     """How many nodes the expression has when it is written out."""
+    known = {} if known is None else known
     if not isinstance(value, Expr):
         return 1
     if value not in known:
         parts = [atom for atom, _ in value.args[1]] if value.op == "sum" else value.args
-        known[value] = 1 + sum(_size(part, known) for part in parts)
+        known[value] = 1 + sum(size_of(part, known) for part in parts)
     return known[value]

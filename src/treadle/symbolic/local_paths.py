@@ -78,7 +78,7 @@ class LocalGuide(Guide):
         self.code = code
         self._raises = raises
         # a call may lead back here: what follows a place is then not known from the place alone
-        self._recursive = recursive
+        self.recursive = recursive
         self.covered = Covered()
         self._todo: list[Alternative] = []
         self._flows: dict[int, Flow] = {}
@@ -119,7 +119,7 @@ class LocalGuide(Guide):
 
     def closed(self, node: Covered, block: int, index: int) -> bool:
         """Whether every local trace that goes on from this step, after the elements down to `node`, has its test."""
-        if self._recursive:
+        if self.recursive:
             return False
         todo = [(node, block, index)]
         passed: list[tuple[Covered, int]] = []
@@ -235,6 +235,9 @@ class LocalWalk(Walk):
 
     def selected(self) -> bool:
         return self.guide.covered.find(self.trace) is None
+
+    def passes(self, function: Any) -> bool:
+        return function.code is not self.guide.code and not self.guide.recursive
 
     def wants(self, function: Any) -> bool:
         return function.code is self.guide.code

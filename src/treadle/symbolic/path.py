@@ -8,6 +8,8 @@ An entry of the trail is
     0 / 1        a condition that could go both ways, taken as true / false
     2 / 3        a condition that could only be true / false here
     "both"       a condition whose two sides were passed at once (symbolic.joins)
+    ("call", n)  the n-th call, passed with all its ways at once (frontends.python.joined_calls)
+    "apart", ("run", n)   the same, but taken apart after all
     n            the n-th option of a choice that needs no solver (a reference is None, an alias, fresh, ...)
     ("=", v...)  values picked for code that cannot be followed
 Forced conditions are part of the trail so that replay needs no solver; they add nothing to the path condition.
@@ -29,6 +31,8 @@ Trail = tuple[Any, ...]
 
 TRUE, FALSE, ONLY_TRUE, ONLY_FALSE = 0, 1, 2, 3
 JOINED = "both"
+JOINED_CALL = "call"
+APART, RUN_CALL = "apart", "run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,10 @@ class Unsupported(PathEnd):
 
 class Restart(PathEnd):
     """What was found out on this path shows that it must be walked another way: not an end, see `Path.rewind`."""
+
+
+class TooHard(PathEnd):
+    """The solver gives up behind a call that was passed at once: to be taken again with less passed at once."""
 
 
 class Impossible(PathEnd):
@@ -112,6 +120,10 @@ class Path:
     words: tuple[str, ...] = ()
     # a model, and how many of the conditions it is known to fulfil
     fitting: tuple[Model | None, int] = (None, 0)
+    # some conditions or calls were passed with all their ways: the path stands for several plain ones
+    is_joined: bool = False
+    # a condition was met that speaks of values put together from several ways
+    mixed: bool = False
     # (file, line) of every function that was entered
     followed: set[tuple[str, int]] = field(default_factory=set)
     # (function, how many choices had been made) for every call of a function of the target's own file
@@ -136,6 +148,7 @@ class Path:
         self.met([condition])
         if self.follow is not None:
             return self._settle(condition, self.follow)
+        self.mixed = self.mixed or (self.is_joined and is_mixed(condition))
         if self.replaying:
             entry = self._next()
             if entry in (TRUE, FALSE):
@@ -152,6 +165,8 @@ class Path:
             self.trail.append(ONLY_TRUE if here else ONLY_FALSE)
             return here
         if other.model is None:
+            if self.is_joined:
+                raise TooHard
             self.gave_up.append(Place(self.place.file, self.place.line, "the solver gave up"))
             self._take(condition if here else not_(condition), TRUE if here else FALSE, model)
             return here
@@ -182,13 +197,29 @@ class Path:
         prospect = self.walk.prospect(entry) if self.walk is not None else None
         self.alternatives.append(Alternative((*self.trail, entry), model, prospect))
 
-    def joined(self) -> None:
-        """A condition was met, and both of its sides are passed at once."""
+    def joined(self, entry: Any = JOINED, about: Sequence[Any] = ()) -> None:
+        """A condition was met, and both of its sides are passed at once; or a call, with all its ways.
+
+        `about`: the condition, or the arguments.
+        """
         self.decisions += 1
         if self.replaying:
             self._next()
         else:
-            self.trail.append(JOINED)
+            self.trail.append(entry)
+        self.is_joined = self.is_joined or _is_join(entry)
+        self.mixed = self.mixed or any(map(is_mixed, about))
+
+    @property
+    def doubtful(self) -> bool:
+        """A loop bound may have been met because values were put together that are known on each single path."""
+        return self.is_joined and self.mixed
+
+    def less_joined(self) -> Trail:
+        """The trail up to the last thing that was passed at once, with that taken apart."""
+        last = max(n for n, entry in enumerate(self.trail) if _is_join(entry))
+        entry = self.trail[last]
+        return (*self.trail[:last], APART if entry == JOINED else (RUN_CALL, entry[1]))
 
     def apart(self) -> Path:
         """The plain path that some inputs of this one take: to be run in its place."""
@@ -224,7 +255,7 @@ class Path:
         self.trail, self.conditions, self.story, self.sampled, self.chosen = [], [], [], [], []
         self.decisions = 0
         self.unsure = []
-        self.fragile = False
+        self.fragile = self.mixed = self.is_joined = False
         self.fitting = (None, 0)
 
     def _take(self, condition: Value, entry: int, model: Model) -> None:
@@ -248,6 +279,8 @@ class Path:
             if verdict.answer is Answer.UNSAT:
                 raise Impossible
             if verdict.model is None:
+                if self.is_joined:
+                    raise TooHard
                 raise Unsupported("a condition that the solver cannot decide")
             self.model = verdict.model
         return self.model
@@ -366,3 +399,15 @@ class Path:
             return None
         unknowns = sorted(frozenset().union(*(v.vars for v in values)), key=lambda v: v.order)
         return label(known, unknowns, domain=self.solver.domain, hint=hint)
+
+
+def _is_join(entry: Any) -> bool:
+    return entry == JOINED or (isinstance(entry, tuple) and entry[0] == JOINED_CALL)
+
+
+def is_mixed(value: Any) -> bool:
+    """Whether a value is one of several, depending on a condition."""
+    if not isinstance(value, Expr):
+        return False
+    parts = [atom for atom, _ in value.args[1]] if value.op == "sum" else value.args
+    return value.op == "ite" or any(map(is_mixed, parts))

@@ -95,7 +95,7 @@ class Summaries:
         if not vm.frames or code.is_generator or vm.walk is not None:
             return NOT_COMPOSED  # guided generation follows every step
         vm.calls += 1
-        if vm.calls in vm.run_plainly or vm.assigned or key in self._recording or _busy(vm):
+        if vm.calls in vm.run_plainly or vm.assigned or key in self._recording or is_busy(vm):
             return NOT_COMPOSED
         self._calls[key] += 1
         if self._calls[key] <= self.after:
@@ -151,11 +151,7 @@ class Summaries:
 
     def _signature(self, function: FunctionValue, env: Environment) -> Signature | None:
         """What the function is called with, as generally as it can be summarised; None: it cannot."""
-        if (
-            function.host is None
-            or function.host.__module__ not in sys.modules
-            or (function.outer is not None and set(function.outer) - {"__class__"})
-        ):
+        if not is_recordable(function):
             return None
         declared = self._declared.get(id(function.code))
         if declared is None:
@@ -191,7 +187,15 @@ class Summaries:
         return summary
 
 
-def _busy(vm: VM) -> bool:
+def is_recordable(function: FunctionValue) -> bool:
+    """A function of a module, with nothing around it: it can be run by itself."""
+    host, outer = function.host, function.outer
+    return (
+        host is not None and host.__module__ in sys.modules and not (outer is not None and set(outer) - {"__class__"})
+    )
+
+
+def is_busy(vm: VM) -> bool:
     """Contracts are being checked, which must happen step by step."""
     checks = vm.checks
     return bool(checks.in_progress or checks.in_invariant or checks.deal_off or checks.pending or checks.target)
