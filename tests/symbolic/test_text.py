@@ -121,3 +121,11 @@ def test_a_value_put_in_may_be_outside_of_what_a_function_is_for() -> None:
             model: dict[x.Expr, x.Const] = {S: value, n: number}
             assert substitute(made, model) == evaluate(made, model)
     assert Solver().check([x.eq(S, "")], x.gt(x.ord_(x.at(S, 0)), 5)).answer is Answer.UNSAT
+
+
+def test_values_for_a_test_fulfil_every_condition() -> None:
+    after = text.parted(S, ",", "after")
+    path = [x.contains(S, ","), x.contains(after, ","), x.not_(x.contains(text.parted(after, ",", "after"), ","))]
+    found = label(path, [S])
+    assert found is not None
+    assert str(found[S]).count(",") == 2

@@ -151,7 +151,8 @@ def _first_model(
     growing: list[Expr] = []
     model: dict[Expr, Const] | None = {}
     if any(unknown.sort is STR for unknown, _ in wanted):
-        growing = list(path[:-1])  # the solver takes nothing from one question about strings to the next
+        # the solver takes nothing from one question about strings to the next
+        growing, model = list(path[:-1]), None
     for condition in path[len(growing) :]:
         fits = model is not None and evaluate(condition, model)
         verdict = solver.check(growing, condition, model if fits else None)
