@@ -75,3 +75,16 @@ def _fine(n: int) -> bool:
 @icontract.ensure(lambda result: _fine(result))
 def promised(n: int, up: bool) -> int:
     return n + 1 if up else n
+
+
+def late(n: int) -> int:
+    """What three and four rounds lead to, no fewer do."""
+    rounds = 0
+    while n > 0:
+        n -= 3
+        rounds += 1
+    if rounds == 3:
+        return -33
+    if rounds == 4:
+        return -44
+    return rounds

@@ -161,8 +161,8 @@ def test_tests_that_cannot_be_run_are_one_sentence(name: str) -> None:
         _missing(f"{name}:sign", tests="nowhere")
     with pytest.raises(UsageError, match="pass --missing as well"):
         treadle.unit(f"{name}:sign", tests="tests")
-    with pytest.raises(UsageError, match="cannot be combined with --select"):
-        _missing(f"{name}:sign", select="branches")
+    with pytest.raises(UsageError, match="run them one after the other"):
+        _missing(f"{name}:sign", more=True)
 
 
 def test_tests_elsewhere(name: str) -> None:

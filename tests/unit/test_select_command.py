@@ -136,7 +136,7 @@ def _line_of(file: str, text: str) -> int:
         (["unit_points:price_of", "--reach", "no_such_file.py:3"], "does not use the file 'no_such_file.py'"),
         (["unit_points:price_of", "--reach", "1"], "the nearest line with code"),
         (["unit_points:price_of", "--reach", "99999"], "has no code"),
-        (["unit_points:price_of", "--select", "branches", "--more"], "cannot be combined with --select"),
+        (["unit_points:price_of", "--select", "branches", "--more"], "first with --select branches, without --more"),
         (["unit_points:price_of", "--select", "branches", "--reach", "7"], "takes no program points"),
         (["--reach", "nowhere.py:3"], "no file 'nowhere.py'"),
         (["--reach", "12"], "say in which file"),

@@ -147,6 +147,43 @@ def test_growing_goes_on_in_parallel() -> None:
     assert many.source == one.source
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"heap": "lazy"},
+        {"summaries": False},
+        {"select": "local-paths"},
+        {"select": "branches"},
+        {"select": "statements"},
+        {"select": "points", "points": ["unit_growing.py:20", "unit_growing.py:24"]},
+        {"missing": True},
+        {"missing": True, "select": "branches"},
+        {"missing": True, "select": "local-paths"},
+        {"missing": True, "select": "statements"},
+        {"paths": 7},
+    ],
+    ids=lambda options: "-".join(map(str, options.values())),
+)
+def test_the_file_is_the_same_byte_for_byte(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one process writes it; and the next --more adds the same."""
+    monkeypatch.setenv("PYTHONPATH", str(PROGRAMS))
+    Path("tests").mkdir()
+    Path("tests/test_own.py").write_text(
+        "from unit_growing import grid, stairs\n\n\ndef test_own():\n    grid(1, 1)\n    stairs(2, 3)\n"
+    )
+    texts = [f"unit_growing:{name}" for name in ("stairs", "grid", "total")[: 1 if "points" in options else 3]]
+    written: list[list[str]] = []
+    for workers, name in ((1, "test_one.py"), (3, "test_many.py")):
+        treadle.unit(*texts, k=1, output=name, workers=workers, **options)
+        written.append([Path(name).read_text()])
+        if "missing" not in options:
+            treadle.unit(*texts, more=True, workers=workers, **options)
+            written[-1].append(Path(name).read_text())
+    assert written[0] == written[1]
+
+
 # --- what can go wrong -------------------------------------------------------------------------------------
 
 

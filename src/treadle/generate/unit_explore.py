@@ -34,7 +34,7 @@ from treadle.generate.unit_cases import Cases, cases_of
 from treadle.generate.unit_contracts import Contracts
 from treadle.generate.unit_ctrl_c import CtrlC
 from treadle.generate.unit_infer import inferred
-from treadle.generate.unit_select import ALL_PATHS, Selection, conclude, guide_for
+from treadle.generate.unit_select import ALL_PATHS, NOTHING, Known, Selection, conclude, guide_for, nearest_first
 from treadle.generate.unit_target import Target
 from treadle.model.errors import UsageError
 from treadle.model.testcase import TestCase
@@ -45,6 +45,7 @@ from treadle.symbolic.expr import BOOL, Expr
 from treadle.symbolic.guide import GivenUp, Guide, Walk, guided
 from treadle.symbolic.heap import Heap, LazyHeap, Ref
 from treadle.symbolic.heap_solver import SolverHeap
+from treadle.symbolic.local_paths import LocalGuide
 from treadle.symbolic.machine import Raised
 from treadle.symbolic.path import Alternative, Impossible, Path, PathEnd, Place, Trail, Unsupported
 from treadle.symbolic.solver import Solver
@@ -117,6 +118,8 @@ class Explored:
     stopped: bool = False
     # the criterion, when not all paths were asked for
     selection: Selection | None = None
+    # of a selection of local paths: those that have their test
+    traces: list[tuple[Any, ...]] = field(default_factory=list)
     # cases that could not be given values
     unlabelled: list[Place] = field(default_factory=list)
     # summaries 'computed', 'reused' from an earlier run, and calls 'composed' from them; what went wrong with the files
@@ -220,6 +223,7 @@ class Session:
         start: Sequence[Alternative] = (Alternative((), None),),
         inside: Mapping[Trail, Choices] | None = None,
         decided: Iterable[str] = (),
+        known: Known = NOTHING,
     ) -> None:
         self.target = target
         self.options = options
@@ -240,8 +244,7 @@ class Session:
         self.words = words_of(target.function)
         self.result = Explored(target, options)
         self.guide: Guide | None = None
-        if options.select != ALL_PATHS:
-            self.guide, self.result.selection = guide_for(target, options.select, options.points, options.k)
+        self.know(known)
         self.stubs = Stubs(options.stubs)
         self.joined_calls: JoinedCalls | None = None
         if self.guide is not None:
@@ -252,6 +255,16 @@ class Session:
             self.summaries = Summaries(
                 options.k, allow_effects=options.allow_effects, stubs=self.stubs, after=SUMMARISED_AFTER, store=store
             )
+
+    def know(self, known: Known) -> None:
+        """Leave out of a selection what has its test already; look first for what has none."""
+        self.known = known
+        options = self.options
+        if known.first is not None:
+            self.guide = nearest_first(self.target, known.first)
+        if options.select != ALL_PATHS:
+            found = guide_for(self.target, options.select, options.points, options.k, known)
+            self.guide, self.result.selection = found
 
     def explore(self) -> Explored:
         """One path after the other, in this process. Ctrl-C keeps what was found."""
@@ -279,6 +292,8 @@ class Session:
         if self.summaries is not None:
             self.result.summaries.update(self.summaries.counts())
             self.result.warnings += self.summaries.store.warnings if self.summaries.store is not None else []
+        if isinstance(self.guide, LocalGuide):
+            self.result.traces = list(self.guide.covered.traces())
         if self.result.selection is not None:
             conclude(self.result.selection, self.result)
         return self.result
@@ -345,6 +360,8 @@ class Session:
 
     def impossible(self) -> bool:
         """No input fulfils the preconditions: there is no path at all, and nothing got in the way of finding one."""
+        if self.guide is not None and self.guide.satisfied:
+            return False  # nobody looked for one
         seen = self.result.seen
         code = source.code_of(self.target.function.__code__)
         if self.result.selection is not None and (code.file, code.line) in seen.followed:
@@ -381,6 +398,9 @@ class Session:
             path = path.apart()
             run = self._run(path)
         start, most = self.inside.get(tuple(path.trail), ()), self.options.most_paths
+        one = self.result.selection is not None  # the other aliasings of a path that is wanted add nothing
+        if one and not self.assumptions:
+            most = 1
         found = cases_of(self.target, run, path, self._aliasing_solver, self.words, most, start)
         if self.assumptions and found.found:
             found.found = [case for case in found.found if hold_for(case, self.assumptions)]
@@ -389,9 +409,8 @@ class Session:
         for case in found.found:
             case.stubs = tuple(run.vm.stub_cases)
         if walk is not None:
-            if self.result.selection is not None:
-                # one test for each path that is wanted: the other aliasings of the same path add nothing
-                found.found = found.found[:1]
+            if one and found.found:
+                found = Cases(found.found[:1], found.unlabelled)
             walk.kept = bool(found.found)
             for case in found.found:
                 case.meets = path.walk.met

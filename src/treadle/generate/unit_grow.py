@@ -13,7 +13,7 @@ import functools
 import json
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -22,13 +22,14 @@ from treadle import __version__
 from treadle.generate.unit_aliasings import Choices
 from treadle.generate.unit_code import Code, changes, code_of
 from treadle.generate.unit_explore import Explored, Options, parameter_types
+from treadle.generate.unit_select import ALL_PATHS, NOTHING, Known, Selection
 from treadle.generate.unit_target import Target
 from treadle.model.errors import UsageError
 from treadle.model.testcase import Node, TestCase
 from treadle.symbolic.path import Alternative, Place, Trail
 
 # Of the kept form itself; another number cannot be read.
-VERSION = 2
+VERSION = 3
 # A budget says how long to look, not what the paths are; nor do summaries, which leave the same trails.
 _BUDGETS = ("k", "seconds", "most_paths", "summaries", "keep_summaries")
 
@@ -51,12 +52,20 @@ class Kept:
     # how many tests were made so far, and what they say about contracts
     made: int = 0
     decided: list[str] = field(default_factory=list)
+    # of a selection: the goals and the local paths that have their test. It is searched from the root each time, so
+    # that its cut and pending paths are at most the root.
+    met: list[str] = field(default_factory=list)
+    traces: list[tuple[Any, ...]] = field(default_factory=list)
     # what keeps the suite from claiming every path, whatever is added to it
     unsupported: list[Place] = field(default_factory=list)
     sampled: list[Place] = field(default_factory=list)
     deep: int = 0
     wrong: int = 0
     made_by: str = ""
+
+    @property
+    def selects(self) -> bool:
+        return bool(self.options.get("select", ALL_PATHS) != ALL_PATHS)
 
     @property
     def complete(self) -> bool:
@@ -69,6 +78,7 @@ class Kept:
             **{f.name: getattr(self, f.name) for f in dataclasses.fields(self)},
             **{name: [_trail_json(t) for t in getattr(self, name)] for name in _TRAILS},
             **{name: [[p.file, p.line, p.what] for p in getattr(self, name)] for name in _PLACES},
+            "traces": [_entry_json(trace) for trace in self.traces],
             "inside": [[_trail_json(trail), [list(one) for one in at]] for trail, at in self.inside.items()],
         }
 
@@ -82,7 +92,8 @@ class Kept:
             facts |= {name: [_trail(t) for t in found[name]] for name in _TRAILS}
             facts |= {name: [Place(str(f), int(n), str(w)) for f, n, w in found[name]] for name in _PLACES}
             facts["inside"] = {_trail(t): tuple((int(a), int(b)) for a, b in at) for t, at in found["inside"]}
-            facts["decided"] = [str(one) for one in found["decided"]]
+            facts |= {name: [str(one) for one in found[name]] for name in ("decided", "met")}
+            facts["traces"] = [_as_tuple(trace) for trace in found["traces"]]
         except KeyError as missing:
             raise ValueError(f"it has no {missing}") from None
         kept = cls(**facts)
@@ -110,6 +121,10 @@ def _trail_json(trail: Trail) -> Any:
 def _trail(found: Any) -> Trail:
     if isinstance(found, str):
         return tuple(int(c) for c in found)
+    return _as_tuple(found)
+
+
+def _as_tuple(found: Any) -> Trail:
     if not isinstance(found, list):
         raise ValueError("a trail is not a list")
     return tuple(_entry(e) for e in found)
@@ -171,6 +186,7 @@ class Growth:
     # as in `Session`
     inside: dict[Trail, Choices] = field(default_factory=dict)
     decided: list[str] = field(default_factory=list)
+    known: Known = NOTHING
     # its tests are no longer in the file: they are made again, from their trails
     again: bool = False
 
@@ -181,7 +197,10 @@ class Growth:
     def anew(self) -> None:
         """Make the tests of earlier runs once more: their file is gone."""
         self.again = True
-        self.start = [*(Alternative(t, None) for t in self.kept.finished), *self.start]
+        if self.kept.selects:
+            self.start, self.known = [Alternative((), None)], NOTHING
+        else:
+            self.start = [*(Alternative(t, None) for t in self.kept.finished), *self.start]
         self.inside, self.decided = {}, []
 
     def is_old(self, trail: Trail, aliasing: Choices = ()) -> bool:
@@ -208,7 +227,8 @@ def go_on(kept: Kept, target: Target, options: Options, wanted: int | None) -> G
     if wanted is not None and not kept.complete:
         k = wanted
     trails = [*kept.pending, *(kept.cut if k > kept.k else ())]
-    return Growth(kept, k, [Alternative(t, None) for t in trails], kept.inside, kept.decided)
+    known = Known(frozenset(kept.met), traces=tuple(kept.traces))
+    return Growth(kept, k, [Alternative(t, None) for t in dict.fromkeys(trails)], kept.inside, kept.decided, known)
 
 
 def _check(kept: Kept, target: Target, options: Options) -> None:
@@ -245,8 +265,18 @@ def _flag(name: str, value: Any) -> str:
     return " ".join(f"{flag} {v}" for v in value) if isinstance(value, list) else f"{flag} {value}"
 
 
-def keep(explored: Explored, options: Options, file: str, growth: Growth | None, wrong: int) -> Kept:
-    """What is known after a run; `growth` is what the run went on from, None if it began at the root."""
+def keep(
+    explored: Explored,
+    options: Options,
+    file: str,
+    growth: Growth | None,
+    wrong: int,
+    written: Collection[int] | None = None,
+) -> Kept:
+    """What is known after a run; `growth` is what the run went on from, None if it began at the root.
+
+    `written` are the cases that have come through, by identity; all of them when it is not given.
+    """
     seen = explored.seen
     again = growth is not None and growth.again
     before = growth.kept if growth is not None else Kept(explored.target.text, file, options.k)
@@ -258,6 +288,12 @@ def keep(explored: Explored, options: Options, file: str, growth: Growth | None,
         code[name] = {**code.get(name, {}), **parts}
     pending = [a.trail for a in seen.pending]
     finished = dict.fromkeys([*before.finished, *explored.finished])
+    cut = [*(() if wider else before.cut), *seen.cut_trails]
+    met: list[str] = []
+    if explored.selection is not None:
+        cases = [c for c in explored.cases if written is None or id(c) in written]
+        met, left = _selected(explored.selection, cases)
+        cut, pending = ([()] * bool(found and left) for found in (seen.cut["loop"], pending))
     return Kept(
         explored.target.text,
         file,
@@ -266,17 +302,27 @@ def keep(explored: Explored, options: Options, file: str, growth: Growth | None,
         parameters(explored.target, options),
         code,
         [trail for trail in finished if trail not in set(pending)],
-        [*(() if wider else before.cut), *seen.cut_trails],
+        cut,
         pending,
         explored.inside,
         (0 if again else before.made) + len(explored.cases),
         [*(() if again else before.decided), *explored.decided],
+        met,
+        explored.traces,
         list(dict.fromkeys([*before.unsupported, *missed])),
         list(dict.fromkeys([*before.sampled, *seen.sampled])),
         before.deep + seen.cut["depth"],
         before.wrong + wrong,
         made_by(),
     )
+
+
+def _selected(selection: Selection, cases: Iterable[TestCase]) -> tuple[list[str], bool]:
+    """The goals that have their test, and whether there may be more to find with another bound."""
+    bits = selection.met(cases)
+    met = [goal.text for number, goal in enumerate(selection.goals) if bits >> number & 1]
+    left = any(not goal.dead and not bits >> number & 1 for number, goal in enumerate(selection.goals))
+    return met, left or not selection.goals
 
 
 def _classes(case: TestCase) -> Iterable[type]:

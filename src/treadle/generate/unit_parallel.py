@@ -22,7 +22,6 @@ from treadle.generate.unit_cases import Cases
 from treadle.generate.unit_ctrl_c import CtrlC
 from treadle.generate.unit_explore import Explored, Session
 from treadle.generate.unit_pool import Pool, Process
-from treadle.generate.unit_select import ALL_PATHS
 from treadle.generate.unit_worker import Setup, Task
 from treadle.symbolic.explore import Ran, book, run_one
 from treadle.symbolic.path import Alternative, Path, Trail
@@ -335,9 +334,7 @@ def _explore_all(
         tree.session.ctrl_c = ctrl_c
         if progress is not None:
             tree.session.progress = _teller(progress, trees, tree)
-        if tree.whole and tree.session.options.select == ALL_PATHS:
-            tree.explore_here()  # its guide knows what only this process knows
-    setup = Setup.of(texts, [(s.target.text, s.options, dict(s.inside)) for s in sessions])
+    setup = Setup.of(texts, [(s.target.text, s.options, dict(s.inside), s.known) for s in sessions])
     try:
         if any(not tree.over for tree in trees):
             with Pool(workers, setup) as pool:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import ast
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from treadle.frontends.python import source
 from treadle.frontends.python.callgraph import CallGraph
+from treadle.generate.unit_points import places as places_of
 from treadle.generate.unit_points import points_of
 from treadle.generate.unit_target import Target
 from treadle.model.errors import UsageError
@@ -45,6 +46,24 @@ class Goal:
     dead: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What has its test already, from an earlier run or among the project's own tests: nobody looks for it again."""
+
+    # goals by their text; lines that are run, as (file, line); local paths
+    goals: frozenset[str] = frozenset()
+    lines: frozenset[tuple[str, int]] = frozenset()
+    traces: tuple[tuple[Any, ...], ...] = ()
+    # of all paths, those that lead to these lines come first
+    first: frozenset[tuple[str, int]] | None = None
+
+    def has(self, goal: Goal) -> bool:
+        return goal.text in self.goals or any((goal.file, line) in self.lines for line in goal.lines)
+
+
+NOTHING = Known()
+
+
 @dataclass(slots=True)
 class Selection:
     """A criterion, its goals, and how the search for them ended."""
@@ -56,9 +75,11 @@ class Selection:
     doubts: list[str] = field(default_factory=list)
     # a loop was cut on some path
     loops: bool = False
+    # goals that were known before the search, as bits
+    before: int = 0
 
     def met(self, cases: Iterable[TestCase]) -> int:
-        found = 0
+        found = self.before
         for case in cases:
             found |= case.meets
         return found
@@ -82,14 +103,27 @@ def check(select: str, points: Sequence[str | int]) -> None:
         raise UsageError(f"--select {select} takes no program points; write --select points {points[0]}")
 
 
-def guide_for(target: Target, select: str, points: Sequence[str | int], k: int) -> tuple[Guide, Selection]:
-    """The trace generator of a criterion."""
+def words(select: str, points: Sequence[str]) -> str:
+    """A selection as part of a file's name: local_paths, line_20, lines_8_20."""
+    if select != "points":
+        return select.replace("-", "_")
+    numbers = [str(line) for _, line in places_of(points)]
+    return f"line{'s' * (len(numbers) > 1)}_{'_'.join(numbers[:6])}"
+
+
+def guide_for(
+    target: Target, select: str, points: Sequence[str | int], k: int, known: Known = NOTHING
+) -> tuple[Guide, Selection]:
+    """The trace generator of a criterion; what is known is not looked for."""
     code = source.code_of(target.function.__code__)
     key = (target.file, target.line)
     if select == "local-paths":
         entered = Goals(edges={(id(code), -1, True): 1})
         graph = CallGraph(target.module, entered, [(key, 1)])
-        return LocalGuide(code, _raises, recursive=_calls_itself(code, target, graph)), Selection(select, [], k)
+        local = LocalGuide(code, _raises, recursive=_calls_itself(code, target, graph))
+        for trace in known.traces:
+            local.covered.add(trace)
+        return local, Selection(select, [], k)
     if select == "points":
         goals = [Goal(p.text, p.file, p.line, p.lines, dead=p.dead) for p in points_of(points, target)]
     elif select == "statements":
@@ -97,7 +131,10 @@ def guide_for(target: Target, select: str, points: Sequence[str | int], k: int) 
     else:
         goals = _branches(target, code)
     wanted = Goals()
+    before = sum(1 << number for number, goal in enumerate(goals) if known.has(goal))
     for number, goal in enumerate(goals):
+        if before >> number & 1:
+            continue
         for line in goal.lines:
             wanted.lines[goal.file, line] = wanted.lines.get((goal.file, line), 0) | 1 << number
         if goal.edge is not None:
@@ -105,7 +142,7 @@ def guide_for(target: Target, select: str, points: Sequence[str | int], k: int) 
     edges = sum(wanted.edges.values())
     graph = CallGraph(target.module, wanted, [(key, edges)])
     guide = GoalGuide(code, wanted, graph.reach, graph.afterwards, fewest=select == "points")
-    return guide, Selection(select, goals, k)
+    return guide, Selection(select, goals, k, before=before)
 
 
 def nearest_first(target: Target, lines: Iterable[tuple[str, int]]) -> Guide:
@@ -213,19 +250,19 @@ def conclude(selection: Selection, explored: Explored) -> None:
         explored.cases = fewest(explored.cases)
 
 
-def fewest(cases: list[TestCase]) -> list[TestCase]:
+def fewest(cases: list[TestCase], meets: Callable[[TestCase], int] = lambda case: case.meets) -> list[TestCase]:
     """Few cases that together meet what all of them meet, in their order: each one's share counts, largest first."""
     left = 0
     for case in cases:
-        left |= case.meets
+        left |= meets(case)
     kept: list[TestCase] = []
     while left:
-        best = max(cases, key=lambda case: (case.meets & left).bit_count())
+        best = max(cases, key=lambda case: (meets(case) & left).bit_count())
         kept.append(best)
-        left &= ~best.meets
+        left &= ~meets(best)
     # a case taken early may have become superfluous
     for case in list(kept):
-        shares = Counter(n for c in kept for n in range(c.meets.bit_length()) if c.meets >> n & 1)
-        if all(shares[n] > 1 for n in range(case.meets.bit_length()) if case.meets >> n & 1):
+        shares = Counter(n for c in kept for n in range(meets(c).bit_length()) if meets(c) >> n & 1)
+        if all(shares[n] > 1 for n in range(meets(case).bit_length()) if meets(case) >> n & 1):
             kept.remove(case)
     return [case for case in cases if any(case is one for one in kept)]

@@ -34,12 +34,16 @@ from typing import IO, Any
 from treadle.generate.unit_aliasings import Choices
 from treadle.generate.unit_cases import Cases
 from treadle.generate.unit_explore import Options, Session
+from treadle.generate.unit_select import Known
 from treadle.generate.unit_target import Target, resolve
 from treadle.symbolic.explore import Ran, run_one
 from treadle.symbolic.expr import Expr
 from treadle.symbolic.path import Alternative, Path, Trail
 from treadle.symbolic.show import show
 from treadle.symbolic.solver import Solver
+
+# What a session is made of: its target, and the arguments of `Session`.
+Recipe = tuple[str, Options, dict[Trail, Choices], Known]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +53,10 @@ class Setup:
     folder: str
     path: list[str]
     texts: list[str]
-    sessions: list[tuple[str, Options, dict[Trail, Choices]]]
+    sessions: list[Recipe]
 
     @classmethod
-    def of(cls, texts: Sequence[str], sessions: Sequence[tuple[str, Options, dict[Trail, Choices]]]) -> Setup:
+    def of(cls, texts: Sequence[str], sessions: Sequence[Recipe]) -> Setup:
         return cls(os.getcwd(), list(sys.path), list(texts), list(sessions))
 
 
@@ -126,8 +130,8 @@ class _Worker:
 
     def session(self, number: int) -> tuple[Session, Solver]:
         if number not in self.sessions:
-            text, options, inside = self.setup.sessions[number]
-            session = Session(self.targets[text], options, inside=inside)
+            text, options, inside, known = self.setup.sessions[number]
+            session = Session(self.targets[text], options, inside=inside, known=known)
             self.sessions[number] = (session, session.solver())
         return self.sessions[number]
 

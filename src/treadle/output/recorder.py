@@ -11,6 +11,7 @@ two aliasings apart, and for coverage the arcs between lines.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -32,11 +33,13 @@ _CALL, _LINE, _OP, _RAISE, _RETURN, _BRANCH = range(6)
 class Record:
     """One call that is going on."""
 
-    __slots__ = ("digest", "shape", "target")
+    __slots__ = ("digest", "shape", "target", "ways")
 
     def __init__(self, target: str, shape: str) -> None:
         self.target = target
         self.shape = shape
+        # conditions of the function itself, and where each went on: instructions
+        self.ways: set[tuple[int, int]] = set()
         self.digest = hashlib.blake2b(digest_size=12)
 
     def add(self, *event: Any) -> None:
@@ -49,6 +52,10 @@ class Recorder:
         self.targets = {(file, line): target for target, file, line in wanted["targets"]}
         self.files = set(wanted["files"])
         self.out: str = wanted["out"]
+        # a path is what happens in the function itself, whatever its callees do
+        self.local: bool = wanted.get("local", False)
+        # target -> test -> ways that its conditions went
+        self.ways: dict[str, dict[str, set[tuple[int, int]]]] = {}
         self.calls: dict[str, dict[tuple[str, str, str], None]] = {}
         self.arcs: dict[str, set[tuple[int, int]]] = {}
         self.test = ""
@@ -73,9 +80,18 @@ class Recorder:
         self.active.append(record)
         return True
 
-    def event(self, *event: Any) -> None:
+    def event(self, code: CodeType, *event: Any) -> None:
+        whose = self.targets.get((code.co_filename, code.co_firstlineno)) if self.local else None
         for record in self.active:
-            record.add(*event)
+            if not self.local or record.target == whose:
+                record.add(*event)
+
+    def way(self, code: CodeType, condition: int, to: int) -> None:
+        """A condition went on at this instruction."""
+        whose = self.targets.get((code.co_filename, code.co_firstlineno))
+        for record in self.active:
+            if record.target == whose:
+                record.ways.add((condition, to))
 
     def end(self, frame: FrameType, suspended: bool) -> None:
         if not self.active:
@@ -89,6 +105,7 @@ class Recorder:
     def keep(self, record: Record) -> None:
         found = self.calls.setdefault(record.target, {})
         found[self.test, record.digest.hexdigest(), record.shape] = None
+        self.ways.setdefault(record.target, {}).setdefault(self.test, set()).update(record.ways)
 
     def arc(self, code: CodeType, before: int, after: int) -> None:
         self.arcs.setdefault(code.co_filename, set()).add((before, after))
@@ -100,6 +117,7 @@ class Recorder:
         data = {
             "calls": {target: [list(call) for call in calls] for target, calls in self.calls.items()},
             "arcs": {file: sorted(arcs) for file, arcs in self.arcs.items()},
+            "ways": {target: {test: sorted(w) for test, w in tests.items()} for target, tests in self.ways.items()},
         }
         write(self.out, data)
 
@@ -164,7 +182,7 @@ class Tracing:
         own = recorder.begin(frame)
         if not recorder.active:
             return None
-        recorder.event(_CALL, code.co_name, code.co_firstlineno)
+        recorder.event(code, _CALL, code.co_name, code.co_firstlineno)
         frame.f_trace_opcodes = True
         return _Local(recorder, own, code).event
 
@@ -172,29 +190,42 @@ class Tracing:
 class _Local:
     """One frame of a recorded call."""
 
-    __slots__ = ("before", "own", "recorder")
+    __slots__ = ("before", "conditions", "last", "own", "recorder")
 
     def __init__(self, recorder: Recorder, own: bool, code: CodeType) -> None:
         self.recorder = recorder
         self.own = own
         self.before = -code.co_firstlineno
+        self.conditions = _conditions(code) if own else frozenset()
+        self.last = -1
 
     def event(self, frame: FrameType, event: str, arg: Any) -> Any:
         recorder = self.recorder
         if event == "opcode":
-            recorder.event(_OP, frame.f_lasti)
+            recorder.event(frame.f_code, _OP, frame.f_lasti)
+            if self.last in self.conditions:
+                recorder.way(frame.f_code, self.last, frame.f_lasti)
+            self.last = frame.f_lasti
         elif event == "line":
             recorder.arc(frame.f_code, self.before, frame.f_lineno)
             self.before = frame.f_lineno
         elif event == "exception":
-            recorder.event(_RAISE, arg[0].__name__)
+            recorder.event(frame.f_code, _RAISE, arg[0].__name__)
         elif event == "return":
             code = frame.f_code
             recorder.arc(code, self.before, -code.co_firstlineno)
-            recorder.event(_RETURN)
+            recorder.event(code, _RETURN)
             if self.own:
                 recorder.end(frame, _yields(frame))
         return self.event
+
+
+@functools.cache
+def _conditions(code: CodeType) -> frozenset[int]:
+    """The instructions that go on in one of two places, depending on a value."""
+    import dis
+
+    return frozenset(i.offset for i in dis.get_instructions(code) if "_IF_" in i.opname or i.opname == "FOR_ITER")
 
 
 def _yields(frame: FrameType) -> bool:
@@ -257,7 +288,7 @@ class Monitoring:
         frame = sys._getframe(2)
         self.recorder.begin(frame)
         if self.recorder.active:
-            self.recorder.event(_CALL, code.co_name, code.co_firstlineno)
+            self.recorder.event(code, _CALL, code.co_name, code.co_firstlineno)
             self._before[frame] = -code.co_firstlineno
 
     def _throw(self, code: CodeType, offset: int, error: BaseException) -> None:
@@ -267,17 +298,18 @@ class Monitoring:
     def _line(self, code: CodeType, line: int) -> None:
         if self.recorder.active:
             frame = sys._getframe(1)
-            self.recorder.event(_LINE, line)
+            self.recorder.event(code, _LINE, line)
             self.recorder.arc(code, self._before.get(frame, line), line)
             self._before[frame] = line
 
     def _branch(self, code: CodeType, offset: int, to: int) -> None:
         if self.recorder.active:
-            self.recorder.event(_BRANCH, offset, to)
+            self.recorder.event(code, _BRANCH, offset, to)
+            self.recorder.way(code, offset, to)
 
     def _raise(self, code: CodeType, offset: int, error: BaseException) -> None:
         if self.recorder.active and self._mine(code):
-            self.recorder.event(_RAISE, offset, type(error).__name__)
+            self.recorder.event(code, _RAISE, offset, type(error).__name__)
 
     def _left(self, code: CodeType, suspended: bool) -> None:
         recorder = self.recorder
@@ -287,7 +319,7 @@ class Monitoring:
         before = self._before.pop(frame, None)
         if before is not None:
             recorder.arc(code, before, -code.co_firstlineno)
-        recorder.event(_RETURN)
+        recorder.event(code, _RETURN)
         if (code.co_filename, code.co_firstlineno) in recorder.targets:
             recorder.end(frame, suspended)
 

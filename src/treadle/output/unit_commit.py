@@ -31,7 +31,7 @@ def commit(path: Path, content: str | None, kept: Sequence[Kept], growing: bool)
     try:
         try:
             for one in kept:
-                store.append(prepare(unit_store.place(one.target), unit_store.text(one)))
+                store.append(prepare(unit_store.place_of(one), unit_store.text(one)))
             if kept:
                 unit_store.mark()
         except OSError as error:
@@ -39,7 +39,7 @@ def commit(path: Path, content: str | None, kept: Sequence[Kept], growing: bool)
             if growing:
                 raise UsageError(f"{why}; no test was added, and the files are as they were") from None
             warnings.append(f"--more will not be able to go on: {why}")
-            stale = [unit_store.place(one.target) for one in kept]
+            stale = [unit_store.place_of(one) for one in kept]
         if content is not None:
             try:
                 parts.append(prepare(path, content))

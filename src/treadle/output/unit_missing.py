@@ -5,6 +5,9 @@ the targets, and the arcs between lines, which coverage.py turns into figures. T
 same recorder; one whose call takes a path that the own tests have taken is left out. Lines and conditions cannot tell
 apart paths that differ in aliasing only: where several generated tests take one path, the shape of the arguments
 decides as well.
+
+Of a selection (`--select`) those tests are left out that add nothing: to the local paths that the own tests take, to
+the ways that their conditions go, or to the lines that they run; what is known of lines is not even looked for.
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from treadle.frontends.python.callgraph import world
+from treadle.generate.unit_explore import Explored
+from treadle.generate.unit_select import ALL_PATHS, NOTHING, Known, fewest
 from treadle.generate.unit_target import Target
 from treadle.model.errors import InternalError, UsageError
 from treadle.output.unit_check import Coverage, check_room, from_report, scratch
@@ -42,9 +47,13 @@ class OwnTests:
     # target -> (path, shape of the arguments) of its calls
     calls: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
+    # target -> the ways that its conditions went, as instructions
+    ways: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
+    # (file, line): lines that were run on behalf of the targets
+    lines: set[tuple[str, int]] = field(default_factory=set)
     # (file, line): lines that were not run, or not reached from every condition before them
     uncovered: set[tuple[str, int]] = field(default_factory=set)
-    # of the generated tests: how many there were, and how many take a path that is taken already
+    # how many paths, or goals of a selection, there are tests for, and how many of them the own tests have
     paths: int = 0
     taken: int = 0
 
@@ -61,7 +70,13 @@ class OwnTests:
         }
 
 
-def own_tests(targets: Sequence[Target], output: Path, tests: str | os.PathLike[str] | None, append: bool) -> OwnTests:
+def own_tests(
+    targets: Sequence[Target],
+    output: Path,
+    tests: str | os.PathLike[str] | None,
+    append: bool,
+    select: str = ALL_PATHS,
+) -> OwnTests:
     """Run the project's own tests; the file that is about to be replaced is not one of them."""
     if tests is not None and not os.path.exists(str(tests).partition("::")[0]):
         raise UsageError(f"--tests {tests}: no such file or folder")
@@ -73,23 +88,35 @@ def own_tests(targets: Sequence[Target], output: Path, tests: str | os.PathLike[
         command.append(f"--ignore={output}")
     found = OwnTests(where or "this folder")
     with scratch() as folder:
-        done, data, tests_data = _record([*command, *([where] if where else [])], targets, folder, {})
+        local = select == "local-paths"
+        done, data, tests_data = _record([*command, *([where] if where else [])], targets, folder, {}, local)
         if tests_data is not None:
             found.ran, found.failed = tests_data["ran"], tests_data["failed"]
         if data is None or (done.returncode not in (0, 1, 5)):
             raise UsageError(f"your tests in {found.where} cannot be run: {_reason(done)}")
         for target, calls in data["calls"].items():
             found.calls[target] = {(path, shape) for _, path, shape in calls}
+        for target, by_test in data["ways"].items():
+            found.ways[target] = {(a, b) for ways in by_test.values() for a, b in ways}
+        found.lines = {(file, n) for file, arcs in data["arcs"].items() for arc in arcs for n in arc if n > 0}
         _measure(found, data["arcs"], targets, folder)
     return found
 
 
+def known_to(own: OwnTests, select: str) -> Known:
+    """The goals that the own tests meet, as far as that is known before there are others to compare with."""
+    if select == ALL_PATHS:
+        return Known(first=frozenset(own.uncovered))
+    return Known(lines=frozenset(own.lines)) if select != "local-paths" else NOTHING
+
+
 def _record(
-    command: list[str], targets: Sequence[Target], folder: Path, environment: dict[str, str]
+    command: list[str], targets: Sequence[Target], folder: Path, environment: dict[str, str], local: bool = False
 ) -> tuple[subprocess.CompletedProcess[str], dict[str, Any] | None, dict[str, Any] | None]:
     files = {m.__file__ for t in targets for m in world(t.module) if m.__file__} | {t.file for t in targets}
     out = folder / "paths.json"
-    wanted = {"targets": [(t.text, t.file, t.line) for t in targets], "files": sorted(files), "out": str(out)}
+    watched = [(t.text, t.file, t.line) for t in targets]
+    wanted = {"targets": watched, "files": sorted(files), "out": str(out), "local": local}
     request = folder / "record.json"
     request.write_text(json.dumps(wanted), encoding="utf-8")
     paths = [p for p in sys.path if p]
@@ -154,20 +181,37 @@ def _within(line: int, target: Target) -> bool:
 
 
 def drop_taken(suite: Suite, own: OwnTests) -> bool:
-    """Leave out the cases whose path the own tests have taken; whether there were any."""
-    own.paths = suite.tests
+    """Leave out the cases that add nothing to the own tests; whether there were any."""
+    own.taken = sum(e.selection.before.bit_count() for e in suite.explored if e.selection is not None)
+    own.paths = own.taken + suite.tests
+    if suite.select in ("statements", "points"):
+        own.paths = own.taken + sum(_new_goals(suite, explored) for explored in suite.explored)
+        return False
     if not suite.cases:
         return False
-    taken = _taken_cases(suite, own)
-    own.taken = len(taken)
+    data = _recorded(suite)
+    taken = _covered_branches(suite, own, data) if suite.select == "branches" else _taken_cases(suite, own, data)
+    own.taken += len(taken)
+    for explored in suite.explored:
+        if explored.selection is not None:
+            explored.selection.before = explored.selection.met(c for c in explored.cases if id(c) in taken)
     for explored in suite.explored:
         explored.cases = [c for c in explored.cases if id(c) not in taken]
     suite.cases = [c for c in suite.cases if id(c) not in taken]
     return bool(taken)
 
 
-def _taken_cases(suite: Suite, own: OwnTests) -> set[int]:
-    """The generated tests, run with the recorder, and compared."""
+def _new_goals(suite: Suite, explored: Explored) -> int:
+    """How many goals the generated tests meet; those that were known are none of their business."""
+    written = {id(case) for case in suite.cases}
+    found = 0
+    for case in explored.cases:
+        found |= case.meets if id(case) in written else 0
+    return found.bit_count()
+
+
+def _recorded(suite: Suite) -> dict[str, Any]:
+    """What the generated tests do, in the words of the recorder."""
     targets = [e.target for e in suite.explored]
     with scratch() as folder:
         file = folder / "test_candidate.py"
@@ -175,9 +219,28 @@ def _taken_cases(suite: Suite, own: OwnTests) -> set[int]:
         command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "treadle.output.recorder"]
         command += ["-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(folder), str(file)]
         quiet = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
-        done, data, _ = _record(command, targets, folder, quiet)
+        done, data, _ = _record(command, targets, folder, quiet, suite.select == "local-paths")
     if data is None:
         raise InternalError(f"the generated tests could not be recorded:\n{(done.stdout + done.stderr)[-2000:]}")
+    return data
+
+
+def _covered_branches(suite: Suite, own: OwnTests, data: dict[str, Any]) -> set[int]:
+    """The cases without which every condition still goes each way that it went."""
+    numbers: dict[tuple[str, int, int], int] = {}
+    bits: dict[int, int] = {}
+    goals = {e.target.text: e.selection.goals for e in suite.explored if e.selection is not None}
+    for case, test in zip(suite.cases, suite.names, strict=True):
+        ways = {(a, b) for a, b in data["ways"].get(case.target, {}).get(test, ())} - own.ways.get(case.target, set())
+        # a function without conditions has its statements as goals, and those that are met here are not known
+        plain = {(-1, n) for n, goal in enumerate(goals[case.target]) if goal.edge is None and case.meets >> n & 1}
+        bits[id(case)] = sum(1 << numbers.setdefault((case.target, *way), len(numbers)) for way in ways | plain)
+    kept = {id(case) for case in fewest(suite.cases, lambda case: bits[id(case)])}
+    return {id(case) for case in suite.cases} - kept
+
+
+def _taken_cases(suite: Suite, own: OwnTests, data: dict[str, Any]) -> set[int]:
+    """The cases whose path the own tests have taken."""
     # test -> the first call that it makes of its target
     ways: dict[tuple[str, str], tuple[str, str]] = {}
     for target, calls in data["calls"].items():
@@ -211,7 +274,9 @@ def lines(suite: Suite) -> list[str]:
         missing = f"{suite.tests} test{'s' * (suite.tests != 1)} for what they miss"
         if own.paths and own.taken == own.paths:
             missing = "nothing is missing"
-        said.append(f"your tests: {percent:g} % of branches, {own.taken} of {own.paths} paths; {missing}")
+        noun = {ALL_PATHS: "paths", "local-paths": "local paths"}.get(suite.select, suite.select)
+        of = f", {own.taken} of {own.paths} {noun}" if suite.select != "branches" else ""
+        said.append(f"your tests: {percent:g} % of branches{of}; {missing}")
     if own.failed:
         names = ", ".join(own.failed[:_MOST_NAMES]) + (", ..." if len(own.failed) > _MOST_NAMES else "")
         one = len(own.failed) == 1
@@ -224,4 +289,5 @@ def lines(suite: Suite) -> list[str]:
 def nothing_missing(suite: Suite) -> bool:
     """The own tests take every path that there is a test for."""
     own = suite.own_tests
-    return own is not None and own.paths > 0 and own.taken == own.paths
+    doubts = any(e.selection is not None and e.selection.doubts for e in suite.explored)
+    return own is not None and own.paths > 0 and own.taken == own.paths and not doubts

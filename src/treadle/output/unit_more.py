@@ -12,6 +12,7 @@ from pathlib import Path
 
 from treadle.generate.unit_explore import Options
 from treadle.generate.unit_grow import Growth, Kept, go_on, keep
+from treadle.generate.unit_select import ALL_PATHS
 from treadle.generate.unit_target import Target
 from treadle.model.errors import UsageError
 from treadle.output import unit_store
@@ -25,7 +26,7 @@ def growths(suite: Suite, found: Sequence[Target], options: Options, wanted: int
     missing: list[str] = []
     for target in found:
         try:
-            kept = unit_store.load(target.text)
+            kept = unit_store.load(target.text, options.select, options.points)
             if kept is None:
                 missing.append(target.text)
             else:
@@ -36,9 +37,10 @@ def growths(suite: Suite, found: Sequence[Target], options: Options, wanted: int
             suite.left_out.append(str(error))
     if missing and (single or not growing):
         names = suite.target if len(missing) == len(found) else " ".join(missing)
+        selected = f" with --select {options.select}" if options.select != ALL_PATHS else ""
         raise UsageError(
-            f"--more has nothing to go on from: {unit_store.FOLDER} has nothing on {names}; "
-            f"run treadle unit {names} first, without --more"
+            f"--more has nothing to go on from: {unit_store.FOLDER} has nothing on {names}{selected}; "
+            f"run treadle unit {names} first{selected}, without --more"
         )
     if not growing:
         raise UsageError(suite.left_out[0])
@@ -99,7 +101,7 @@ def remembered(suite: Suite, options: Options, file: Path, growing: Sequence[Gro
         growth = before.get(explored.target.text)
         wrong = sum(case.target == explored.target.text for case, _ in suite.disagreements)
         used = options_of(growth, options) if growth is not None else options
-        kept = keep(explored, used, str(file), growth, wrong)
+        kept = keep(explored, used, str(file), growth, wrong, {id(case) for case in suite.cases})
         if kept.finished or not kept.complete:  # else nothing came of it, and nothing is left
             found.append(kept)
     return found

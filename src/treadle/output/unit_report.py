@@ -12,12 +12,12 @@ from typing import Any
 
 from treadle.frontends.python import source
 from treadle.generate.unit_explore import Explored
+from treadle.generate.unit_select import ALL_PATHS
 from treadle.model.testcase import Node
 from treadle.output.unit_findings import findings
 from treadle.output.unit_missing import lines as missing
 from treadle.output.unit_missing import nothing_missing
 from treadle.output.unit_result import Suite, shown
-from treadle.output.unit_selected import criterion
 from treadle.output.unit_selected import lines as selected
 from treadle.output.unit_stubs import wrong_stubs
 from treadle.symbolic import ir
@@ -63,7 +63,7 @@ def summary(suite: Suite) -> str:
     if suite.file and suite.tests:
         done = "wrote" if suite.more is None or suite.more.again else "added to"
         lines.append(f"{done} {suite.file} ({_count(suite.tests, 'test')}, all run)")
-    elif not suite.tests and (criterion(suite) == "points" or nothing_missing(suite)):
+    elif not suite.tests and (suite.select == "points" or nothing_missing(suite)):
         lines.append("no file was written")
     elif suite.more is None and not suite.tests:
         lines.append("nothing could be covered; no file was written")
@@ -77,7 +77,8 @@ def _extent(suite: Suite) -> str:
         return f"{_count(suite.paths, 'path')}, {_count(suite.tests, 'test')}"
     again = f"; {_count(more.again, 'test')} of earlier runs written again, their file was gone" if more.again else ""
     if more.complete:
-        return f"the tree is complete: nothing to add{again}"
+        what = "the tree" if suite.select == ALL_PATHS else "the selection"
+        return f"{what} is complete: nothing to add{again}"
     bound = f"k {more.from_k} -> {more.k}" if more.k > more.from_k else f"k {more.k}, continued"
     new = f"{_count(more.paths, 'new path')}, {_count(more.tests, 'new test')} ({more.in_file} in the file)"
     return f"{bound}: {new}{again}"
@@ -89,7 +90,7 @@ def _cuts(suite: Suite) -> dict[str, int]:
     stopped = sum(e.seen.cut["time"] for e in suite.explored if e.stopped)
     if stopped:
         found[_WHY["time"]] -= stopped
-        more = "" if any(e.selection is not None for e in suite.explored) else "; --more goes on from there"
+        more = "" if suite.own_tests is not None else "; --more goes on from there"
         found[f"by Ctrl-C{more}"] = stopped
     return found
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from treadle.frontends.python.conditions import as_written
 from treadle.generate.unit_explore import Explored
+from treadle.generate.unit_select import ALL_PATHS
 from treadle.model.testcase import Node, Opaque, TestCase
 from treadle.output.pytest_values import Imports, NotWritable, text
 from treadle.output.unit_check import Coverage
@@ -47,6 +48,8 @@ class Suite:
     """What `treadle unit` found, wrote and measured."""
 
     target: str
+    # the criterion: which paths get a test
+    select: str = ALL_PATHS
     file: str | None = None
     # the tests of this run, and the file with them
     source: str = ""
@@ -97,7 +100,7 @@ class Suite:
     @property
     def covers_explored(self) -> bool:
         """The same for the functions that were explored; a selection of paths never claims that."""
-        if any(explored.selection is not None for explored in self.explored):
+        if self.select != ALL_PATHS:
             return False
         only_loops = not any(number for kind, number in self.cut.items() if kind != "loop")
         return only_loops and not (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from treadle.generate.unit_select import ALL_PATHS, Goal, Selection, fewest
+from treadle.generate.unit_select import ALL_PATHS, Goal, Selection, fewest, words
 from treadle.output.unit_result import Suite
 
 # More goals than this would bury the summary; --json has them all.
@@ -25,11 +25,6 @@ class Answer:
     verdict: str  # 'reached', 'none', 'dead', 'unknown'
     tests: tuple[int, ...]
     selection: Selection
-
-
-def criterion(suite: Suite) -> str:
-    """The criterion of a suite."""
-    return next((e.selection.select for e in suite.explored if e.selection is not None), ALL_PATHS)
 
 
 def answers(suite: Suite) -> list[Answer]:
@@ -62,12 +57,12 @@ _RANK = {"dead": 0, "none": 1, "unknown": 2, "reached": 3}
 
 def satisfied(suite: Suite) -> bool:
     """Program points: all of them are reached. The other criteria ask for what there is."""
-    return criterion(suite) != "points" or all(a.verdict == "reached" for a in answers(suite))
+    return suite.select != "points" or all(a.verdict == "reached" for a in answers(suite))
 
 
 def drop_superfluous(suite: Suite) -> None:
     """Several targets were asked for the same points: one test each is enough."""
-    if criterion(suite) != "points" or len(suite.explored) < 2:
+    if suite.select != "points" or len(suite.explored) < 2:
         return
     kept = {id(case) for case in fewest([case for e in suite.explored for case in e.cases])}
     for explored in suite.explored:
@@ -76,13 +71,7 @@ def drop_superfluous(suite: Suite) -> None:
 
 def default_file(path: Path, select: str, points: tuple[str, ...]) -> Path:
     """A selection has a file of its own, beside the tests of all paths."""
-    from treadle.generate.unit_points import places
-
-    words = select.replace("-", "_")
-    if select == "points":
-        numbers = [str(line) for _, line in places(points)]
-        words = f"line{'s' * (len(numbers) > 1)}_{'_'.join(numbers[:6])}"
-    return path.with_name(f"{path.stem.removesuffix('_unit')}_{words}_unit.py")
+    return path.with_name(f"{path.stem.removesuffix('_unit')}_{words(select, points)}_unit.py")
 
 
 # --- words -------------------------------------------------------------------------------------------------
@@ -90,18 +79,19 @@ def default_file(path: Path, select: str, points: tuple[str, ...]) -> Path:
 
 def lines(suite: Suite) -> list[str]:
     """The part of the summary that tells what was selected."""
-    select = criterion(suite)
+    select = suite.select
     if select == ALL_PATHS:
         return []
     if select == "local-paths":
         return _local_paths(suite)
     found = answers(suite)
-    tests = f"{suite.tests} test{'s' * (suite.tests != 1)}"
+    tests = _by(suite)
     reached = [a for a in found if a.verdict == "reached"]
     if select == "points":
         if found and len(reached) == len(found):
             return [f"{_all_points(found)} reached by {tests}"]
-        return [_point(a) for a in found]
+        before = "by your tests" if suite.own_tests is not None else "already"
+        return [_point(a, before) for a in found]
     where = "of the function's own body" if len(suite.explored) == 1 else "of the functions' own bodies"
     if len(reached) == len(found):
         return [f"all {len(found)} {select} {where} are covered by {tests}"]
@@ -135,8 +125,19 @@ def _local_paths(suite: Suite) -> list[str]:
             said.append(f"{name}not every local path may have its test: the search was cut by {why}")
         elif explored.cases:
             bound = f" within the loop bound (k={selection.k})" if selection.loops else ""
-            said.append(f"{name}every local path{bound} has its test")
+            yours = ", yours or a new one" if suite.own_tests is not None else ""
+            said.append(f"{name}every local path{bound} has its test{yours}")
     return said
+
+
+def _by(suite: Suite) -> str:
+    """Who covers what is covered."""
+    new = f"{suite.tests} test{'s' * (suite.tests != 1)}"
+    if suite.more is not None:
+        return f"{suite.more.in_file} test{'s' * (suite.more.in_file != 1)}"
+    if suite.own_tests is not None and suite.own_tests.taken:
+        return f"your tests and {new}" if suite.tests else "your tests"
+    return new
 
 
 def _all_points(found: list[Answer]) -> str:
@@ -145,8 +146,10 @@ def _all_points(found: list[Answer]) -> str:
     return "both points are" if len(found) == 2 else f"all {len(found)} points are"
 
 
-def _point(answer: Answer) -> str:
+def _point(answer: Answer, before: str) -> str:
     where, selection = answer.goal.text, answer.selection
+    if answer.verdict == "reached" and not answer.tests:
+        return f"{where} is reached {before}"
     if answer.verdict == "reached":
         return f"{where} is reached by test {', '.join(map(str, answer.tests))}"
     if answer.verdict == "dead":
@@ -159,7 +162,7 @@ def _point(answer: Answer) -> str:
 
 
 def as_json(suite: Suite) -> dict[str, Any] | None:
-    select = criterion(suite)
+    select = suite.select
     if select == ALL_PATHS:
         return None
     found = answers(suite)

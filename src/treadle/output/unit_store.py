@@ -7,23 +7,30 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from treadle.generate.unit_grow import Kept
+from treadle.generate.unit_select import ALL_PATHS, words
 from treadle.model.errors import UsageError
 from treadle.output.unit_files import finish, prepare
 
 FOLDER = Path(".treadle") / "unit"
 
 
-def place(target: str) -> Path:
-    """Module names have no '-', so that no two targets share a file."""
-    return FOLDER / f"{target.replace(':', '-')}.json"
+def place(target: str, select: str = ALL_PATHS, points: Sequence[str] = ()) -> Path:
+    """Module names have no '-', so that no two targets, and no two selections, share a file."""
+    selected = f"-{words(select, points)}" if select != ALL_PATHS else ""
+    return FOLDER / f"{target.replace(':', '-')}{selected}.json"
 
 
-def load(target: str) -> Kept | None:
+def place_of(kept: Kept) -> Path:
+    return place(kept.target, kept.options.get("select", ALL_PATHS), kept.options.get("points", ()))
+
+
+def load(target: str, select: str = ALL_PATHS, points: Sequence[str] = ()) -> Kept | None:
     """What the last run kept of a target; None when there was none."""
-    path = place(target)
+    path = place(target, select, points)
     try:
         kept = Kept.from_json(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:

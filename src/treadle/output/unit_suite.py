@@ -21,13 +21,13 @@ from treadle.generate.unit_explore import HEAPS, Explored, Options, Session
 from treadle.generate.unit_grow import Growth
 from treadle.generate.unit_parallel import explore_all
 from treadle.generate.unit_points import points_of, target_around
-from treadle.generate.unit_select import ALL_PATHS, check, nearest_first
+from treadle.generate.unit_select import ALL_PATHS, check
 from treadle.generate.unit_target import Target, resolve
 from treadle.model.errors import UsageError
 from treadle.output.unit_check import coverage_of
 from treadle.output.unit_commit import commit
 from treadle.output.unit_files import content_of, may_write, output_path, read
-from treadle.output.unit_missing import drop_taken, own_tests
+from treadle.output.unit_missing import drop_taken, known_to, own_tests
 from treadle.output.unit_more import carry_over, file_of, grown, growths, options_of, remembered
 from treadle.output.unit_result import Suite
 from treadle.output.unit_selected import default_file, drop_superfluous
@@ -108,17 +108,17 @@ def unit(
     found = [target for one in texts for target in resolve(one)]
     if options.select == "points":
         points_of(options.points, found[0])  # what is wrong with a point is said before anything is explored
-    if more and options.select != ALL_PATHS:
-        raise UsageError("--more goes on with a suite of all paths; it cannot be combined with --select")
-    if missing and (more or options.select != ALL_PATHS):
-        raise UsageError(f"--missing is about all paths; it cannot be combined with --{'more' if more else 'select'}")
+    if missing and more:
+        raise UsageError(
+            "--missing asks what your tests leave out, --more what the last run left out; run them one after the other"
+        )
     if tests is not None and not missing:
         raise UsageError("--tests names the tests that --missing looks at; pass --missing as well")
-    suite = Suite(" ".join(texts), stub_files=options.stubs)
+    suite = Suite(" ".join(texts), options.select, stub_files=options.stubs)
     single = all(":" in one for one in texts)
     growing = growths(suite, found, options, k, single) if more else []
     path = file_of(growing) if more and output is None else output_path(found, texts, output)
-    if output is None and options.select != ALL_PATHS:
+    if output is None and options.select != ALL_PATHS and not more:
         path = default_file(path, options.select, options.points)
     if write_file:
         may_write(path, append or more, force)
@@ -130,9 +130,9 @@ def unit(
     sessions = _sessions(suite, found, options, growing if more else None, single)
     if missing:
         with _nothing_written("your tests were being run"):
-            suite.own_tests = own_tests(found, path, tests, append)
+            suite.own_tests = own_tests(found, path, tests, append, options.select)
         for session in sessions:
-            session.guide = nearest_first(session.target, suite.own_tests.uncovered)
+            session.know(known_to(suite.own_tests, options.select))
     with CtrlC() as ctrl_c:
         _explore(suite, sessions, progress, texts, processes, ctrl_c)
     if progress is not None and sessions:
@@ -149,10 +149,9 @@ def unit(
     if more:
         suite.more = grown(suite, growing, suite.content or existing or "")
     if write_file:
-        keeps = options.select == ALL_PATHS and not missing
         with _nothing_written("the files were being written"):
             content = content_of(path, suite.source, append or more) if suite.cases else None
-            kept = remembered(suite, options, path, growing) if keeps else []
+            kept = remembered(suite, options, path, growing) if not missing else []
             suite.warnings += commit(path, content, kept, more)
         if suite.cases or existing is not None:
             suite.file = str(path)
@@ -195,7 +194,8 @@ def _sessions(
         try:
             if growth is not None and growth.start:
                 used, start = options_of(growth, options), growth.start
-                sessions.append(Session(target, used, start=start, inside=growth.inside, decided=growth.decided))
+                further: dict[str, Any] = {"inside": growth.inside, "decided": growth.decided, "known": growth.known}
+                sessions.append(Session(target, used, start=start, **further))
             elif growing is None:
                 sessions.append(Session(target, options))
         except UsageError as error:

@@ -12,7 +12,7 @@ extend it has its test already.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,11 @@ class Covered(dict[Element, "Covered"]):
                 new = True
             node = node[element]
         return new
+
+    def traces(self) -> Iterator[tuple[Element, ...]]:
+        """The longest ones, which stand for their beginnings too."""
+        for element, below in self.items():
+            yield from ((element, *rest) for rest in below.traces()) if below else [(element,)]
 
     def find(self, trace: Iterable[Element]) -> Covered | None:
         """The place behind these elements, if some covered trace begins with them."""

@@ -309,7 +309,7 @@ class Solver:
         if not rest:
             return Verdict(Answer.SAT, model)
         apart = [c for c in conditions if not (c.vars & model.keys())]
-        found = self._run(self._general, apart, rest[0], (), self.timeout)
+        found = self._ask([c for c in apart if c is not rest[0]], rest[0])
         if found.model is None:
             return _UNKNOWN
         joined = {**found.model, **model}
