@@ -456,3 +456,46 @@ def _twice(a: Purse, b: Purse) -> int:
 def seen_again(a: Purse, b: Purse) -> int:
     """`a.coins` reads differently once it is known whether a is b."""
     return _twice(a, b) + _twice(b, a)
+
+
+# --- lists that may be the same --------------------------------------------------------------------------
+
+
+class Shelf:
+    def __init__(self, books: list[int] | None = None) -> None:
+        self.books = books
+
+
+def _tidy(a: Shelf, b: Shelf) -> int:
+    a.books = a.books
+    return b.books[0]
+
+
+def tidied(a: Shelf, b: Shelf) -> int:
+    """Writing back what is there is no write: it says nothing about b."""
+    return _tidy(a, b) + _tidy(b, a)
+
+
+def _mark(xs: list[int], i: int) -> int:
+    if xs[1] > 1:
+        xs[i] = 2
+    xs.insert(0, 7)
+    xs.pop()
+    return len(xs)
+
+
+def marked(xs: list[int], i: int) -> int:
+    """Which element was written stays open."""
+    return _mark(xs, i)
+
+
+def _first(xs: list[int], ys: list[int], a: Shelf) -> int:
+    a.books = xs
+    if xs is ys:
+        return ys[0]
+    ys[0] = 4
+    return xs[0]
+
+
+def first_of_both(xs: list[int], ys: list[int], a: Shelf, b: Shelf) -> int:
+    return _first(xs, ys, a) + _first(ys, xs, b)

@@ -156,6 +156,8 @@ class RecordingHeap(LazyHeap):
 class OpenHeap(RecordingHeap):
     """Aliasing is left open. `held(value)`: the value as an event can hold it, and the objects in it made here."""
 
+    postpones = True
+
     def __init__(self, *args: Any, held: Callable[[Any], tuple[Any, list[Obj]]], **named: Any) -> None:
         super().__init__(*args, **named)
         self.held = held
@@ -185,11 +187,11 @@ class OpenHeap(RecordingHeap):
 
     def same(self, a: Any, b: Any, looks: bool = True) -> Value:
         sides = [_looked_up(v) for v in (a, b)]
-        if not all(isinstance(v, InstanceObj) or _refers_to_objects(v) for v in sides):
+        if not all(isinstance(v, InstanceObj | ListObj) or _refers_to_objects(v) for v in sides):
             return NotImplemented
         if sides[0] is sides[1]:
             return True
-        own = [isinstance(v, InstanceObj) and not v.is_input for v in sides]
+        own = [isinstance(v, Obj) and not v.is_input for v in sides]
         if all(own):
             return False
         if any(own):
@@ -197,7 +199,7 @@ class OpenHeap(RecordingHeap):
         self._counted(self.path.decisions)
         self._names += 1
         made = x.var(f"is'{self._names}", x.BOOL)
-        self.path.events.append((Same(made, *sides), None))
+        self.path.events.append((Same(made, sides[0], sides[1], looks), None))
         return made
 
     def first_read(self, obj: InstanceObj, name: str, kind: t.Type) -> Any:
@@ -226,6 +228,19 @@ class OpenHeap(RecordingHeap):
             self.path.events.append((Settled(value), None))
         return value
 
+    def decided(self, value: Any) -> Any:
+        if isinstance(value, Expr):
+            self.path.events.append((Settled(value, wholly=True), None))
+        return value
+
+    def postpone(self, conditions: list[Expr], unread: Any, is_new: bool) -> None:
+        raise Opaque("a read sees one of several writes")
+
+    def write_element(self, obj: ListObj, index: Value, value: Any) -> None:
+        if obj.is_input and isinstance(index, Expr):
+            raise Opaque("a list is written at an unknown place")
+        super().write_element(obj, index, value)
+
     def settle(self, obj: Some) -> Some:
         if obj.is_input and isinstance(obj, InstanceObj):
             raise Opaque("an object is looked at as a whole")
@@ -243,7 +258,7 @@ class OpenHeap(RecordingHeap):
 
 
 def _refers_to_objects(value: Any) -> bool:
-    return isinstance(value, Ref) and all(isinstance(o, t.Instance | t.NoneType) for o in value.options)
+    return isinstance(value, Ref) and all(isinstance(o, t.Instance | t.ListOf | t.NoneType) for o in value.options)
 
 
 def _looked_up(value: Any) -> Any:

@@ -91,6 +91,8 @@ class Same:
     made: Expr
     left: Any
     right: Any
+    # as in `Heap.same`
+    looks: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,9 +106,13 @@ class SetField:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Settled:
-    """A value is taken from where it was put before: what was found out since then may have changed how it reads."""
+    """A value is taken from where it was put before: what was found out since then may have changed how it reads.
+
+    `wholly`: questions of aliasing in it are decided here.
+    """
 
     value: Any
+    wholly: bool = False
 
 
 Event = Decide | ReadField | ReadItem | IsNone | Force | Split | Same | SetField | Settled

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from treadle.frontends.python import attributes, open_lists
-from treadle.frontends.python.equality import identical
+from treadle.frontends.python.equality import equal, identical
 from treadle.frontends.python.fields import field_names
 from treadle.frontends.python.heirs import known_subclasses
 from treadle.frontends.python.values import Bound, Range, Slice
@@ -96,10 +96,10 @@ class Composition:
                 attributes.plain_set(vm, self._object(event.obj), event.name, self._begun(event.value))
             elif type(event) is Settled:
                 value = self._value(event.value)
-                if vm.heap.settled(value) is not value:
+                if (vm.heap.decided(value) if event.wholly else vm.heap.settled(value)) is not value:
                     raise Restart
             elif type(event) is Same:
-                self.values[event.made] = identical(vm, self._value(event.left), self._value(event.right))
+                self._compare_objects(event)
             elif type(event) is ReadItem:
                 self._bind(event.made, self._item(self.objects[event.obj], event.index))
             elif type(event) is Force:
@@ -193,6 +193,13 @@ class Composition:
         if here and not counted:
             raise Restart
         self.folded = self.folded or counted is not here
+
+    def _compare_objects(self, event: Same) -> None:
+        left, right = self._value(event.left), self._value(event.right)
+        self.values[event.made] = (equal if event.looks else identical)(self.vm, left, right)
+        # a list that came into the heap by this may be one that was known to be another
+        if not all(self.vm.heap.is_settled(o) for o in self.objects.values() if isinstance(o, ListObj)):
+            raise Restart
 
     def _field(self, obj: InstanceObj, name: str) -> Any:
         if name in obj.fields:

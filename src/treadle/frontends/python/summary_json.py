@@ -167,11 +167,11 @@ class SummaryWriter:
         if isinstance(event, Force):
             return ["force", event.ref, event.counted, [self.made(m) for m in event.made]]
         if isinstance(event, Same):
-            return ["same", self.value(event.made), self.value(event.left), self.value(event.right)]
+            return ["same", self.value(event.made), self.value(event.left), self.value(event.right), event.looks]
         if isinstance(event, SetField):
             return ["write", event.obj, event.name, self.value(event.value)]
         if isinstance(event, Settled):
-            return ["settled", self.value(event.value)]
+            return ["settled", self.value(event.value), event.wholly]
         assert isinstance(event, Split)
         return ["split", event.obj, [[path_of(c) for c in group] for group in event.groups]]
 
@@ -330,11 +330,12 @@ class SummaryReader:
         if name == "force":
             return Force(rest[0], rest[1], [self.made(m) for m in rest[2]])
         if name == "same":
-            return Same(*(self.value(v) for v in rest))
+            made, left, right = (self.value(v) for v in rest[:3])
+            return Same(made, left, right, rest[3])
         if name == "write":
             return SetField(rest[0], rest[1], self.value(rest[2]))
         if name == "settled":
-            return Settled(self.value(rest[0]))
+            return Settled(self.value(rest[0]), rest[1])
         if name == "split":
             return Split(rest[0], tuple(tuple(found_at(c) for c in group) for group in rest[1]))
         raise ValueError(f"no event '{name}'")
