@@ -148,8 +148,8 @@ class _Writer:
                 return [f"z = {self.ref()} in [{self.ref()}, {self.ref()}]"]
             case "inside":
                 return [f"z = {self.value()} in [{self.value()}, {self.value()}]"]
-            case "rounds":
-                return [f"for _ in range({self.value()}):", f"    z += {self.value()}"]
+            case "rounds" if self.odd:
+                return [f"for _ in range({self.ref()}.f):", f"    z += {self.value()}"]
             case "element":
                 return [f"xs[{self.index()}] = {self.value()}"]
         return []
@@ -171,7 +171,7 @@ def _alias_programs(draw: DrawFn, lists: bool, odd: bool) -> str:
 
 
 def alias_programs(*, lists: bool = True, odd: bool = True) -> SearchStrategy[str]:
-    """Modules with `main`; `odd`: undeclared and deleted fields, and a subclass that overrides."""
+    """Modules with `main`; `odd`: undeclared and deleted fields, a loop, and a subclass that overrides."""
     return _alias_programs(lists, odd)
 
 
