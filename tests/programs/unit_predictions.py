@@ -299,3 +299,7 @@ class NoMembers(enum.Enum):
 
 def member(value: NoMembers | int) -> bool:
     return isinstance(value, NoMembers)
+
+
+OtherName = Plain
+make_group = Group

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 
 import pytest
 
 from tests.unit.exploring import explored, load
+from treadle.generate.unit_target import resolve
 from treadle.output.unit_suite import Suite, unit
 
 # function -> paths with k = 2; nothing is sampled in them
@@ -47,6 +49,19 @@ def whole_module() -> Suite:
 def test_no_prediction_disagrees_with_the_real_run() -> None:
     suite = whole_module()
     assert [(c.target, c.arguments, why) for c, why in suite.disagreements] == []
+
+
+def test_a_class_with_two_names_is_tested_once() -> None:
+    load("unit_predictions")
+    names = [target.text for target in resolve("unit_predictions")]
+    assert len(names) == len(set(names))
+
+
+def test_a_target_named_twice_is_tested_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    load("unit_predictions")
+    suite = unit("unit_predictions:anything", "unit_predictions:anything")
+    assert suite.tests == 2
 
 
 def test_a_decorator_is_part_of_what_is_tested() -> None:

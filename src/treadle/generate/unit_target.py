@@ -219,12 +219,15 @@ def _target(text: str, module: types.ModuleType, cls: type | None, raw: Any, nam
 def _module_targets(module: types.ModuleType) -> list[Target]:
     """The module's own public functions, and the methods of its own public classes."""
     found: list[Target] = []
+    classes: set[type] = set()
     for name, value in list(vars(module).items()):
         written = as_written(value) if isinstance(value, type) else value
         if name.startswith("_") or getattr(written, "__module__", None) != module.__name__:
             continue
         if isinstance(value, type):
-            found.extend(_class_targets(module, value))
+            if value not in classes:  # a class may have two names: make_option = Option
+                classes.add(value)
+                found.extend(_class_targets(module, value))
         elif isinstance(value, types.FunctionType | functools._lru_cache_wrapper):
             try:
                 found.append(_target(f"{module.__name__}:{name}", module, None, value, name))

@@ -105,7 +105,8 @@ def unit(
     texts = [target_text(target) for target in targets] or [*dict.fromkeys(map(target_around, options.points))]
     if not texts:
         raise UsageError("name at least one target: pkg.mod:function, pkg.mod:Class.method or pkg.mod")
-    found = [target for one in texts for target in resolve(one)]
+    # a target may be named twice: by itself, and as part of its module
+    found = list({target.text: target for one in texts for target in resolve(one)}.values())
     if options.select == "points":
         points_of(options.points, found[0])  # what is wrong with a point is said before anything is explored
     if missing and more:
