@@ -97,7 +97,7 @@ class CallGraph:
         self._promises = False  # somebody's contracts may be checked
         self._slots: dict[int, dict[str, ir.Step | None]] = {}
         self._files: set[str] = set()
-        for loaded in world(module, {file for file, _ in goals.lines}):
+        for loaded in world(module, {file for file, _ in goals.lines}, importing=True):
             self._read(loaded)
             imported = _imports(loaded)
             self._all_escape = self._all_escape or any(map(_is_to_be_loaded, imported))
@@ -321,8 +321,13 @@ def _in_body(function: ast.AST, child: ast.AST) -> bool:
     return child is body or (isinstance(body, list) and any(child is statement for statement in body))
 
 
-def world(start: types.ModuleType, files: set[str] | frozenset[str] = frozenset()) -> list[types.ModuleType]:
-    """The modules that the start imports, directly or not, those of the files, and those that import one of them."""
+def world(
+    start: types.ModuleType, files: set[str] | frozenset[str] = frozenset(), *, importing: bool = False
+) -> list[types.ModuleType]:
+    """The modules that the start imports, directly or not, and those of the files.
+
+    `importing`: and those that import one of them.
+    """
     top = start.__name__.partition(".")[0]
     found: dict[str, types.ModuleType] = {}
     loaded = [m for m in list(sys.modules.values()) if isinstance(getattr(m, "__name__", None), str)]
@@ -335,7 +340,7 @@ def world(start: types.ModuleType, files: set[str] | frozenset[str] = frozenset(
             found[name] = module
             wanted = {name.rpartition(".")[0], *_imports(module)}
             todo.extend(m for n in sorted(wanted) if isinstance(m := sys.modules.get(n), types.ModuleType))
-        if not todo:
+        if importing and not todo:
             todo = [m for m in others if m.__name__ not in found and not found.keys().isdisjoint(_imports(m))]
     return list(found.values())
 
