@@ -303,3 +303,10 @@ def member(value: NoMembers | int) -> bool:
 
 OtherName = Plain
 make_group = Group
+
+
+def said(text: str, n: int) -> int:
+    print(text)
+    sys.stderr.writelines([text, "\n"])
+    sys.stdout.flush()
+    return sys.stdout.write(text if n else n)

@@ -36,6 +36,7 @@ PATHS = {
     "joined": 1,
     "leave": 3,
     "member": 1,
+    "said": 2,
 }
 
 
@@ -62,6 +63,12 @@ def test_a_target_named_twice_is_tested_once(tmp_path: Path, monkeypatch: pytest
     load("unit_predictions")
     suite = unit("unit_predictions:anything", "unit_predictions:anything")
     assert suite.tests == 2
+
+
+def test_what_the_code_prints_is_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """It would stand in the middle of the JSON that the command prints."""
+    explored("unit_predictions:said")
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_decorator_is_part_of_what_is_tested() -> None:
