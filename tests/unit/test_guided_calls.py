@@ -275,3 +275,20 @@ def test_when_a_call_surprises_what_was_given_up_comes_back(
     found = Session(target, Options(select="points", points=lines)).explore()
     assert found.selection is not None
     assert [found.selection.verdict(n, found.selection.met(found.cases)) for n in (0, 1)] == ["reached", "reached"]
+
+
+@pytest.mark.parametrize("statement", ["break", "continue"])
+def test_leaving_a_loop_through_a_finally_that_raises_is_reached(statement: str, write: Callable[..., str]) -> None:
+    main = f"""
+        def main(n: int) -> int:
+            for _ in range(1):
+                try:
+                    n = 6 // n
+                except ZeroDivisionError:
+                    {statement}
+                finally:
+                    raise ValueError
+            return n
+    """
+    verdict, found = _reach(write(main), statement)
+    assert (verdict, [case.arguments for case in found.cases]) == ("reached", [{"n": 0}])

@@ -202,15 +202,24 @@ class Compiler(Expressions):
 
     def _do_Break(self, node: ast.Break) -> None:
         loop = self._loops[-1]
+        self._pass(node, loop)
         self._run_cleanups(loop.cleanups)
         self.end(ir.Jump(node.lineno, loop.after))
         self.go(self.block())
 
     def _do_Continue(self, node: ast.Continue) -> None:
         loop = self._loops[-1]
+        self._pass(node, loop)
         self._run_cleanups(loop.cleanups)
         self.end(ir.Jump(node.lineno, loop.head))
         self.go(self.block())
+
+    def _pass(self, node: ast.Break | ast.Continue, loop: _Loop) -> None:
+        """The statement itself is passed before what is run on the way out, which may raise."""
+        if len(self._cleanups) > loop.cleanups:
+            onward = self.block()
+            self.jump(node, onward)
+            self.go(onward)
 
     def _do_Raise(self, node: ast.Raise) -> None:
         if node.exc is None:
