@@ -28,7 +28,7 @@ from treadle.symbolic.expr import Expr
 from treadle.symbolic.flow import FAR, Flow, Goals, sides
 from treadle.symbolic.joins import Joined, join
 from treadle.symbolic.machine import Frame, Machine
-from treadle.symbolic.path import Alternative, Path, PathEnd
+from treadle.symbolic.path import Alternative, Path, PathEnd, Trail
 from treadle.symbolic.solver import Solver
 
 T = TypeVar("T")
@@ -147,6 +147,8 @@ def guided(
     """Algorithm 1: while the trace generator has traces and the criterion is not satisfied, run the next one."""
     deadline = time.monotonic() + seconds
     guide.offer([Alternative((), None)])
+    # what several joined paths have in common is taken apart once
+    taken_apart: set[Trail] = set()
     trace: Alternative | None = None
     try:
         while not guide.satisfied and not full() and time.monotonic() <= deadline:
@@ -160,7 +162,8 @@ def guided(
                 # what was left behind that call is as hard, and part of what is offered instead
                 plain = path.less_joined()
                 kept_apart = [a for a in ran.alternatives if len(a.trail) < len(plain)]
-                guide.offer([*kept_apart, Alternative(plain, None)])
+                guide.offer([*kept_apart, *([Alternative(plain, None)] if plain not in taken_apart else [])])
+                taken_apart.add(plain)
                 seen.runs += 1
                 continue
             guide.offer(ran.alternatives)
