@@ -257,6 +257,20 @@ def zeros(r: Ref, s: Ref) -> bytes:
     return bytes(r.f)
 
 
+def element_counts(xs: list[int], i: int) -> int:
+    xs[0] = 5
+    total = 0
+    for _ in range(xs[i]):
+        total += 1
+    return total
+
+
+def element_repeats(xs: list[int], i: int, j: int) -> list[int]:
+    xs[i] = 5
+    xs[j] = 3
+    return [0] * xs[i]
+
+
 # --- dicts and sets --------------------------------------------------------------------------------------
 
 

@@ -175,6 +175,12 @@ def through_another(p: Holder, q: Holder, r: Holder) -> int:
     return 1 if q is p.next else 0
 
 
+def none_through_another(p: Holder, q: Holder, r: Holder) -> int:
+    """Where p is r, p.next is None, and q is asked for no more than that."""
+    r.next = None
+    return (1 if p.next is q else 0) + r.size
+
+
 def asked_again(p: Holder, q: Holder, r: Holder) -> int:
     """Where p is q, it is known when p.next is asked for what it is."""
     z = 1 if r is q.next else 0

@@ -149,7 +149,7 @@ class _Writer:
             case "inside":
                 return [f"z = {self.value()} in [{self.value()}, {self.value()}]"]
             case "rounds" if self.odd:
-                return [f"for _ in range({self.ref()}.f):", f"    z += {self.value()}"]
+                return [f"for _ in range({self.value()}):", f"    z += {self.value()}"]
             case "element":
                 return [f"xs[{self.index()}] = {self.value()}"]
         return []

@@ -172,7 +172,7 @@ def test_which_list_it_is_is_decided_by_what_changes_its_shape(target: str) -> N
     "target",
     [
         *["asked_before", "place_depends", "never_seen", "one_reference", "inside", "twice_written"],
-        *["settled_later", "through_another", "asked_again"],
+        *["settled_later", "through_another", "none_through_another", "asked_again"],
     ],
 )
 @pytest.mark.parametrize("none", [True, False])
@@ -308,7 +308,7 @@ def test_what_cannot_be_carried_is_decided(name: str) -> None:
     "name",
     [
         *["rounds", "rounds_or_unknown", "asked_in_a_loop", "nested", "called", "repeated", "to_the_power"],
-        *["every_nth", "by_unknown_name", "letters", "zeros"],
+        *["every_nth", "by_unknown_name", "letters", "zeros", "element_counts", "element_repeats"],
     ],
 )
 @pytest.mark.parametrize("none", [True, False])

@@ -95,6 +95,7 @@ class SolverHeap(LazyHeap):
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
+        self.path.doubts = self._doubts
         self.instances: list[InstanceObj] = []
         self.lists: list[ListObj] = []
         self.dicts: list[DictObj] = []  # and sets
@@ -117,6 +118,9 @@ class SolverHeap(LazyHeap):
         self._different: set[frozenset[Expr]] = set()
         self._mentioned: set[Expr] = set()
         self._settling = Rewriting(self._known)
+        # conditions on the indices of lists that a read has left open, and those of them that were decided later
+        self._left_open: set[Expr] = set()
+        self._decided: dict[Expr, bool] = {}
         self._at: int | None = None
 
     # --- what the path knows about identity ----------------------------------------------------------------
@@ -214,7 +218,9 @@ class SolverHeap(LazyHeap):
         return known if known is not None else self.path.possible(x.eq(identity(a), identity(b)))
 
     def _known(self, part: Expr) -> Value:
-        """A condition on identity that the path has decided."""
+        """A condition on identity, or on an index, that the path has decided."""
+        if part in self._decided:
+            return self._decided[part]
         if part.op == "same" and all(isinstance(a, Expr) for a in part.args):
             one, other = map(self._root, part.args)
             if one is other:
@@ -226,7 +232,7 @@ class SolverHeap(LazyHeap):
     def settled(self, value: Any) -> Any:
         if isinstance(value, Expr):
             self._learn()
-            if self._parent or self._different:
+            if self._parent or self._different or self._decided:
                 return self._settling(value)
         elif isinstance(value, Either) and not value.resolved:
             guard = self.settled(value.guard)
@@ -237,7 +243,9 @@ class SolverHeap(LazyHeap):
     def _decide(self, guard: Value) -> bool:
         """A question of aliasing, asked by a use: it is not the program's own, so loops do not count it."""
         guard = self.settled(guard)
+        before = self.path.decisions
         answer = self.path.decide(guard)
+        self.path.decisions = before
         self._learn()
         self.learn(guard, answer)
         return answer
@@ -248,14 +256,33 @@ class SolverHeap(LazyHeap):
             self._fact(condition, holds)
 
     def is_open(self, value: Any) -> bool:
-        return isinstance(value, Expr) and any(v.sort is x.REF for v in value.vars)
+        return isinstance(value, Expr) and self._question(value) is not None
+
+    def _doubts(self, condition: Expr) -> bool | None:
+        """Whether a condition may be none once aliasing and indices are decided, as lazily; None: it never is one."""
+        if condition.vars and all(v.sort is x.REF for v in condition.vars):
+            return None
+        return condition not in self._left_open and self.is_open(condition)
 
     def decided(self, value: Any) -> Any:
         value = self.settled(value)
-        while isinstance(value, Expr) and (question := _question(value)) is not None:
-            self._decide(question)
+        while isinstance(value, Expr) and (question := self._question(value)) is not None:
+            answer = self._decide(question)
+            if question.op != "same":
+                self._decided[question] = answer
+                self._settling = Rewriting(self._known)
             value = self.settled(value)
         return value
+
+    def _question(self, value: Expr) -> Expr | None:
+        """A condition on identity, or on an index that a read has left open, inside an expression."""
+        if value.op == "same" or value in self._left_open:
+            return value
+        if value.op == "var" or not (self._left_open or any(v.sort is x.REF for v in value.vars)):
+            return None
+        parts = [atom for atom, _ in value.args[1]] if value.op == "sum" else value.args
+        inside = (self._question(part) for part in parts if isinstance(part, Expr))
+        return next((found for found in inside if found is not None), None)
 
     def now(self, obj: Some) -> Some:
         self._learn()
@@ -410,6 +437,9 @@ class SolverHeap(LazyHeap):
             a, b = self._chosen(a), self._chosen(b)
             if a is b or self._is_one_reference(a, b):
                 return True
+            if a is None or b is None:
+                other = b if a is None else a
+                return isinstance(other, Ref) and self.is_none(other)
         a, b = self._looked_up(a), self._looked_up(b)
         for value in (a, b):
             if not isinstance(value, InstanceObj | ListObj | DictObj) and not self._is_plain(value):
@@ -569,6 +599,7 @@ class SolverHeap(LazyHeap):
 
     def postpone(self, conditions: list[Expr], unread: Any, is_new: bool) -> None:
         self.path.met(conditions)
+        self._left_open.update(conditions)
         story, known, choices = len(self.path.story), len(self.path.conditions), len(self.path.trail)
         self.record.append(Depends(conditions, unread, is_new, story, known, choices))
 
@@ -583,16 +614,6 @@ def either(guard: Value, yes: Any, no: Any) -> Any:
     if one is not None and other is not None and x.sort_of(one) is x.sort_of(other):
         return x.ite(guard, one, other)
     return Either(guard, yes, no)
-
-
-def _question(value: Expr) -> Expr | None:
-    """A condition on identity inside an expression."""
-    if value.op == "same":
-        return value
-    if value.op == "var" or not any(v.sort is x.REF for v in value.vars):
-        return None
-    parts = [atom for atom, _ in value.args[1]] if value.op == "sum" else value.args
-    return next((found for part in parts if isinstance(part, Expr) and (found := _question(part)) is not None), None)
 
 
 def _scalar(value: Any, beside: Any) -> Value:

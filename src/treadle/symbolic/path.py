@@ -18,11 +18,11 @@ Forced conditions are part of the trail so that replay needs no solver; they add
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from treadle.symbolic.expr import REF, Const, Expr, Model, Value, eq, ne, not_
+from treadle.symbolic.expr import Const, Expr, Model, Value, eq, ne, not_
 from treadle.symbolic.label import label
 from treadle.symbolic.meaning import evaluate, other_identity, substitute
 from treadle.symbolic.solver import Answer, Solver
@@ -99,8 +99,9 @@ class Path:
     alternatives: list[Alternative] = field(default_factory=list)
     # how many conditions on unknowns were met, forced ones included: loops count their iterations by it
     decisions: int = 0
-    # conditions that aliasing may make certain, so that they count only perhaps; on aliasing alone none counts
+    # conditions that count only perhaps; the heap tells which those are (None: it does not count)
     unsure: list[Expr] = field(default_factory=list)
+    doubts: Callable[[Expr], bool | None] = lambda condition: False
     # values were picked here: the suite no longer claims every path
     sampled: list[Place] = field(default_factory=list)
     # the outcome may depend on something that changes from run to run, such as the order of a set
@@ -145,10 +146,13 @@ class Path:
         """
         if not isinstance(condition, Expr):
             return bool(condition)
-        self.met([condition])
+        # what is known on each of the ways that were put together is decided on none of them
+        known = self.is_joined and is_known_on_each_way(condition)
+        if not known:
+            self.met([condition])
         if self.follow is not None:
             return self._settle(condition, self.follow)
-        self.mixed = self.mixed or (self.is_joined and is_mixed(condition))
+        self.mixed = self.mixed or (self.is_joined and not known and is_mixed(condition))
         if self.replaying:
             entry = self._next()
             if entry in (TRUE, FALSE):
@@ -176,11 +180,11 @@ class Path:
     def met(self, conditions: Sequence[Expr]) -> None:
         """The program's way depends on these."""
         for condition in conditions:
-            on_aliasing = [v.sort is REF for v in condition.vars]
-            if not any(on_aliasing):
-                self.decisions += 1
-            elif not all(on_aliasing):
+            perhaps = self.doubts(condition)
+            if perhaps:
                 self.unsure.append(condition)
+            elif perhaps is not None:
+                self.decisions += 1
 
     def _part(self, condition: Expr, yes: Model, no: Model) -> bool:
         """Both sides are possible: one is taken, one left."""
@@ -411,3 +415,13 @@ def is_mixed(value: Any) -> bool:
         return False
     parts = [atom for atom, _ in value.args[1]] if value.op == "sum" else value.args
     return value.op == "ite" or any(map(is_mixed, parts))
+
+
+def is_known_on_each_way(value: Any) -> bool:
+    """Whether a value is a constant, whichever way its conditions go."""
+    if not isinstance(value, Expr):
+        return True
+    if value.op == "ite":
+        return is_known_on_each_way(value.args[1]) and is_known_on_each_way(value.args[2])
+    parts = [atom for atom, _ in value.args[1]] if value.op == "sum" else value.args
+    return value.op != "var" and bool(parts) and all(map(is_known_on_each_way, parts))
