@@ -107,14 +107,6 @@ class _Stack:
             self.conditions.append(condition)
 
 
-def _asked(solver: Any) -> Any:
-    """z3's answer. It takes Ctrl-C for itself, as a wish to stop thinking: that is passed on."""
-    result = solver.check()
-    if result == z3.unknown and solver.reason_unknown() == "interrupted from keyboard":
-        raise KeyboardInterrupt
-    return result
-
-
 def _is_lia(e: Expr) -> bool:
     """Linear integers and booleans only: no rationals, no strings, no products of unknowns."""
     return e.linear and all(v.sort in (INT, BOOL, REF) for v in e.vars)
@@ -267,7 +259,7 @@ class Solver:
                 solver = z3.Solver(ctx=context)
                 self._limit(solver, self.timeout / 4 if again else self.timeout)
                 solver.add(*asserted)
-                result = _asked(solver)
+                result = solver.check()
                 if result == z3.unsat:
                     return _UNSAT
                 if result != z3.sat:
@@ -285,6 +277,7 @@ class Solver:
         return _UNKNOWN
 
     def _limit(self, solver: Any, effort: float) -> None:
+        solver.set("ctrl_c", False)  # else z3 takes it for itself, and nobody else hears of it
         solver.set("rlimit", max(1000, int(effort * _STEPS_PER_SECOND)))
         solver.set("timeout", max(1, int(effort * 1000 * _PATIENCE)))
 
@@ -333,7 +326,7 @@ class Solver:
             stack.z3.push()
             try:
                 stack.z3.add(self._translator.term(extra, BOOL), *within)
-                result = _asked(stack.z3)
+                result = stack.z3.check()
                 if result == z3.unsat:
                     return _UNSAT
                 if result != z3.sat:
