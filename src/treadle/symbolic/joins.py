@@ -14,7 +14,7 @@ and what they compute stays linear, so that it is no harder to solve. Anything e
 A joined condition is an entry of the trail, so that the path repeats itself whatever the goals are by then.
 
 A number that is known on each side is not known behind them: a loop that counts it down is bounded then, and was not
-before. A path that a loop bound cuts in this way is taken again with the last condition apart (`Path.doubtful`).
+before. A path that a loop bound cuts in this way is taken again with all conditions apart (`Path.doubtful`).
 
 A test is made of a plain path, the one that the values found take: `Path.apart`.
 """
@@ -67,6 +67,7 @@ def join(machine: Machine, frame: Frame, condition: Expr, flow: Flow, wanted: bo
         wanted = path.given[len(path.trail)] == JOINED
         if path.given[len(path.trail)] == APART:
             path.joined(APART)
+    wanted = wanted and not path.plain
     end = frame.block.end
     if not wanted or not isinstance(end, ir.Branch) or frame.code.is_generator or not _may_join(flow, frame.block):
         return None

@@ -123,6 +123,8 @@ class Path:
     fitting: tuple[Model | None, int] = (None, 0)
     # some conditions or calls were passed with all their ways: the path stands for several plain ones
     is_joined: bool = False
+    # from here on nothing is passed at once
+    plain: bool = False
     # a condition was met that speaks of values put together from several ways
     mixed: bool = False
     # (file, line) of every function that was entered
@@ -212,6 +214,7 @@ class Path:
         else:
             self.trail.append(entry)
         self.is_joined = self.is_joined or _is_join(entry)
+        self.plain = self.plain or not _is_join(entry)
         self.mixed = self.mixed or any(map(is_mixed, about))
 
     @property
@@ -220,10 +223,10 @@ class Path:
         return self.is_joined and self.mixed
 
     def less_joined(self) -> Trail:
-        """The trail up to the last thing that was passed at once, with that taken apart."""
-        last = max(n for n, entry in enumerate(self.trail) if _is_join(entry))
-        entry = self.trail[last]
-        return (*self.trail[:last], APART if entry == JOINED else (RUN_CALL, entry[1]))
+        """The trail up to the first thing that was passed at once, with that and all that follows taken apart."""
+        first = min(n for n, entry in enumerate(self.trail) if _is_join(entry))
+        entry = self.trail[first]
+        return (*self.trail[:first], APART if entry == JOINED else (RUN_CALL, entry[1]))
 
     def apart(self) -> Path:
         """The plain path that some inputs of this one take: to be run in its place."""
@@ -259,7 +262,7 @@ class Path:
         self.trail, self.conditions, self.story, self.sampled, self.chosen = [], [], [], [], []
         self.decisions = 0
         self.unsure = []
-        self.fragile = self.mixed = self.is_joined = False
+        self.fragile = self.mixed = self.is_joined = self.plain = False
         self.fitting = (None, 0)
 
     def _take(self, condition: Value, entry: int, model: Model) -> None:

@@ -12,7 +12,7 @@ raises it is run as usual. Everything else (objects, strings, state, too many pa
 
 As with `symbolic.joins`, the joined call is an entry of the trail, and a test is made of the plain path that the values
 found take. An expression may be too hard for the solver where the single paths are not: then the path is taken again
-with that call run (`symbolic.path.TooHard`).
+with its calls run (`symbolic.path.TooHard`).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class JoinedCalls(Summaries):
                 path.joined(entry)
             if entry != (JOINED_CALL, vm.calls):
                 return NOT_COMPOSED
-        elif not walk.passes(function):
+        elif path.plain or not walk.passes(function):
             return NOT_COMPOSED
         actual = {name: _scalar(value) for name, value in env.items()}
         if not _may_join(vm, function, actual) or id(function.code) in self._recording:
