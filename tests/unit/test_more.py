@@ -353,7 +353,7 @@ def test_a_damaged_store_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> 
         "{": "it is not JSON",
         "[]": "it was not written by this version",
         '{"version": 1}': "it was not written by this version",
-        '{"version": 2}': "it has no 'target'",
+        json.dumps({"version": unit_grow.VERSION}): "it has no 'target'",
         '{"version": 99}': "it was not written by this version",
     }.items():
         place.write_text(content)
