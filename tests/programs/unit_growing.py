@@ -88,3 +88,13 @@ def late(n: int) -> int:
     if rounds == 4:
         return -44
     return rounds
+
+
+def widths(m: int, n: int) -> int:
+    """bit_length() is not followed: its argument is picked."""
+    found = 0
+    while n > 0:
+        if m.bit_length() > 2:
+            found += 1
+        n -= 1
+    return found

@@ -502,8 +502,8 @@ def test_a_module_grows_together(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_could_not_be_covered_is_still_not(capsys: pytest.CaptureFixture[str]) -> None:
     """A suite with a sampled path never says that every path has its test, however much it grows."""
     load("unit_growing")
-    run("unit_growing:words", "-k", "1", "--output", "test_x.py", capsys=capsys)
-    code, out, _ = run("unit_growing:words", "--more", "--json", capsys=capsys)
+    run("unit_growing:widths", "-k", "1", "--output", "test_x.py", capsys=capsys)
+    code, out, _ = run("unit_growing:widths", "--more", "--json", capsys=capsys)
     found = json.loads(out)
     assert code == 0
     assert found["sampled"]
