@@ -42,10 +42,10 @@ def depth(n: int) -> int:
 
 
 def words(text: str, n: int) -> int:
-    """upper() is not followed: its argument is picked."""
+    """encode() is not followed: its argument is picked."""
     found = 0
     while n > 0:
-        if text.upper() == "AB":
+        if text.encode() == b"ab":
             found += 1
         n -= 1
     return found
