@@ -213,3 +213,15 @@ def test_api_takes_objects() -> None:
     assert (suite.tests, suite.paths, suite.complete) == (2, 2, True)
     with pytest.raises(UsageError, match="no name that a test could import"):
         treadle.unit(lambda n: n)
+
+
+def test_what_a_module_has_and_no_test_can_be_made_of_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run("unit_kinds", "--json", "--output", "test_x.py", capsys=capsys)
+    found = json.loads(out)
+    assert (code, found["tests"], found["complete"]) == (0, 2, False)
+    abstract, members, coroutine = found["left_out"]
+    assert abstract.startswith("unit_kinds:Shape is an abstract class")
+    assert members.startswith("unit_kinds:Color is an enumeration")
+    assert coroutine.startswith("unit_kinds: 'fetched' is a coroutine")
+    code, _, said = run("unit_kinds:Shape", capsys=capsys)
+    assert (code, said.partition(";")[0]) == (2, f"treadle: {abstract.partition(';')[0]}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import enum
 import functools
 import importlib
 import importlib.util
@@ -118,25 +119,26 @@ def _load_file(path: str) -> types.ModuleType:
     return load_module(".".join(parts))
 
 
-def resolve(text: str) -> list[Target]:
-    """The functions that a target on the command line means."""
+def resolve(text: str, left_out: list[str] | None = None) -> list[Target]:
+    """The functions that a target on the command line means; `left_out` gets those of a module that cannot be one."""
+    left_out = [] if left_out is None else left_out
     name, colon, inside = text.partition(":")
     if not name or (colon and not inside):
         raise UsageError(f"'{text}' is not a target; write pkg.mod:function, pkg.mod:Class.method or pkg.mod")
     module = load_module(name)
     if not inside:
-        found = list(_module_targets(module))
+        found = list(_module_targets(module, left_out))
         if hasattr(module, "__path__"):
             for info in pkgutil.walk_packages(module.__path__, module.__name__ + "."):
                 if not info.name.rpartition(".")[2].startswith("__"):
-                    found.extend(_module_targets(load_module(info.name)))
+                    found.extend(_module_targets(load_module(info.name), left_out))
         if not found:
             raise UsageError(f"'{name}' has no functions of its own to test")
         return found
-    return _named(text, module, inside)
+    return _named(text, module, inside, left_out)
 
 
-def _named(text: str, module: types.ModuleType, inside: str) -> list[Target]:
+def _named(text: str, module: types.ModuleType, inside: str, left_out: list[str]) -> list[Target]:
     value: Any = module
     cls: type | None = None
     parts = inside.split(".")
@@ -153,9 +155,9 @@ def _named(text: str, module: types.ModuleType, inside: str) -> list[Target]:
             raise UsageError(f"'{where}' has no '{part}'{hint}")
         value = raw
     if isinstance(value, type):
-        found = list(_class_targets(module, value))
+        found = list(_class_targets(module, value, left_out))
         if not found:
-            raise UsageError(f"the class '{inside}' has no methods of its own to test")
+            raise UsageError(left_out[-1] if left_out else f"the class '{inside}' has no methods of its own to test")
         return found
     return [_target(text, module, cls, value, parts[-1])]
 
@@ -187,8 +189,8 @@ def _target(text: str, module: types.ModuleType, cls: type | None, raw: Any, nam
     shown = text.partition(":")[2] or name
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         raise UsageError(
-            f"'{shown}' is a coroutine; its schedules are what matters: use treadle explore on a test that awaits it, "
-            f"or treadle actor"
+            f"'{shown}' is a coroutine; its schedules are what matters, which are for treadle explore and treadle actor; "
+            f"here, test the plain functions that it calls"
         )
     if not isinstance(function, types.FunctionType):
         if any(isinstance(vars(base).get("__call__"), types.FunctionType) for base in type(function).__mro__):
@@ -216,7 +218,7 @@ def _target(text: str, module: types.ModuleType, cls: type | None, raw: Any, nam
     return Target(text, module, function, cls, receiver, is_property, decorated)
 
 
-def _module_targets(module: types.ModuleType) -> list[Target]:
+def _module_targets(module: types.ModuleType, left_out: list[str]) -> list[Target]:
     """The module's own public functions, and the methods of its own public classes."""
     found: list[Target] = []
     classes: set[type] = set()
@@ -227,22 +229,19 @@ def _module_targets(module: types.ModuleType) -> list[Target]:
         if isinstance(value, type):
             if value not in classes:  # a class may have two names: make_option = Option
                 classes.add(value)
-                found.extend(_class_targets(module, value))
+                found.extend(_class_targets(module, value, left_out))
         elif isinstance(value, types.FunctionType | functools._lru_cache_wrapper):
             try:
                 found.append(_target(f"{module.__name__}:{name}", module, None, value, name))
-            except UsageError:
-                continue
+            except UsageError as error:
+                left_out.append(f"{module.__name__}: {error}")
     return found
 
 
-def _class_targets(module: types.ModuleType, cls: type) -> list[Target]:
-    import enum
-
-    if issubclass(cls, BaseException | enum.Enum) or inspect.isabstract(cls) or getattr(cls, "_is_protocol", False):
-        return []
+def _class_targets(module: types.ModuleType, cls: type, left_out: list[str]) -> list[Target]:
     found: list[Target] = []
     written = as_written(cls)
+    special = _without_objects(cls)
     for name, raw in list(vars(written).items()):
         if name.startswith("_") and not (name.startswith("__") and name.endswith("__")):
             continue
@@ -252,8 +251,31 @@ def _class_targets(module: types.ModuleType, cls: type) -> list[Target]:
             continue
         try:
             target = _target(f"{module.__name__}:{written.__qualname__}.{name}", module, cls, raw, name)
-        except UsageError:
+        except UsageError as error:
+            if not _is_generated(raw):
+                left_out.append(f"{module.__name__}: {error}")
             continue
         if target.file == module.__file__:  # not what a library wrote into the class
             found.append(target)
-    return found
+    if special and found:
+        left_out.append(
+            f"{module.__name__}:{written.__qualname__} is {special}: no unknown object of it can be made; "
+            f"test a class derived from it, or a function that uses it"
+        )
+    return [] if special else found
+
+
+def _is_generated(raw: Any) -> bool:
+    """A method that a decorator wrote, such as the constructor of a dataclass."""
+    code = getattr(getattr(raw, "__func__", raw), "__code__", None)
+    return code is not None and code.co_filename.startswith("<")
+
+
+def _without_objects(cls: type) -> str:
+    """Why no unknown object of the class can be made; '' if one can."""
+    if inspect.isabstract(cls):
+        return "an abstract class"
+    if getattr(cls, "_is_protocol", False):
+        return "a protocol"
+    kinds = {BaseException: "an exception", enum.Enum: "an enumeration"}
+    return next((said for kind, said in kinds.items() if issubclass(cls, kind)), "")

@@ -106,7 +106,8 @@ def unit(
     if not texts:
         raise UsageError("name at least one target: pkg.mod:function, pkg.mod:Class.method or pkg.mod")
     # a target may be named twice: by itself, and as part of its module
-    found = list({target.text: target for one in texts for target in resolve(one)}.values())
+    left_out: list[str] = []
+    found = list({target.text: target for one in texts for target in resolve(one, left_out)}.values())
     if options.select == "points":
         points_of(options.points, found[0])  # what is wrong with a point is said before anything is explored
     if missing and more:
@@ -115,7 +116,7 @@ def unit(
         )
     if tests is not None and not missing:
         raise UsageError("--tests names the tests that --missing looks at; pass --missing as well")
-    suite = Suite(" ".join(texts), options.select, stub_files=options.stubs)
+    suite = Suite(" ".join(texts), options.select, stub_files=options.stubs, left_out=left_out)
     single = all(":" in one for one in texts)
     growing = growths(suite, found, options, k, single) if more else []
     path = file_of(growing) if more and output is None else output_path(found, texts, output)

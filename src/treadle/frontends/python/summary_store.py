@@ -41,7 +41,7 @@ from treadle.symbolic.summary import Force, ReadField, ReadItem, SetField, Split
 if TYPE_CHECKING:
     from treadle.frontends.python.summaries import Signature, Summaries
 
-FORMAT = 2
+FORMAT = 3
 FOLDER = Path(".treadle") / "summaries"
 _LIBRARY = os.path.realpath(sysconfig.get_paths()["stdlib"])
 _OWN = os.path.realpath(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
@@ -64,7 +64,9 @@ class Store:
             return None  # a folder that cannot be used is said when it is written
         try:
             written = json.loads(text.decode())
-            if written["format"] != FORMAT or written["key"] != key:
+            if written["format"] != FORMAT:
+                return None  # of another version of Treadle
+            if written["key"] != key:
                 raise ValueError("it is the summary of something else")
             if not _unchanged(written["depends"]):
                 return None
