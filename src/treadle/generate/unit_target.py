@@ -189,7 +189,7 @@ def _target(text: str, module: types.ModuleType, cls: type | None, raw: Any, nam
     shown = text.partition(":")[2] or name
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         raise UsageError(
-            f"'{shown}' is a coroutine; its schedules are what matters, which are for treadle explore and treadle actor; "
+            f"'{shown}' is a coroutine; its schedules matter, which are for treadle explore and treadle actor; "
             f"here, test the plain functions that it calls"
         )
     if not isinstance(function, types.FunctionType):
