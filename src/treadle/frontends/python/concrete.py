@@ -91,9 +91,15 @@ def is_plain_object(kind: Any) -> bool:
     return _is_plain_object(kind)
 
 
+# Py_TPFLAGS_IMMUTABLETYPE: compiled; files of Python 3.13 let object.__new__ make an empty one of them all the same
+_IMMUTABLE = 1 << 8
+
+
 @functools.cache
 def _is_plain_object(kind: Any) -> bool:
     if kind.__module__ in ("builtins", "typing", "treadle.frontends.python.values") or kind is object:
+        return False
+    if any(base.__flags__ & _IMMUTABLE for base in kind.__mro__ if base is not object):
         return False
     try:
         object.__new__(kind)
