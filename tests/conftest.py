@@ -11,5 +11,5 @@ from hypothesis import HealthCheck, settings
 _ALWAYS = {"deadline": None, "suppress_health_check": list(HealthCheck), "print_blob": True}
 
 settings.register_profile("same", derandomize=True, **_ALWAYS)  # type: ignore[arg-type]  # a dict of mixed values
-settings.register_profile("new", derandomize=False, **_ALWAYS)  # type: ignore[arg-type]
+settings.register_profile("new", derandomize=False, **_ALWAYS)  # type: ignore[arg-type]  # the same
 settings.load_profile("same")

@@ -123,6 +123,7 @@ def _is_one(vm: VM, value: Any, kind: Any) -> bool:
         return vm.truth_of(vm.call(attributes.get(vm, kind, "__instancecheck__"), value))
     if kind in cls.__mro__:
         return True
+    # Python 3.11 has no public way to ask which attributes a protocol wants
     names = getattr(kind, "__protocol_attrs__", None) or typing._get_protocol_attrs(kind)  # type: ignore[attr-defined]
     return all(_hasattr(vm, value, name) for name in sorted(names))
 
@@ -304,7 +305,7 @@ def _exit(vm: VM, *args: Any) -> Any:
     from treadle.frontends.python import calls
 
     if len(args) > 1:
-        raise vm.mimic(lambda: sys.exit(1, 2))  # type: ignore[call-arg]
+        raise vm.mimic(lambda: sys.exit(1, 2))  # type: ignore[call-arg]  # the mistake is the point
     raise Raised(calls.instantiate(vm, SystemExit, list(args), {}))
 
 

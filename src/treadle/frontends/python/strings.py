@@ -287,7 +287,7 @@ def _join(vm: VM, separator: Any, values: Any) -> Any:
 
     values = vm.force(values)
     if values is None or operators.number_kind(values):
-        raise vm.mimic(lambda: "".join(3))  # type: ignore[arg-type]
+        raise vm.mimic(lambda: "".join(3))  # type: ignore[arg-type]  # the mistake is the point
     parts = [vm.force(v) for v in vm.spread(values)]
     for i, part in enumerate(parts):
         if not operators.is_string(part):
