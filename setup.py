@@ -13,15 +13,16 @@ import sys
 from setuptools import setup
 from setuptools.extension import Extension
 
-# runtime/workers.py is not among them: greenlet needs a Python frame at the bottom of every strand.
+# threads/greenlets.py is not among them: greenlet needs a Python frame at the bottom of every strand.
 HOT = (
-    "model/operation",
+    "core/operation",
+    "core/dependency",
     "search/*",
-    "runtime/execution",
-    "runtime/hooks/*",
-    "runtime/names",
-    "runtime/shapes",
-    "runtime/strands",
+    "threads/execution",
+    "threads/hooks/*",
+    "threads/names",
+    "threads/shapes",
+    "threads/strands",
 )
 
 

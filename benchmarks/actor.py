@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from benchmarks.environments import CHECKOUT
 from benchmarks.rows import Rows
-from treadle.generate.actor import generate
-from treadle.symbolic.actors.criteria import REDUCTIONS, Bounds, Reduction, Selection
+from treadle.abs.explore.criteria import REDUCTIONS, Bounds, Reduction, Selection
+from treadle.doors.actor.models import generate
 
 EXAMPLES = CHECKOUT / "examples" / "abs"
 # Beyond this a row says nothing new about the rate.

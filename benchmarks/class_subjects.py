@@ -52,9 +52,9 @@ def main(quick: bool = False) -> None:
 
 
 def campaign(target: str, generator: str, budget: float) -> Any:
-    from treadle.generate.class_.campaign import run_class
-    from treadle.generate.class_.report import Options
-    from treadle.generate.class_.subject import examine, find_class
+    from treadle.classes.result import Options
+    from treadle.classes.subject import examine, find_class
+    from treadle.doors.class_.campaign import run_class
 
     return run_class(examine(target, find_class(target)), Options(budget=budget, generator=generator))
 
@@ -70,11 +70,11 @@ def prunings(budget: float) -> None:
 
 
 def first_iteration(target: str, prune: frozenset[str], budget: float) -> dict[str, Any]:
-    from treadle.generate.class_ import choosing
-    from treadle.generate.class_.pools import Pools
-    from treadle.generate.class_.sequences import FIRST_LEVEL, Automaton, Generator
-    from treadle.generate.class_.stage import Stage
-    from treadle.generate.class_.subject import examine, find_class
+    from treadle.classes import choosing
+    from treadle.classes.pools import Pools
+    from treadle.classes.sequences import FIRST_LEVEL, Automaton, Generator
+    from treadle.classes.stage import Stage
+    from treadle.classes.subject import examine, find_class
 
     subject = examine(target, find_class(target))
     pools = Pools(subject, {})

@@ -12,7 +12,7 @@ import threading
 import time
 from typing import Any
 
-from treadle.generate.schedule.follow import FollowSchedule
+from treadle.messages.follow import FollowSchedule
 from treadle.search.strategy import Strategy
 
 

@@ -16,11 +16,11 @@ from typing import Any
 
 from benchmarks.rows import Rows
 from benchmarks.schedule_baselines import RandomDelays, run_really, strategy
-from treadle.generate.schedule.campaign import check_schedules
-from treadle.generate.schedule.criteria import PCR, PR, Criterion, Goals
-from treadle.generate.schedule.follow import FollowSchedule
-from treadle.oracles.actors import judge
-from treadle.runtime.actors.loom import MessageLoom
+from treadle.doors.schedule.campaign import check_schedules
+from treadle.messages.criteria import PCR, PR, Criterion, Goals
+from treadle.messages.follow import FollowSchedule
+from treadle.messages.loom import MessageLoom
+from treadle.messages.oracles import judge
 
 PYKKA = ("load_generator", "redis_client", "graph_engine", "barber", "messenger", "process_registry")
 THESPIAN = ("bank", "cache", "two_phase_commit")

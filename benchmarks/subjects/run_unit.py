@@ -7,9 +7,9 @@ import time
 
 sys.path.insert(0, os.getcwd())
 
-from treadle.generate.unit_explore import Options, Session  # noqa: E402
-from treadle.generate.unit_target import resolve  # noqa: E402
-from treadle.model.errors import UsageError  # noqa: E402
+from treadle.doors.unit.explore import Options, Session  # noqa: E402
+from treadle.doors.unit.target import resolve  # noqa: E402
+from treadle.core.errors import UsageError  # noqa: E402
 
 request = json.loads(sys.argv[1])
 options = {"k": 2, "seconds": 600, "most_paths": 1_000_000, **request["options"]}

@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treadle.model.errors import UsageError
+from treadle.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from treadle.symbolic.actors.replaying import Replayed
+    from treadle.abs.explore.replaying import Replayed
 
 __all__ = ["mailbox", "replay"]
 
@@ -29,7 +29,7 @@ def mailbox(queue: Any, owner: Any) -> Any:
     Then `treadle explore` and `treadle schedule` see what is put into it as messages. Returns the queue; in a program
     that Treadle does not run it does nothing else.
     """
-    from treadle.runtime.actors.queues import mailbox as name_mailbox
+    from treadle.messages.queues import mailbox as name_mailbox
 
     return name_mailbox(queue, owner)
 
@@ -50,9 +50,9 @@ def replay(
     `outcome` ("completed", "waiting", "deadlock", "failed", or "unfinished" if tasks could still run), `failures`,
     `waiting` and `deadlocked`. A step that cannot be taken is an error that says what could run instead.
     """
-    from treadle.generate.actor import Model
-    from treadle.symbolic.actors.replaying import as_objects, follow, follow_main, known_machine, known_root
-    from treadle.symbolic.actors.system import find_method
+    from treadle.abs.explore.replaying import as_objects, follow, follow_main, known_machine, known_root
+    from treadle.abs.machine.system import find_method
+    from treadle.doors.actor.models import Model
 
     path = Path(model)
     if not path.is_file():

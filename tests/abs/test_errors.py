@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from treadle.frontends.abs.errors import AbsError, AbsUnsupported
-from treadle.frontends.abs.load import loads
+from treadle.abs.language.errors import AbsError, AbsUnsupported
+from treadle.abs.language.load import loads
 
 CLASS = "module M;\nclass C(Int n) {\n  Unit m(Int x) {\n    %s\n  }\n}\n"
 

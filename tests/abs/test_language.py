@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from treadle.generate.actor import run_model
-from treadle.symbolic.actors.replaying import Replayed
+from treadle.abs.explore.replaying import Replayed
+from treadle.doors.actor.models import run_model
 
 
 def ran(tmp_path: Path, text: str, name: str = "m.abs") -> Replayed:

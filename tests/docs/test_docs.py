@@ -10,7 +10,7 @@ import pytest
 
 from tests.docs.snippets import blocks, check, matches
 from treadle.cli.main import COMMANDS, treadle
-from treadle.model.settings import KEYS
+from treadle.core.settings import KEYS
 from treadle.search import strategies
 
 ROOT = Path(__file__).parent.parent.parent

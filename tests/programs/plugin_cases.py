@@ -1,4 +1,4 @@
-"""Tests for the pytest plugin to explore; tests/front/test_plugin.py says how each must end."""
+"""Tests for the pytest plugin to explore; tests/cli/test_plugin.py says how each must end."""
 
 import logging
 import os

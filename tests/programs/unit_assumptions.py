@@ -1,4 +1,4 @@
-"""Structures that may or may not be linked in a ring, for tests/unit/test_assumptions.py."""
+"""Structures that may or may not be linked in a ring, for tests/doors_unit/test_assumptions.py."""
 
 import dataclasses
 from typing import List, Optional

@@ -1,4 +1,4 @@
-"""Programs with contracts, for tests/unit/test_contracts.py."""
+"""Programs with contracts, for tests/doors_unit/test_contracts.py."""
 
 import functools
 import math

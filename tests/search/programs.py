@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from treadle.model.operation import ACQUIRE, GET, LOOK, READ, RELEASE, SIGNAL, TRY, WAIT, WRITE
-from treadle.runtime.execution import Execution
-from treadle.runtime.strands import STATE, Strand, SyncObject
-from treadle.runtime.workers import Pool
+from treadle.core.operation import ACQUIRE, GET, LOOK, READ, RELEASE, SIGNAL, TRY, WAIT, WRITE
 from treadle.search.strategy import Strategy
+from treadle.threads.execution import Execution
+from treadle.threads.greenlets import Pool
+from treadle.threads.strands import STATE, Strand, SyncObject
 
 
 def here() -> Strand:

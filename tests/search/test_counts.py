@@ -11,7 +11,7 @@ import pytest
 
 from tests.search import programs
 from tests.search.programs import explore, run_all
-from treadle.model.operation import READ
+from treadle.core.operation import READ
 from treadle.search.bounded import Bounded, TraceHash
 from treadle.search.dfs import Dfs
 from treadle.search.dpor import Dpor

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treadle.symbolic import expr as x
-from treadle.symbolic.expr import BOOL, INT, REAL, STR, Expr
-from treadle.symbolic.meaning import evaluate, substitute
-from treadle.symbolic.show import show
+from treadle.symbolic.expr import terms as x
+from treadle.symbolic.expr.meaning import evaluate, substitute
+from treadle.symbolic.expr.show import show
+from treadle.symbolic.expr.terms import BOOL, INT, REAL, STR, Expr
 
 A, B, N = x.var("a", INT), x.var("b", INT), x.var("n", INT)
 S, T = x.var("s", STR), x.var("t", STR)

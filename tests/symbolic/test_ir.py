@@ -1,6 +1,6 @@
 """The IR prints so that a person can follow it."""
 
-from treadle.symbolic import ir
+from treadle.symbolic.ir import steps as ir
 
 
 def test_a_graph_prints_its_reachable_blocks() -> None:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treadle.symbolic import expr as x
-from treadle.symbolic.expr import BOOL, INT, STR, Expr, Value
-from treadle.symbolic.label import label
-from treadle.symbolic.meaning import evaluate
-from treadle.symbolic.solver import Answer, Solver, connected
+from treadle.symbolic.expr import terms as x
+from treadle.symbolic.expr.meaning import evaluate
+from treadle.symbolic.expr.terms import BOOL, INT, STR, Expr, Value
+from treadle.symbolic.solve.label import label
+from treadle.symbolic.solve.solver import Answer, Solver, connected
 
 A, B, C = (x.var(name, INT) for name in "abc")
 S, T = x.var("s", STR), x.var("t", STR)

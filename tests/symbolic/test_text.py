@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treadle.symbolic import expr as x
-from treadle.symbolic import text
-from treadle.symbolic.expr import STR, Value
-from treadle.symbolic.label import label
-from treadle.symbolic.meaning import evaluate, substitute
-from treadle.symbolic.show import show
-from treadle.symbolic.solver import Answer, Solver
+from treadle.symbolic.expr import terms as x
+from treadle.symbolic.expr import text
+from treadle.symbolic.expr.meaning import evaluate, substitute
+from treadle.symbolic.expr.show import show
+from treadle.symbolic.expr.terms import STR, Value
+from treadle.symbolic.solve.label import label
+from treadle.symbolic.solve.solver import Answer, Solver
 
 S = x.var("s", STR)
 

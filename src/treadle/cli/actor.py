@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
-from treadle.generate import actor as door
-from treadle.model.errors import UsageError
-from treadle.output import abs_table
-from treadle.output.abs_table import MOST_ROWS
-from treadle.output.progress import Progress
-from treadle.symbolic.actors.criteria import REDUCTIONS, Bounds, Selection
-from treadle.symbolic.actors.criteria import Progress as Explored
+from treadle.abs.explore.criteria import REDUCTIONS, Bounds, Selection
+from treadle.abs.explore.criteria import Progress as Explored
+from treadle.core.errors import UsageError
+from treadle.doors.actor import models as door
+from treadle.doors.actor import table as abs_table
+from treadle.doors.actor.table import MOST_ROWS
+from treadle.report.progress import Progress
 
 
 class _Limit(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer clicks
@@ -157,7 +157,7 @@ def _write(
         where.write_text(_text(form, made, model, where), encoding="utf-8")
         written.append(where)
     if pictures is not None:
-        from treadle.output import sequence_diagram
+        from treadle.report import sequence_diagram
 
         pictures.mkdir(parents=True, exist_ok=True)
         for number, case in enumerate(made.cases, 1):
@@ -167,7 +167,7 @@ def _write(
             )
             written.append(file)
     if tree is not None and made.tree is not None:
-        from treadle.output import tree_picture
+        from treadle.report import tree_picture
 
         draw = tree_picture.svg if tree.suffix == ".svg" else tree_picture.dot
         tree.parent.mkdir(parents=True, exist_ok=True)
@@ -178,9 +178,9 @@ def _write(
 
 def _text(form: str, made: door.Generated, model: Path, where: Path) -> str:
     if form == "pytest":
-        from treadle.output.abs_pytest import pytest_file
+        from treadle.doors.actor.pytest_file import pytest_file
 
         return pytest_file(made.target, made.cases, model, where)
-    from treadle.output.abs_unit import absunit_file
+    from treadle.doors.actor.absunit import absunit_file
 
     return absunit_file(made, model)

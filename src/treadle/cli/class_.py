@@ -17,18 +17,19 @@ from typing import Any
 
 import click
 
+from treadle.classes.descriptors import examine_use
+from treadle.classes.longer import MOST_CALLS
+from treadle.classes.result import ClassResult, Options
+from treadle.classes.sequences import prunings
+from treadle.classes.subject import check_class, find_class, import_module, public_classes
 from treadle.cli.explore import terminal_line
-from treadle.generate.class_.campaign import run_class
-from treadle.generate.class_.descriptors import examine_use
-from treadle.generate.class_.longer import MOST_CALLS
-from treadle.generate.class_.report import ClassResult, Options
-from treadle.generate.class_.sequences import prunings
-from treadle.generate.class_.subject import check_class, find_class, import_module, public_classes
-from treadle.generate.class_.workers import run_in_processes
-from treadle.model.errors import UsageError
-from treadle.model.result import Verdict
-from treadle.output import class_console, class_pytest
-from treadle.output.progress import Progress
+from treadle.core.errors import UsageError
+from treadle.core.result import Verdict
+from treadle.doors.class_ import console as class_console
+from treadle.doors.class_ import pytest_file as class_pytest
+from treadle.doors.class_.campaign import run_class
+from treadle.doors.class_.workers import run_in_processes
+from treadle.report.progress import Progress
 
 _WORST_FIRST = (Verdict.FAILED, Verdict.CUT, Verdict.PASSED_WITHIN_BOUNDS, Verdict.NOTHING_TO_EXPLORE)
 

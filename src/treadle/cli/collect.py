@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
-from treadle.model.errors import UsageError
-from treadle.model.settings import did_you_mean, read_settings
+from treadle.core.errors import UsageError
+from treadle.core.settings import did_you_mean, read_settings
 from treadle.pytest_plugin import CAMPAIGN, Campaign, is_marked
 
 

@@ -17,9 +17,9 @@ from rich.console import Console
 from rich.rule import Rule
 
 from treadle.cli import collect
-from treadle.model.result import Result, Verdict
-from treadle.output import console as printing
+from treadle.core.result import Result, Verdict
 from treadle.pytest_plugin import Campaign
+from treadle.report import console as printing
 
 # title -> module:function that shows one door and says whether all went as announced
 PARTS: dict[str, str] = {

@@ -14,11 +14,11 @@ import click
 
 from treadle.cli import collect
 from treadle.cli.extra import with_extra
-from treadle.model.errors import UsageError
-from treadle.model.result import Finding, Result, Verdict
-from treadle.output import console, store
-from treadle.output.progress import Progress
+from treadle.core.errors import UsageError
+from treadle.core.result import Finding, Result, Verdict
 from treadle.pytest_plugin import Campaign
+from treadle.report import console, store
+from treadle.report.progress import Progress
 from treadle.search import strategies
 
 # The verdict on several tests is the worst of theirs.
@@ -59,7 +59,7 @@ def command(target: str, as_json: bool, **given: Any) -> int:
     if target.partition("::")[0].endswith(".abs"):
         for name in options.keys() - _FOR_MODELS:
             raise UsageError(f"--{name} means nothing for an ABS model; leave it out")
-        models = with_extra("explore " + target, "treadle.generate.actor")
+        models = with_extra("explore " + target, "treadle.doors.actor.models")
         return report([models.explore_model(target, **options)], Path.cwd(), as_json)
     if "reduce" in options:
         raise UsageError("--reduce is for ABS models; how a Python test is searched is said with --strategy")

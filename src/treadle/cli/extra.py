@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-from treadle.model.errors import MissingExtra
+from treadle.core.errors import MissingExtra
 
 
 def with_extra(what: str, module: str) -> ModuleType:

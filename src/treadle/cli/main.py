@@ -16,7 +16,7 @@ import click
 
 from treadle import __version__
 from treadle.cli.extra import with_extra
-from treadle.model.errors import InternalError, UsageError
+from treadle.core.errors import InternalError, UsageError
 
 # command -> (module:attribute, one-line help shown by `treadle --help`)
 COMMANDS: dict[str, tuple[str, str]] = {

@@ -9,11 +9,11 @@ import click
 
 from treadle.cli import collect
 from treadle.cli.extra import with_extra
-from treadle.model.errors import UsageError
-from treadle.model.result import Result
-from treadle.model.trail import Trail
-from treadle.output import console, store
+from treadle.core.errors import UsageError
+from treadle.core.result import Result
+from treadle.core.trail import Trail
 from treadle.pytest_plugin import Campaign
+from treadle.report import console, store
 
 
 @click.command()
@@ -27,7 +27,7 @@ def command(trail: str, as_json: bool) -> int:
     """
     saved = read(trail)
     if saved.target.endswith(".abs"):
-        models = with_extra("replay " + saved.target, "treadle.generate.actor")
+        models = with_extra("replay " + saved.target, "treadle.doors.actor.models")
         return _report(models.replay_model(_here(saved.target, saved.target), saved), as_json)
     campaign = Campaign(replay=str(saved))
     campaign.options = {name: saved.settings[name] for name in ("instrument", "timeouts") if name in saved.settings}

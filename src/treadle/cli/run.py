@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from treadle.generate.actor import run_model
-from treadle.model.errors import UsageError
+from treadle.core.errors import UsageError
+from treadle.doors.actor.models import run_model
 
 
 @click.command()
@@ -30,7 +30,7 @@ def command(model: str, seed: int | None, order: str | None, tasks: int, picture
         raise UsageError("--order and --seed are two ways to say the same; give one")
     run = run_model(model, order=None if order is None else order.split(), seed=seed, tasks=tasks)
     if picture is not None:
-        from treadle.output.sequence_diagram import svg
+        from treadle.report.sequence_diagram import svg
 
         picture.write_text(svg(run, title=Path(model).name), encoding="utf-8")
     if as_json:

@@ -13,13 +13,15 @@ import click
 
 from treadle.cli import collect
 from treadle.cli.explore import terminal_line
-from treadle.generate.schedule.campaign import DEFAULT, MOST_EXECUTIONS, NAMES, check_options, check_schedules
-from treadle.generate.schedule.result import OrderFinding, ScheduleResult
-from treadle.model.errors import UsageError
-from treadle.model.result import Verdict
-from treadle.output import coverage_curve, message_diagram, schedule_console, schedule_pytest, store
-from treadle.output.progress import Progress
+from treadle.core.errors import UsageError
+from treadle.core.result import Verdict
+from treadle.doors.schedule import console as schedule_console
+from treadle.doors.schedule import pytest_file as schedule_pytest
+from treadle.doors.schedule.campaign import DEFAULT, MOST_EXECUTIONS, NAMES, check_options, check_schedules
+from treadle.messages.result import OrderFinding, ScheduleResult
 from treadle.pytest_plugin import Campaign
+from treadle.report import coverage_curve, message_diagram, store
+from treadle.report.progress import Progress
 
 
 @click.command()

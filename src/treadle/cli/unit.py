@@ -11,13 +11,14 @@ from typing import Any
 
 import click
 
-from treadle.generate.unit_points import is_place
-from treadle.model.errors import UsageError
-from treadle.output import unit_report, unit_stubs
-from treadle.output.unit_missing import nothing_missing
-from treadle.output.unit_result import Suite
-from treadle.output.unit_selected import satisfied
-from treadle.output.unit_suite import unit
+from treadle.core.errors import UsageError
+from treadle.doors.unit import console as unit_report
+from treadle.doors.unit import stubs as unit_stubs
+from treadle.doors.unit.missing import nothing_missing
+from treadle.doors.unit.points import is_place
+from treadle.doors.unit.result import Suite
+from treadle.doors.unit.selected import satisfied
+from treadle.doors.unit.suite import unit
 
 # Where an option stands in --help: a person looks for a purpose, not for a name.
 _GROUPS = {

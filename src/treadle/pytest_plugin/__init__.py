@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from treadle.model.errors import DeadlockError, LivelockError, NothingToExplore, TreadleError, UsageError
-from treadle.model.settings import KEYS, did_you_mean, read_settings
+from treadle.core.errors import DeadlockError, LivelockError, NothingToExplore, TreadleError, UsageError
+from treadle.core.settings import KEYS, did_you_mean, read_settings
 
 if TYPE_CHECKING:
-    from treadle.model.result import Finding, Result
+    from treadle.core.result import Finding, Result
 
 ProgressLine = Callable[..., None]
 
@@ -191,7 +191,7 @@ def set_up(item: pytest.Function) -> None:
 def explore_item(item: pytest.Function) -> None:
     """Run one test under every schedule, and tell pytest how it went."""
     __tracebackhide__ = True
-    from treadle.generate.explore import check, replay
+    from treadle.doors.explore.check import check, replay
     from treadle.pytest_plugin.body import Body
 
     campaign = item.config.stash[CAMPAIGN]
@@ -243,7 +243,7 @@ def failure(finding: Finding) -> BaseException:
         made = {"deadlock": DeadlockError, "livelock": LivelockError}.get(finding.kind, TreadleError)
         error = made(finding.message)
     notes = getattr(error, "__notes__", [])
-    from treadle.output.console import replay_command
+    from treadle.report.console import replay_command
 
     command = f"replay: {replay_command(finding)}"
     if command not in notes:
@@ -263,12 +263,12 @@ def _repr_failure(
 
 
 def _sentence(result: Result) -> str:
-    from treadle.output.console import sentence
+    from treadle.report.console import sentence
 
     return sentence(result)
 
 
 def _advice(result: Result) -> str:
-    from treadle.output.console import advice
+    from treadle.report.console import advice
 
     return advice(result)

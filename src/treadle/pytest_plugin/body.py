@@ -25,7 +25,7 @@ from _pytest.logging import LogCaptureHandler
 from _pytest.tmpdir import tmppath_result_key
 from _pytest.unittest import TestCaseFunction
 
-from treadle.model.errors import UsageError
+from treadle.core.errors import UsageError
 
 _CONTAINERS = (list, dict, set, bytearray)
 
@@ -127,7 +127,7 @@ def plain(function: Any) -> Any:
 
 def _marks(function: Any) -> bool:
     """Is this what `@treadle.explore()` made?"""
-    return getattr(function, "__globals__", {}).get("__name__") == "treadle.generate.suite"
+    return getattr(function, "__globals__", {}).get("__name__") == "treadle.doors.explore.decorator"
 
 
 def _run_test_case(case: unittest.TestCase, name: str) -> None:

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from treadle.model.operation import FAILED, MULTI, SPIN, TIMEOUT, TRY, WAIT, Operation
-from treadle.search.dependency import READS
+from treadle.core.dependency import READS
+from treadle.core.operation import FAILED, MULTI, SPIN, TIMEOUT, TRY, WAIT, Operation
 from treadle.search.strategy import Strategy
 
 _MASK = (1 << 64) - 1

@@ -10,7 +10,7 @@ from typing import Any
 
 from mypy_extensions import mypyc_attr
 
-from treadle.model.operation import WAIT
+from treadle.core.operation import WAIT
 from treadle.search.strategy import Strategy
 
 

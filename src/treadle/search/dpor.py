@@ -17,8 +17,8 @@ from typing import Any
 
 from mypy_extensions import mypyc_attr
 
-from treadle.model.operation import FAILED, FINISH, LOOK, MULTI, SPIN, TIMEOUT, TRY, WAIT, Operation
-from treadle.search.dependency import ENABLED_BY, READS, dependent, reversible
+from treadle.core.dependency import ENABLED_BY, READS, dependent, reversible
+from treadle.core.operation import FAILED, FINISH, LOOK, MULTI, SPIN, TIMEOUT, TRY, WAIT, Operation
 from treadle.search.strategy import Strategy
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from treadle.model.trail import Segment, Stop
+from treadle.core.trail import Segment, Stop
 from treadle.search.strategy import Strategy
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from treadle.model.operation import Operation
+from treadle.core.operation import Operation
 from treadle.search.dpor import Branch, Dpor, _weak_initial
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from treadle.model.errors import UsageError
+from treadle.core.errors import UsageError
 from treadle.search.auto import Auto
 from treadle.search.bounded import Bounded
 from treadle.search.dfs import Dfs

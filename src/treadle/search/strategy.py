@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from mypy_extensions import mypyc_attr
 
-from treadle.model.operation import Operation
+from treadle.core.operation import Operation
 
 
 class StrandView(Protocol):

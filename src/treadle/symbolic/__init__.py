@@ -1,1 +1,1 @@
-"""Executing with unknown inputs: expressions, solver chain, IR, heap, machine."""
+"""Executing with unknown inputs: expressions, solver chain, heap, IR, and the machine for Python."""

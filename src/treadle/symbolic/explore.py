@@ -13,9 +13,9 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from treadle.symbolic.expr import Expr
+from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.path import Alternative, Cut, Path, PathEnd, Place, TooHard, Trail, Unsupported
-from treadle.symbolic.solver import Solver
+from treadle.symbolic.solve.solver import Solver
 
 T = TypeVar("T")
 

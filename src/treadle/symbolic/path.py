@@ -22,10 +22,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from treadle.symbolic.expr import Const, Expr, Model, Value, eq, ne, not_
-from treadle.symbolic.label import label
-from treadle.symbolic.meaning import evaluate, other_identity, substitute
-from treadle.symbolic.solver import Answer, Solver
+from treadle.symbolic.expr.meaning import evaluate, other_identity, substitute
+from treadle.symbolic.expr.terms import Const, Expr, Model, Value, eq, ne, not_
+from treadle.symbolic.solve.label import label
+from treadle.symbolic.solve.solver import Answer, Solver
 
 Trail = tuple[Any, ...]
 

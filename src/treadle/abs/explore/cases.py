@@ -1,0 +1,280 @@
+"""Test cases: a leaf of the tree as initial state, arguments, order of tasks and final state (seed 000, Definition 4).
+
+A case can be told in constraints (what must hold of the inputs, and the outputs in terms of them), in concrete values,
+or both mixed: values where the path says something, names where anything will do.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from treadle.abs.explore.tree import Leaf
+from treadle.abs.machine.defaults import smallest
+from treadle.abs.machine.labels import labelled
+from treadle.abs.machine.machine import Machine
+from treadle.abs.machine.state import State, Step
+from treadle.abs.machine.system import Root
+from treadle.abs.machine.values import Failure, Ref, Unknown, Value, parts, show
+from treadle.symbolic.expr.meaning import evaluate, substitute
+from treadle.symbolic.expr.show import show as show_expression
+from treadle.symbolic.expr.terms import REAL, Const, Expr, var
+
+Style = Literal["constraints", "values", "hybrid"]
+Outcome = Literal["completed", "failed", "deadlock", "waiting"]
+Fields = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Object:
+    """One object of a state, as a test tells it."""
+
+    cls: str
+    fields: Fields
+    group: str = ""  # the object in whose group it lives, when not its own
+
+    def as_json(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"class": self.cls, "fields": self.fields}
+        return {**told, "group": self.group} if self.group else told
+
+
+@dataclass(slots=True)
+class Case:
+    """One test. Values are int, bool, None (null), or text in ABS syntax."""
+
+    initial: dict[str, Object]
+    arguments: Fields
+    order: list[str]
+    final: dict[str, Object]
+    condition: list[str]
+    outcome: Outcome
+    queue: list[dict[str, Any]] = field(default_factory=list)  # methods already waiting behind the one under test
+    result: Any = None
+    failures: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+    verified: bool = False  # run again on known data, and did what it says
+
+    def as_json(self) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            "initial": {name: obj.as_json() for name, obj in self.initial.items()},
+            "arguments": self.arguments,
+            "order": self.order,
+            "final": {name: obj.as_json() for name, obj in self.final.items()},
+            "condition": " and ".join(self.condition) or "True",
+            "outcome": self.outcome,
+            "result": self.result,
+        }
+        if self.queue:
+            told["queue"] = self.queue
+        if self.failures:
+            told["failures"] = self.failures
+        if self.waiting:
+            told["waiting"] = self.waiting
+        return told
+
+
+def encoded(value: Value, names: dict[Ref, str]) -> Any:
+    """A value as tests hold it: int, bool and None as themselves, everything else as ABS text."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    return show(value, names)
+
+
+class CaseWriter:
+    """Turns leaves into cases."""
+
+    def __init__(self, machine: Machine, style: Style) -> None:
+        self._machine = machine
+        self._style = style
+        self._objects: dict[tuple[Any, ...], Object] = {}  # equal objects of different cases are one
+
+    def case(self, root: Root, leaf: Leaf) -> Case:
+        state = leaf.state
+        names = object_names(state)
+        assumed = {ref: [state.resolved(v) for v in fields] for ref, fields in state.assumed.items()}
+        arguments = {name: state.resolved(v) for name, v in root.arguments.items()}
+        extra = [(t, {n: state.resolved(v) for n, v in given.items()}) for t, given in root.extra]
+        stand_ins = self._stand_ins(state, assumed, names, [arguments, *(given for _, given in extra)])
+        inputs = [*assumed.values(), arguments.values(), *(given.values() for _, given in extra)]
+        telling = self._telling(state, names, [v for values in inputs for v in values], stand_ins)
+        case = Case(
+            {names[ref]: self._object(ref, values, state, names, telling) for ref, values in assumed.items()},
+            {name: encoded(telling(v), names) for name, v in arguments.items()},
+            order_labels(self._machine, state, names),
+            {names[r]: self._object(r, fields, state, names, telling) for r, fields in state.fields.items()},
+            [self._shown(state, names, c) for c in state.path.conditions] + self._references(state, names, stand_ins),
+            _outcome(state, leaf),
+            [
+                {"method": t.code.name, "arguments": {n: encoded(telling(v), names) for n, v in g.items()}}
+                for t, g in extra
+            ],
+        )
+        entry = state.futures.get(self._machine.interned.future(root.entry.key))
+        if entry is not None and not isinstance(entry, Failure) and entry != self._machine.image.constant("Unit"):
+            case.result = encoded(telling(entry), names)
+        case.failures = [show(telling(exception), names) for exception in state.failures()]
+        case.waiting = [f"{names[t.this]}.{t.code.name} at line {t.code.lines[t.pc]}" for t in leaf.waiting]
+        for ref in stand_ins.values():
+            if ref not in state.fields:
+                case.final.setdefault(names[ref], case.initial[names[ref]])
+        return case
+
+    # ---- how values are told
+
+    def _telling(
+        self, state: State, names: dict[Ref, str], inputs: list[Value], stand_ins: dict[Unknown, Ref]
+    ) -> Callable[[Value], Value]:
+        unknowns = {p for v in inputs for p in parts(v) if isinstance(p, Expr)}
+        model: dict[Expr, Const] | None = None
+        if self._style != "constraints":
+            model = labelled(state.path, {v for e in unknowns for v in e.vars})
+        free = self._style == "hybrid"
+        constrained = {v for c in state.path.conditions for v in c.vars}
+
+        def tell(value: Value) -> Value:
+            value = state.resolved(value)
+            if type(value) is tuple:
+                return (value[0], *[tell(part) for part in value[1:]])
+            if type(value) is Unknown:
+                if value in stand_ins:
+                    return stand_ins[value]
+                if self._style == "constraints":
+                    return Unknown(_renamed_name(value.name, state, names), value.type)
+                return smallest(value.type)
+            if isinstance(value, Expr):
+                if model is None:
+                    return renamed(value, state, names)
+                if free and not value.vars <= constrained:
+                    return renamed(substitute(value, {v: model[v] for v in value.vars & constrained}), state, names)
+                known = evaluate(value, model)
+                return known.numerator if value.sort is REAL and getattr(known, "denominator", 0) == 1 else known
+            return value
+
+        return tell
+
+    def _object(
+        self, ref: Ref, values: Iterable[Value], state: State, names: dict[Ref, str], telling: Callable[[Value], Value]
+    ) -> Object:
+        told = {
+            field: encoded(telling(value), names) for field, value in zip(ref.cls.field_names(), values, strict=True)
+        }
+        home = state.groups.get(ref)
+        group = names[home] if home is not None else ""
+        key = (ref.cls, group, *((type(value), value) for value in told.values()))
+        return self._objects.setdefault(key, Object(ref.cls.name, told, group))
+
+    def _shown(self, state: State, names: dict[Ref, str], condition: Expr) -> str:
+        return sys.intern(show_expression(renamed(condition, state, names)))
+
+    def _references(self, state: State, names: dict[Ref, str], stand_ins: dict[Unknown, Ref]) -> list[str]:
+        """What is decided about unknown references and data, in words."""
+        told = []
+        for unknown, value in state.bindings.items():
+            if unknown.name.startswith("="):
+                continue
+            told.append(sys.intern(f"{_renamed_name(unknown.name, state, names)} == {show(value, names)}"))
+        told += [f"{_renamed_name(u.name, state, names)} != null" for u in state.not_null if u not in state.bindings]
+        return sorted(told)
+
+    # ---- objects that must exist although nobody called them
+
+    def _stand_ins(
+        self,
+        state: State,
+        assumed: dict[Ref, list[Value]],
+        names: dict[Ref, str],
+        arguments: list[dict[str, Value]],
+    ) -> dict[Unknown, Ref]:
+        """References that are known not to be null and were never called: each gets an object."""
+        found: dict[Unknown, Ref] = {}
+        for unknown in sorted(state.not_null, key=lambda u: u.name):
+            if unknown in state.bindings:
+                continue
+            cls = self._machine.unknowns.classes(unknown)[0]
+            ref, fields = self._machine.unknowns.actor(cls, unknown.name)
+            found[unknown] = ref
+            names[ref] = f"s{sum(r.assumed for r in names)}"
+            assumed[ref] = list(fields)
+        return found
+
+
+def object_names(state: State) -> dict[Ref, str]:
+    """s0, s1, ... for the objects that exist at the start, r1, r2, ... for those made later, as they appear."""
+    names: dict[Ref, str] = {}
+    assumed = made = 0
+    for ref in state.fields:
+        if ref.name == "main":
+            names[ref] = "main"
+        elif ref.assumed:
+            names[ref] = f"s{assumed}"
+            assumed += 1
+        else:
+            made += 1
+            names[ref] = f"r{made}"
+    return names
+
+
+def order_labels(machine: Machine, state: State, names: dict[Ref, str]) -> list[str]:
+    """The macro-steps in order: object.method, with #n for the n-th task of that name to be created."""
+    if state.last is None:
+        return []
+    steps = state.last.all()
+    tasks = {step.task.key: step.task for step in steps}
+    for task in [*(t for queue in state.queues.values() for t in queue), *state.active.values()]:
+        tasks.setdefault(task.key, task)
+    numbers: dict[int, int] = {}
+    counts: dict[tuple[Ref, str], int] = {}
+    for task in sorted(tasks.values(), key=lambda t: _born(machine, t.key, steps)):
+        counts[task.this, task.code.name] = numbers[task.key] = counts.get((task.this, task.code.name), 0) + 1
+    return [
+        step_label(names[step.task.this], step.task.code.name, numbers[step.task.key], step.picks) for step in steps
+    ]
+
+
+def step_label(name: str, method: str, number: int, picks: tuple[int, ...]) -> str:
+    results = f"[{','.join(map(str, picks))}]" if picks else ""
+    return sys.intern(f"{name}.{method}{f'#{number}' if number > 1 else ''}{results}")
+
+
+def _born(machine: Machine, key: int, steps: list[Step]) -> tuple[int, ...]:
+    """When a thing was made in this run: the step, then the how-manieth making of its maker."""
+    origin = machine.interned.origin(key)
+    if isinstance(origin[0], str):
+        return (-1, int(origin[0].partition(" ")[2] or 0)) if origin[0] != "init" else _born(machine, origin[1], steps)
+    maker, number = origin
+    if machine.interned.origin(maker)[0] == "init":
+        return (*_born(machine, maker, steps), number)
+    made_in = [i for i, step in enumerate(steps) if step.task.key == maker and step.task.serial < number]
+    return (made_in[-1], number)
+
+
+def _outcome(state: State, leaf: Leaf) -> Outcome:
+    if state.failures():
+        return "failed"
+    if leaf.deadlock:
+        return "deadlock"
+    return "waiting" if leaf.waiting else "completed"
+
+
+def renamed(value: Value, state: State, names: dict[Ref, str]) -> Value:
+    """An expression with `s0.b.r` written as the field of the object that s0.b turned out to be."""
+    if not isinstance(value, Expr):
+        return value
+    changed = {}
+    for unknown in value.vars:
+        name = str(unknown.args[0])
+        better = _renamed_name(name, state, names)
+        if better != name:
+            changed[unknown] = var(better, unknown.sort)
+    return substitute(value, changed) if changed else value
+
+
+def _renamed_name(name: str, state: State, names: dict[Ref, str]) -> str:
+    owner, dot, field = name.rpartition(".")
+    if dot:
+        for ref in state.assumed:
+            if ref.name == owner:
+                return f"{names[ref]}.{field}"
+    return name

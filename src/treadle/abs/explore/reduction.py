@@ -1,0 +1,265 @@
+"""Orders that need not be tried: stable actors (seed 000, Theorem 1), independent tasks, and exact comparison.
+
+Everything here answers "may the other order be left out?" and is right to say no. Independence comes in two strengths:
+from the program text (fields read and written), and exact: both orders are run from the state at hand and must lead to
+states that are equal for every input on the path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from treadle.abs.explore.criteria import Cut
+from treadle.abs.explore.effects import Calls, Effect, remaining
+from treadle.abs.language.model import Class
+from treadle.abs.machine.machine import Machine
+from treadle.abs.machine.polynomial import identical
+from treadle.abs.machine.state import State, Task
+from treadle.abs.machine.values import Failure, Fut, Ref, Unknown, Value, parts
+from treadle.symbolic.expr import terms as E
+from treadle.symbolic.expr.terms import Expr
+
+
+class Reduction:
+    """The reductions for one machine."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self.calls = Calls.of(machine.image)
+        self._chains: dict[tuple[Class, str, int, Class], tuple[frozenset[str], frozenset[Class], bool]] = {}
+        self._independent: dict[tuple[int, int, int, int, bool], bool] = {}
+
+    # ---- independence from the text
+
+    def independent(self, state: State, one: Task, two: Task) -> bool:
+        """Whether the two tasks can be exchanged wherever both can run, judging by the program text."""
+        if self._group(state, one) is not self._group(state, two):
+            return not (self._may_see(state, one, two) or self._may_see(state, two, one))
+        key = (id(one.code), one.pc, id(two.code), two.pc, one.this is two.this)
+        found = self._independent.get(key)
+        if found is None:
+            found = self._independent[key] = self._apart(
+                remaining(one.code, one.pc), remaining(two.code, two.pc), one.this is two.this
+            )
+        return found
+
+    @staticmethod
+    def _apart(one: Effect, two: Effect, same_object: bool) -> bool:
+        if one.blocks or two.blocks:
+            return False  # a task that holds the actor while it waits can keep the other one from ever running
+        if not same_object:
+            return True
+        return not (one.writes & (two.reads | two.writes) or two.writes & one.reads)
+
+    @staticmethod
+    def _group(state: State, task: Task) -> Ref:
+        return state.groups.get(task.this, task.this) if state.groups else task.this
+
+    def _may_see(self, state: State, filler: Task, poller: Task) -> bool:
+        """Whether the one task's end can be noticed by the other one looking at a future."""
+        if not remaining(poller.code, poller.pc).polls:
+            return False
+        future = self._machine.interned.future(filler.key)
+        places: list[Value] = [*poller.env, *state.fields[poller.this], *state.futures.values()]
+        return any(part is future for place in places for part in parts(state.resolved(place)))
+
+    # ---- stability
+
+    def stable(self, state: State, group: Ref) -> bool:
+        """Whether nobody else can give this actor a task that matters for the order of the ones it has."""
+        if group in state.active:
+            return True  # it can only go on with the task that holds it
+        own = state.queues[group]
+        classes = self._classes(state, group)
+        for other, queue in state.queues.items():
+            if other is group:
+                continue
+            for task in queue:
+                if not self._harmless(state, task, group, classes, own):
+                    return False
+            blocked = state.active.get(other)
+            if blocked is not None and not self._harmless(state, blocked, group, classes, own):
+                return False
+        return all(self._resumes_harmlessly(state, task, group, own) for task in own if task.waiting is not None)
+
+    @staticmethod
+    def _classes(state: State, group: Ref) -> list[Class]:
+        if not state.groups:
+            return [group.cls]
+        return [group.cls, *(ref.cls for ref, home in state.groups.items() if home is group)]
+
+    def _harmless(self, state: State, task: Task, group: Ref, classes: list[Class], own: tuple[Task, ...]) -> bool:
+        for cls in classes:
+            methods, carriers, learns = self._chain(task, cls)
+            if not methods:
+                continue  # condition 1: no chain of calls leads to the class
+            if all(self._method_apart(cls, method, own) for method in methods):
+                continue  # condition 2: whatever arrives is independent of what is there
+            if self._referenced(state, group, carriers, learns):
+                return False  # condition 3 fails: someone on a chain knows the actor
+        return True
+
+    def _chain(self, task: Task, target: Class) -> tuple[frozenset[str], frozenset[Class], bool]:
+        """Methods of the target class the task can cause; classes on the way; whether values of futures matter."""
+        owner = task.this.cls
+        key = (owner, task.code.name, task.pc, target)
+        found = self._chains.get(key)
+        if found is None:
+            effect = remaining(task.code, task.pc)
+            first = self.calls.of_effect(effect)
+            methods = frozenset(name for cls, name in self.calls.reach(first) if cls is target)
+            between = self.calls.leading_to(first, target)
+            image = self._machine.image
+            learns = effect.polls or any(remaining(image.methods[m], 0).polls for m in between)
+            found = self._chains[key] = (methods, frozenset({owner, *(cls for cls, _ in between)}), learns)
+        return found
+
+    def _method_apart(self, cls: Class, method: str, own: tuple[Task, ...]) -> bool:
+        effect = remaining(self._machine.image.methods[cls, method], 0)
+        return all(self._apart(effect, remaining(t.code, t.pc), t.this.cls is cls) for t in own)
+
+    def _referenced(self, state: State, group: Ref, carriers: frozenset[Class], learns: bool) -> bool:
+        """Whether an actor of the carrying classes, or one of its tasks, can hold a reference into the group."""
+        members = {group, *(ref for ref, home in state.groups.items() if home is group)}
+        for ref, fields in state.fields.items():
+            if ref not in members and (learns or ref.cls in carriers) and self._mentions(state, fields, members):
+                return True
+        for home, queue in state.queues.items():
+            if home is not group:
+                blocked = state.active.get(home)
+                for task in queue if blocked is None else (*queue, blocked):
+                    if (learns or task.this.cls in carriers) and self._mentions(state, task.env[1:], members):
+                        return True
+        return learns and self._mentions(state, state.futures.values(), members)
+
+    def _mentions(self, state: State, values: Iterable[Value], members: set[Ref]) -> bool:
+        for value in values:
+            kind = type(value)
+            if kind is int or value is None or kind is Expr:
+                continue
+            if kind is Ref:
+                if value in members:
+                    return True
+            elif kind is tuple or kind is Unknown:
+                for part in parts(state.resolved(value)):
+                    if type(part) is Ref and part in members:
+                        return True
+                    if type(part) is Unknown and self._may_alias(part, members):
+                        return True
+            elif kind is Failure and self._mentions(state, (value.exception,), members):
+                return True
+        return False
+
+    def _may_alias(self, unknown: Unknown, members: set[Ref]) -> bool:
+        if not self._machine.selection.alias:
+            return False
+        if unknown.type.kind == "object":
+            return any(ref.assumed and unknown.type.decl in ref.cls.supertypes() for ref in members)
+        return any(ref.assumed for ref in members)  # data not built yet may hold a reference
+
+    def _resumes_harmlessly(self, state: State, waiting: Task, group: Ref, own: tuple[Task, ...]) -> bool:
+        """A task that waits for somebody else's future is like a task that may arrive."""
+        assert waiting.waiting is not None
+        if not waiting.waiting.claims:
+            return True  # its condition is about fields, which only this actor's tasks change
+        slots = waiting.waiting.claim_slots
+        if slots is not None:
+            pending = [f for f in (waiting.env[s] for s in slots) if f not in state.futures]
+            here = {self._machine.interned.future(t.key) for t in own}
+            if all(f in here for f in pending):
+                return True  # filled already, or by a task of this very actor
+        return all(self.independent(state, waiting, task) for task in own if task is not waiting)
+
+    # ---- exact independence
+
+    def exchangeable(self, state: State, one: Task, two: Task) -> bool:
+        """Whether both orders of the two tasks lead to the same states from here, for every input on the path."""
+        if self.independent(state, one, two):
+            return True
+        if self._group(state, one) is not self._group(state, two):
+            return False
+        first, second = self._both(state, one, two), self._both(state, two, one)
+        if first is None or second is None:
+            return False
+        return all(self._agree(a, b) for a in first for b in second)
+
+    def _both(self, state: State, one: Task, two: Task) -> list[State] | None:
+        """Every way of running both, one directly after the other; None if that is not always possible."""
+        found: list[State] = []
+        for middle in self._machine.macro_step(state, one):
+            if isinstance(middle, Cut) or self._group(state, one) in middle.active:
+                return None
+            if two.waiting is not None:
+                return None  # whether it may go on can depend on the first: leave it dependent
+            for end in self._machine.macro_step(middle, two):
+                if isinstance(end, Cut):
+                    return None
+                found.append(end)
+        return found
+
+    def _agree(self, one: State, two: State) -> bool:
+        """Whether two states are equal for all inputs that reach both."""
+        path = one.path
+        for condition in two.path.conditions:
+            joint = path.assume(condition)
+            if joint is None:
+                return True  # no input reaches both
+            path = joint
+        for unknown, value in one.bindings.items():
+            other = two.bindings.get(unknown, unknown)
+            if other is not unknown and one.resolved(value) != two.resolved(other):
+                return True  # decided differently: no input reaches both
+        same = (
+            one.fields.keys() == two.fields.keys()
+            and one.futures.keys() == two.futures.keys()
+            and one.active.keys() == two.active.keys()
+            and one.groups == two.groups
+            and one.output == two.output
+            and one.observed == two.observed
+        )
+        if not same:
+            return False
+        pairs: list[tuple[Value, Value]] = []
+        for ref, fields in one.fields.items():
+            pairs += zip(fields, two.fields[ref], strict=True)
+        for future, value in one.futures.items():
+            pairs.append((value, two.futures[future]))
+        for group, queue in one.queues.items():
+            mine, theirs = _by_key(queue), _by_key(two.queues.get(group, ()))
+            if mine.keys() != theirs.keys():
+                return False
+            for key, task in mine.items():
+                if task.pc != theirs[key].pc or task.code is not theirs[key].code:
+                    return False
+                pairs += zip(task.env, theirs[key].env, strict=True)
+        return all(self._equal(one, two, a, b, path) for a, b in pairs)
+
+    def _equal(self, one: State, two: State, left: Value, right: Value, path: object) -> bool:
+        if left is right:
+            return True
+        left, right = one.resolved(left), two.resolved(right)
+        if isinstance(left, Failure) and isinstance(right, Failure):
+            left, right = left.exception, right.exception
+        if type(left) is tuple and type(right) is tuple:
+            return (
+                left[0] is right[0]
+                and len(left) == len(right)
+                and all(self._equal(one, two, a, b, path) for a, b in zip(left[1:], right[1:], strict=True))
+            )
+        if isinstance(left, Expr) or isinstance(right, Expr):
+            if isinstance(left, Unknown | Ref | Fut | tuple | None) or isinstance(
+                right, Unknown | Ref | Fut | tuple | None
+            ):
+                return False
+            if identical(left, right):
+                return True
+            if E.sort_of(left) is not E.sort_of(right):
+                return False
+            assert hasattr(path, "assume")
+            different = path.assume(E.ne(left, right))
+            return different is None
+        return bool(left == right)
+
+
+def _by_key(queue: Iterable[Task]) -> dict[int, Task]:
+    return {task.key: task for task in queue}

@@ -1,0 +1,276 @@
+"""Running a written-down test again: known initial objects, known arguments, tasks in the given order.
+
+The same machine as everywhere; a step that cannot be taken, or branches, means that the test does not fit the model any
+more, and says which step.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from treadle.abs.explore.cases import Case, encoded
+from treadle.abs.explore.criteria import Bounds, Cut, Selection
+from treadle.abs.explore.tree import Explorer
+from treadle.abs.language import syntax as S
+from treadle.abs.language import types as T
+from treadle.abs.language.model import Class, Data, Program
+from treadle.abs.language.parser import parse_expression
+from treadle.abs.language.types import AnyType, Type, substituted
+from treadle.abs.machine.machine import Image, Machine
+from treadle.abs.machine.state import State, Task
+from treadle.abs.machine.system import Root, call, main_root
+from treadle.abs.machine.values import Failure, Ref, Value, show
+from treadle.core.errors import UsageError
+
+_STEP = re.compile(r"^(\w+)\.(\w+)(?:#(\d+))?(?:\[([\d,]*)\])?$")
+
+
+@dataclass(slots=True)
+class Event:
+    """Something another object notices: a call, a creation."""
+
+    kind: str  # "call", "new"
+    source: str
+    target: str
+    text: str
+    step: int
+    number: int = 0  # of the task, for calls
+
+
+@dataclass(slots=True)
+class Replayed:
+    """What happened: final fields per object, the outcome, and the events for a picture."""
+
+    final: dict[str, dict[str, Any]]
+    outcome: str
+    result: Any = None
+    failures: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+    output: str = ""
+    order: list[str] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    classes: dict[str, str] = field(default_factory=dict)
+    deadlocked: bool = False
+
+    def same_as(self, case: Case) -> bool:
+        return (
+            self.outcome == case.outcome
+            and self.result == case.result
+            and self.final == {name: obj.fields for name, obj in case.final.items()}
+        )
+
+
+class Replay:
+    """One run under way."""
+
+    def __init__(self, machine: Machine, state: State, entry: Task, names: dict[Ref, str]) -> None:
+        self.machine = machine
+        self.state = state
+        self.entry = entry
+        self.names = names
+        self.numbers: dict[int, int] = {}
+        self.events: list[Event] = []
+        self.order: list[str] = []
+        self._counts: dict[tuple[str, str], int] = {}
+        self._step = 0
+        self.explorer = Explorer(machine, entry.key)
+        for queue in state.queues.values():
+            for task in queue:
+                self._number(task)
+        machine.observer = self._observe
+
+    def _number(self, task: Task) -> int:
+        key = (self.names[task.this], task.code.name)
+        number = self._counts[key] = self._counts.get(key, 0) + 1
+        self.numbers[task.key] = number
+        return number
+
+    def _observe(self, kind: str, what: Any) -> None:
+        if kind == "new":
+            source, ref = what
+            made = sum(1 for name in self.names.values() if name.startswith("r")) + 1
+            self.names[ref] = f"r{made}"
+            self.events.append(Event("new", self.names[source], self.names[ref], ref.cls.name, self._step))
+        elif kind == "call":
+            source, task = what
+            number = self._number(task)
+            args = ", ".join(show(v, self.names) for v in task.env[1 : 1 + len(task.code.params)])
+            text = f"{task.code.name}({args})"
+            self.events.append(Event("call", self.names[source], self.names[task.this], text, self._step, number))
+
+    def runnable(self) -> list[Task]:
+        found = self.explorer.runnable(self.state)
+        return [task for tasks in found.values() for task in tasks]
+
+    def run(self, task: Task, picks: tuple[int, ...] = ()) -> None:
+        """One macro-step."""
+        number = self.numbers[task.key]
+        mark = f"#{number}" if number > 1 else ""
+        self.order.append(f"{self.names[task.this]}.{task.code.name}{mark}")
+        self.state = self.machine.step_again(self.state, task, picks)
+        taken = self.state.last.picks if self.state.last is not None else ()
+        if taken:
+            self.order[-1] += f"[{','.join(map(str, taken))}]"
+        self._step += 1
+
+    def find(self, label: str) -> tuple[Task, tuple[int, ...]]:
+        """The task a step of an order names."""
+        match = _STEP.match(label)
+        if match is None:
+            raise UsageError(f"'{label}' is no step of an order; steps look like s0.method or r1.method#2")
+        name, method, number, picks = match.groups()
+        for task in self.runnable():
+            if (self.names[task.this], task.code.name, self.numbers[task.key]) == (name, method, int(number or 1)):
+                return task, tuple(int(p) for p in (picks or "").split(",") if p)
+        can = ", ".join(f"{self.names[t.this]}.{t.code.name}" for t in self.runnable()) or "nothing"
+        raise UsageError(f"step {self._step + 1} of the order, '{label}', cannot run there; what can run: {can}")
+
+    def report(self) -> Replayed:
+        state, names = self.state, self.names
+        waiting = [*state.active.values(), *(t for queue in state.queues.values() for t in queue)]
+        left_over = bool(self.runnable())
+        failures = state.failures()
+        deadlock = not left_over and any(
+            t in state.active.values() or (t.waiting is not None and t.waiting.claims) for t in waiting
+        )
+        outcome = "failed" if failures else "deadlock" if deadlock else "waiting" if waiting else "completed"
+        result = state.futures.get(self.machine.interned.future(self.entry.key))
+        if isinstance(result, Failure) or result == self.machine.image.constant("Unit"):
+            result = None
+        return Replayed(
+            {
+                names[ref]: dict(zip(ref.cls.field_names(), [encoded(v, names) for v in values], strict=True))
+                for ref, values in state.fields.items()
+            },
+            "unfinished" if left_over else outcome,
+            encoded(result, names),
+            [show(exception, names) for exception in failures],
+            [f"{names[t.this]}.{t.code.name} at line {t.code.lines[t.pc]}" for t in waiting],
+            "".join(state.output),
+            self.order,
+            self.events,
+            {names[ref]: ref.cls.name for ref in state.fields},
+            deadlock,
+        )
+
+
+def known_machine(image: Image, bounds: Bounds | None = None) -> Machine:
+    return Machine(image, bounds or Bounds(None, None, None, 0, None), Selection(reduce="none"), None)
+
+
+def replayed(machine: Machine, cls: Class, method: str, case: Case) -> Replayed | None:
+    """A case run again on a fresh machine; None if it cannot be."""
+    fresh = known_machine(machine.image)
+    objects = {name: (obj.cls, obj.fields, obj.group) for name, obj in case.initial.items()}
+    queue = [(item["method"], item["arguments"]) for item in case.queue]
+    try:
+        root, names = known_root(fresh, cls, method, case.arguments, objects, queue)
+        return follow(fresh, root, names, case.order)
+    except (UsageError, Cut):
+        return None
+
+
+def follow(machine: Machine, root: Root, names: dict[Ref, str], order: Sequence[str]) -> Replayed:
+    """Run the tasks in the given order."""
+    replay = Replay(machine, root.state, root.entry, names)
+    for label in order:
+        replay.run(*replay.find(label))
+    return replay.report()
+
+
+def follow_main(machine: Machine, program: Program, order: Sequence[str]) -> Replayed:
+    root = main_root(machine, program)
+    return follow(machine, root, {root.entry.this: "main"}, order)
+
+
+def known_root(
+    machine: Machine,
+    cls: Class,
+    method: str,
+    arguments: Mapping[str, Any],
+    objects: Mapping[str, tuple[str, Mapping[str, Any], str]],
+    queue: Sequence[tuple[str, Mapping[str, Any]]] = (),
+) -> tuple[Root, dict[Ref, str]]:
+    """A starting state with known objects; the first one is the receiver of the method."""
+    if not objects:
+        raise UsageError("a test needs at least one initial object, the one whose method is called")
+    classes = {c.name: c for c, _ in machine.image.methods} | {c.name: c for c in machine.image.creation}
+    refs: dict[str, Ref] = {}
+    for name, (class_name, _, _) in objects.items():
+        if class_name not in classes:
+            raise UsageError(f"the model has no class '{class_name}' (object {name})")
+        refs[name] = machine.interned.ref(machine.interned.key("s", name), classes[class_name], True, name)
+    state = State(machine.paths.root)
+    for name, (_, fields, group) in objects.items():
+        ref = refs[name]
+        unknown = set(fields) - set(ref.cls.field_names())
+        if unknown:
+            raise UsageError(f"class {ref.cls.name} has no field '{min(unknown)}' (object {name})")
+        state.fields[ref] = tuple(decoded(fields.get(f), t, refs) for f, t in ref.cls.fields)
+        state.assumed = {**state.assumed, ref: state.fields[ref]}
+        if group:
+            state.groups = {**state.groups, ref: refs[group]}
+        else:
+            state.queues[ref] = ()
+    receiver = next(iter(refs.values()))
+    code = machine.image.methods[cls, method]
+    values = [decoded(arguments.get(name), type_, refs) for name, type_ in code.params]
+    entry = call(machine, receiver, code, values, "entry")
+    tasks = [entry]
+    for number, (name, given) in enumerate(queue, 1):
+        waiting = machine.image.methods[cls, name]
+        values = [decoded(given.get(n), t, refs) for n, t in waiting.params]
+        tasks.append(call(machine, receiver, waiting, values, f"queue {number}"))
+    home = state.groups.get(receiver, receiver)
+    state.queues[home] = tuple(tasks)
+    return Root(state, entry), {ref: name for name, ref in refs.items()}
+
+
+def decoded(value: Any, type_: AnyType, objects: Mapping[str, Ref]) -> Value:
+    """A value of a test as the machine holds it."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    if not isinstance(value, str):
+        raise UsageError(f"{value!r} is no value of a test: use int, bool, None or ABS text")
+    if value in objects:
+        return objects[value]
+    return _evaluated(parse_expression(value), T.settled(type_), objects)
+
+
+def _evaluated(exp: S.Exp, type_: AnyType, objects: Mapping[str, Ref]) -> Value:
+    match exp:
+        case S.Literal_(value=value):
+            return value
+        case S.Null():
+            return None
+        case S.Var(name=name) if name in objects:
+            return objects[name]
+        case S.Unary(op="-"):
+            return -_evaluated(exp.operand, type_, objects)
+        case S.Binary(op="/"):
+            return Fraction(_evaluated(exp.left, type_, objects), _evaluated(exp.right, type_, objects))
+        case S.Con(name="True") | S.Con(name="False"):
+            return exp.name == "True"
+        case S.Call(name="list", args=[inner]):
+            return _evaluated(inner, type_, objects)
+        case S.Con() if isinstance(type_, Type) and isinstance(type_.decl, Data):
+            con = next((c for c in type_.decl.constructors if c.name == exp.name), None)
+            if con is not None and len(con.params) == len(exp.args):
+                meaning = dict(zip(type_.decl.type_params, type_.args, strict=True))
+                args = zip(exp.args, con.params, strict=True)
+                return (con, *[_evaluated(a, T.settled(substituted(p, meaning)), objects) for a, p in args])
+    raise UsageError(f"a value of a test cannot be understood as {type_}: {exp.at.source.text}")
+
+
+def as_objects(initial: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, Mapping[str, Any], str]]:
+    """Objects as tests write them: {"s0": {"class": "Fact", "fields": {...}}}."""
+    found: dict[str, tuple[str, Mapping[str, Any], str]] = {}
+    for name, told in initial.items():
+        if "class" not in told:
+            raise UsageError(f"object '{name}' of the initial state has no 'class'")
+        found[name] = (told["class"], told.get("fields", {}), told.get("group", ""))
+    return found

@@ -1,0 +1,257 @@
+"""The symbolic execution tree, walked depth-first: which actor and task run next, what is cut, what is a leaf.
+
+One state is the result of one macro-step. A leaf is a state in which no task can run: everything has ended, or what is
+left waits for ever (then it is a deadlock, or a wait for a condition that nobody makes true).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from treadle.abs.explore.criteria import Cut, Progress
+from treadle.abs.explore.reduction import Reduction
+from treadle.abs.machine.guards import holds
+from treadle.abs.machine.machine import Machine, Run, Thrown
+from treadle.abs.machine.state import State, Task
+from treadle.abs.machine.values import Ref
+
+Sleep = dict[int, Task]
+
+
+@dataclass(slots=True)
+class Node:
+    """One node of the recorded tree, for pictures."""
+
+    label: str
+    status: Literal["state", "test", "deadlock", "loop", "task", "actor", "pruned"] = "state"
+    children: list[Node] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Leaf:
+    """The end of one run."""
+
+    state: State
+    deadlock: bool
+    waiting: list[Task]
+
+
+class Explorer:
+    """Walks the tree below given root states and hands out its leaves."""
+
+    def __init__(self, machine: Machine, entry: int) -> None:
+        self.machine = machine
+        self.entry = entry  # key of the task under test
+        self.progress = Progress()
+        self.reduction = Reduction(machine)
+        self.stopped = False
+        self.on_state: Callable[[Progress], bool] | None = None  # returns False to stop
+        self.tree: Node | None = None  # set to record the tree
+        machine.entry = entry
+        selection = machine.selection
+        # In a queue that is served in order, and when objects take turns, no two tasks can be exchanged.
+        any_order = selection.tasks == "all" and selection.objects == "all"
+        self._stable_first = any_order and selection.reduce != "none"
+        self._sleeping = any_order and selection.reduce in ("independent", "exact")
+        exchange = self.reduction.exchangeable if selection.reduce == "exact" else self.reduction.independent
+        self._exchange = exchange
+
+    def leaves(self, roots: list[State]) -> Iterator[Leaf]:
+        """All leaves, in depth-first order."""
+        recorded = self.tree
+        for root in roots:
+            stack: list[Iterator[tuple[State, Sleep, Node | None] | Leaf]] = [self._expand(root, {}, recorded)]
+            while stack:
+                item = next(stack[-1], None)
+                if item is None:
+                    stack.pop()
+                elif isinstance(item, Leaf):
+                    self.progress.tests += 1
+                    self.progress.deadlocks += item.deadlock
+                    yield item
+                else:
+                    self.progress.states += 1
+                    if self.on_state is not None and not self.on_state(self.progress):
+                        self.stopped = True
+                        return
+                    stack.append(self._expand(*item))
+
+    # ---- one node
+
+    def _expand(
+        self, state: State, sleep: Sleep, node: Node | None
+    ) -> Iterator[tuple[State, Sleep, Node | None] | Leaf]:
+        runnable = self.runnable(state)
+        if not runnable:
+            yield from self._leaf(state, node)
+            return
+        chosen = self._chosen(state, runnable)
+        for settled, tasks in self._settle_guards(state, chosen):
+            if not tasks:  # on this branch none of the chosen actor's guards holds: somebody else is next
+                yield from self._expand(settled, sleep, node)
+            else:
+                yield from self._run_each(settled, tasks, sleep, node)
+
+    def _run_each(
+        self, state: State, tasks: list[Task], sleep: Sleep, node: Node | None
+    ) -> Iterator[tuple[State, Sleep, Node | None]]:
+        limit = self.machine.bounds.tasks
+        asleep = dict(sleep)
+        for task in self._ordered(state, tasks):
+            if self._sleeping and task.key in sleep:
+                if node is not None:
+                    node.children.append(Node(_label(task), "pruned"))
+                continue
+            if limit is not None and self._at_limit(state, task, limit):
+                self._cut("task", task, node)
+                continue
+            below = {k: t for k, t in asleep.items() if self._exchange(state, t, task)} if asleep else asleep
+            for after in self.machine.macro_step(state, task):
+                if isinstance(after, Cut):
+                    self._cut(after.kind, task, node)
+                else:
+                    yield after, below, self._child(task, node)
+            if self._sleeping:
+                asleep[task.key] = task
+
+    def _at_limit(self, state: State, task: Task, limit: int) -> bool:
+        """Criterion task-level; the first run of the task under test and going on after a get do not count."""
+        if state.switches.get(task.this, 0) < limit or (task.key == self.entry and not task.pc):
+            return False
+        return task not in state.active.values()
+
+    def _cut(self, kind: Literal["loop", "task", "actor"], task: Task, node: Node | None) -> None:
+        self.progress.cuts.add(kind)
+        if node is not None:
+            node.children.append(Node(_label(task), kind))
+
+    @staticmethod
+    def _child(task: Task, node: Node | None) -> Node | None:
+        if node is None:
+            return None
+        child = Node(_label(task))
+        node.children.append(child)
+        return child
+
+    def _leaf(self, state: State, node: Node | None) -> Iterator[Leaf]:
+        waiting = [t for queue in state.queues.values() for t in queue]
+        blocked = list(state.active.values())
+        if self.machine.bounds.tasks is not None and any(
+            t.key == self.entry and t.waiting is not None and not t.waiting.claims for t in waiting
+        ):
+            # the method under test itself waits for a condition for ever: retried until the task limit (seed 001)
+            if node is not None:
+                node.status = "task"
+            self.progress.cuts.add("task")
+            return
+        deadlock = bool(blocked) or any(t.waiting is not None and bool(t.waiting.claims) for t in waiting)
+        if node is not None:
+            node.status = "deadlock" if deadlock else "test"
+        yield Leaf(state, deadlock, blocked + waiting)
+
+    # ---- who can run
+
+    def runnable(self, state: State) -> dict[Ref, list[Task]]:
+        """The tasks that can run, or may be able to, by actor in order of creation."""
+        found: dict[Ref, list[Task]] = {}
+        for group, queue in state.queues.items():
+            blocked = state.active.get(group) if state.active else None
+            if blocked is not None:
+                if self._claims_filled(state, blocked):
+                    found[group] = [blocked]
+            elif queue:
+                tasks = [t for t in queue if t.waiting is None or self._possible(state, t)]
+                if tasks:
+                    found[group] = tasks
+        return found
+
+    def _claims_filled(self, state: State, task: Task) -> bool:
+        assert task.waiting is not None
+        slots = task.waiting.claim_slots
+        if slots is not None:
+            return all(task.env[s] in state.futures or task.env[s] is None for s in slots)
+        run = self._at(Run(self.machine, state, []), task)
+        return all(c(run, list(task.env)) in state.futures for c in task.waiting.claims)
+
+    def _possible(self, state: State, task: Task) -> bool:
+        assert task.waiting is not None
+        if not self._claims_filled(state, task):
+            return False
+        return not task.waiting.conditions or any(t for _, t in self._guard_cases(state, [task]))
+
+    @staticmethod
+    def _at(run: Run, task: Task) -> Run:
+        run.this, run.task = task.this, task
+        run.fields = list(run.state.fields[task.this])
+        return run
+
+    def _guard_cases(self, state: State, tasks: list[Task]) -> list[tuple[State, list[Task]]]:
+        """The states in which it is decided which of the tasks' guards hold."""
+
+        def question(run: Run) -> list[Task]:
+            return [t for t in tasks if self._holds(run, t)]
+
+        return self.machine.cases_of(state, question)
+
+    def _holds(self, run: Run, task: Task) -> bool:
+        assert task.waiting is not None
+        try:
+            return holds(task.waiting, self._at(run, task), list(task.env))
+        except Thrown:
+            return True  # the guard itself fails: running the task shows it
+
+    def _settle_guards(self, state: State, tasks: list[Task]) -> list[tuple[State, list[Task]]]:
+        undecided = [t for t in tasks if t.waiting is not None and t.waiting.conditions]
+        if not undecided:
+            return [(state, tasks)]
+        found = []
+        for settled, holding in self._guard_cases(state, undecided):
+            kept = [t for t in tasks if t not in undecided or t in holding]
+            found.append((settled, kept))
+        return found
+
+    # ---- who runs next
+
+    def _chosen(self, state: State, runnable: dict[Ref, list[Task]]) -> list[Task]:
+        """The tasks to try here: of one actor if that is enough, else of all."""
+        selection = self.machine.selection
+        if selection.objects == "round-robin":
+            return runnable[self._next_in_turn(state, runnable)]
+        if self._stable_first and len(runnable) > 1:
+            for group in self._preferred(state, runnable):
+                if self.reduction.stable(state, group):
+                    return runnable[group]
+        return [task for tasks in runnable.values() for task in tasks]
+
+    def _preferred(self, state: State, runnable: dict[Ref, list[Task]]) -> list[Ref]:
+        """The youngest actor first, those at their task limit last: any order is right, this is the published one."""
+        order = list(reversed(runnable))
+        limit = self.machine.bounds.tasks
+        if limit is None:
+            return order
+        return sorted(order, key=lambda group: state.switches.get(group, 0) >= limit)
+
+    def _ordered(self, state: State, tasks: list[Task]) -> list[Task]:
+        selection = self.machine.selection.tasks
+        if selection == "all":
+            return tasks
+        by_group: dict[Ref, list[Task]] = {}
+        for task in tasks:
+            by_group.setdefault(state.groups.get(task.this, task.this), []).append(task)
+        return [mine[0] if selection == "fifo" else mine[-1] for mine in by_group.values()]
+
+    def _next_in_turn(self, state: State, runnable: dict[Ref, list[Task]]) -> Ref:
+        """The actor after the one that ran last, in order of creation."""
+        order = list(state.queues)
+        start = 0
+        if state.last is not None:
+            last = state.last.task.this
+            start = order.index(state.groups.get(last, last)) + 1
+        return next(g for g in order[start:] + order[:start] if g in runnable)
+
+
+def _label(task: Task) -> str:
+    where = f":{task.code.lines[task.pc]}" if task.pc else ""
+    return f"{task.this.name or task.this.cls.name}.{task.code.name}{where}"

@@ -1,0 +1,216 @@
+"""Statements, methods, functions: checks every body of a program and fills what the machine needs to know of it."""
+
+from __future__ import annotations
+
+from treadle.abs.language import syntax as S
+from treadle.abs.language import types as T
+from treadle.abs.language.check_exp import ExpChecker, Scope
+from treadle.abs.language.declare import Declared
+from treadle.abs.language.errors import AbsError
+from treadle.abs.language.model import Class, Function, Program
+from treadle.abs.language.names import resolve
+from treadle.abs.language.types import AnyType, Meta, settled
+
+_EFFECTS = (S.New, S.Send, S.SyncCall, S.AwaitCall, S.Get)
+
+
+def check(declared: Declared) -> Program:
+    """Check all bodies of the program."""
+    program = declared.program
+    for function in program.functions:
+        if function.decl is not None and function.decl.body is not None:
+            _function(function, declared)
+    for cls in program.classes:
+        _class(cls, declared)
+    if program.main is not None:
+        checker = StatementChecker(ExpChecker(declared.names[program.main_module], [], {}), None)
+        checker.block(program.main, Scope(None, None))
+    return program
+
+
+def _function(function: Function, declared: Declared) -> None:
+    assert function.decl is not None
+    assert function.decl.body is not None
+    functions: dict[str, Function | None] = dict.fromkeys(function.functions)
+    checker = ExpChecker(declared.names[function.module], function.type_params, functions)
+    scope = Scope()
+    scope.own.update(function.params)
+    _pure(function.decl.body, "a function")
+    checker.check(function.decl.body, scope, function.result)
+
+
+def _class(cls: Class, declared: Declared) -> None:
+    names = declared.names[cls.module]
+    for (_, type_), value in zip(cls.fields, cls.initial, strict=True):
+        if value is not None:
+            if not isinstance(value, S.New):
+                _pure(value, "a field's initial value")
+            ExpChecker(names, [], {}).check(value, Scope(None, cls), type_)
+    if cls.init is not None:
+        StatementChecker(ExpChecker(names, [], {}), None).block(cls.init, Scope(None, cls))
+    for method in cls.own.values():
+        scope = Scope(None, cls)
+        scope.own.update(method.params)
+        checker = StatementChecker(ExpChecker(names, [], {}), method.result)
+        checker.block(method.body or [], scope)
+        if settled(method.result) != T.UNIT and not _returns(method.body or []):
+            raise AbsError(f"method '{method.name}' may end without returning {method.result}", method.at)
+
+
+def _returns(body: list[S.Statement]) -> bool:
+    """Whether every way through the statements ends in return or throw."""
+    if not body:
+        return False
+    match body[-1]:
+        case S.Return() | S.Throw():
+            return True
+        case S.Block(body=inner):
+            return _returns(inner)
+        case S.If(then=then, otherwise=otherwise):
+            return otherwise is not None and _returns([then]) and _returns([otherwise])
+        case S.Switch(branches=branches):
+            return bool(branches) and all(_returns([b.body]) for b in branches)
+        case S.Try(body=inner_body, catches=catches):
+            return _returns([inner_body]) and all(_returns([c.body]) for c in catches)
+        case S.While(condition=S.Con(name="True")):
+            return True
+    return False
+
+
+def _pure(exp: S.Exp, where: str) -> None:
+    """An error if there is a call, creation or get inside."""
+    if isinstance(exp, _EFFECTS):
+        raise AbsError(f"{where} cannot create objects, call methods or wait for futures", exp.at)
+    for child in children(exp):
+        _pure(child, where)
+
+
+def children(exp: S.Exp) -> list[S.Exp]:
+    """The expressions directly inside one."""
+    match exp:
+        case S.Con(args=args) | S.Call(args=args) | S.PartialCall(args=args) | S.New(args=args):
+            return list(args)
+        case S.Unary(operand=operand):
+            return [operand]
+        case S.Binary(left=left, right=right):
+            return [left, right]
+        case S.IfExp():
+            return [exp.condition, exp.then, exp.otherwise]
+        case S.Let():
+            return [exp.value, exp.body]
+        case S.Case():
+            return [exp.subject, *(b.body for b in exp.branches)]
+        case S.As(value=value):
+            return [value]
+        case S.Send() | S.SyncCall() | S.AwaitCall():
+            return [exp.receiver, *exp.args]
+        case S.Get(future=future):
+            return [future]
+    return []
+
+
+class StatementChecker:
+    """Checks the statements of one body; `result` is what it returns (None: it returns nothing)."""
+
+    def __init__(self, exps: ExpChecker, result: AnyType | None) -> None:
+        self.exps = exps
+        self.result = result
+
+    def block(self, body: list[S.Statement], scope: Scope) -> None:
+        for statement in body:
+            self.statement(statement, scope)
+
+    def statement(self, statement: S.Statement, scope: Scope) -> None:
+        exps = self.exps
+        match statement:
+            case S.Block(body=body):
+                self.block(body, scope.inner())
+            case S.VarDecl():
+                self._declare(statement, scope)
+            case S.Assign():
+                target = exps.check(statement.target, scope)
+                if not isinstance(statement.target, S.Var | S.Field):
+                    raise AbsError("only variables and fields can be assigned", statement.at)
+                self._value(statement.value, scope, target)
+            case S.ExpStatement(value=value):
+                self._value(value, scope, None)
+                if not isinstance(value, (*_EFFECTS, S.Call)):
+                    raise AbsError("this expression has no effect as a statement", statement.at)
+            case S.Return():
+                self._return(statement, scope)
+            case S.Assert(condition=condition):
+                exps.boolean(condition, scope)
+            case S.Throw(value=value):
+                exps.check(value, scope, T.EXCEPTION)
+            case S.While():
+                _pure(statement.condition, "a loop condition")
+                exps.boolean(statement.condition, scope)
+                self.statement(statement.body, scope.inner())
+            case S.Foreach():
+                self._foreach(statement, scope)
+            case S.If():
+                exps.boolean(statement.condition, scope)
+                self.statement(statement.then, scope.inner())
+                if statement.otherwise is not None:
+                    self.statement(statement.otherwise, scope.inner())
+            case S.Await(guard=guard):
+                for claim in guard.claims:
+                    exps.check(claim, scope, T.future(Meta()))
+                for condition in guard.conditions:
+                    _pure(condition, "a guard")
+                    exps.boolean(condition, scope)
+            case S.Switch():
+                subject = exps.check(statement.subject, scope)
+                self._branches(statement.branches, subject, scope)
+            case S.Try():
+                self.statement(statement.body, scope.inner())
+                self._branches(statement.catches, T.EXCEPTION, scope)
+                if statement.finally_ is not None:
+                    self.statement(statement.finally_, scope.inner())
+
+    def _value(self, exp: S.Exp, scope: Scope, expected: AnyType | None) -> None:
+        for child in children(exp):
+            self._hoistable(child)
+        self.exps.check(exp, scope, expected)
+
+    def _hoistable(self, exp: S.Exp) -> None:
+        """Effects may be nested only where they always happen, exactly once."""
+        if isinstance(exp, S.IfExp | S.Let | S.Case) or (isinstance(exp, S.Binary) and exp.op in ("&&", "||")):
+            _pure(exp, "a conditional expression")
+        for child in children(exp):
+            self._hoistable(child)
+
+    def _declare(self, statement: S.VarDecl, scope: Scope) -> None:
+        declared = resolve(statement.declared, self.exps.names, self.exps.type_params)
+        statement.resolved = declared
+        if statement.name in scope.own:
+            raise AbsError(f"variable '{statement.name}' is declared twice", statement.at)
+        if statement.value is not None:
+            if isinstance(statement.value, S.IfExp | S.Let | S.Case):
+                _pure(statement.value, "a conditional expression")
+            self._value(statement.value, scope, declared)
+        scope.own[statement.name] = declared
+
+    def _return(self, statement: S.Return, scope: Scope) -> None:
+        expected = self.result if self.result is not None else T.UNIT
+        if statement.value is None:
+            if settled(expected) != T.UNIT:
+                raise AbsError(f"a value of type {expected} must be returned", statement.at)
+        else:
+            self._value(statement.value, scope, expected)
+
+    def _foreach(self, statement: S.Foreach, scope: Scope) -> None:
+        element: AnyType = Meta()
+        self.exps.check(statement.values, scope, T.list_of(element))
+        statement.element = element
+        inner = scope.inner()
+        inner.own[statement.name] = element
+        if statement.index is not None:
+            inner.own[statement.index] = T.INT
+        self.statement(statement.body, inner)
+
+    def _branches(self, branches: list[S.StatementBranch], subject: AnyType, scope: Scope) -> None:
+        for branch in branches:
+            inner = scope.inner()
+            self.exps.pattern(branch.pattern, subject, inner)
+            self.statement(branch.body, inner)

@@ -1,0 +1,57 @@
+"""How an error in an ABS file is shown: the sentence, the place, the line of text and a caret below it.
+
+Every error of the front end is an `AbsError`; a construct of ABS that Treadle knows and does not execute is an
+`AbsUnsupported`, whose sentence names the construct.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treadle.core.errors import Unsupported, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One ABS text and the name it is shown under."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a source: line and column count from one."""
+
+    source: Source
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.source.name}:{self.line}:{self.column}"
+
+    def shown(self, sentence: str) -> str:
+        """`file:line:column: sentence`, the line itself, and a caret below the column."""
+        lines = self.source.text.splitlines()
+        text = lines[self.line - 1] if 0 < self.line <= len(lines) else ""
+        gutter = f"{self.line:>5} | "
+        before = "".join("\t" if char == "\t" else " " for char in text[: self.column - 1])
+        return f"{self}: {sentence}\n{gutter}{text}\n{' ' * (len(gutter) - 2)}| {before}^"
+
+
+class AbsError(UsageError):
+    """A mistake in an ABS text: syntax, name or type."""
+
+    def __init__(self, sentence: str, place: Place) -> None:
+        super().__init__(place.shown(sentence))
+        self.sentence = sentence
+        self.place = place
+
+
+class AbsUnsupported(AbsError, Unsupported):
+    """Correct ABS that Treadle does not execute: Timed ABS, deltas, product lines and the like."""
+
+
+def unsupported(construct: str, place: Place) -> AbsUnsupported:
+    """The one wording for everything that is ABS but is not executed here."""
+    return AbsUnsupported(f"{construct} is not supported by Treadle", place)

@@ -1,0 +1,131 @@
+"""What a name means in a module: declarations, imports and exports, and the nearest name when there is none.
+
+Three kinds of names live side by side: types, constructors, functions. Each may be written with its module in front.
+Classes count as types too: the older dialect uses a class where the newer one wants an interface.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from treadle.abs.language import syntax as S
+from treadle.abs.language.errors import AbsError, AbsUnsupported, Place, unsupported
+from treadle.abs.language.model import Class, Constructor, Data, Function, Interface
+from treadle.abs.language.types import AnyType, Type
+
+STDLIB = "ABS.StdLib"
+# Partial functions have names of their own: `map(f)(list)` and `map(pairs)` are two functions.
+PARTIAL = "()"
+# modules of the ABS distribution whose meaning is outside what is executed here
+_OTHER_MODULES = {
+    "ABS.DC": "deployment components (ABS.DC)",
+    "ABS.FLI": "the foreign language interface (ABS.FLI)",
+    "ABS.Meta": "the meta level (ABS.Meta)",
+    "ABS.Scheduler": "user-defined schedulers (ABS.Scheduler)",
+    "ABS.SmartDeployer": "deployment (ABS.SmartDeployer)",
+}
+
+Entity = Data | Interface | Class | Constructor | Function
+
+
+@dataclass(slots=True)
+class Names:
+    """The names of one module: own and imported, each under its short and its full spelling."""
+
+    module: str
+    types: dict[str, Data | Interface | Class] = field(default_factory=dict)
+    constructors: dict[str, Constructor] = field(default_factory=dict)
+    functions: dict[str, Function] = field(default_factory=dict)
+
+    def add(self, name: str, entity: Entity, place: Place | None = None) -> None:
+        table = self._table(entity)
+        if place is not None and name in table and table[name] is not entity:
+            raise AbsError(f"'{name}' is declared twice in module {self.module}", place)
+        table[name] = entity
+        table[f"{self.module}.{name}"] = entity
+
+    def _table(self, entity: Entity) -> dict[str, Any]:
+        if isinstance(entity, Constructor):
+            return self.constructors
+        return self.functions if isinstance(entity, Function) else self.types
+
+    def tables(self) -> list[dict[str, Any]]:
+        return [self.types, self.constructors, self.functions]
+
+    def bring(self, origin: Names, wanted: Iterable[str] | None, place: Place | None) -> None:
+        """Import names of another module (None: all that it has)."""
+        names = None if wanted is None else set(wanted)
+        for mine, theirs in zip(self.tables(), origin.tables(), strict=True):
+            for name, entity in theirs.items():
+                if "." in name or (names is not None and name.removesuffix(PARTIAL) not in names):
+                    continue
+                mine.setdefault(name, entity)
+                mine[f"{origin.module}.{name}"] = entity
+        for name in names or ():
+            if place is not None and not any(name in t or name + PARTIAL in t for t in origin.tables()):
+                known = [n for table in origin.tables() for n in table if "." not in n]
+                raise AbsError(f"module {origin.module} has no '{name}'{did_you_mean(name, known)}", place)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, sorted(set(known)), 1, 0.5)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def resolve_imports(module: S.Module, own: Names, all_names: dict[str, Names], exported: dict[str, Names]) -> None:
+    """Make the imports of a module visible in its names; the standard library always is."""
+    for item in module.imports:
+        if item.origin is not None:
+            origin = _module(item.origin, item.at, all_names)
+            visible = exported[origin.module]
+            own.bring(visible, None if item.names is None else [n.rpartition(".")[2] for n in item.names], item.at)
+        else:
+            for name in item.names or ():
+                module_name, _, short = name.rpartition(".")
+                origin = _module(module_name, item.at, all_names)
+                own.bring(exported[origin.module], [short], item.at)
+    if module.name != STDLIB and STDLIB in exported:
+        own.bring(exported[STDLIB], None, None)
+
+
+def _module(name: str, place: Place, known: dict[str, Names]) -> Names:
+    if name in known:
+        return known[name]
+    if name in _OTHER_MODULES:
+        raise unsupported(_OTHER_MODULES[name], place)
+    raise AbsError(f"there is no module '{name}'{did_you_mean(name, known)}", place)
+
+
+def exported_names(module: S.Module, own: Names) -> Names:
+    """What other modules may import."""
+    out = Names(module.name)
+    for item in module.exports:
+        out.bring(own, item.names, item.at)
+    return out
+
+
+# ---- types as written
+
+
+def resolve(use: S.TypeUse, names: Names, parameters: Iterable[str] = ()) -> AnyType:
+    """The type a written type stands for."""
+    if use.name in parameters:
+        return Type(use.name, (), "parameter")
+    found = names.types.get(use.name)
+    if found is None:
+        if use.name in ("Time", "Duration", "DC"):
+            raise AbsUnsupported(f"type '{use.name}' (Timed ABS) is not supported by Treadle", use.at)
+        raise AbsError(f"there is no type '{use.name}'{did_you_mean(use.name, names.types)}", use.at)
+    args = tuple(resolve(a, names, parameters) for a in use.args)
+    if isinstance(found, Data):
+        if len(args) != len(found.type_params):
+            raise AbsError(f"type '{use.name}' takes {len(found.type_params)} type arguments, not {len(args)}", use.at)
+        if found.synonym is not None:
+            return found.synonym
+        return Type(found.name, args, "data", found)
+    if args:
+        raise AbsError(f"'{use.name}' takes no type arguments", use.at)
+    return found.type

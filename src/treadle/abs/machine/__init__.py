@@ -1,0 +1,1 @@
+"""Executing concurrent objects: one machine for known and unknown data."""

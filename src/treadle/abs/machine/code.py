@@ -1,0 +1,65 @@
+"""Compiled methods: lists of small closures, one per statement part, with explicit places to stop and go on.
+
+An instruction gets the running macro-step and the variables and returns the number of the next one, or one of the three
+negative numbers below. Expressions are closures that return a value; they may branch (by asking the macro-step to
+choose) but never stop, so a task can only be suspended between instructions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from treadle.abs.language.model import Class, Function
+from treadle.abs.language.types import AnyType
+
+if TYPE_CHECKING:
+    from treadle.abs.machine.machine import Run
+
+Env = list[Any]
+Exp = Callable[["Run", Env], Any]
+Instruction = Callable[["Run", Env], int]
+
+ENDED, SUSPENDED, BLOCKED = -1, -2, -3
+
+
+@dataclass(eq=False, slots=True)
+class Waiting:
+    """What a suspended task waits for: futures that must be filled and conditions that must hold."""
+
+    claims: list[Exp]
+    claim_slots: list[int] | None  # where the futures are, when all are local variables
+    conditions: list[Exp]
+    line: int
+    reads: frozenset[str] = frozenset()  # the fields the guard looks at
+
+
+@dataclass(eq=False, slots=True)
+class Code:
+    """A method (or initialisation block, or main block) ready to run. Slot 0 of its variables is `this`."""
+
+    name: str
+    cls: Class | None
+    params: list[tuple[str, AnyType]]
+    slots: int = 1
+    names: list[str] = field(default_factory=lambda: ["this"])
+    instructions: list[Instruction] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    # pc -> where an exception raised there goes on; the exception lands in the given slot
+    handlers: dict[int, tuple[int, int]] = field(default_factory=dict)
+    effects: list[Any] = field(default_factory=list)  # effects.Effect of each instruction
+    after: dict[int, Any] = field(default_factory=dict)  # pc -> effects.Effect of everything from there on
+
+    @property
+    def label(self) -> str:
+        return f"{self.cls.name}.{self.name}" if self.cls is not None else self.name
+
+
+@dataclass(eq=False, slots=True)
+class FunctionCode:
+    """A pure function ready to run."""
+
+    function: Function
+    slots: int = 0
+    body: Exp | None = None

@@ -1,0 +1,324 @@
+"""Macro-steps: one task runs, alone, until it ends, suspends or blocks (seed 000 Fig. 1 and 3, seed 002 Fig.
+17).
+
+The same machine runs known and unknown data: an operation on known values never asks the solver. Where
+execution can go more than one way (an unknown condition, constructor, receiver), `choose` is asked; a
+macro-step is run once for every sequence of choices, from the same starting state, which costs less than
+copying half-run tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from treadle.abs.explore.criteria import Bounds, Cut, Selection
+from treadle.abs.explore.effects import Calls
+from treadle.abs.language.model import Class, Constructor
+from treadle.abs.machine.code import BLOCKED, ENDED, SUSPENDED, Code, Env
+from treadle.abs.machine.path import Paths
+from treadle.abs.machine.state import State, Step, Task
+from treadle.abs.machine.unknowns import Unknowns
+from treadle.abs.machine.values import Failure, Fut, Interned, Ref, Value
+from treadle.symbolic.expr.terms import Expr
+
+Observer = Callable[[str, Any], None]
+
+
+class Thrown(Exception):
+    """An ABS exception on its way to a handler."""
+
+    def __init__(self, value: Value) -> None:
+        super().__init__(str(value))
+        self.value = value
+
+
+class Infeasible(Exception):
+    """The choices made so far contradict each other: nothing runs this way."""
+
+
+class Machine:
+    """A compiled program with the tables of one exploration."""
+
+    def __init__(self, image: Image, bounds: Bounds, selection: Selection, domain: tuple[int, int] | None) -> None:
+        self.image = image
+        self.bounds = bounds
+        self.selection = selection
+        self.paths = Paths(domain)
+        self.interned = Interned()
+        self.unknowns = Unknowns(self)
+        # a `new` may make one actor more than a call on an unknown receiver (the counting of the published
+        # figures)
+        self.actor_limit = bounds.actors
+        self.observer: Observer | None = None
+        self.entry = -1  # key of the task under test, which does not count as a task switch
+
+    def macro_step(self, state: State, task: Task) -> Iterator[State | Cut]:
+        """Every way the task can run from here: the states after it, or the cut that ended the way."""
+        choices: list[int] = []
+        while True:
+            run = Run(self, state, choices)
+            try:
+                yield run.execute(task)
+            except Cut as cut:
+                yield cut
+            except Infeasible:
+                pass
+            if not run.next_choices():
+                return
+            choices = run.choices
+
+    def step_again(self, state: State, task: Task, picks: tuple[int, ...]) -> State:
+        """The one way the task runs on known data, with these results of `random`."""
+        return Run(self, state, list(picks)).execute(task)
+
+    def cases_of(self, state: State, question: Callable[[Run], Value]) -> list[tuple[State, Value]]:
+        """Ask a question whose answer may depend on unknowns: every answer, with the state in which it is
+        the answer."""
+        found: list[tuple[State, Value]] = []
+        choices: list[int] = []
+        while True:
+            run = Run(self, state, choices)
+            try:
+                found.append((run.state, question(run)))
+            except (Infeasible, Cut, Thrown):
+                pass
+            if not run.next_choices():
+                return found
+            choices = run.choices
+
+
+class Image:
+    """The compiled program: what does not change between explorations."""
+
+    def __init__(self) -> None:
+        self.methods: dict[tuple[Class, str], Code] = {}
+        self.creation: dict[Class, Code] = {}  # field initialisers and init block
+        self.main: Code | None = None
+        self.constructors: dict[str, Constructor] = {}
+        self.implementing: dict[Any, list[Class]] = {}
+        self.calls: Calls | None = None  # filled by effects.Calls.of
+
+    def constant(self, name: str) -> Value:
+        """A constructor of the standard library without arguments: Unit, an exception."""
+        return (self.constructors[name],)
+
+
+class Run:
+    """One macro-step under way."""
+
+    __slots__ = (
+        "_position",
+        "_widths",
+        "bounds",
+        "choices",
+        "depth",
+        "fields",
+        "guard",
+        "image",
+        "machine",
+        "picks",
+        "result",
+        "resume",
+        "serial",
+        "state",
+        "steps",
+        "target",
+        "task",
+        "this",
+    )
+
+    def __init__(self, machine: Machine, state: State, choices: list[int]) -> None:
+        self.machine = machine
+        self.image = machine.image
+        self.bounds = machine.bounds
+        self.state = state.copy()
+        self.choices = choices
+        self._position = 0
+        self._widths: list[int] = []
+        self.depth: dict[Any, int] = {}
+        self.result: Value = None
+        self.guard: Any = None
+        self.resume = 0
+        self.serial = 0
+        self.steps = 0
+        self.picks: list[int] = []  # what `random` gave
+        self.fields: list[Value] = []
+
+    # ---- choices
+
+    def choose(self, width: int) -> int:
+        """One of `width` ways to go on; the caller sees all of them, one macro-step each."""
+        position = self._position
+        self._position = position + 1
+        self._widths.append(width)
+        if position < len(self.choices):
+            return self.choices[position]
+        self.choices.append(0)
+        return 0
+
+    def next_choices(self) -> bool:
+        """Advance to the next sequence of choices, as an odometer does; False when all have been seen."""
+        choices, widths = self.choices[: self._position], self._widths
+        while choices and choices[-1] + 1 >= widths[len(choices) - 1]:
+            choices.pop()
+        if not choices:
+            return False
+        choices[-1] += 1
+        self.choices = choices
+        return True
+
+    def truth(self, condition: Value) -> bool:
+        """Decide a condition: known, forced by the path, or a choice that joins the path."""
+        if condition is True or condition is False:
+            return condition
+        yes, no = self.state.path.split(condition)
+        if yes is None:
+            return False
+        if no is None:
+            return True
+        if self.choose(2) == 0:
+            self.state.path = yes
+            return True
+        self.state.path = no
+        return False
+
+    def assume(self, condition: Value) -> None:
+        """Add a condition that must hold on this way."""
+        path = self.state.path.assume(condition)
+        if path is None:
+            raise Infeasible
+        self.state.path = path
+
+    # ---- running a task
+
+    def execute(self, task: Task) -> State:
+        """Run the task until it ends, suspends or blocks; the state after it."""
+        state = self.state
+        this = task.this
+        group = state.groups.get(this, this) if state.groups else this
+        if group in state.active:  # it never gave the actor away: no switch
+            state.active = {g: t for g, t in state.active.items() if g is not group}
+        else:
+            state.queues[group] = tuple([t for t in state.queues[group] if t is not task])
+            if task.key != self.machine.entry or task.pc:
+                state.switches[this] = state.switches.get(this, 0) + 1
+        self.this, self.task, self.serial = this, task, task.serial
+        self.fields = list(state.fields[this])
+        env: Env = list(task.env)
+        outcome = self.go(task.code, task.pc, env)
+        state.fields[this] = tuple(self.fields)
+        self._settle(task, env, outcome, group)
+        state.last = Step(state.last, task, tuple(self.picks))
+        return state
+
+    def go(self, code: Code, pc: int, env: Env) -> int:
+        """The instruction loop."""
+        instructions = code.instructions
+        while pc >= 0:
+            try:
+                while pc >= 0:
+                    at = pc
+                    pc = instructions[pc](self, env)
+            except (Thrown, RecursionError) as problem:
+                thrown = problem if isinstance(problem, Thrown) else self.throw("StackOverflowException")
+                value = thrown.value
+                handler = code.handlers.get(at)
+                if handler is None:
+                    self.result = Failure(value)
+                    return ENDED
+                pc, slot = handler
+                env[slot] = value
+        return pc
+
+    def _settle(self, task: Task, env: Env, outcome: int, group: Ref) -> None:
+        state = self.state
+        if outcome == ENDED:
+            if task.wanted or type(self.result) is Failure:
+                state.futures[self.machine.interned.future(task.key)] = self.result
+            return
+        stopped = Task(task.key, task.this, task.code, self.resume, tuple(env), self.serial, self.guard, task.wanted)
+        if outcome == SUSPENDED:
+            state.queues[group] = (*state.queues[group], stopped)
+            # giving the actor away counts as a switch: waiting is not free under a task limit
+            state.switches[task.this] = state.switches.get(task.this, 0) + 1
+        else:
+            assert outcome == BLOCKED
+            state.active = {**state.active, group: stopped}
+
+    def tick(self) -> None:
+        """One turn of a loop."""
+        self.steps += 1
+        if self.bounds.steps is not None and self.steps > self.bounds.steps:
+            raise Cut("loop")
+
+    # ---- what a task does to others
+
+    def fresh(self) -> int:
+        self.serial += 1
+        return self.machine.interned.key(self.task.key, self.serial)
+
+    def send(self, receiver: Value, method: str, args: list[Value], point: int, wanted: bool = True) -> Fut:
+        """Asynchronous call: a new task in the receiver's queue (rules asy of seed 000 Fig. 3)."""
+        known = type(receiver) is Ref
+        target: Ref = receiver if known else self.machine.unknowns.receiver(self, receiver, point)
+        state = self.state
+        code = self.image.methods[target.cls, method]
+        key = self.fresh()
+        env = (target, *args, *[None] * (code.slots - 1 - len(args)))
+        task = Task(key, target, code, 0, env, 0, None, wanted)
+        group = state.groups.get(target, target) if state.groups else target
+        state.queues[group] = (*state.queues.get(group, ()), task)
+        self.target = target
+        if self.machine.observer is not None:
+            self.machine.observer("call", (self.this, task))
+        return self.machine.interned.future(key)
+
+    def create(self, cls: Class, args: list[Value], local: bool, point: int) -> Ref:
+        """A new object: fields, initialisation block, then `run` as its first task."""
+        self.count_actor(point, 1)
+        key = self.fresh()
+        ref = self.machine.interned.ref(key, cls, False)
+        state = self.state
+        if local:
+            state.groups = {**state.groups, ref: state.groups.get(self.this, self.this)}
+        else:
+            state.queues[ref] = ()
+        if self.machine.observer is not None:
+            self.machine.observer("new", (self.this, ref))
+        self._initialise(ref, cls, args)
+        if (cls, "run") in self.image.methods and not self.image.methods[cls, "run"].params:
+            self.send(ref, "run", [], point, wanted=False)
+        return ref
+
+    def count_actor(self, point: int, extra: int) -> None:
+        """Criterion actor-number: actors made at one program point."""
+        limit = self.machine.actor_limit
+        made = self.state.made.get(point, 0) + 1
+        if limit is not None and made > limit + extra:
+            raise Cut("actor")
+        self.state.made = {**self.state.made, point: made}
+
+    def _initialise(self, ref: Ref, cls: Class, args: list[Value]) -> None:
+        code = self.image.creation[cls]
+        outer = (self.this, self.task, self.serial, self.fields)
+        env: Env = [ref, *[None] * (code.slots - 1)]
+        self.this, self.fields = ref, [*args, *[None] * (len(cls.fields) - len(args))]
+        self.task = Task(self.machine.interned.key("init", ref.key), ref, code, 0, (), 0, None)
+        self.serial = 0
+        outcome = self.go(code, 0, env)
+        failed = self.result if outcome == ENDED and isinstance(self.result, Failure) else None
+        self.state.fields[ref] = tuple(self.fields)
+        if outcome != ENDED:
+            group = self.state.groups.get(ref, ref)
+            self._settle(self.task, env, outcome, group)
+        self.this, self.task, self.serial, self.fields = outer
+        self.result = None
+        if failed is not None:
+            raise Thrown(failed.exception)
+
+    def throw(self, name: str) -> Thrown:
+        return Thrown(self.image.constant(name))
+
+    def is_symbolic(self, value: Value) -> bool:
+        return isinstance(value, Expr)

@@ -1,0 +1,180 @@
+"""Operators on values that may be unknown: arithmetic, order, equality. ABS division and remainder truncate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from treadle.abs.machine.values import Ref, Unknown, Value
+from treadle.symbolic.expr import terms as E
+from treadle.symbolic.expr.terms import Expr
+
+if TYPE_CHECKING:
+    from treadle.abs.machine.machine import Run
+
+
+def is_real(value: Value) -> bool:
+    return isinstance(value, Fraction) or (isinstance(value, Expr) and value.sort is E.REAL)
+
+
+# Interleavings compute the same expressions again and again: each is built once. Forgotten when it grows too large.
+_MOST_REMEMBERED = 200_000
+_remembered: dict[tuple[Value, ...], Value] = {}
+
+
+def _once(build: Callable[[Value, Value], Value]) -> Callable[[Value, Value], Value]:
+    def operate(left: Value, right: Value) -> Value:
+        key = (build, type(left), left, type(right), right)  # 1 and Fraction(1) are equal, and not the same here
+        found = _remembered.get(key)
+        if found is None:
+            if len(_remembered) > _MOST_REMEMBERED:
+                _remembered.clear()
+            found = _remembered[key] = build(left, right)
+        return found
+
+    return operate
+
+
+def _aligned(left: Value, right: Value) -> tuple[Value, Value, bool]:
+    """Both as rationals if one is."""
+    if is_real(left) or is_real(right):
+        return real(left), real(right), True
+    return left, right, False
+
+
+def real(value: Value) -> Value:
+    return value if is_real(value) else E.to_real(value)
+
+
+@_once
+def _add(left: Value, right: Value) -> Value:
+    left, right, rational = _aligned(left, right)
+    return E.radd(left, right) if rational else E.add(left, right)
+
+
+def add(left: Value, right: Value) -> Value:
+    return left + right if type(left) is int and type(right) is int else _add(left, right)
+
+
+@_once
+def _subtract(left: Value, right: Value) -> Value:
+    left, right, rational = _aligned(left, right)
+    return E.rsub(left, right) if rational else E.sub(left, right)
+
+
+def subtract(left: Value, right: Value) -> Value:
+    return left - right if type(left) is int and type(right) is int else _subtract(left, right)
+
+
+@_once
+def _multiply(left: Value, right: Value) -> Value:
+    left, right, rational = _aligned(left, right)
+    return E.rmul(left, right) if rational else E.mul(left, right)
+
+
+def multiply(left: Value, right: Value) -> Value:
+    return left * right if type(left) is int and type(right) is int else _multiply(left, right)
+
+
+def negate(value: Value) -> Value:
+    return E.rneg(value) if is_real(value) else E.neg(value)
+
+
+def _not_zero(run: Run, value: Value) -> None:
+    if run.truth(E.eq(value, Fraction(0) if is_real(value) else 0)):
+        raise run.throw("DivisionByZeroException")
+
+
+def divide(run: Run, left: Value, right: Value) -> Value:
+    """Exact division, of the newer dialect: the result is a rational."""
+    left, right = real(left), real(right)
+    _not_zero(run, right)
+    return E.rdiv(left, right)
+
+
+def quotient(run: Run, left: Value, right: Value) -> Value:
+    """Integer division, of the older dialect: rounds towards zero."""
+    _not_zero(run, right)
+    if type(left) is int and type(right) is int:
+        return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+    magnitude = E.floordiv(_magnitude(run, left), _magnitude(run, right))
+    same_sign = run.truth(E.ge(left, 0)) == run.truth(E.ge(right, 0))
+    return magnitude if same_sign else E.neg(magnitude)
+
+
+def remainder(run: Run, left: Value, right: Value) -> Value:
+    """The sign follows the left side."""
+    _not_zero(run, right)
+    if type(left) is int and type(right) is int:
+        return abs(left) % abs(right) * (1 if left >= 0 else -1)
+    rest = E.mod(_magnitude(run, left), _magnitude(run, right))
+    return rest if run.truth(E.ge(left, 0)) else E.neg(rest)
+
+
+def _magnitude(run: Run, value: Value) -> Value:
+    return value if run.truth(E.ge(value, 0)) else E.neg(value)
+
+
+@_once
+def _less(left: Value, right: Value) -> Value:
+    left, right, _ = _aligned(left, right)
+    return E.lt(left, right)
+
+
+def less(left: Value, right: Value) -> Value:
+    return left < right if type(left) is int and type(right) is int else _less(left, right)
+
+
+@_once
+def _less_or_equal(left: Value, right: Value) -> Value:
+    left, right, _ = _aligned(left, right)
+    return E.le(left, right)
+
+
+def less_or_equal(left: Value, right: Value) -> Value:
+    return left <= right if type(left) is int and type(right) is int else _less_or_equal(left, right)
+
+
+_OBJECTS = (Ref, type(None))
+
+
+def equal(run: Run, left: Value, right: Value) -> Value:
+    """Structural equality; what is unknown is built as far as the answer needs."""
+    if left is right:
+        return True
+    if type(left) is int and type(right) is int:
+        return left == right
+    if type(left) is Unknown or type(right) is Unknown:
+        unknown = left if type(left) is Unknown else right
+        if unknown.type.kind == "object":
+            return run.machine.unknowns.same(run, left, right)
+        left, right = run.machine.unknowns.built(run, left), run.machine.unknowns.built(run, right)
+        if left is right:
+            return True
+    if type(left) is tuple and type(right) is tuple:
+        return _equal_data(run, left, right)
+    if isinstance(left, _OBJECTS) or isinstance(right, _OBJECTS):
+        return left is right
+    if isinstance(left, Expr) or isinstance(right, Expr):
+        return _same(left, right)
+    return bool(left == right)
+
+
+@_once
+def _same(left: Value, right: Value) -> Value:
+    left, right, _ = _aligned(left, right)
+    return E.eq(left, right)
+
+
+def _equal_data(run: Run, left: tuple[Value, ...], right: tuple[Value, ...]) -> Value:
+    if left[0] is not right[0]:
+        return False
+    result: Value = True
+    for a, b in zip(left[1:], right[1:], strict=True):
+        same = equal(run, a, b)
+        if same is False:
+            return False
+        if same is not True:
+            result = E.and_(result, same)
+    return result

@@ -1,0 +1,142 @@
+"""A state of an actor system: immutable to everyone but the macro-step that is building it.
+
+The parts are small dictionaries, copied at the start of a macro-step (a fraction of a microsecond each); the tasks and
+field tuples inside are shared by all states.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from treadle.abs.machine.path import Path
+from treadle.abs.machine.values import Failure, Fut, Ref, Unknown, Value
+
+if TYPE_CHECKING:
+    from treadle.abs.machine.code import Code, Waiting
+
+
+class Task:
+    """One activation of a method: what it runs, where it stands, its variables. Never changed, only replaced.
+
+    `serial` counts what it has made so far (tasks and objects), so that the next thing it makes gets the same identity
+    in every order of the other tasks. `waiting` is the guard it is suspended at.
+    """
+
+    __slots__ = ("code", "env", "key", "pc", "serial", "this", "waiting", "wanted")
+
+    def __init__(
+        self,
+        key: int,
+        this: Ref,
+        code: Code,
+        pc: int,
+        env: tuple[Value, ...],
+        serial: int,
+        waiting: Waiting | None,
+        wanted: bool = True,
+    ) -> None:
+        self.key = key
+        self.this = this
+        self.code = code
+        self.pc = pc
+        self.env = env
+        self.serial = serial
+        self.waiting = waiting
+        self.wanted = wanted  # somebody can ask for its result; of `o!m();` nobody can
+
+    def __repr__(self) -> str:
+        return f"{self.this}.{self.code.name}#{self.key}"
+
+    def same(self, other: Task) -> bool:
+        return self.key == other.key and self.pc == other.pc and self.env == other.env
+
+
+class Step:
+    """The last macro-step of a run and, through `before`, all earlier ones."""
+
+    __slots__ = ("before", "picks", "task")
+
+    def __init__(self, before: Step | None, task: Task, picks: tuple[int, ...]) -> None:
+        self.before = before
+        self.task = task
+        self.picks = picks
+
+    def all(self) -> list[Step]:
+        found: list[Step] = []
+        step: Step | None = self
+        while step is not None:
+            found.append(step)
+            step = step.before
+        return found[::-1]
+
+
+class State:
+    """Actors, their queues and what is known; `assumed` is the set I of actors that must exist at the start."""
+
+    __slots__ = (
+        "active",
+        "assumed",
+        "bindings",
+        "distinct",
+        "fields",
+        "futures",
+        "groups",
+        "last",
+        "made",
+        "not_null",
+        "observed",
+        "output",
+        "path",
+        "queues",
+        "switches",
+    )
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.fields: dict[Ref, tuple[Value, ...]] = {}
+        self.groups: dict[Ref, Ref] = {}  # objects that live in another one's group
+        self.queues: dict[Ref, tuple[Task, ...]] = {}  # group -> tasks that do not run
+        self.active: dict[Ref, Task] = {}  # group -> the task that holds it while it waits for a future
+        self.futures: dict[Fut, Value] = {}
+        self.observed: frozenset[Fut] = frozenset()  # futures whose exception reached somebody
+        self.bindings: dict[Unknown, Value] = {}
+        self.not_null: frozenset[Unknown] = frozenset()
+        self.distinct: frozenset[tuple[Unknown, Unknown]] = frozenset()
+        self.assumed: dict[Ref, tuple[Value, ...]] = {}
+        self.switches: dict[Ref, int] = {}
+        self.made: dict[int, int] = {}  # program point -> actors made there
+        self.last: Step | None = None
+        self.output: tuple[str, ...] = ()
+
+    def copy(self) -> State:
+        new = State.__new__(State)
+        new.path = self.path
+        new.fields = self.fields.copy()
+        new.groups = self.groups
+        new.queues = self.queues.copy()
+        new.active = self.active
+        new.futures = self.futures.copy()
+        new.observed = self.observed
+        new.bindings = self.bindings
+        new.not_null = self.not_null
+        new.distinct = self.distinct
+        new.assumed = self.assumed
+        new.switches = self.switches.copy()
+        new.made = self.made
+        new.last = self.last
+        new.output = self.output
+        return new
+
+    def failures(self) -> list[Value]:
+        """The exceptions that ended a task and reached nobody."""
+        return [v.exception for f, v in self.futures.items() if type(v) is Failure and f not in self.observed]
+
+    def resolved(self, value: Value) -> Value:
+        """The value with every decided unknown replaced."""
+        while type(value) is Unknown:
+            if value not in self.bindings:
+                return value
+            value = self.bindings[value]
+        if type(value) is tuple and len(value) > 1:
+            return (value[0], *[self.resolved(part) for part in value[1:]])
+        return value

@@ -1,0 +1,156 @@
+"""The concurrent test assembler: a new sequence with every sequence of the repository, itself included (section 4.3).
+
+An assembled test (beta || gamma) stands for the pairs of its calls: the explorer runs two calls concurrently from the
+state that one of the two sequences had reached before its call, so that neither disturbs how the other got there
+(section 4.4, the two candidate states). The paper drops a pair of method call traces that was tried before (theorem 2).
+Here the kind of the results and whether the state changes count as well, and other arguments are tried later: which
+values are written does matter in Python, where None has no methods.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from treadle.classes.calls import Call
+from treadle.classes.coverage import Trace
+from treadle.classes.sequences import LONGEST_CALL, Automaton, Delta, Transition
+from treadle.classes.serializability import accesses, conflict
+from treadle.core.operation import MULTI, WRITE
+
+Effect: TypeAlias = tuple[Trace, str, bool]
+
+# States that pairs are also tried from when everything else is done, the nearest first.
+_MOST_STATES = 12
+
+
+def _kind(value: object) -> str:
+    """What sort of result it is: None, true, false, or its type."""
+    if value is None or isinstance(value, tuple):
+        return repr(value[:2] if isinstance(value, tuple) and value[:1] == ("bool",) else value and value[0])
+    return type(value).__name__
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """t = (beta || gamma)."""
+
+    beta: Delta
+    gamma: Delta
+
+
+@dataclass
+class Pair:
+    """Two calls to run concurrently from a state."""
+
+    one: Call
+    other: Call
+    state: Hashable
+    alpha: tuple[Call, ...]
+    weight: float  # small is promising
+    test: int = 1  # the assembled test it belongs to
+
+
+@dataclass
+class Assembler:
+    """Keeps the repository L and assembles."""
+
+    automaton: Automaton
+    repository: list[Delta] = field(default_factory=list)
+    seen: set[tuple[Effect, Effect]] = field(default_factory=set)
+    tried: set[tuple[Call, Call, Hashable]] = field(default_factory=set)
+    siblings: dict[str, list[Call]] = field(default_factory=dict)  # the candidate calls of each method
+    spare: deque[tuple[Call, Call, Hashable]] = field(default_factory=deque)  # traces tried before, other arguments
+    assembled: int = 0
+    without_conflict: int = 0
+
+    def assemble(self, beta: Delta) -> Iterator[Assembled]:
+        """Add beta to L; every test that it makes with the sequences of L."""
+        self.repository.append(beta)
+        for gamma in reversed(self.repository):
+            self.assembled += 1
+            yield Assembled(beta, gamma)
+
+    def pairs(self, test: Assembled, judged: frozenset[str]) -> list[Pair]:
+        """The pairs of calls of a test that are new and touch something in common, the most promising first."""
+        found: list[Pair] = []
+        for i, one in enumerate(test.beta.calls):
+            for j, other in enumerate(test.gamma.calls):
+                if one.method not in judged or other.method not in judged:
+                    continue
+                for state in dict.fromkeys((test.beta.states[i], test.gamma.states[j])):
+                    pair = self._new_pair(one, other, state)
+                    if pair is not None:
+                        found.append(pair)
+                        self.spare += [(*variant, state) for variant in self._variants(one, other)]
+        found.sort(key=lambda pair: pair.weight)
+        return found
+
+    def elsewhere(self, judged: frozenset[str]) -> Iterator[Pair]:
+        """Pairs that do something new in a state that no sequence of the repository runs them from."""
+        calls = [call for name in sorted(judged) for call in self.siblings.get(name, ())]
+        ways = sorted(self.automaton.shortest.items(), key=lambda item: len(item[1]))
+        for state, _ in ways[:_MOST_STATES]:
+            for number, one in enumerate(calls):
+                for other in calls[number:]:
+                    pair = self._new_pair(one, other, state)
+                    if pair is not None:
+                        yield pair
+
+    def _new_pair(self, one: Call, other: Call, state: Hashable) -> Pair | None:
+        """A pair whose effects together were not tried before."""
+        if state not in self.automaton.shortest:
+            return None
+        mine, theirs = self._effect(one, state), self._effect(other, state)
+        if (mine, theirs) in self.seen or (theirs, mine) in self.seen:
+            return None
+        self.seen.add((mine, theirs))
+        return self.pair(one, other, state)
+
+    def _effect(self, call: Call, state: Hashable) -> Effect:
+        """What a call does in a state: its trace, the kind of its result, and whether it changes anything."""
+        found = self.automaton.step(Delta(self.automaton.shortest[state], states=(state,)), call)
+        how, *value = found.ran.happened
+        kind = value[0] if how == "raised" else _kind(value[0]) if value else ""
+        return found.trace, str(kind), found.state != state
+
+    def _variants(self, one: Call, other: Call) -> list[tuple[Call, Call]]:
+        """The same two methods with other arguments, one of them changed at a time."""
+        return [(one, variant) for variant in self.siblings.get(other.method, ()) if variant != other] + [
+            (variant, other) for variant in self.siblings.get(one.method, ()) if variant != one
+        ]
+
+    def pair(self, one: Call, other: Call, state: Hashable) -> Pair | None:
+        """Two calls from a state, unless they were tried or touch nothing in common."""
+        if (one, other, state) in self.tried or (other, one, state) in self.tried:
+            return None
+        alpha = self.automaton.shortest.get(state)
+        if alpha is None:
+            return None
+        self.tried.add((one, other, state))
+        at = Delta(alpha, states=(state,))
+        first, second = self.automaton.step(at, one), self.automaton.step(at, other)
+        if max(len(first.ran.operations), len(second.ran.operations)) > LONGEST_CALL:
+            return None
+        if not conflict(first.ran.operations, second.ran.operations):
+            self.without_conflict += 1
+            return None
+        return Pair(one, other, state, alpha, _weight(first, second, state) + len(alpha))
+
+
+def _weight(first: Transition, second: Transition, state: Hashable) -> float:
+    """Short calls that both write come first; calls that leave everything as it was, or hold a lock all along, last."""
+    weight = float(len(first.ran.operations) + len(second.ran.operations))
+    if first.state == second.state == state:
+        weight += 60
+    for transition in (first, second):
+        operations = transition.ran.operations
+        if not any(op[0] == WRITE or (op[0] == MULTI and any(p[0] == WRITE for p in op[2])) for op in operations):
+            weight += 20
+        if operations and all(access.locks for access in accesses(operations)):
+            weight += 40
+        if transition.excp:
+            weight += 10
+    return weight

@@ -1,0 +1,356 @@
+"""Which constructors, calls and observers a campaign works with: found out by calling, once per class.
+
+A call belongs to the candidates when the class accepts it: one that raises TypeError or AttributeError on a fresh
+object was given what it does not take. An observer is a call that says something and can be repeated: twice in a row
+it gives the same answer. What observers say after a concurrent test is what counts as the visible state.
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+import os
+import socket
+import sqlite3
+import subprocess
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from treadle.classes.calls import Call
+from treadle.classes.coverage import trace_of
+from treadle.classes.pools import Pools
+from treadle.classes.sequences import LONGEST_CALL
+from treadle.classes.stage import Ran, Sequence, Stage
+from treadle.classes.subject import Method, Subject
+from treadle.core.errors import Unsupported, UsageError
+from treadle.threads.fingerprint import attributes_of
+
+# A call that raises one of these was not meant to be made like this.
+ILLEGAL = frozenset(
+    {"TypeError", "AttributeError", "NotImplementedError", "AssertionError", "NameError", "RecursionError", "Unreached"}
+)
+
+_MOST_ROOTS = 4
+_MOST_CALLS = 4  # per method
+_MOST_TRIALS = 24  # per method
+_MOST_OBSERVERS = 14
+
+_SCALARS = (int, float, str, bytes, bool, complex, type(None))
+
+
+@dataclass
+class Candidates:
+    """CM for one root: the calls to extend sequences with, and how to look at what they leave."""
+
+    root: Call
+    calls: list[Call] = field(default_factory=list)
+    judged: frozenset[str] = frozenset()  # methods whose concurrent behaviour counts
+    omega: tuple[Call, ...] = ()
+    later: tuple[Call, ...] = ()
+    fields: tuple[str, ...] = ()
+
+
+# ---------------------------------------------------------------------- constructors
+
+
+def roots(stage: Stage, pools: Pools) -> list[Call]:
+    """Ways to make a fresh object, those that make a small one first."""
+    subject = stage.subject
+    if stage.setup is not None:
+        return [_probe_setup(stage)]
+    found: dict[Hashable, Call] = {}
+    problem: str = ""
+    for constructor in subject.constructors:
+        missing = pools.unmakeable(constructor)
+        if missing is not None:
+            problem = problem or _cannot_give(subject, constructor, missing.name, missing.type)
+            continue
+        tried = 0
+        for call in pools.calls(constructor):
+            tried += 1
+            if tried > _MOST_TRIALS:
+                break
+            with _watching_io() as deeds:
+                made = stage.run_sequence(call, (_NOTHING,))
+            if made.failed is not None:
+                error = made.failed
+                problem = problem or _does_not_build(subject, call, error)
+                continue
+            _refuse(subject, call, made, deeds)
+            if made.calls and made.calls[0].state not in found:
+                found[made.calls[0].state] = call
+    if not found:
+        raise UsageError(problem or f"{subject.target} cannot be built")
+    return _small_first(list(found.values()))[:_MOST_ROOTS]
+
+
+_NOTHING = Call("nothing", "None and {sout}")
+
+
+def _probe_setup(stage: Stage) -> Call:
+    root = Call("setup", "None")
+    made = stage.run_sequence(root, (_NOTHING,))
+    if made.failed is not None:
+        error = made.failed
+        raise UsageError(f"the --setup function fails: {type(error).__name__}: {error}")
+    return root
+
+
+def _cannot_give(subject: Subject, method: Method, name: str, kind: Any) -> str:
+    said = f" of type {getattr(kind, '__qualname__', kind)}" if kind is not kind.__class__ and kind else ""
+    return (
+        f"{subject.target} cannot be built: nothing in the pools fits parameter '{name}'{said} of its {method.name}; "
+        f"give values with --values {name}=EXPRESSION, or a factory of fresh objects with --setup FILE:function"
+    )
+
+
+def _does_not_build(subject: Subject, call: Call, error: BaseException) -> str:
+    text = str(error).splitlines()[0] if str(error) else ""
+    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    names = ", ".join(a.name or str(a.value) for a in call.arguments)
+    hint = f"give better values with --values NAME=EXPRESSION ({names}), or" if names else "give"
+    return f"{subject.target} cannot be built: {call} raises {said}; {hint} a factory with --setup FILE:function"
+
+
+def _refuse(subject: Subject, call: Call, made: Sequence, deeds: list[str]) -> None:
+    """Constructors that reach outside cannot be run thousands of times."""
+    if deeds:
+        raise Unsupported(
+            f"the constructor of {subject.target} does I/O ({deeds[0]}), which no schedule controls; give a factory "
+            "that replaces it, with --setup FILE:function"
+        )
+    if made.strands > 1:
+        raise Unsupported(
+            f"the constructor of {subject.target} starts {made.strands - 1} thread(s) of its own, so a fresh object is "
+            "never at rest; give a factory that does not start them, with --setup FILE:function"
+        )
+    if made.ending:
+        raise Unsupported(f"the constructor of {subject.target} does not come back: {call} ends in a {made.ending}")
+
+
+# What reaches outside the process, where it can be replaced, and how to say it. An audit hook would see more, but slows
+# down everything for the rest of the process.
+_WATCHED: tuple[tuple[Any, str, str], ...] = (
+    (socket.socket, "connect", "connects to the network"),
+    (socket.socket, "bind", "opens a port"),
+    (socket, "getaddrinfo", "looks up a host"),
+    (subprocess.Popen, "__init__", "starts a process"),
+    (os, "system", "starts a process"),
+    (os, "mkdir", "makes a folder"),
+    (os, "remove", "removes a file"),
+    (os, "unlink", "removes a file"),
+    (os, "rename", "renames a file"),
+    (os, "replace", "renames a file"),
+    (sqlite3, "connect", "opens a database"),
+)
+
+
+@contextmanager
+def _watching_io() -> Iterator[list[str]]:
+    """Notes what reaches outside the process while it is open."""
+    deeds: list[str] = []
+    undo: list[tuple[Any, str, Any]] = []
+
+    def watch(place: Any, name: str, said: str) -> None:
+        own = vars(place).get(name)
+        original = getattr(place, name)
+
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            deeds.append(said)
+            return original(*args, **kwargs)
+
+        undo.append((place, name, own))
+        setattr(place, name, noted)
+
+    def opening(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+        if set(mode) & set("wax+"):
+            deeds.append(f"opens {file!r} for writing")
+        return real_open(file, mode, *args, **kwargs)
+
+    real_open = builtins.open
+    for place, name, said in _WATCHED:
+        watch(place, name, said)
+    builtins.open = opening
+    io.open = opening
+    try:
+        yield deeds
+    finally:
+        builtins.open = io.open = real_open
+        for place, name, own in undo:
+            if own is None:
+                delattr(place, name)
+            else:
+                setattr(place, name, own)
+
+
+def _small_first(calls: list[Call]) -> list[Call]:
+    """A small capacity shows more in fewer calls: variants with a 1 or a 2, then the plain one, then the others."""
+
+    def rank(call: Call) -> int:
+        values = [str(argument.value) for argument in call.arguments]
+        if "1" in values:
+            return 0
+        if "2" in values:
+            return 1
+        return 2 if not values else 3
+
+    return sorted(calls, key=rank)
+
+
+# ---------------------------------------------------------------------- calls
+
+
+def candidate_calls(stage: Stage, pools: Pools, root: Call, methods: list[Method]) -> tuple[list[Call], list[str]]:
+    """The calls that the class accepts, a few per method, and why methods are left out."""
+    found: list[Call] = []
+    skipped: list[str] = []
+    for method in methods:
+        missing = pools.unmakeable(method)
+        if missing is not None:
+            skipped.append(f"{method.name}: nothing in the pools fits parameter '{missing.name}'")
+            continue
+        accepted = _accepted(stage, pools, root, method)
+        if not accepted:
+            skipped.append(f"{method.name}: raises an error for every value tried")
+        found += accepted
+    return found, skipped
+
+
+def _accepted(stage: Stage, pools: Pools, root: Call, method: Method) -> list[Call]:
+    """At least two variants, so that keys can differ and agree, then those that do something new."""
+    chosen: list[Call] = []
+    spare: list[Call] = []
+    traces: set[Any] = set()
+    last_resort: Call | None = None
+    enough = 3 if sum(parameter.required for parameter in method.parameters) > 1 else 2
+    for number, call in enumerate(pools.calls(method)):
+        if number >= _MOST_TRIALS or len(chosen) >= _MOST_CALLS:
+            break
+        made = stage.run_sequence(root, (call,))
+        ran = made.last
+        if ran is None or made.strands > 1 or len(ran.steps) > LONGEST_CALL:
+            continue
+        if ran.happened[0] == "raised" and ran.happened[1] in ILLEGAL:
+            last_resort = last_resort or call
+            continue
+        trace = trace_of(method.name, ran.steps, _ending(ran))
+        if trace not in traces or len(chosen) < enough:
+            traces.add(trace)
+            chosen.append(call)
+        else:
+            spare.append(call)
+    if not chosen and last_resort is not None and not method.parameters:
+        chosen.append(last_resort)  # it depends on the state, not on what it was given
+    return chosen + spare[: max(0, 2 - len(chosen))]
+
+
+def _ending(ran: Ran) -> str:
+    return str(ran.happened[1]) if ran.happened[0] == "raised" else ""
+
+
+# ---------------------------------------------------------------------- observers
+
+
+def observers(
+    stage: Stage, root: Call, calls: list[Call], ways: list[tuple[Call, ...]], iterable: bool
+) -> tuple[Call, ...]:
+    """Calls that say something about the object and can be repeated, in each of the states that `ways` lead to."""
+    pool = [call for call in calls if call.expression and call.method not in ("repr", "str", "iter", "next", "hash")]
+    if iterable:
+        pool.append(Call("list", "list({sout})"))
+    pure: list[Call] = []
+    others: list[Call] = []
+    for call in pool:
+        found = _repeats(stage, root, call, ways)
+        if found is not None:
+            (pure if found else others).append(call)
+    return tuple((pure + others)[:_MOST_OBSERVERS])  # those that change nothing must be asked first
+
+
+def _repeats(stage: Stage, root: Call, call: Call, ways: list[tuple[Call, ...]]) -> bool | None:
+    """Does a call say the same twice in a row, in every state? True when it also changes nothing, None when not."""
+    says_something = False
+    pure = True
+    for way in ways:
+        stage.tell = True
+        made = stage.run_sequence(root, (*way, _NOTHING, call, call))
+        stage.tell = False
+        if made.ending or len(made.calls) < len(way) + 3:
+            return None
+        before, one, two = made.calls[-3:]
+        if one.happened != two.happened or not one.literal:
+            return None
+        pure = pure and before.state == one.state == two.state
+        if one.happened[0] == "returned" and one.happened[1] is not None:
+            value = one.happened[1]
+            if isinstance(value, tuple) and value[:1] in (("iterator",), ("known",), ("object",)):
+                return None
+            says_something = True
+    return pure if says_something else None
+
+
+def absent(happened: tuple[Any, ...]) -> bool:
+    """Does an answer say that there is nothing?"""
+    if happened[0] == "raised":
+        return happened[1] in ("KeyError", "LookupError", "IndexError")
+    return happened[1] in (None, ("bool", "False"))
+
+
+def evicts(stage: Stage, candidates: Candidates) -> bool:
+    """Does a call about one key make the entry of another disappear, with no threads at all?"""
+    for look in candidates.omega:
+        asked = {str(argument.value) for argument in look.arguments}
+        if not asked:
+            continue
+        for put in candidates.calls:
+            if not put.arguments or str(put.arguments[0].value) not in asked or len(put.arguments) < 2:
+                continue
+            for other in candidates.calls:
+                if other.method != put.method or str(other.arguments[0].value) in asked:
+                    continue
+                made = stage.run_sequence(candidates.root, (put, look, other, look))
+                if len(made.calls) == 4 and absent(made.calls[3].happened) and not absent(made.calls[1].happened):
+                    return True
+    return False
+
+
+def has_query(stage: Stage, root: Call, omega: tuple[Call, ...], ways: list[tuple[Call, ...]]) -> bool:
+    """Is there an observer that tells states apart and changes no public attribute? Then plain attributes are the
+    class's own business."""
+    for call in omega:
+        answers = set()
+        changes = False
+        for way in ways:
+            stage.run_sequence(root, (*way, _NOTHING))
+            before = _plain_attributes(stage)
+            made = stage.run_sequence(root, (*way, call))
+            changes = changes or _plain_attributes(stage) != before
+            answers.add(made.calls[-1].happened)
+        if not changes and len(answers) > 1:
+            return True
+    return False
+
+
+def _plain_attributes(stage: Stage) -> dict[str, Any]:
+    attributes = attributes_of(stage.last_sout)
+    return {
+        name: value
+        for name, value in attributes.items()
+        if not name.startswith("_") and name not in stage.without and isinstance(value, _SCALARS)
+    }
+
+
+def public_fields(stage: Stage, root: Call, ways: list[tuple[Call, ...]]) -> tuple[str, ...]:
+    """Public attributes that hold plain values or containers, for a class that has no other way to be looked at."""
+    if stage.subject.is_module:
+        return ()
+    names: dict[str, bool] = {}
+    for way in ways:
+        stage.run_sequence(root, (*way, _NOTHING))
+        for name, value in attributes_of(stage.last_sout).items():
+            if not name.startswith("_") and name not in stage.without:
+                plain = isinstance(value, (*_SCALARS, list, dict, set, tuple))
+                names[name] = names.get(name, True) and plain
+    return tuple(sorted(name for name, plain in names.items() if plain))

@@ -1,0 +1,339 @@
+"""The interleaving explorer: two calls from the same state, under the schedules that can matter (section 4.4).
+
+First the interleavings that predictive trace analysis calls problematic, each driven by active testing; then, if the
+pair is small, all schedules by optimal DPOR, after which the pair is exhausted and the report says so. Every outcome
+is judged against all orders of the calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from treadle.classes.linearizability import LIMIT, Outcome, Violation, judge
+from treadle.classes.serializability import Interleaving, problematic
+from treadle.classes.stage import Stage, Test
+from treadle.core.operation import Operation
+from treadle.search.dpor import Dpor
+from treadle.search.fair import Fair
+from treadle.search.strategy import Strategy
+from treadle.threads.execution import Diverged, Execution
+
+# Far from any seed that a user would give.
+_OTHER_SEED = 7919
+# Orders of the calls of one test: more would take longer than they are worth.
+_MOST_ORDERS = 300
+# An execution that is so many times as long as the calls are alone goes round in a loop.
+_LOOPS = 3
+
+
+class CallOrders(Strategy):
+    """All executions in which whole calls follow each other, program order kept.
+
+    A thread gives way only between two calls, or when its call cannot go on: a call that waits for another one (`get`
+    of a queue) is one that is still pending, and goes on when it can.
+    """
+
+    name = "orders"
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__()
+        self.stage = stage
+        self.choices: list[int] = []
+        self.totals: list[int] = []
+        self.started = False
+
+    def begin(self) -> bool:
+        if self.started:
+            while self.choices and self.choices[-1] + 1 >= self.totals[-1]:
+                self.choices.pop()
+                self.totals.pop()
+            if not self.choices:
+                self.exhausted = True
+                return False
+            self.choices[-1] += 1
+        self.started = True
+        self.position = 0
+        self.current: str | None = None
+        self.begun = -1
+        self.trace, self.guards = [], []
+        return True
+
+    def pick(self, run: Any) -> Any:
+        enabled = run.enabled()
+        if not enabled:
+            return None
+        by_name = {strand.treadle_name: strand for strand in enabled}
+        if not self.stage.together or len(enabled) == 1:
+            return by_name.get("main") or enabled[0]
+        current = by_name.get(self.current or "")
+        if current is not None and self._calls_begun(self.current) == self.begun:
+            return current
+        candidates = [strand for strand in enabled if strand.treadle_name != "main"]
+        if not candidates:
+            return enabled[0]
+        chosen = candidates[self._choose(len(candidates))]
+        self.current = chosen.treadle_name
+        self.begun = self._calls_begun(self.current)
+        return chosen
+
+    def _calls_begun(self, name: str | None) -> int:
+        """How many calls a thread has begun; other strands have no calls."""
+        names = self.stage.strand_names
+        return self.stage.called[names.index(name)] if name in names else -1
+
+    def _choose(self, total: int) -> int:
+        if total == 1:
+            return 0
+        if self.position == len(self.choices):
+            self.choices.append(0)
+            self.totals.append(total)
+        choice = min(self.choices[self.position], total - 1)
+        self.position += 1
+        return choice
+
+
+class Drive(Strategy):
+    """Active testing: runs the threads so that given accesses come in a given order.
+
+    Each part of the plan is (thread, accesses it has performed when it gives way, the operation it then stands
+    before); a thread that cannot go on gives way early. `reached` says whether the order came about.
+    """
+
+    name = "drive"
+
+    def __init__(self, stage: Stage, plan: list[tuple[int, int]]) -> None:
+        super().__init__()
+        self.stage = stage
+        self.plan = []
+        self.parts = plan
+        self.position = 0
+        self.performed: dict[str, int] = {}
+        self.reached = True
+
+    def begin(self) -> bool:
+        return True
+
+    def pick(self, run: Any) -> Any:
+        enabled = {strand.treadle_name: strand for strand in run.enabled()}
+        if not enabled:
+            return None
+        if not self.stage.together:
+            return enabled.get("main") or next(iter(enabled.values()))
+        names = self.stage.strand_names
+        while self.position < len(self.parts):
+            thread, until = self.parts[self.position]
+            name = names[thread]
+            if self.performed.get(name, 0) >= until:
+                self.position += 1
+                continue
+            strand = enabled.get(name)
+            if strand is None:
+                self.reached = False
+                self.position += 1
+                continue
+            self.performed[name] = self.performed.get(name, 0) + 1
+            return strand
+        for name in (names[self.parts[0][0]], *names):
+            if name in enabled:
+                return enabled[name]
+        return next(iter(enabled.values()))
+
+
+def plan_of(interleaving: Interleaving) -> list[tuple[int, int]]:
+    """The schedule that brings the accesses of an interleaving into their order: run each thread through its access,
+    and stop it before the next one of its own."""
+    plan: list[tuple[int, int]] = []
+    for number, (thread, place) in enumerate(interleaving.order):
+        later = [p for t, p in interleaving.order[number + 1 :] if t == thread]
+        others = [t for t, _ in interleaving.order[number + 1 : number + 2]]
+        until = later[0] if later and others and others[0] != thread else place + 1
+        plan.append((thread, until))
+    return plan
+
+
+@dataclass
+class Witness:
+    """A violation, the test that shows it, and the execution: strand names in the order in which they went."""
+
+    test: Test
+    violation: Violation
+    outcome: Outcome
+    orders: list[Outcome]
+    schedule: list[str]
+    preemptions: int = 0
+
+
+@dataclass
+class Explored:
+    """What exploring one test gave."""
+
+    test: Test
+    witnesses: list[Witness] = field(default_factory=list)
+    exhausted: bool = False
+    executions: int = 0
+    requirements: int = 0
+    covered: int = 0
+    unstable: str = ""  # why the test cannot be judged
+
+
+def _maybe_composite(violation: Violation) -> bool:
+    """Only results that do not fit: perhaps a call made of several locked steps, so a graver fault is looked for."""
+    return violation.kind == "linearizability" and violation.where[0] == "result"
+
+
+def _alike(orders: list[Outcome], again: list[Outcome]) -> bool:
+    return len(orders) == len(again) and all(
+        one.visible() == other.visible() and one.state == other.state for one, other in zip(orders, again, strict=True)
+    )
+
+
+class _Search(Dpor):
+    """Optimal DPOR that survives a program that does something else in the same place."""
+
+    lost = False  # a strand that was to run had already ended: the program is not deterministic
+
+    def pick(self, run: Any) -> Any:
+        strand = super().pick(run)
+        if strand is not None and strand.finished:
+            self.lost = True
+            run.stop_reason = "blocked"
+            return None
+        return strand
+
+
+class Explorer:
+    """Explores tests on one stage."""
+
+    def __init__(self, stage: Stage, sets: Sequence[frozenset[str]] = ()) -> None:
+        self.stage = stage
+        self.sets = sets
+
+    def orders(self, test: Test, seed: int = 0) -> list[Outcome] | None:
+        """The outcomes of all orders of the calls; None when there are too many."""
+        strategy = CallOrders(self.stage)
+        found: list[Outcome] = []
+        while strategy.begin():
+            outcome, _ = self.stage.run_test(test, strategy)
+            if outcome is not None:
+                found.append(outcome)
+            if len(found) > _MOST_ORDERS:
+                return None
+        return found
+
+    def elsewise(self, test: Test, number: int = 1) -> list[Outcome]:
+        """The outcomes of all orders when random numbers come out differently."""
+        loom = self.stage.loom
+        kept = loom.seed
+        loom.seed = kept + _OTHER_SEED * number
+        try:
+            return self.orders(test) or []
+        finally:
+            loom.seed = kept
+
+    def solo(self, test: Test) -> tuple[list[Operation], list[Operation]]:
+        """What each thread does when the other does nothing, from the same state."""
+        traces = []
+        for thread in (0, 1):
+            alone = tuple(calls if number == thread else () for number, calls in enumerate(test.threads))
+            _, run = self.stage.run_test(test.but(threads=alone, omega=(), later=()), _Alone(self.stage))
+            index = run.indexes.get(self.stage.strand_names[thread], -1)
+            traces.append([operation for strand, operation in run.trace if strand == index])
+        return traces[0], traces[1]
+
+    def explore(self, test: Test, most: int, may_go_on: Callable[[], bool], first_only: bool = True) -> Explored:
+        """Run a test under its schedules; stop at the first fault unless told to go on."""
+        result = Explored(test)
+        orders = self.orders(test)
+        if not orders:
+            result.unstable = "the calls have too many orders"
+            return result
+        stable = _alike(orders, self.elsewise(test))
+        if not stable:
+            result.unstable = "what the calls do depends on more than the state of the object and the schedule"
+            orders = orders + [order for number in range(1, 5) for order in self.elsewise(test, number)]
+        kinds: set[tuple[str, str]] = set()
+        for outcome, run in self._executions(test, result, most, may_go_on):
+            violation = judge(outcome, orders, values=stable)
+            if violation is None:
+                continue
+            key = (violation.kind, violation.message)
+            if key in kinds:
+                continue
+            kinds.add(key)
+            names = {index: name for name, index in self.stage.loom.indexes.items()}
+            schedule = [names[index] for index, _ in run.trace]
+            result.witnesses.append(Witness(test, violation, outcome, orders, schedule))
+            if violation.is_fault and first_only and not _maybe_composite(violation):
+                break
+        return result
+
+    def _executions(
+        self, test: Test, result: Explored, most: int, may_go_on: Callable[[], bool]
+    ) -> Iterator[tuple[Outcome, Execution]]:
+        """Driven executions first, then a systematic search of at most so many."""
+        first, second = self.solo(test)
+        for interleaving in problematic(first, second, self.sets):
+            if result.requirements >= most or not may_go_on():
+                break
+            result.requirements += 1
+            drive = Drive(self.stage, plan_of(interleaving))
+            outcome, run = self.stage.run_test(test, drive)
+            result.executions += 1
+            result.covered += drive.reached
+            if outcome is not None:
+                yield outcome, run
+        search = _Search()
+        count = 0
+        endless = False  # did an execution reach its limit?
+        usual = _LOOPS * (len(first) + len(second) + _LOOPS)
+        looked = False
+        while count < most and may_go_on():
+            if not search.begin():
+                result.exhausted = not search.lost and not endless
+                break
+            try:
+                outcome, run = self.stage.run_test(test, search)
+            except Diverged as diverged:
+                result.unstable = str(diverged)
+                return
+            search.end(run)
+            count += 1
+            result.executions += 1
+            if outcome is not None:
+                yield outcome, run
+            endless = endless or (outcome is not None and outcome.ending == LIMIT)
+            if len(run.trace) > usual and not looked:
+                looked = True
+                yield from self._fair(test, result)
+
+    def _fair(self, test: Test, result: Explored) -> Iterator[tuple[Outcome, Execution]]:
+        """Executions in which everybody has a turn: a loop that goes on there is a livelock."""
+        fair = Fair()
+        while fair.begin():
+            outcome, run = self.stage.run_test(test, fair)
+            result.executions += 1
+            if outcome is not None:
+                yield outcome, run
+
+
+class _Alone(Strategy):
+    """Runs the threads one after the other."""
+
+    name = "alone"
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__()
+        self.stage = stage
+
+    def begin(self) -> bool:
+        return True
+
+    def pick(self, run: Any) -> Any:
+        enabled = run.enabled()
+        if not self.stage.together:
+            main = next((strand for strand in enabled if strand.treadle_name == "main"), None)
+            if main is not None:
+                return main
+        return next((s for s in enabled if s.treadle_name != "main"), next(iter(enabled), None))

@@ -1,0 +1,456 @@
+"""Argument pools: for each parameter a short list of values worth trying, the likeliest first (section 4.2).
+
+Values are few and collide on purpose: two calls disturb each other only if they speak of the same key, and a cache is
+full only if it is small. The order is by type hint, then by the parameter's name and default, then everything; which
+of them the class accepts is found out by calling it. Later iterations add values drawn from Hypothesis, by seed.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections.abc
+import dataclasses
+import datetime
+import enum
+import inspect
+import itertools
+import pathlib
+import re
+import sys
+import types
+import typing
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from treadle.classes.calls import SOUT, Argument, Call, Namespace, Value
+from treadle.classes.grown import Grower
+from treadle.classes.subject import Method, Subject, import_of
+from treadle.core.errors import Unsupported
+from treadle.observe.parameters import MISSING, Parameter, load_mentioning, parameters_of_class
+
+_NOTHING = "def do_nothing(*args, **kwargs):\n    return None"
+_ONE = "def give_one(*args, **kwargs):\n    return 1"
+_RAISE = "def fail(*args, **kwargs):\n    raise ValueError('fail')"
+
+CALLABLES = (Value("do_nothing", (_NOTHING,)), Value("give_one", (_ONE,)), Value("fail", (_RAISE,)))
+
+
+def _plain(*sources: str) -> tuple[Value, ...]:
+    return tuple(Value(source) for source in sources)
+
+
+INTS = _plain("1", "2", "0", "10", "-1")
+STRINGS = _plain("'a'", "'b'", "''")
+KEYS = _plain("'a'", "'b'", "'c'")
+ITEMS = _plain("1", "2", "'a'")
+BOOLS = _plain("True", "False")
+NONE = _plain("None")
+
+_BY_TYPE: dict[Any, tuple[Value, ...]] = {
+    int: INTS,
+    float: _plain("1.0", "2.0", "0.5", "0.0"),
+    complex: _plain("1j"),
+    str: STRINGS,
+    bytes: _plain("b'a'", "b'b'", "b''"),
+    bytearray: _plain("bytearray(b'a')"),
+    bool: BOOLS,
+    type(None): NONE,
+    object: KEYS[:2] + INTS[:2],
+    Any: KEYS[:2] + INTS[:2] + NONE,
+    list: _plain("[1]", "[]", "[1, 2]", "['a']"),
+    tuple: _plain("(1,)", "()", "(1, 2)"),
+    dict: _plain("{'a': 1}", "{}", "{'b': 2}"),
+    set: _plain("{1}", "set()", "{1, 2}"),
+    frozenset: _plain("frozenset({1})"),
+    type: _plain("int", "str"),
+    range: _plain("range(2)"),
+    slice: _plain("slice(None)"),
+    datetime.timedelta: (Value("datetime.timedelta(seconds=1)", ("import datetime",)),),
+    datetime.datetime: (Value("datetime.datetime(2020, 1, 1)", ("import datetime",)),),
+    datetime.date: (Value("datetime.date(2020, 1, 1)", ("import datetime",)),),
+    collections.abc.Hashable: KEYS,
+    collections.abc.Sized: _plain("[1]"),
+}
+
+# What a parameter without a type is, by its name; the first pattern that is found decides.
+_BY_NAME: tuple[tuple[str, tuple[Value, ...]], ...] = (
+    (
+        r"^on_|(^|_)(func|fn|function|callable|callback|handler|hook|listener|factory|target|cb|f|predicate|observer)$",
+        CALLABLES,
+    ),
+    (r"(size|max|min|limit|count|capacity|num|length|len|amount|delta|index|idx|pos|position|level|weight|cost)", INTS),
+    (
+        r"^(n|i|k|x|y|lo|hi|start|stop|end|step|by|low|high|lower|upper|pages?|times|quantity|amount|rate|threshold)$",
+        INTS,
+    ),
+    (r"(timeout|ttl|interval|delay|seconds|expir|period|duration)", _plain("10", "1", "0")),
+    (r"(key|name|event|topic|channel|id|field|attr|word|path|url|host|label|tag|text|message|msg)", KEYS),
+    (r"(items|iterable|values|elements|seq|sequence|list|objs|objects|args)$", _plain("[1]", "[1, 2]", "[]", "['a']")),
+    (r"(mapping|dict|kwargs|kw|options|params|attributes|config|data)$", _plain("{'a': 1}", "{}", "{'b': 2}")),
+    (r"(value|val|item|elem|element|obj|object|data|entry|v|default|other)", ITEMS),
+)
+
+_ANYTHING = (*KEYS[:2], *INTS[:2], *CALLABLES[:1], *_plain("[1]", "{'a': 1}", "None"))
+
+# Alternatives that are worth the time for one parameter.
+_MOST = 6
+
+
+class Pools:
+    """The values for every parameter, for one subject. Deterministic by seed."""
+
+    def __init__(
+        self, subject: Subject, given: dict[str, list[str]], seed: int = 0, grower: Grower | None = None
+    ) -> None:
+        self.subject = subject
+        self.grower = grower  # brings objects of other classes into other states
+        self.given = given  # --values: parameter name -> expressions
+        self.seed = seed
+        self.namespace = Namespace()
+        self.constants = _constants(subject)
+        self._making: list[type] = []
+        self._states: dict[type, list[Value]] = {}
+        if subject.is_module:
+            self.home: tuple[str, ...] = (f"from {subject.cls.__name__} import *",)
+        else:
+            self.home = (f"from {subject.cls.__module__} import *",)
+
+    # ------------------------------------------------------------------ one parameter
+
+    def of(self, parameter: Parameter) -> list[Value]:
+        """The values to try for a parameter, the likeliest first."""
+        if parameter.name in self.given:
+            return [Value(source, self._home_of(source)) for source in self.given[parameter.name]]
+        values = list(self._by_type(parameter.type)) if parameter.type is not MISSING else []
+        if parameter.type in (MISSING, Any, object) or isinstance(parameter.type, typing.TypeVar):
+            values = [*self._by_name(parameter), *values]
+        elif parameter.type in (int, float, str):
+            values = [*(v for v in self._by_name(parameter) if self._fits(v, parameter.type)), *values]
+        if parameter.type is MISSING:
+            values += _ANYTHING
+        if parameter.type in (int, MISSING):
+            values += self.constants[int]
+        if parameter.type in (str, MISSING):
+            values += self.constants[str]
+        return list(dict.fromkeys([*self._drawn(parameter), *values]))
+
+    def _home_of(self, source: str) -> tuple[str, ...]:
+        return () if re.fullmatch(r"[-+\d.'\"\w]*", source) and not source.isidentifier() else self.home
+
+    def _fits(self, value: Value, kind: Any) -> bool:
+        try:
+            return isinstance(self.namespace.evaluate(value), kind)
+        except Exception:
+            return False
+
+    def _by_name(self, parameter: Parameter) -> list[Value]:
+        found: list[Value] = []
+        default = parameter.default
+        if default is not MISSING and default is not None:
+            found += [value for kind, pool in _BY_TYPE.items() if type(default) is kind for value in pool]
+            if isinstance(default, float):
+                found += INTS[:2]
+            if callable(default) and not isinstance(default, type):
+                found += CALLABLES
+        if not found:
+            for pattern, pool in _BY_NAME:
+                if re.search(pattern, parameter.name.lower()):
+                    found += pool
+                    break
+        return found
+
+    def _by_type(self, kind: Any) -> Iterable[Value]:
+        """The pool of a type, taken apart when it is made of others."""
+        if kind is self.subject.cls or kind == typing.Self:
+            return [Value(SOUT)]
+        try:
+            if kind in _BY_TYPE:
+                return _BY_TYPE[kind]
+        except TypeError:
+            return []
+        origin, inner = typing.get_origin(kind), typing.get_args(kind)
+        if origin is not None:
+            return self._generic(origin, inner)
+        if isinstance(kind, typing.TypeVar):
+            bound = kind.__bound__ or (kind.__constraints__[0] if kind.__constraints__ else Any)
+            return self._by_type(bound)
+        if isinstance(kind, typing.NewType):
+            return self._by_type(kind.__supertype__)
+        if kind in (typing.Callable, collections.abc.Callable):
+            return CALLABLES
+        if isinstance(kind, type):
+            return self._instances(kind)
+        return []
+
+    def _generic(self, origin: Any, inner: tuple[Any, ...]) -> Iterable[Value]:
+        if origin in (typing.Union, types.UnionType):
+            pools = [list(self._by_type(one)) for one in sorted(inner, key=lambda one: one is type(None))]
+            return [value for row in itertools.zip_longest(*pools) for value in row if value is not None]
+        if origin is typing.Literal:
+            return [Value(repr(one)) for one in inner]
+        if origin in (typing.Annotated, typing.Final, typing.ClassVar):
+            return self._by_type(inner[0])
+        if origin is collections.abc.Callable:
+            return CALLABLES
+        if origin is type:
+            return _BY_TYPE[type]
+        if origin is tuple:
+            return self._tuples(inner)
+        if isinstance(origin, type) and issubclass(origin, collections.abc.Mapping):
+            return self._mappings(inner)
+        if isinstance(origin, type) and issubclass(origin, collections.abc.Iterable):
+            return self._collections(origin, inner)
+        return self._by_type(origin)
+
+    def _tuples(self, inner: tuple[Any, ...]) -> list[Value]:
+        parts = [list(self._by_type(one))[:2] for one in inner if one is not Ellipsis]
+        if not all(parts):
+            return [Value("()")]
+        return [_compose("({})", row, comma=True) for row in zip(*parts, strict=False)]
+
+    def _mappings(self, inner: tuple[Any, ...]) -> list[Value]:
+        keys = list(self._by_type(inner[0]))[:2] if inner else list(KEYS[:2])
+        values = list(self._by_type(inner[1]))[:2] if len(inner) > 1 else list(ITEMS[:2])
+        found = [_compose("{{{}: {}}}", (key, value)) for key, value in zip(keys, values, strict=False)]
+        return [*found, Value("{}")]
+
+    def _collections(self, origin: type, inner: tuple[Any, ...]) -> list[Value]:
+        form = "{{{}}}" if issubclass(origin, collections.abc.Set) else "[{}]"
+        values = list(self._by_type(inner[0]))[:2] if inner else list(ITEMS[:2])
+        found = [_compose(form, (value,)) for value in values[:1]]
+        if len(values) > 1:
+            found.append(_compose(form, tuple(values)))
+        return [*found, Value("set()" if "{{" in form else "[]")]
+
+    # ------------------------------------------------------------------ instances of other classes
+
+    def _instances(self, cls: type) -> list[Value]:
+        """Objects of another class, made by its own constructor with pooled values."""
+        if cls in self._making or len(self._making) > 3:
+            return []
+        if issubclass(cls, enum.Enum):
+            needs, name = import_of(cls)
+            return [Value(f"{name}.{member}", needs) for member in list(cls.__members__)[:3]]
+        if issubclass(cls, pathlib.PurePath):
+            return [Value("pathlib.Path('a')", ("import pathlib",))]
+        if cls.__module__ in ("collections.abc", "typing"):
+            return self._abstract(cls)
+        if cls.__module__ in ("builtins", "datetime", "decimal", "fractions", "uuid"):
+            return []
+        self._making.append(cls)
+        try:
+            protocol = getattr(cls, "_is_protocol", False)
+            found = [] if protocol else self._construct(cls)
+            if not found:
+                load_mentioning(cls.__name__, self.subject.packages)
+                for heir in self._implementers(cls) if protocol else _heirs(cls):
+                    found = self._construct(heir)
+                    if found:
+                        cls = heir
+                        break
+            return found[:1] + self._grown(cls, found) + found[1:]
+        finally:
+            self._making.pop()
+
+    def _grown(self, cls: type, fresh: list[Value]) -> list[Value]:
+        """The same in other states, for direct arguments only."""
+        if self.grower is None or not fresh or len(self._making) > 1 or SOUT in fresh[0].source:
+            return []
+        if cls not in self._states:
+            self._states[cls] = self.grower.values(cls, fresh[0], self.calls)
+        return self._states[cls]
+
+    def _implementers(self, protocol: type) -> Iterator[type]:
+        """Classes of the subject's packages that have every member of a protocol."""
+        members = {name for name in vars(protocol) if not name.startswith("_") and callable(vars(protocol)[name])}
+        for name, module in list(sys.modules.items()):
+            if any(name == package or name.startswith(package + ".") for package in self.subject.packages):
+                for value in list(vars(module).values()):
+                    own = isinstance(value, type) and value.__module__ == name
+                    if own and members and members <= set(dir(value)) and not getattr(value, "_is_protocol", False):
+                        yield value
+
+    def _abstract(self, cls: type) -> list[Value]:
+        for base, pool in (
+            (collections.abc.Mapping, dict),
+            (collections.abc.Set, set),
+            (collections.abc.Iterable, list),
+        ):
+            if issubclass(cls, base):
+                return list(_BY_TYPE[pool])
+        return []
+
+    def _construct(self, cls: type) -> list[Value]:
+        try:
+            needs, name = import_of(cls)
+        except Unsupported:
+            return []
+        if inspect.isabstract(cls):
+            return []
+        if dataclasses.is_dataclass(cls):
+            parameters = _dataclass_parameters(cls)
+        else:
+            parameters = parameters_of_class(cls)
+        required = [parameter for parameter in parameters if parameter.required]
+        pools = [self.of(parameter)[:3] for parameter in required]
+        if not all(pools):
+            return []
+        found = []
+        for number in range(3):
+            chosen = [pool[min(number, len(pool) - 1)] for pool in pools]
+            arguments = [
+                f"{parameter.name}={value}" if parameter.by_name else str(value)
+                for parameter, value in zip(required, chosen, strict=True)
+            ]
+            lines = tuple(dict.fromkeys([*needs, *(line for value in chosen for line in value.needs)]))
+            value = Value(f"{name}({', '.join(arguments)})", lines)
+            if value not in found and self.works(value):
+                found.append(value)
+        return found
+
+    def works(self, value: Value) -> bool:
+        """Can this value be made at all?"""
+        if SOUT in value.source:
+            return True
+        try:
+            self.namespace.evaluate(value)
+        except Exception:
+            return False
+        return True
+
+    # ------------------------------------------------------------------ values from Hypothesis
+
+    def _drawn(self, parameter: Parameter) -> list[Value]:
+        """Values from Hypothesis, at later iterations only: the seed of the first is 0."""
+        if not self.seed or parameter.type in (MISSING, Any, object):
+            return []
+        return drawn(parameter.type, self.seed)
+
+    # ------------------------------------------------------------------ calls
+
+    def calls(self, method: Method) -> Iterator[Call]:
+        """Calls of a method with pooled values, the plainest first; which of them make sense is for others to say."""
+        required = [parameter for parameter in method.parameters if parameter.required]
+        optional = [p for p in method.parameters if not p.required and not p.name.startswith("_")]
+        pools = {parameter.name: self.of(parameter)[:_MOST] for parameter in (*required, *optional)}
+        if any(not pools[parameter.name] for parameter in required):
+            return
+        seen: set[Call] = set()
+        for number, choice in enumerate(_choices([len(pools[parameter.name]) for parameter in required])):
+            base = [
+                Argument(pools[p.name][place], p.name if p.by_name else "")
+                for p, place in zip(required, choice, strict=True)
+            ]
+            made = [base]
+            if number == (1 if required else 0) and "{args}" in method.form:  # keys that differ come before options
+                made += [[*base, Argument(v, p.name)] for p in optional for v in pools[p.name][:1]]
+                made += [[*base, Argument(v, p.name)] for p in optional for v in pools[p.name][1:2]]
+            for arguments in made:
+                call = Call(method.name, method.form, tuple(arguments), method.expression, method.needs)
+                if call not in seen:
+                    seen.add(call)
+                    yield call
+
+    def unmakeable(self, method: Method) -> Parameter | None:
+        """The first required parameter that no pool has a value for."""
+        return next((p for p in method.parameters if p.required and not self.of(p)), None)
+
+
+def _choices(sizes: list[int]) -> Iterator[tuple[int, ...]]:
+    """Which value of each pool: the first of all, then all the second, then one at a time."""
+    yield (0,) * len(sizes)
+    if not sizes:
+        return
+    if max(sizes) > 1:
+        yield tuple(min(1, size - 1) for size in sizes)
+    for number in range(1, max(sizes)):
+        for place, size in enumerate(sizes):
+            if number < size:
+                yield tuple(number if other == place else 0 for other in range(len(sizes)))
+    for number in range(2, max(sizes)):
+        yield tuple(min(number, size - 1) for size in sizes)
+
+
+def _compose(form: str, parts: tuple[Value, ...], comma: bool = False) -> Value:
+    joined = ", ".join(str(part) for part in parts) + ("," if comma and len(parts) == 1 else "")
+    source = form.format(*parts) if form.count("{}") > 1 else form.format(joined)
+    return Value(source, tuple(dict.fromkeys(line for part in parts for line in part.needs)))
+
+
+def _heirs(cls: type) -> Iterator[type]:
+    """Concrete subclasses that are loaded, nearest first."""
+    pending: list[type] = list(cls.__subclasses__()) if not isinstance(cls, type(type)) else []
+    while pending:
+        heir = pending.pop(0)
+        yield heir
+        pending += heir.__subclasses__()
+
+
+def _dataclass_parameters(cls: Any) -> tuple[Parameter, ...]:
+    try:
+        hints = typing.get_type_hints(cls)
+    except Exception:
+        hints = {}
+    found = []
+    for part in dataclasses.fields(cls):
+        if part.init:
+            has = part.default is not dataclasses.MISSING or part.default_factory is not dataclasses.MISSING
+            found.append(
+                Parameter(part.name, hints.get(part.name, MISSING), None if has else MISSING, part.kw_only is True)
+            )
+    return tuple(found)
+
+
+def _constants(subject: Subject) -> dict[type, list[Value]]:
+    """Small numbers and short strings in the source of the class, besides the usual ones."""
+    numbers: dict[Value, None] = {}
+    strings: dict[Value, None] = {}
+    documentation: set[int] = set()
+    for tree in subject.tree:
+        for node in ast.walk(tree):
+            body = getattr(node, "body", None)
+            if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
+                documentation.add(id(body[0].value))
+            if isinstance(node, ast.JoinedStr):
+                documentation.update(id(part) for part in ast.walk(node))
+            if not isinstance(node, ast.Constant) or id(node) in documentation:
+                continue
+            if type(node.value) is int and 2 < abs(node.value) <= 1000:
+                numbers[Value(repr(node.value))] = None
+            elif type(node.value) is str and 1 < len(node.value) <= 12 and node.value.isidentifier():
+                strings[Value(repr(node.value))] = None
+    return {int: list(numbers)[:2], str: list(strings)[:2]}
+
+
+def drawn(kind: Any, seed: int, most: int = 2) -> list[Value]:
+    """A few values of a type from Hypothesis that can be written down again; the same for the same seed."""
+    try:
+        import hypothesis
+        from hypothesis import strategies
+    except ModuleNotFoundError:
+        return []
+    found: list[Value] = []
+
+    def take(value: Any) -> None:
+        text = repr(value)
+        if len(text) > 60 or len(found) >= most:
+            return
+        try:
+            if ast.literal_eval(text) == value:
+                found.append(Value(text))
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return
+
+    try:
+        run = hypothesis.given(strategies.from_type(kind))(take)
+        quiet = hypothesis.settings(
+            database=None,
+            max_examples=8,
+            deadline=None,
+            phases=[hypothesis.Phase.generate],
+            suppress_health_check=list(hypothesis.HealthCheck),
+        )
+        hypothesis.seed(seed)(quiet(run))()
+    except Exception:
+        return found  # a type that Hypothesis cannot make: the other pools have to do
+    return list(dict.fromkeys(found))

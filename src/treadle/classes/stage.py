@@ -1,0 +1,414 @@
+"""The stage: runs call sequences and concurrent tests under control, each time from a fresh object.
+
+A test is t = alpha . (beta || gamma) . omega: alpha builds the shared object and brings it into a state, beta and gamma
+run in two threads, omega looks at what they left. `Stage` holds one loom for the class; what is run is set before
+each execution.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import threading
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Any, ClassVar
+
+from treadle.classes.calls import Call, Namespace, Ready
+from treadle.classes.linearizability import DEADLOCK, LIMIT, LIVELOCK, PENDING, Happened, Outcome, raised, returned
+from treadle.classes.subject import Subject
+from treadle.core.errors import Unsupported
+from treadle.core.operation import MULTI, Operation
+from treadle.core.result import Step
+from treadle.search.strategy import Strategy
+from treadle.threads.detail import short
+from treadle.threads.execution import Execution
+from treadle.threads.fingerprint import attributes_of, fingerprint, inner_state, is_iterator
+from treadle.threads.instrument.selection import _INSTALLED_FOLDERS as INSTALLED
+from treadle.threads.instrument.selection import Selection
+from treadle.threads.loom import Loom
+from treadle.threads.names import publish
+from treadle.threads.outcome import endless
+from treadle.threads.strands import STATE, StrandEnd
+from treadle.threads.watchdog import ReallyBlocked
+
+# Operations of one execution; a single call on a small object takes a few dozen.
+_MOST_STEPS = 4_000
+# Seconds without an operation before a call is taken to block for real.
+_PATIENCE = 5.0
+
+# Results of these are made of many steps in every Python container, and nobody promises that they are consistent:
+# they must not fail, but what they say is not compared.
+_NOT_COMPARED = frozenset({"repr", "keys", "values", "items"})
+
+
+@dataclass(frozen=True)
+class Test:
+    """A concurrent test: t = alpha . (beta || gamma) . omega."""
+
+    __test__: ClassVar[bool] = False  # not one for pytest to collect
+
+    root: Call
+    alpha: tuple[Call, ...]
+    threads: tuple[tuple[Call, ...], ...]
+    omega: tuple[Call, ...] = ()
+    later: tuple[Call, ...] = ()  # calls that must not fail afterwards; their results do not count
+    fields: tuple[str, ...] = ()  # public attributes that are looked at afterwards
+    setup: Any = None  # a user's factory instead of root
+
+    def but(self, **changes: Any) -> Test:
+        return replace(self, **changes)
+
+    def __str__(self) -> str:
+        return " || ".join("; ".join(map(str, calls)) for calls in self.threads)
+
+
+@dataclass
+class Ran:
+    """One call of a sequence that was run alone: what it gave, did, and left."""
+
+    happened: Happened
+    steps: list[Step] = field(default_factory=list)
+    operations: list[Operation] = field(default_factory=list)
+    state: Hashable = None
+    literal: bool = True  # can its result be written into a test? Found out when values are told
+
+
+class First(Strategy):
+    """Lets whoever can go on do so, oldest first: for executions that leave nothing to choose."""
+
+    name = "first"
+
+    def begin(self) -> bool:
+        return True
+
+    def pick(self, run: Any) -> Any:
+        return next(iter(run.enabled()), None)
+
+
+class Stage:
+    """Runs sequences and tests of one subject. A context manager, like the loom it holds."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        setup: Callable[[], Any] | None = None,
+        seed: int = 0,
+        extra_packages: Iterable[str] = (),
+    ) -> None:
+        self.subject = subject
+        self.setup = setup
+        self.namespace = Namespace()
+        self.without = subject.tallies
+        self.executions = 0
+        self.test: Test | None = None
+        self.sequence: tuple[Call, ...] = ()
+        self.root: Call | None = None
+        self.last_sout: Any = None
+        self.tell = False  # keep values as a person reads them?
+        self._ready: dict[Call, Ready] = {}
+        packages = tuple(dict.fromkeys((*subject.packages, *extra_packages)))
+        source: Any = subject.cls
+        self.loom = Loom(
+            self._play,
+            source=source,
+            instrument=packages,
+            seed=seed,
+            most_steps=_MOST_STEPS,
+            patience=_PATIENCE,
+        )
+        self.loom.selection = _selection(source, packages)
+
+    def __enter__(self) -> Stage:
+        self.loom.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.loom.__exit__(kind, error, trace)
+
+    def ready(self, call: Call) -> Ready:
+        made = self._ready.get(call)
+        if made is None:
+            made = self._ready[call] = Ready(call, self.namespace)
+        return made
+
+    # ------------------------------------------------------------------ sequences
+
+    def run_sequence(self, root: Call, calls: tuple[Call, ...], looks: tuple[Call, ...] = ()) -> Sequence:
+        """Run a sequence alone, recording what each call does. `looks` are run afterwards, without record."""
+        self.root, self.sequence, self.test = root, calls, None
+        self.made: list[Ran] = []
+        self.failed: BaseException | None = None
+        self.threads_started = 0
+        self.built = False
+        for call in (root, *calls):
+            self.ready(call)
+        run = self._execute(First(), detail=True)
+        ending = _ending(run)
+        while ending and len(self.made) < len(calls) and self.built:
+            self.made.append(Ran(PENDING))
+            break
+        return Sequence(self.made, self.failed, ending, self.built, len(run.strands))
+
+    def _execute(self, strategy: Strategy, detail: bool = False) -> Execution:
+        self.executions += 1
+        try:
+            return self.loom.run(strategy, detail)
+        except ReallyBlocked as blocked:
+            raise Unsupported(str(blocked)) from None
+
+    def _play(self) -> None:
+        """What the main strand of every execution does."""
+        if self.test is None:
+            self._play_sequence()
+        else:
+            self._play_test(self.test)
+
+    def _build(self, root: Call, setup: Any) -> Any:
+        if setup is not None:
+            sout = setup()
+        else:
+            ready = self.ready(root)
+            sout = ready.invoke(None, *ready.make(None))
+        strand = STATE.strand
+        if strand is not None and not self.subject.is_module:
+            publish(strand, sout)
+        return sout
+
+    def _play_sequence(self) -> None:
+        assert self.root is not None
+        try:
+            sout = self._build(self.root, self.setup)
+        except StrandEnd:
+            raise
+        except BaseException as error:
+            self.failed = error
+            return
+        self.built = True
+        self.last_sout = sout
+        execution = STATE.strand.execution  # type: ignore[union-attr]
+        detail, trace = execution.detail, execution.trace
+        for call in self.sequence:
+            ready = self.ready(call)
+            arguments = ready.make(sout)
+            start = len(trace)
+            named = dict(STATE.strand.encounters)  # type: ignore[union-attr]
+            happened = self._invoke(ready, sout, arguments)
+            ran = Ran(self._settle(happened, sout))
+            if self.tell:
+                ran.literal = happened[0] == "raised" or _literal(happened[1]) is not None
+            ran.steps = list(detail or ())[start:]
+            ran.operations = [op for _, op in trace[start:] if not _on_new_object(op, named)]
+            ran.state = self._state(sout)
+            self.made.append(ran)
+
+    def _invoke(self, ready: Ready, sout: Any, arguments: tuple[Any, ...]) -> tuple[str, Any]:
+        try:
+            return "returned", ready.invoke(sout, *arguments)
+        except (StrandEnd, ReallyBlocked, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            return "raised", error
+
+    def _settle(self, happened: tuple[str, Any], sout: Any) -> Happened:
+        """A result as plain data."""
+        how, value = happened
+        if how == "raised":
+            return raised(value)
+        if is_iterator(value) and value is not sout:
+            return returned(("iterator", type(value).__name__))
+        return returned(fingerprint(value, self.without, {id(sout): "sout"}, outside=True))
+
+    def _state(self, sout: Any) -> Hashable:
+        return inner_state(sout, self.without)
+
+    # ------------------------------------------------------------------ tests
+
+    def run_test(self, test: Test, strategy: Strategy, detail: bool = False) -> tuple[Outcome | None, Execution]:
+        """One execution of a test. The outcome is None when the execution was given up as redundant."""
+        self.test = test
+        for call in (test.root, *test.alpha, *(c for calls in test.threads for c in calls), *test.omega, *test.later):
+            self.ready(call)
+        self.results: list[list[tuple[str, Any]]] = [[] for _ in test.threads]
+        self.called = [0] * len(test.threads)  # calls begun, per thread
+        self.strand_names: list[str] = [""] * len(test.threads)
+        self.outcome: Outcome | None = None
+        self.sout: Any = None
+        self.together = False  # have both threads been started?
+        run = self._execute(strategy, detail)
+        if run.stop_reason in ("blocked", "unfit"):
+            return None, run
+        return self._conclude(run), run
+
+    def _conclude(self, run: Execution) -> Outcome:
+        ending = _ending(run)
+        outcome = self.outcome
+        if outcome is None:  # the threads, or what looks at the object afterwards, did not come to an end
+            threads = tuple(
+                tuple(self._settle_late(result) for result in results) + ((PENDING,) if len(results) < count else ())
+                for results, count in zip(self.results, self.called, strict=True)
+            )
+            outcome = Outcome(threads, ending=ending)
+            done = all(len(r) == len(calls) for r, calls in zip(self.results, self.test.threads, strict=True))  # type: ignore[union-attr]
+            outcome.late = done and bool(ending)
+        outcome.ending = ending
+        others = {"main", *self.strand_names}
+        outcome.crashed = tuple(
+            type(strand.exception).__name__
+            for strand in run.strands
+            if strand.exception is not None and strand.treadle_name not in others
+        )
+        main = run.strands[0].exception
+        if main is not None and not isinstance(main, StrandEnd):
+            raise main
+        return outcome
+
+    def _settle_late(self, happened: tuple[str, Any]) -> Happened:
+        try:
+            return self._settle(happened, self.sout)
+        except Exception:
+            return returned(("unreadable",))
+
+    def _play_test(self, test: Test) -> None:
+        sout = self.sout = self._build(test.root, self.setup)
+        for call in test.alpha:
+            ready = self.ready(call)
+            self._invoke(ready, sout, ready.make(sout))
+        strand = STATE.strand
+        work: list[list[tuple[Ready, tuple[Any, ...]]]] = []
+        for calls in test.threads:
+            prepared = []
+            for call in calls:
+                ready = self.ready(call)
+                arguments = ready.make(sout)
+                for argument in arguments:
+                    publish(strand, argument)  # type: ignore[arg-type]
+                prepared.append((ready, arguments))
+            work.append(prepared)
+        threads = [threading.Thread(target=self._thread, args=(number, sout, part)) for number, part in enumerate(work)]
+        for thread in threads:
+            thread.start()
+        self.together = True
+        for thread in threads:
+            thread.join()
+        self.outcome = self._look(test, sout)
+
+    def _thread(self, number: int, sout: Any, work: list[tuple[Ready, tuple[Any, ...]]]) -> None:
+        self.strand_names[number] = STATE.strand.treadle_name  # type: ignore[union-attr]
+        for ready, arguments in work:
+            self.called[number] += 1
+            self.results[number].append(self._invoke(ready, sout, arguments))
+
+    def _look(self, test: Test, sout: Any) -> Outcome:
+        """What the threads left behind, seen through the class's own methods and through its state."""
+        threads = tuple(
+            tuple(
+                ("returned", "not compared")
+                if call.method in _NOT_COMPARED and happened[0] == "returned"
+                else self._settle(happened, sout)
+                for call, happened in zip(calls, results, strict=True)
+            )
+            for calls, results in zip(test.threads, self.results, strict=True)
+        )
+        outcome = Outcome(threads, state=self._state(sout))
+        kept = attributes_of(sout) if test.fields else {}
+        outcome.fields = tuple((name, fingerprint(kept.get(name), self.without)) for name in test.fields)
+        outcome.invariant = self._invariant(sout)
+        seen: list[Happened] = []
+        looked: list[tuple[str, Any]] = []
+        for call in test.omega:
+            ready = self.ready(call)
+            looked.append(self._invoke(ready, sout, ready.make(sout)))
+            seen.append(self._settle(looked[-1], sout))
+        outcome.observed = tuple(seen)
+        failures: list[Happened] = []
+        for call in test.later:
+            ready = self.ready(call)
+            how, value = self._invoke(ready, sout, ready.make(sout))
+            failures.append(raised(value) if how == "raised" else returned(None))
+        outcome.later = tuple(failures)
+        if self.tell:
+            self._tell(outcome, test, sout, looked)
+        return outcome
+
+    def _tell(self, outcome: Outcome, test: Test, sout: Any, looked: list[tuple[str, Any]]) -> None:
+        """Keep the values themselves, for the message and the written test."""
+        places: list[tuple[tuple[str, int, int], tuple[str, Any]]] = []
+        for thread, results in enumerate(self.results):
+            places += [(("result", thread, number), happened) for number, happened in enumerate(results)]
+        places += [(("observed", number, 0), happened) for number, happened in enumerate(looked)]
+        places += [
+            (("field", number, 0), ("returned", getattr(sout, name, None))) for number, name in enumerate(test.fields)
+        ]
+        for place, (how, value) in places:
+            outcome.texts[place] = f"{type(value).__name__}" if how == "raised" else short(value)
+            outcome.values[place] = (how, type(value).__name__ if how == "raised" else _literal(value))
+
+    def _invariant(self, sout: Any) -> Happened | None:
+        """A user's own check of the object, if there is one."""
+        for name in ("__invariant__", "invariant"):
+            check = getattr(type(sout), name, None)
+            if callable(check):
+                try:
+                    holds = check(sout)
+                except Exception as error:
+                    return raised(error)
+                return returned(holds is None or bool(holds))
+        return None
+
+
+@dataclass
+class Sequence:
+    """A sequence that was run: its calls, and how it ended."""
+
+    calls: list[Ran]
+    failed: BaseException | None  # the constructor raised this
+    ending: str
+    built: bool
+    strands: int
+
+    @property
+    def last(self) -> Ran | None:
+        return self.calls[-1] if self.calls else None
+
+
+_NEW = re.compile(r"^(.+)#(\d+)(\W|$)")
+
+
+def _on_new_object(operation: Operation, named: dict[Any, int]) -> bool:
+    """Does an operation work only on objects that the call itself made? `named` counts the objects before it."""
+    kind, name, key = operation
+    if kind == MULTI:
+        return all(_on_new_object(part, named) for part in key)
+    match = _NEW.match(name) if isinstance(name, str) else None
+    return match is not None and int(match[2]) > named.get(match[1], 0)
+
+
+def _selection(source: Any, packages: tuple[str, ...]) -> Selection:
+    """The class's own packages, and the project it belongs to; an installed package has no project around it."""
+    selection = Selection.for_test(source, packages)
+    root = selection.project_root
+    if root is not None and INSTALLED & set(root.parts):
+        return replace(selection, project_root=None)
+    return selection
+
+
+def _literal(value: Any) -> str | None:
+    """The value as source text, if it can be written down so that it is equal to itself."""
+    try:
+        text = repr(value)
+        return text if len(text) < 200 and ast.literal_eval(text) == value else None
+    except Exception:
+        return None
+
+
+def _ending(run: Execution) -> str:
+    if run.stop_reason == "stuck":
+        spins = bool(run.stuck) and all(one.operation == "spins" for one in run.stuck)
+        return LIVELOCK if spins else DEADLOCK
+    if run.stop_reason == "limit":
+        return LIVELOCK if endless(run) else LIMIT
+    return ""

@@ -1,0 +1,432 @@
+"""The class under test: its constructors, its candidate methods, and what they take (section 4.2, candidate methods).
+
+Candidate methods are what a user of the class reaches: public methods, properties, operators by their syntax, and
+functions of the same module that take an object of the class. Methods that come from code that is not rewritten (the
+mix-ins of collections.abc, the methods of dict) are used to build states and to look at them, but not judged: they
+are not the class's own.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import importlib
+import inspect
+import re
+import sys
+import textwrap
+import traceback
+import types
+import typing
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from treadle.core.errors import Unsupported, UsageError
+from treadle.core.settings import did_you_mean
+from treadle.observe.parameters import BUILTIN, Parameter, hints_of, parameters_of, parameters_of_class
+from treadle.threads.instrument.selection import never
+
+# Operators by the syntax that reaches them: name -> (how people call it, source, parameters, is an expression)
+SYNTAX: dict[str, tuple[str, str, int, bool]] = {
+    "__getitem__": ("[]", "{sout}[{0}]", 1, True),
+    "__setitem__": ("[]=", "{sout}[{0}] = {1}", 2, False),
+    "__delitem__": ("del []", "del {sout}[{0}]", 1, False),
+    "__contains__": ("in", "{0} in {sout}", 1, True),
+    "__len__": ("len", "len({sout})", 0, True),
+    "__bool__": ("bool", "bool({sout})", 0, True),
+    "__iter__": ("iter", "iter({sout})", 0, True),
+    "__reversed__": ("reversed", "reversed({sout})", 0, True),
+    "__next__": ("next", "next({sout})", 0, True),
+    "__call__": ("()", "{sout}({args})", -1, True),
+    "__enter__": ("with", "with {sout}: pass", 0, False),
+    "__hash__": ("hash", "hash({sout})", 0, True),
+    "__str__": ("str", "str({sout})", 0, True),
+    "__repr__": ("repr", "repr({sout})", 0, True),
+    "__eq__": ("==", "{sout} == {0}", 1, True),
+    "__iadd__": ("+=", "{sout} += {0}", 1, False),
+    "__ior__": ("|=", "{sout} |= {0}", 1, False),
+    "__add__": ("+", "{sout} + {0}", 1, True),
+    "__int__": ("int", "int({sout})", 0, True),
+    "__float__": ("float", "float({sout})", 0, True),
+}
+
+_FUNCTION_NAME = re.compile(r"^(f|fn|func|function|wrapped|callable|callback|fun|method|target)$")
+
+# Methods that hand an object's life over to somebody else, or start what never ends: not called unless asked for.
+_DANGEROUS = re.compile(r"^(serve_forever|run_forever|mainloop|fork|exec|exit|quit|abort|system|popen)$")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A candidate method, or a constructor."""
+
+    name: str  # as people write it
+    form: str
+    parameters: tuple[Parameter, ...] = ()
+    expression: bool = True
+    own: bool = True  # is its code rewritten, and so to be judged?
+    setter: bool = False
+    needs: tuple[str, ...] = ()
+    where: str = ""  # file:line
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass
+class Subject:
+    """The class under test, taken apart."""
+
+    target: str  # module:Class as given
+    cls: Any  # the class; or a module that is itself the shared thing
+    methods: list[Method] = field(default_factory=list)
+    constructors: list[Method] = field(default_factory=list)
+    packages: tuple[str, ...] = ()
+    skipped: list[str] = field(default_factory=list)  # methods that are not called, with the reason
+
+    @property
+    def name(self) -> str:
+        return str(self.cls.__name__).rpartition(".")[2]
+
+    @property
+    def is_module(self) -> bool:
+        return isinstance(self.cls, types.ModuleType)
+
+    @cached_property
+    def tree(self) -> list[ast.AST]:
+        """The parsed source of the class and of the bases that are rewritten."""
+        found: list[ast.AST] = []
+        for cls in (self.cls,) if self.is_module else self.cls.__mro__:
+            if self.is_module or _covered(cls.__module__, self.packages):
+                try:
+                    found.append(ast.parse(textwrap.dedent(inspect.getsource(cls))))
+                except (OSError, TypeError, SyntaxError):
+                    continue
+        return found
+
+    @cached_property
+    def tallies(self) -> frozenset[str]:
+        """Attributes that only count events: raised by one in places and never read by the class itself.
+
+        Such statistics are not what the class is for: when they are off, that is told as a warning.
+        """
+        counted: set[str] = set()
+        used: set[str] = set()
+        kept: set[str] = set()
+        methods: set[str] = set()  # called, and no state
+        for tree in self.tree:
+            for function in ast.walk(tree):
+                if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                    continue
+                methods.add(function.name)
+                locks = {id(node) for node in _taken_as_locks(function)}
+                for node in ast.walk(function):
+                    if id(node) in locks:
+                        continue
+                    if isinstance(node, ast.AugAssign) and _is_self_attribute(node.target):
+                        if isinstance(node.value, ast.Constant) and node.value.value == 1:
+                            counted.add(node.target.attr)  # type: ignore[union-attr]
+                        else:
+                            used.add(node.target.attr)  # type: ignore[union-attr]
+                    elif isinstance(node, ast.Attribute) and _is_self_attribute(node):
+                        if isinstance(node.ctx, ast.Load):
+                            used.add(node.attr)
+                        elif function.name not in ("__init__", "__new__"):
+                            kept.add(node.attr)
+        tallies = counted - used
+        return frozenset(tallies) if (used | kept) - tallies - methods - {"_lock", "lock"} else frozenset()
+
+
+def _taken_as_locks(function: ast.AST) -> Iterator[ast.expr]:
+    """What is only entered, taken or given back."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.With):
+            yield from (item.context_expr for item in node.items)
+        elif isinstance(node, ast.Attribute) and node.attr in ("acquire", "release"):
+            yield node.value
+
+
+def _is_self_attribute(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "s")
+
+
+# ---------------------------------------------------------------------- finding the class
+
+
+def import_module(name: str) -> types.ModuleType:
+    """Import a module; whatever goes wrong is one sentence."""
+    for folder in (Path.cwd() / "src", Path.cwd()):
+        if folder.is_dir() and str(folder) not in sys.path:
+            sys.path.insert(0, str(folder))
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
+            raise UsageError(f"there is no module '{name}' that Python can import from here") from None
+        raise UsageError(f"'{name}' cannot be imported: it needs '{error.name}', which is not installed") from None
+    except SyntaxError as error:
+        place = f" ({error.filename}:{error.lineno})" if error.filename else ""
+        raise UsageError(f"'{name}' cannot be imported: {error.msg}{place}") from None
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if "importlib" not in f.filename][1:]
+        place = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+        text = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise UsageError(f"'{name}' cannot be imported: {text}{place}") from None
+
+
+def find_class(target: str) -> Any:
+    """The class that `module:Class` names."""
+    module_name, _, path = target.partition(":")
+    if not module_name:
+        raise UsageError(f"'{target}' names no module; write pkg.mod:Class, for example bank:Account")
+    value: Any = import_module(module_name)
+    for part in path.split("."):
+        if not hasattr(value, part):
+            names = [n for n, v in vars(value).items() if isinstance(v, type) and not n.startswith("_")]
+            raise UsageError(f"there is no '{part}' in {target.partition(':')[0]}; {did_you_mean(part, names)}")
+        value = getattr(value, part)
+    if isinstance(value, types.ModuleType):
+        return value
+    if not isinstance(value, type):
+        what = "a function" if callable(value) else f"of type {type(value).__name__}"
+        raise UsageError(f"{target} is {what}, not a class")
+    return value
+
+
+def public_classes(module: types.ModuleType) -> list[type]:
+    """The public classes that a module defines, in the order of its source."""
+    found: list[type] = []
+    for name, value in vars(module).items():
+        if isinstance(value, type) and value.__module__ == module.__name__ and value.__qualname__ == name:
+            found += [value] if not name.startswith("_") else []
+    return found
+
+
+def check_class(cls: Any, target: str) -> None:
+    """Refuse what cannot be tested this way, saying why and what would help."""
+    if isinstance(cls, types.ModuleType):
+        return
+    if issubclass(cls, enum.Enum):
+        raise Unsupported(f"{target} is an enum: its members never change, so there is nothing to get wrong")
+    if issubclass(cls, BaseException):
+        raise Unsupported(f"{target} is an exception class: exceptions are not shared by threads")
+    if typing.is_typeddict(cls) or getattr(cls, "_is_protocol", False):
+        raise Unsupported(f"{target} is a protocol or typed dictionary: name a class that implements it")
+    if inspect.isabstract(cls):
+        missing = ", ".join(sorted(cls.__abstractmethods__))
+        raise Unsupported(f"{target} is abstract ({missing}): name a concrete subclass")
+    if not cls.__flags__ & (1 << 9) or not _has_python(cls):
+        raise Unsupported(
+            f"{target} is written in C: each of its methods is one atomic step while the interpreter holds its lock, "
+            "so no schedule can break a single call"
+        )
+    reason = never(cls.__module__)
+    if reason is not None:
+        raise Unsupported(f"{target} cannot be looked into: {cls.__module__} is {reason}")
+
+
+def _has_python(cls: type) -> bool:
+    """Is the class made by a class statement, or does any of its methods have Python code?"""
+    return bool({"__dict__", "__slots__"} & set(vars(cls))) or any(
+        isinstance(value, types.FunctionType | classmethod | staticmethod | property)
+        or isinstance(getattr(value, "__wrapped__", None), types.FunctionType)
+        for base in cls.__mro__[:-1]
+        for value in vars(base).values()
+    )
+
+
+def packages_of(cls: Any) -> tuple[str, ...]:
+    """The packages to look into: the class's own, and those of its bases."""
+    names = [cls.__name__] if isinstance(cls, types.ModuleType) else [base.__module__ for base in cls.__mro__]
+    found: dict[str, None] = {}
+    for name in names:
+        if name in ("builtins", "__main__") or never(name) or (name in _ABC_MODULES and name != names[0]):
+            continue
+        package = _package(name)
+        if package.partition(".")[0] in sys.stdlib_module_names and package != name:
+            package = name  # the module alone: not all of a standard package
+        module = sys.modules.get(package)
+        if isinstance(getattr(module, "__file__", None), str) or hasattr(module, "__path__"):
+            found[package] = None
+    return tuple(found)
+
+
+_ABC_MODULES = frozenset(
+    {"typing", "collections", "collections.abc", "abc", "enum", "dataclasses", "typing_extensions"}
+)
+
+
+def _package(name: str) -> str:
+    """The outermost package of a module that is a real package, not a namespace shared by several projects."""
+    parts = name.split(".")
+    for length in range(1, len(parts) + 1):
+        package = ".".join(parts[:length])
+        module = sys.modules.get(package)
+        if module is not None and getattr(module, "__file__", None):
+            # a module right inside a namespace package: the modules around it belong to the same project
+            alone = not hasattr(module, "__path__") and length > 1
+            return ".".join(parts[: length - 1]) if alone else package
+    return name
+
+
+def _covered(module: str, packages: tuple[str, ...]) -> bool:
+    return any(module == package or module.startswith(package + ".") for package in packages)
+
+
+# ---------------------------------------------------------------------- taking it apart
+
+
+def examine(target: str, cls: Any) -> Subject:
+    """The subject: constructors and candidate methods with their parameters."""
+    subject = Subject(target, cls, packages=packages_of(cls))
+    if subject.is_module:
+        _examine_module(subject)
+        return subject
+    needs, name = import_of(cls)
+    subject.constructors.append(Method("constructor", f"{name}({{args}})", parameters_of_class(cls), needs=needs))
+    for attribute in dir(cls):
+        raw = inspect.getattr_static(cls, attribute)
+        own = is_own(raw, cls, attribute, subject.packages)
+        if isinstance(raw, classmethod | staticmethod):
+            if own:
+                _factory_or_static(subject, attribute, raw, name, needs)
+        elif attribute in SYNTAX:
+            _operator(subject, attribute, raw, own)
+        elif attribute.startswith("_"):
+            continue
+        elif isinstance(raw, property):
+            _property(subject, attribute, raw, own)
+        elif _DANGEROUS.match(attribute):
+            subject.skipped.append(f"{attribute}: it does not come back")
+        else:
+            _plain_method(subject, attribute, raw, own)
+    _functions_of_module(subject)
+    return subject
+
+
+def _plain_method(subject: Subject, name: str, raw: Any, own: bool) -> None:
+    function = inspect.unwrap(raw) if callable(raw) else raw
+    if isinstance(raw, type) or not callable(raw):
+        if hasattr(type(raw), "__get__") and not isinstance(raw, types.MemberDescriptorType | type):
+            subject.methods.append(Method(name, f"{{sout}}.{name}", own=own))  # a cached property and its like
+        return
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        subject.skipped.append(f"{name}: a coroutine; tasks are explored by `treadle explore`")
+        return
+    parameters = parameters_of(raw, skip_first=True)
+    if parameters is None:
+        parameters = BUILTIN.get(name)
+        if parameters is None:
+            return
+    subject.methods.append(Method(name, f"{{sout}}.{name}({{args}})", parameters, own=own, where=place_of(function)))
+
+
+def _operator(subject: Subject, attribute: str, raw: Any, own: bool) -> None:
+    if raw is getattr(object, attribute, None) or raw is None or not callable(raw):
+        return
+    name, form, count, expression = SYNTAX[attribute]
+    if attribute == "__enter__" and not hasattr(subject.cls, "__exit__"):
+        return
+    if attribute == "__iter__" and hasattr(subject.cls, "__next__"):
+        return
+    found = parameters_of(raw, skip_first=True)
+    if found is None:
+        found = tuple(Parameter(n, Any) for n in ("key", "value")[: max(count, 0)])
+    parameters = found if count < 0 else found[:count]
+    if len(parameters) < count:
+        return
+    where = place_of(inspect.unwrap(raw))
+    subject.methods.append(Method(name, form, parameters, expression, own=own, where=where))
+    if attribute == "__call__" and len(parameters) == 1 and re.search(_FUNCTION_NAME, parameters[0].name):
+        # a decorator: what it returns is called, too
+        subject.methods.append(Method("decorated", "{sout}({0})()", parameters, own=own, where=where))
+
+
+def _property(subject: Subject, name: str, raw: property, own: bool) -> None:
+    subject.methods.append(Method(name, f"{{sout}}.{name}", own=own, where=place_of(raw.fget)))
+    if raw.fset is not None:
+        found = parameters_of(raw.fset, skip_first=True) or ()
+        if found:
+            form = f"{{sout}}.{name} = {{0}}"
+            subject.methods.append(
+                Method(f"{name}=", form, found[:1], expression=False, own=own, setter=True, where=place_of(raw.fset))
+            )
+
+
+def _factory_or_static(subject: Subject, attribute: str, raw: Any, name: str, needs: tuple[str, ...]) -> None:
+    """A class method is a factory when it says so by its result or its name; a static one that takes the class is a
+    method."""
+    if attribute.startswith("_"):
+        return
+    function = raw.__func__
+    parameters = parameters_of(function, skip_first=isinstance(raw, classmethod))
+    if parameters is None or inspect.iscoroutinefunction(function):
+        return
+    result = hints_of(function).get("return")
+    makes = result in (subject.cls, typing.Self) or result == subject.cls.__name__
+    makes = makes or (isinstance(raw, classmethod) and re.match(r"(from|create|make|build|of|new|open)_?", attribute))
+    form = f"{name}.{attribute}({{args}})"
+    if makes:
+        subject.constructors.append(Method(attribute, form, parameters, needs=needs, where=place_of(function)))
+    elif any(parameter.type is subject.cls for parameter in parameters) or isinstance(raw, classmethod):
+        subject.methods.append(Method(attribute, form, parameters, needs=needs, where=place_of(function)))
+
+
+def _functions_of_module(subject: Subject) -> None:
+    """Functions of the same module that take an object of the class count as methods."""
+    home = subject.cls.__module__
+    for name, function in vars(sys.modules[home]).items() if home in sys.modules else ():
+        if not _is_public_function(name, function, home):
+            continue
+        parameters = parameters_of(function, skip_first=False)
+        if parameters and any(parameter.type is subject.cls for parameter in parameters):
+            needs = (f"from {home} import {name}",)
+            subject.methods.append(Method(name, f"{name}({{args}})", parameters, needs=needs, where=place_of(function)))
+
+
+def _is_public_function(name: str, function: Any, home: str) -> bool:
+    plain = isinstance(function, types.FunctionType) and not inspect.iscoroutinefunction(function)
+    return plain and not name.startswith("_") and function.__module__ == home
+
+
+def _examine_module(subject: Subject) -> None:
+    """A module whose functions share its globals: its public functions are the methods."""
+    module = subject.cls
+    needs = (f"import {module.__name__}",)
+    subject.constructors.append(Method("module", module.__name__, needs=needs))
+    for name, function in vars(module).items():
+        if not _is_public_function(name, function, module.__name__):
+            continue
+        parameters = parameters_of(function, skip_first=False)
+        if parameters is not None:
+            form = f"{{sout}}.{name}({{args}})"
+            subject.methods.append(Method(name, form, parameters, where=place_of(function)))
+
+
+def import_of(cls: type) -> tuple[tuple[str, ...], str]:
+    """The line that imports a class, and the expression that names it afterwards."""
+    outer = cls.__qualname__.partition(".")[0]
+    if "<locals>" in cls.__qualname__:
+        raise Unsupported(f"{cls.__qualname__} is defined inside a function, where no test can import it")
+    if cls.__module__ == "builtins":
+        return (), cls.__qualname__
+    return (f"from {cls.__module__} import {outer}",), cls.__qualname__
+
+
+def is_own(raw: Any, cls: type, attribute: str, packages: tuple[str, ...]) -> bool:
+    home = next((base for base in cls.__mro__ if attribute in vars(base)), cls)
+    if isinstance(raw, property):
+        raw = raw.fget
+    function = getattr(raw, "__func__", raw)
+    module = getattr(inspect.unwrap(function) if callable(function) else function, "__module__", None) or ""
+    return _covered(home.__module__, packages) and (not module or _covered(module, packages))
+
+
+def place_of(function: Any) -> str:
+    code = getattr(function, "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code is not None else ""

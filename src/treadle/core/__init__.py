@@ -1,0 +1,1 @@
+"""The words everything uses: operations and their dependency, trails, verdicts, findings."""

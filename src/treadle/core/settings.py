@@ -1,0 +1,76 @@
+"""The options of an exploration, and where a project sets them once: the table `[tool.treadle]` of its pyproject.toml.
+
+Decides which keys there are and what each may hold. A key that is misspelt or of the wrong type is a `UsageError`: a
+setting that is silently ignored is a search that is not the one its author believes in.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from treadle.core.errors import UsageError
+
+# A longer list of choices is not read.
+_MOST_NAMES = 12
+
+# key -> (accepted types, how a person says it)
+KEYS: dict[str, tuple[tuple[type, ...], str]] = {
+    "strategy": ((str,), "a string"),
+    "executions": ((int,), "a whole number"),
+    "seconds": ((int, float), "a number"),
+    "preemptions": ((int,), "a whole number"),
+    "delays": ((int,), "a whole number"),
+    "timeouts": ((str,), '"idle" or "any"'),
+    "seed": ((int,), "a whole number"),
+    "granularity": ((str,), '"messages" or "accesses"'),
+    "delivery": ((str,), '"promised" or "causal"'),
+    "instrument": ((list,), "a list of package names"),
+}
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a sentence about an unknown word: the nearest known one, or what there is."""
+    names = list(known)
+    near = difflib.get_close_matches(word, names, 1, 0.7)
+    if near:
+        return f"did you mean '{near[0]}'?"
+    more = ", ..." if len(names) > _MOST_NAMES else ""
+    return f"there are: {', '.join(names[:_MOST_NAMES])}{more}"
+
+
+def find_pyproject(start: Path) -> Path | None:
+    """The nearest pyproject.toml at or above a folder."""
+    for folder in (start, *start.parents):
+        if (folder / "pyproject.toml").is_file():
+            return folder / "pyproject.toml"
+    return None
+
+
+def read_settings(start: Path, known: Iterable[str] = KEYS) -> dict[str, Any]:
+    """The `[tool.treadle]` table that holds for a folder, checked; empty when there is none.
+
+    A table inside it (`[tool.treadle.class]`) belongs to another command and is left to that.
+    """
+    path = find_pyproject(start.resolve())
+    if path is None:
+        return {}
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("treadle", {})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not valid TOML: {error}") from error
+    if not isinstance(table, dict):
+        raise UsageError(f"{path}: tool.treadle must be a table")
+    settings = {key: value for key, value in table.items() if not isinstance(value, dict)}
+    for key, value in settings.items():
+        if key not in KEYS:
+            raise UsageError(f"{path}: [tool.treadle] has no setting '{key}'; {did_you_mean(key, known)}")
+        types, wanted = KEYS[key]
+        if not isinstance(value, types) or isinstance(value, bool):
+            raise UsageError(f"{path}: [tool.treadle] {key} must be {wanted}, not {value!r}")
+        if isinstance(value, list) and not all(isinstance(item, str) for item in value):
+            raise UsageError(f"{path}: [tool.treadle] {key} must be {wanted}, not {value!r}")
+    return settings

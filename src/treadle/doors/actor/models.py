@@ -1,0 +1,472 @@
+"""The actor door on ABS models: explore a method with unknown inputs, explore the main block, run it once.
+
+Composes the front end, the machine and the tree; decides the verdicts and which cases are worth keeping. Every concrete
+case is run again on known data before it is handed out, and is dropped (and counted) if it does not do what it says.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from treadle.abs.explore.cases import Case, CaseWriter, Style
+from treadle.abs.explore.criteria import REDUCTIONS, Bounds, Cut, Cuts, Progress, Selection
+from treadle.abs.explore.related import related
+from treadle.abs.explore.replaying import Replay, Replayed, follow_main, known_machine, replayed
+from treadle.abs.explore.tree import Explorer, Leaf, Node
+from treadle.abs.language.load import load
+from treadle.abs.language.model import Program
+from treadle.abs.machine.machine import Image, Machine
+from treadle.abs.machine.statements import compile_program
+from treadle.abs.machine.system import Root, check_can_be_unknown, find_method, main_root, unknown_root
+from treadle.core.errors import InternalError, UsageError
+from treadle.core.result import Finding, Result, Step, Verdict
+from treadle.core.trail import Segment, Trail
+
+# Unknown integers range over this much by default: the published figures were counted with it.
+DOMAIN = (-10, 10)
+# Bounds of `explore` on a main block: far beyond what a model that ends needs, so that one that does not is cut.
+MAIN_BOUNDS = Bounds(loop=None, tasks=200, actors=100, steps=100_000)
+MAIN_SECONDS = 60.0
+# Recursive ABS functions are Python calls inside; a list of this many elements can be walked.
+_RECURSION = 100_000
+# How many findings of one kind are worth telling.
+_MOST_FINDINGS = 5
+
+
+@dataclass(slots=True)
+class Generated:
+    """What exploring one method gave."""
+
+    target: str
+    cases: list[Case]
+    states: int
+    cuts: Cuts
+    deadlocks: int
+    seconds: float
+    bounds: Bounds
+    selection: Selection
+    style: Style = "values"
+    tests: int = 0
+    assertions: int = 0  # tests in which an ABS assertion fails
+    processor_seconds: float = 0.0
+    stopped: str = ""  # why the exploration ended early, "" when it did not
+    unproved: int = 0  # branches the solver could not decide, kept as possible
+    rejected: int = 0  # cases that did not do again what they say
+    related: list[str] = field(default_factory=list)  # methods worth having in the queue
+    tree: Node | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 tests were found, 1 one shows a failed assertion or a deadlock, 3 nothing was found or time ran out."""
+        if self.deadlocks or self.assertions:
+            return 1
+        return 3 if self.stopped or not self.tests else 0
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "target": self.target,
+            "tests": self.tests,
+            "states": self.states,
+            "cuts": self.cuts.as_dict(),
+            "deadlocks": self.deadlocks,
+            "seconds": round(self.seconds, 3),
+            "bounds": {
+                "loop": self.bounds.loop,
+                "tasks": self.bounds.tasks,
+                "actors": self.bounds.actors,
+                "queue": self.bounds.queue,
+            },
+            "alias": self.selection.alias,
+            "reduce": self.selection.reduce,
+            "stopped": self.stopped or None,
+            "unproved": self.unproved,
+            "rejected": self.rejected,
+            "related": self.related,
+            "cases": [case.as_json() for case in self.cases],
+        }
+
+
+@dataclass(slots=True)
+class Model:
+    """A loaded and compiled ABS file."""
+
+    path: str
+    program: Program
+    image: Image
+
+    @classmethod
+    def load(cls, path: str | Path) -> Model:
+        program = load(path)
+        return cls(str(path), program, compile_program(program))
+
+    @staticmethod
+    def load_once(path: Path) -> Model:
+        """The model of a file, loaded again only when the file has changed."""
+        return _loaded(path.resolve(), path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _loaded(path: Path, changed: int) -> Model:
+    return Model.load(path)
+
+
+def split_target(target: str) -> tuple[str, str]:
+    """`model.abs:Class.method` or `model.abs`."""
+    path, colon, name = target.rpartition(":")
+    if not colon or not path.endswith(".abs"):
+        path, name = target, ""
+    if not path.endswith(".abs"):
+        raise UsageError(
+            f"'{target}' is no ABS model; write model.abs:Class.method (actors in Python: `treadle schedule` for the "
+            "orders of their messages, `treadle unit` for a function with unknown inputs)"
+        )
+    if not Path(path).is_file():
+        raise UsageError(f"there is no file '{path}'")
+    return path, name
+
+
+def generate(
+    target: str,
+    *,
+    bounds: Bounds | None = None,
+    selection: Selection | None = None,
+    domain: tuple[int, int] | None = DOMAIN,
+    style: Style = "values",
+    seconds: float | None = None,
+    states: int | None = None,
+    record: bool = False,
+    keep: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Generated:
+    """Explore `model.abs:Class.method` with unknown inputs; without a method, the main block.
+
+    `keep` limits how many cases are written out (all are counted); `record` keeps the tree for a picture.
+    """
+    selection = selection or Selection()
+    if selection.reduce not in REDUCTIONS:
+        raise UsageError(f"--reduce is one of {', '.join(REDUCTIONS)}, not '{selection.reduce}'")
+    path, name = split_target(target)
+    model = Model.load(path)
+    if not name:
+        bounds = bounds or MAIN_BOUNDS
+    bounds = bounds or Bounds()
+    machine = Machine(model.image, bounds, selection, domain if name else None)
+    roots, chosen = _roots(machine, model, name, bounds)
+    start, busy = time.perf_counter(), time.process_time()
+    made = Generated(target, [], 0, Cuts(), 0, 0.0, bounds, selection, style, related=chosen)
+    writer = CaseWriter(machine, style)
+    walk = _walk(machine, roots, start, seconds, states, record, on_progress, made)
+    try:
+        with _deep_recursion():
+            for root, leaf in walk:
+                failed = leaf.state.failures()
+                made.assertions += any(exception[0].name == "AssertionFailException" for exception in failed)
+                if keep is None or len(made.cases) < keep:
+                    case = writer.case(root, leaf)
+                    if style == "values" and not _verified(machine, root, case, bool(name)):
+                        made.rejected += 1
+                    else:
+                        made.cases.append(case)
+    except KeyboardInterrupt:
+        made.stopped = "stopped by the user"
+    finally:
+        walk.close()
+    made.seconds = time.perf_counter() - start
+    made.processor_seconds = time.process_time() - busy
+    made.unproved = machine.paths.counts["unknown"]
+    return made
+
+
+def _roots(machine: Machine, model: Model, name: str, bounds: Bounds) -> tuple[list[Root], list[str]]:
+    """The starting states: one, or one per collection of up to `queue` related methods behind the entry."""
+    if not name:
+        return [main_root(machine, model.program)], []
+    cls, method = find_method(model.program, name)
+    check_can_be_unknown(machine, cls, method)
+    chosen = related(model.image, cls, method.name)
+    roots = []
+    for size in range(bounds.queue + 1):
+        for queue in combinations_with_replacement(chosen, size):
+            roots.append(unknown_root(machine, cls, method.name, queue))
+    return roots, chosen
+
+
+def _walk(
+    machine: Machine,
+    roots: list[Root],
+    start: float,
+    seconds: float | None,
+    states: int | None,
+    record: bool,
+    on_progress: Callable[[Progress], None] | None,
+    made: Generated,
+) -> Generator[tuple[Root, Leaf], None, None]:
+    """The leaves below all roots; what was counted is added up even when the caller stops early."""
+    for root in roots:
+        explorer = Explorer(machine, root.entry.key)
+        if record:
+            explorer.tree = made.tree or Node("start")
+            made.tree = explorer.tree
+        before = made.states
+
+        def carry_on(progress: Progress, before: int = before) -> bool:
+            if progress.states & 255:
+                return True
+            if on_progress is not None:
+                on_progress(progress)
+            if seconds is not None and time.perf_counter() - start > seconds:
+                made.stopped = f"{seconds:g} seconds are over"
+            if states is not None and before + progress.states >= states:
+                made.stopped = f"{states} states were reached"
+            return not made.stopped
+
+        explorer.on_state = carry_on
+        try:
+            for leaf in explorer.leaves([root.state]):
+                yield root, leaf
+        finally:
+            progress = explorer.progress
+            made.states += progress.states
+            made.tests += progress.tests
+            made.deadlocks += progress.deadlocks
+            for kind in ("loop", "task", "actor"):
+                setattr(made.cuts, kind, getattr(made.cuts, kind) + getattr(progress.cuts, kind))
+        if made.stopped:
+            return
+
+
+def _verified(machine: Machine, root: Root, case: Case, is_method: bool) -> bool:
+    if not is_method:
+        case.verified = True
+        return True
+    again = replayed(machine, root.entry.this.cls, root.entry.code.name, case)
+    case.verified = again is not None and again.same_as(case)
+    return case.verified
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _RECURSION))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# the main block
+
+
+def explore_model(
+    path: str,
+    *,
+    executions: int | None = None,
+    seconds: float | None = None,
+    reduce: str = "exact",
+    tasks: int | None = None,
+    actors: int | None = None,
+    loop: int | None = None,
+    **threads_only: Any,
+) -> Result:
+    """All runs of the main block that can matter, with the verdict of `treadle explore`.
+
+    Options of `explore` that are about threads (strategy, preemptions, delays, ...) are refused.
+    """
+    for option, value in threads_only.items():
+        if (option, value) != ("strategy", "auto"):
+            raise UsageError(f"--{option.replace('_', '-')} means nothing for an ABS model; leave it out")
+    path = path.partition("::")[0]
+    if not Path(path).is_file():
+        raise UsageError(f"there is no file '{path}'")
+    bounds = Bounds(
+        loop if loop is not None else MAIN_BOUNDS.loop,
+        tasks if tasks is not None else MAIN_BOUNDS.tasks,
+        actors if actors is not None else MAIN_BOUNDS.actors,
+        0,
+        MAIN_BOUNDS.steps,
+    )
+    if reduce not in REDUCTIONS:
+        raise UsageError(f"--reduce is one of {', '.join(REDUCTIONS)}, not '{reduce}'")
+    model = Model.load(path)
+    machine = Machine(model.image, bounds, Selection(reduce=reduce), None)
+    root = main_root(machine, model.program)
+    explorer = Explorer(machine, root.entry.key)
+    start = time.perf_counter()
+    limit = seconds if seconds is not None else MAIN_SECONDS
+    stopped: list[str] = []
+
+    def carry_on(progress: Progress) -> bool:
+        if progress.states & 255 == 0 and time.perf_counter() - start > limit:
+            stopped.append(f"{limit:g} seconds are over")
+        return not stopped
+
+    explorer.on_state = carry_on
+    writer = CaseWriter(machine, "values")
+    findings: list[Finding] = []
+    with _deep_recursion():
+        for leaf in explorer.leaves([root.state]):
+            if leaf.deadlock or leaf.state.failures():
+                case = writer.case(root, leaf)
+                _add_finding(findings, _finding(path, case, model))
+            if executions is not None and explorer.progress.tests >= executions:
+                stopped.append(f"{executions} executions were run")
+                break
+    return _result(path, reduce, explorer, findings, stopped, time.perf_counter() - start, bounds)
+
+
+def _add_finding(findings: list[Finding], new: Finding) -> None:
+    """One finding per different message: the other orders to it say nothing new."""
+    if all(new.message != old.message for old in findings) and len(findings) < _MOST_FINDINGS:
+        findings.append(new)
+
+
+def _finding(path: str, case: Case, model: Model) -> Finding:
+    """What went wrong in one run, with the trail that shows it again: its segments are the tasks in their order."""
+    kind, message = _went_wrong(case.failures, case.waiting)
+    order = " ".join(case.order)
+    trail = Trail(path, [Segment(label) for label in case.order], {}, {"kind": kind, "message": message})
+    again = follow_main(known_machine(model.image), model.program, case.order)
+    if not again.deadlocked and not again.failures:
+        raise InternalError(f"the order of tasks '{order}' of {path} fails, and did not fail when it was run again")
+    return Finding(
+        kind,
+        message,
+        replay=str(trail),
+        trail=trail,
+        explanation=f"order of tasks: {order}\nrun it alone: treadle run {path} --order '{order}'",
+        steps=[_step(path, case, model.program, label) for label in case.order],
+    )
+
+
+def _went_wrong(failures: list[str], waiting: list[str]) -> tuple[str, str]:
+    if failures:
+        kind = "assertion" if any("AssertionFail" in failure for failure in failures) else "exception"
+        return kind, f"a task ends with {', '.join(dict.fromkeys(failures))}"
+    return "deadlock", f"nobody can go on: {'; '.join(waiting)}"
+
+
+def replay_model(path: str, trail: Trail) -> Result:
+    """The main block once more, its tasks in the order of a trail."""
+    order = [segment.strand for segment in trail.segments]
+    start = time.perf_counter()
+    try:
+        run = run_model(path, order=order)
+    except UsageError as error:
+        raise UsageError(f"the trail no longer fits {path}, which has changed since: {error}") from None
+    findings: list[Finding] = []
+    if run.deadlocked or run.failures:
+        kind, message = _went_wrong(run.failures, run.waiting)
+        told = f"order of tasks: {' '.join(order)}"
+        findings.append(Finding(kind, message, replay=str(trail), trail=trail, explanation=told))
+    return Result(
+        target=path,
+        verdict=Verdict.FAILED if findings else Verdict.CUT,
+        executions=1,
+        exhaustive=False,
+        strategy="replay",
+        seconds=time.perf_counter() - start,
+        findings=findings,
+        reason="" if findings else "one order of tasks, which does not fail",
+    )
+
+
+def _step(path: str, case: Case, program: Program, label: str) -> Step:
+    """One task of the failing run, for machines."""
+    name, _, task = label.partition(".")
+    method = task.partition("#")[0].partition("[")[0]
+    cls = program.class_named(case.final[name].cls)
+    line = cls.own[method].at.line if cls is not None and method in cls.own else 0
+    return Step(strand=name, operation="runs", object=label, file=path, line=line, function=method)
+
+
+def _result(
+    path: str,
+    reduce: str,
+    explorer: Explorer,
+    findings: list[Finding],
+    stopped: list[str],
+    seconds: float,
+    bounds: Bounds,
+) -> Result:
+    progress = explorer.progress
+    cuts = progress.cuts
+    limits: dict[str, int] = {}
+    if cuts.loop:
+        limits["loop turns per task"] = bounds.loop if bounds.loop is not None else bounds.steps or 0
+    if cuts.task and bounds.tasks is not None:
+        limits["task switches per actor"] = bounds.tasks
+    if cuts.actor and bounds.actors is not None:
+        limits["actors per program point"] = bounds.actors
+    if findings:
+        verdict, reason = Verdict.FAILED, ""
+    elif stopped:
+        verdict, reason = Verdict.CUT, stopped[0]
+    elif progress.tests == 0:
+        verdict = Verdict.CUT
+        reason = "every run was cut: " + " and ".join(f"at most {n} {what}" for what, n in limits.items())
+    elif cuts.total():
+        verdict, reason = Verdict.PASSED_WITHIN_BOUNDS, f"{cuts.total()} branches were cut at these bounds"
+    elif progress.tests == 1 and progress.states == 1:
+        verdict, reason = Verdict.NOTHING_TO_EXPLORE, "the main block ends without starting a task"
+    else:
+        verdict, reason = Verdict.PASSED_EXHAUSTIVE, ""
+    return Result(
+        target=path,
+        verdict=verdict,
+        executions=progress.tests,
+        exhaustive=verdict is Verdict.PASSED_EXHAUSTIVE or (bool(findings) and not stopped and not cuts.total()),
+        strategy=f"reduce {reduce}",
+        seconds=seconds,
+        findings=findings,
+        bounds=limits,
+        reason=reason,
+        statistics={"states": progress.states, "cuts": cuts.as_dict(), "deadlocks": progress.deadlocks},
+    )
+
+
+def run_model(
+    path: str, *, order: list[str] | None = None, seed: int | None = None, tasks: int | None = 100_000
+) -> Replayed:
+    """Run the main block once: in the given order, at random with a seed, or always the first task that can run."""
+    model = Model.load(path)
+    machine = known_machine(model.image, Bounds(None, None, None, 0, 10_000_000))
+    root = main_root(machine, model.program)
+    chance = Random(seed) if seed is not None else None
+    with _deep_recursion():
+        replay = Replay(machine, root.state, root.entry, {root.entry.this: "main"})
+        if order is not None:
+            for label in order:
+                replay.run(*replay.find(label))
+            return replay.report()
+        while runnable := replay.runnable():
+            if tasks is not None and len(replay.order) >= tasks:
+                raise UsageError(f"the main block did not end within {tasks} tasks; raise --tasks to go on")
+            try:
+                replay.run(chance.choice(runnable) if chance is not None else runnable[0])
+            except Cut:
+                raise UsageError("a loop of the model did not end within 10 000 000 turns") from None
+        return replay.report()
+
+
+def replay_case(made: Generated, case: Case) -> Replayed:
+    """A case run again, with the events for a picture."""
+    path, name = split_target(made.target)
+    model = Model.load(path)
+    machine = known_machine(model.image)
+    if not name:
+        return follow_main(machine, model.program, case.order)
+    cls, method = find_method(model.program, name)
+    again = replayed(machine, cls, method.name, case)
+    if again is None:
+        raise UsageError(f"{made.target} changed while its tests were drawn; run the command again")
+    return again

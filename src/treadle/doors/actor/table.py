@@ -1,0 +1,93 @@
+"""The cases of a method as a table for a person: inputs, order of tasks, what came out."""
+
+from __future__ import annotations
+
+from typing import IO, Any
+
+from rich.console import Console
+from rich.table import Table
+
+from treadle.abs.explore.cases import Case, Object
+from treadle.doors.actor.models import Generated
+from treadle.report.progress import count
+
+# More rows than this are a file's business, not a screen's.
+MOST_ROWS = 25
+
+
+def show(made: Generated, *, file: IO[str] | None = None, width: int | None = None, rows: int = MOST_ROWS) -> None:
+    """Print the table and the summary below it."""
+    console = Console(file=file, highlight=False, width=width, markup=False)
+    if made.cases:
+        table = Table(show_lines=True, pad_edge=False)
+        for heading in ("#", "inputs", "order of tasks", "afterwards"):
+            table.add_column(heading, overflow="fold")
+        for number, case in enumerate(made.cases[:rows], 1):
+            inputs = _inputs(case)
+            if made.style != "values":
+                inputs += f"\nwhen {' and '.join(case.condition) or 'any'}"
+            table.add_row(str(number), inputs, " ".join(case.order), _afterwards(case))
+        console.print(table)
+    if made.tests - made.rejected > rows:
+        more = made.tests - made.rejected - rows
+        console.print(f"... and {more} more: --json lists all, --write FILE makes tests of all")
+    for line in summary(made):
+        console.print(line, soft_wrap=True)
+
+
+def summary(made: Generated) -> list[str]:
+    """What was explored, what was cut and what that means."""
+    cuts = made.cuts
+    rate = f", {count(made.states / made.seconds)} a second" if made.seconds > 0.05 else ""
+    lines = [
+        f"{made.target}: {made.tests} tests, {made.states} states in {made.seconds:.2f} s{rate}",
+        f"bounds: {_bounds(made)}; cut: {cuts.loop} by loop, {cuts.task} by tasks, {cuts.actor} by actors",
+    ]
+    if made.deadlocks:
+        lines.append(f"{made.deadlocks} tests end in a deadlock")
+    if made.bounds.queue:
+        lines.append(f"methods tried in the queue: {', '.join(made.related) or 'none'}")
+    if not made.selection.alias:
+        lines.append("unknown references were taken to be different objects (--alias tries equal ones too)")
+    if made.unproved:
+        lines.append(f"{made.unproved} branches could not be decided by the solver and were kept as possible")
+    if made.rejected:
+        lines.append(f"{made.rejected} cases did not repeat on known data and were left out; please report this")
+    if made.stopped:
+        lines.append(f"the exploration did not finish: {made.stopped}")
+    elif not made.tests:
+        lines.append("nothing was covered: every branch was cut; raise -k, --tasks or --actors")
+    return lines
+
+
+def _bounds(made: Generated) -> str:
+    bounds = made.bounds
+    told = [("loop", bounds.loop), ("tasks per actor", bounds.tasks), ("actors per program point", bounds.actors)]
+    return ", ".join(f"{name} {'unlimited' if value is None else value}" for name, value in told)
+
+
+def _inputs(case: Case) -> str:
+    lines = [f"{name} = {_text(value)}" for name, value in case.arguments.items()]
+    lines += [_object(name, obj) for name, obj in case.initial.items()]
+    for item in case.queue:
+        given = ", ".join(_text(v) for v in item["arguments"].values())
+        lines.append(f"in the queue: {item['method']}({given})")
+    return "\n".join(lines)
+
+
+def _object(name: str, obj: Object) -> str:
+    return f"{name}: {obj.cls}({', '.join(f'{f} = {_text(v)}' for f, v in obj.fields.items())})"
+
+
+def _afterwards(case: Case) -> str:
+    lines = [_object(name, obj) for name, obj in case.final.items()]
+    if case.result is not None:
+        lines.append(f"returns {_text(case.result)}")
+    lines += [f"fails: {failure}" for failure in case.failures]
+    if case.outcome in ("deadlock", "waiting"):
+        lines.append(f"{'DEADLOCK' if case.outcome == 'deadlock' else 'waits for ever'}: {'; '.join(case.waiting)}")
+    return "\n".join(lines)
+
+
+def _text(value: Any) -> str:
+    return "null" if value is None else str(value)

@@ -1,0 +1,110 @@
+"""How the result of `treadle class` is told to a person: the fault in one sentence, its schedule, and what next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import IO, Any
+
+from rich.console import Console
+from rich.text import Text
+
+from treadle.classes.result import ClassResult, Fault
+from treadle.core.result import Verdict
+from treadle.report.progress import count
+
+_COLOUR = {Verdict.FAILED: "bold red", Verdict.PASSED_WITHIN_BOUNDS: "bold green"}
+_MOST_NOTES = 6
+
+
+def show(result: ClassResult, written: Path | None = None, file: IO[str] | None = None) -> None:
+    """Print one result."""
+    console = Console(file=file, highlight=False, soft_wrap=True)
+    name = result.subject.name if result.subject is not None else result.target
+    console.print(
+        f"{name}: {_many(result.methods, 'method')}, {_many(result.sequences, 'sequence')}, "
+        f"{_many(result.traces, 'method trace')} covered, {_many(result.pairs, 'pair')} of calls, "
+        f"{_many(result.interleavings_tried, 'execution')}  {result.seconds:.1f} s",
+        markup=False,
+    )
+    console.print(
+        Text.assemble(
+            (result.verdict.value, _COLOUR.get(result.verdict, "bold yellow")), f"  {result.target}: {_said(result)}"
+        )
+    )
+    for number, fault in enumerate(result.faults):
+        _show_fault(console, fault, number + 1)
+    for warning in result.warnings:
+        methods = " || ".join(warning.methods if len(warning.methods) > 1 else warning.methods * 2)
+        said = warning.message if " || " in warning.message.partition(":")[0] else f"{methods}: {warning.message}"
+        console.print(Text.assemble(("  warning: ", "yellow"), f"{warning.kind}: {said}"))
+        console.print(f"    replay: treadle replay '{warning.replay}'", markup=False)
+    for note in result.notes[:_MOST_NOTES]:
+        console.print(f"  note: {note}", markup=False)
+    if len(result.notes) > _MOST_NOTES:
+        console.print(f"  note: {len(result.notes) - _MOST_NOTES} more in --json", markup=False)
+    if written is not None:
+        tests = sum(bool(fault.test) for fault in result.faults)
+        console.print(
+            f"wrote {written} ({tests} test{'s' * (tests != 1)}; run it with: pytest {written})", markup=False
+        )
+    hint = _next(result)
+    if hint:
+        console.print(f"next: {hint}", markup=False)
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{count(number)} {noun}{'s' * (number != 1)}"
+
+
+def _said(result: ClassResult) -> str:
+    if result.verdict is Verdict.FAILED:
+        number = len(result.faults)
+        return f"{number} way{'s' * (number != 1)} to break it with two threads, each with a schedule that replays"
+    exhausted = f"; {result.exhausted_pairs} of {result.pairs} pairs exhausted" if result.pairs else ""
+    return f"no fault found. {result.reason}{exhausted}"
+
+
+def _show_fault(console: Console, fault: Fault, number: int) -> None:
+    test = fault.witness.test
+    console.print()
+    console.print(Text.assemble((f"  {number}. {fault.kind}: ", "bold"), fault.message))
+    if test.alpha:
+        console.print(f"    after {'; '.join([test.root.source(), *(c.source() for c in test.alpha)])}", markup=False)
+    else:
+        console.print(f"    on a fresh {test.root.source()}", markup=False)
+    console.print(f"    T1: {'; '.join(call.source() for call in test.threads[0])}", markup=False)
+    console.print(f"    T2: {'; '.join(call.source() for call in test.threads[1])}", markup=False)
+    console.print()
+    for line in fault.explanation.splitlines():
+        console.print(f"    {line}".rstrip(), markup=False)
+    if fault.replay:
+        console.print(f"    replay: treadle replay '{fault.replay}'", markup=False)
+    console.print()
+
+
+def _next(result: ClassResult) -> str:
+    if result.verdict is Verdict.CUT:
+        return "give it more time with --budget 300s, or fewer methods with --methods"
+    if result.verdict is Verdict.NOTHING_TO_EXPLORE:
+        return "if the class keeps its state in another package, look into that with --instrument"
+    if result.verdict is Verdict.FAILED:
+        return "fix the class, or use it from one thread at a time; the written tests pass when it is fixed"
+    return ""
+
+
+def show_facts(facts: dict[str, Any], file: IO[str] | None = None) -> None:
+    """Print the result of a class that another process worked on."""
+    console = Console(file=file, highlight=False, soft_wrap=True)
+    if facts.get("skipped"):
+        console.print(f"skipped  {facts['target']}: {facts['reason']}", markup=False)
+        return
+    verdict = Verdict(facts["verdict"])
+    head = Text.assemble(
+        (verdict.value, _COLOUR.get(verdict, "bold yellow")), f"  {facts['target']}: {facts['reason']}"
+    )
+    console.print(head)
+    for fault in facts["faults"]:
+        console.print(Text.assemble((f"  {fault['kind']}: ", "bold"), fault["message"]))
+        console.print(f"    at {', '.join(fault['locations'])}", markup=False)
+        console.print(f"    test: {fault['test']}", markup=False)
+        console.print(f"    replay: treadle replay '{fault['replay']}'", markup=False)

@@ -1,0 +1,364 @@
+"""One search of a test: executions until a failure, the end of the space, or the end of the budget.
+
+Decides the verdict. A failure is returned only after it was shrunk, and its trail was replayed and failed in the
+same way; a search that a budget, a limit or an interrupt cut is never a pass.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from treadle.core.errors import InternalError, Unsupported
+from treadle.core.operation import location, word
+from treadle.core.result import Finding, Result, Verdict
+from treadle.core.trail import Segment, Stop, Trail
+from treadle.report import message_sequence
+from treadle.report.explanation import explain
+from treadle.search.fair import Fair
+from treadle.search.replay import FollowSteps, FollowTrail
+from treadle.search.shrink import shrink
+from treadle.search.strategy import Strategy
+from treadle.threads.detail import hide_own_frames
+from treadle.threads.execution import SAME_READS, Diverged, Execution
+from treadle.threads.loom import Loom
+from treadle.threads.outcome import judge, leftovers
+from treadle.threads.watchdog import ReallyBlocked
+
+Progress = Callable[[int, float | None, str], None]
+
+# Operations that shrinking may spend, over all its attempts.
+_MOST_SHRINKING = 200_000
+
+# Seconds between two calls of the progress function.
+_TELL_EVERY = 0.1
+
+# An execution that is so many times as long as the first one goes round in a loop.
+_LOOPS = 3
+
+
+class Campaign:
+    """One search: executions until a failure, the end of the space, or the end of the budget."""
+
+    def __init__(
+        self,
+        loom: Loom,
+        make: Callable[[], Strategy],
+        target: str,
+        settings: dict[str, Any],
+        executions: int | None,
+        seconds: float | None,
+        progress: Progress | None,
+        strategy: str,
+    ) -> None:
+        self.loom = loom
+        self.make = make
+        self.search = make()
+        self.target = target
+        self.settings = settings
+        self.most = executions
+        self.seconds = seconds
+        self.progress = progress
+        self.strategy = strategy
+        self.executions = 0  # of the search that the result is about
+        self.spent = 0  # also of searches that had to start again
+        self.longest = 0
+        self.usual = 0  # operations of the first execution
+        self.looked_for_livelock = False
+        self.over_limit = 0
+        self.looping = False
+        self.warnings: dict[str, Finding] = {}
+        self.started = time.perf_counter()
+
+    def run(self) -> Result:
+        try:
+            reason = self._search()
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        except ReallyBlocked as blocked:
+            raise Unsupported(str(blocked)) from None
+        if isinstance(reason, Finding):
+            return self._result(Verdict.FAILED, [reason], "")
+        return self._result(*self._verdict(reason), reason)
+
+    def _search(self) -> str | Finding:
+        """Run executions; the finding of the first that fails, or why the search ended."""
+        search, loom = self.search, self.loom
+        told = self.started
+        while True:
+            if self.most is not None and self.spent >= self.most:
+                return "executions"
+            now = time.perf_counter()
+            if self.seconds is not None and now - self.started >= self.seconds and self.executions:
+                return "seconds"
+            if self.progress is not None and now - told >= _TELL_EVERY:
+                told = now
+                self.progress(self.executions, self._estimate(), search.name)
+            if not search.begin():
+                return "end"
+            try:
+                run = loom.run(search)
+            except Diverged as diverged:
+                self._locate(diverged)
+                raise Unsupported(_not_deterministic(diverged)) from None
+            if run.revealed:  # more is shared than was known: the search starts again, with points there
+                search = self._start_again()
+                continue
+            search.end(run)
+            self.looping |= run.looping
+            if run.stop_reason == "blocked":
+                continue
+            self.executions += 1
+            self.spent += 1
+            if len(run.trace) > self.longest:
+                self.longest = len(run.trace)
+                if self.usual == 0:
+                    self.usual = self.longest
+                elif self.longest > _LOOPS * (self.usual + _LOOPS) and not self.looked_for_livelock:
+                    try:
+                        livelock = self._livelock()
+                    except _Revealed:
+                        search = self._start_again()
+                        continue
+                    if livelock is not None:
+                        return livelock
+            if not run.stop_reason and not run.unfinished and not run.held and not run.troubled:
+                run.release()
+                continue  # as almost always: everybody came to an end, and nobody raised
+            self._note(run)
+            findings = judge(run)
+            if findings:
+                try:
+                    return self._confirm(findings[0], run)
+                except _Revealed:
+                    search = self._start_again()
+
+    def _livelock(self) -> Finding | None:
+        """Once, when executions grow long: do they go round for ever although everybody has a turn?"""
+        self.looked_for_livelock = True
+        fair = Fair()
+        while fair.begin():
+            run = self.loom.run(fair)
+            if run.revealed:
+                self.looked_for_livelock = False
+                raise _Revealed
+            found = [finding for finding in judge(run) if finding.kind == "livelock"]
+            if found:
+                return self._confirm(found[0], run)
+        return None
+
+    def _start_again(self) -> Strategy:
+        self.search = self.make()
+        self.executions = 0
+        return self.search
+
+    def _note(self, run: Execution) -> None:
+        if run.stop_reason == "limit":
+            self.over_limit += 1
+        for warning in leftovers(run):
+            self.warnings.setdefault(warning.message, warning)
+
+    def _locate(self, diverged: Diverged) -> None:
+        """Find where the operation stands that was expected: a few more runs may show it again."""
+        wanted = (diverged.strand, word(diverged.expected[0]), location(diverged.expected))
+        for _ in range(5):
+            follow = FollowSteps([])
+            follow.begin()
+            run = self.loom.run(follow, detail=True)
+            for step in run.detail or ():
+                if (step.strand, step.operation, step.object) == wanted:
+                    diverged.expected_place = f"{step.file}:{step.line}"
+                    return
+
+    # ------------------------------------------------------------------ a failure
+
+    def _confirm(self, finding: Finding, run: Execution) -> Finding:
+        """Shrink the failing schedule, replay it, and explain it."""
+        names = {index: name for name, index in self.loom.indexes.items()}
+        steps = [names[index] for index, _ in run.trace]
+
+        def attempt(candidate: list[str]) -> tuple[list[str], tuple[int, int, int]] | None:
+            follow = FollowSteps(candidate)
+            follow.begin()
+            tried = self.loom.run(follow)
+            if tried.revealed:
+                raise _Revealed
+            found = judge(tried)
+            if not found or not same_failure(found[0], finding):
+                return None
+            return follow.taken, follow.cost
+
+        first = attempt(steps)
+        if first is None:
+            raise Unsupported(
+                f"the test failed ({finding.message}) but the same schedule passed when it was run again: it depends "
+                "on something that the scheduler does not control (real time, addresses, files, other processes)"
+            )
+        steps, _ = shrink(*first, attempt, most=max(2, min(400, _MOST_SHRINKING // max(1, len(steps)))))
+        shown = FollowSteps(steps)
+        shown.begin()
+        final = self.loom.run(shown, detail=True)
+        found = judge(final)
+        if not found:
+            raise InternalError("a shrunk schedule failed, and did not fail when it was recorded")
+        return self._finished(found[0], final, shown)
+
+    def _finished(self, finding: Finding, run: Execution, shown: FollowSteps) -> Finding:
+        trail = Trail(
+            self.target, segments(run, shown), self.settings, {"kind": finding.kind, "message": finding.message}
+        )
+        again = FollowTrail(trail.segments)
+        again.begin()
+        replayed = judge(self.loom.run(again, detail=True))
+        if not replayed or again.mismatch or not same_failure(replayed[0], finding):
+            raise InternalError(f"the trail of a failure does not replay it ({again.mismatch or finding.message})")
+        finding.trail = trail
+        finding.replay = str(trail)
+        return complete(finding, run)
+
+    # ------------------------------------------------------------------ the end
+
+    def _verdict(self, reason: str) -> tuple[Verdict, list[Finding]]:
+        if reason == "end" and self.search.exhausted and not self.over_limit and not self._surprise():
+            conflicts = getattr(self.search, "conflicts", 1)
+            if self.executions == 1 and not conflicts:
+                return Verdict.NOTHING_TO_EXPLORE, []
+            bounded = self.search.bounded or self.looping
+            return (Verdict.PASSED_WITHIN_BOUNDS if bounded else Verdict.PASSED_EXHAUSTIVE), []
+        return Verdict.CUT, []
+
+    def _surprise(self) -> str:
+        """What a strand did that no operation before it explains, in words; empty when there was no such thing."""
+        surprise = getattr(self.search, "surprise", None)
+        if surprise is None:
+            return ""
+        strand, planned, found = surprise
+        expected = f"{word(planned[0])} {location(planned)}"
+        if found is None:
+            return f"{strand} cannot go on where it {expected} in an equivalent schedule"
+        if found is planned:
+            return f"{strand} {expected} and nobody can do anything else, unlike in an equivalent schedule"
+        return f"{strand} {word(found[0])} {location(found)} where it {expected} in an equivalent schedule"
+
+    def _estimate(self) -> float | None:
+        share = self.search.progress()
+        return self.executions / share if share > 0 else None
+
+    def _result(self, verdict: Verdict, findings: list[Finding], reason: str) -> Result:
+        seconds = time.perf_counter() - self.started
+        bounds = self._bounds()
+        return Result(
+            target=self.target,
+            verdict=verdict,
+            executions=self.executions,
+            exhaustive=verdict is Verdict.PASSED_EXHAUSTIVE,
+            strategy=self.strategy,
+            seconds=seconds,
+            findings=findings,
+            warnings=list(self.warnings.values()),
+            atomic_modules=sorted(self.loom.atomic),
+            bounds=bounds,
+            reason=self._sentence(verdict, reason),
+            statistics={
+                "strands": len(self.loom.indexes),
+                "longest": self.longest,
+                "blocked": self.search.blocked,
+                "total_runs": self.loom.executions,
+                "estimate": self._estimate(),
+            },
+        )
+
+    def _bounds(self) -> dict[str, int]:
+        bounds = dict(getattr(self.search, "bounds", {})) if self.search.bounded else {}
+        if self.looping:
+            bounds["reads of a waiting loop"] = SAME_READS
+        return bounds
+
+    def _sentence(self, verdict: Verdict, reason: str) -> str:
+        count = f"{self.executions} execution{'s' if self.executions != 1 else ''}"
+        if verdict is Verdict.FAILED:
+            return f"failed in execution {self.executions}"
+        if verdict is Verdict.PASSED_EXHAUSTIVE:
+            return f"every schedule was run, up to equivalence: {count}"
+        if verdict is Verdict.PASSED_WITHIN_BOUNDS:
+            bounds = ", ".join(f"{name} {value}" for name, value in self._bounds().items())
+            return f"every schedule within the bounds ({bounds}) was run: {count}"
+        if verdict is Verdict.NOTHING_TO_EXPLORE:
+            if len(self.loom.indexes) == 1:
+                return "the test starts no thread that Treadle controls: there was one schedule to run"
+            return "the threads share nothing that Treadle sees: there was one schedule to run"
+        if self._surprise():
+            return f"the strands share something that Treadle does not see ({self._surprise()}): not a pass"
+        if self.over_limit:
+            return f"{self.over_limit} of {count} were stopped after {self.loom.most_steps} operations: not a pass"
+        if reason == "interrupted":
+            return f"interrupted after {count}: not a pass"
+        if reason == "seconds":
+            return f"time ran out after {count}: not a pass"
+        if reason == "executions":
+            return f"the budget of {count} is used up: not a pass"
+        return f"the space is too large to be exhausted: {count} were run, the last ones sampled: not a pass"
+
+
+class _Revealed(Exception):
+    """An object turned out to be shared while a failure was being shrunk: schedules from before no longer fit."""
+
+
+def same_failure(one: Finding, other: Finding) -> bool:
+    """Do two executions fail in the same way?"""
+    return one.kind == other.kind and type(one.exception) is type(other.exception)
+
+
+def complete(finding: Finding, run: Execution) -> Finding:
+    """Add the steps and the explanation of the execution that shows a finding."""
+    finding.steps = list(run.detail or [])
+    if finding.exception is not None:
+        hide_own_frames(finding.exception)
+    journal = getattr(run, "journal", None)
+    if journal is not None:  # an actor program: its messages tell more than its operations
+        finding.explanation = message_sequence.text(journal.receives())
+        return finding
+    finding.explanation = explain(finding.steps, finding.kind, finding.message, waiting=run.stuck)
+    return finding
+
+
+def segments(run: Execution, shown: FollowSteps) -> list[Segment]:
+    """The trail of a recorded execution: each run of one strand, and what it was interrupted before."""
+    steps = run.detail or []
+    found: list[Segment] = []
+    counts: dict[tuple[str, str, str, str], int] = {}
+    for number, step in enumerate(steps):
+        key = (step.strand, step.operation, step.object, step.function)
+        counts[key] = counts.get(key, 0) + 1
+        if number + 1 == len(steps) or steps[number + 1].strand == step.strand:
+            continue
+        found.append(Segment(step.strand, _interrupted(run, shown, number, counts)))
+    if steps:
+        found.append(Segment(steps[-1].strand))
+    return found
+
+
+def _interrupted(
+    run: Execution, shown: FollowSteps, number: int, counts: dict[tuple[str, str, str, str], int]
+) -> Stop | None:
+    """What the strand of this step would have done next, if it could have gone on."""
+    steps = run.detail or []
+    strand = steps[number].strand
+    if number + 1 not in shown.preempted:
+        return None
+    later = next((step for step in steps[number + 1 :] if step.strand == strand), None)
+    if later is None:
+        pending = next((s.step for s in run.strands if s.treadle_name == strand), None)
+        if pending is None:
+            return None
+        later = pending
+    nth = counts.get((strand, later.operation, later.object, later.function), 0) + 1
+    return Stop(later.operation, later.object, later.function, nth)
+
+
+def _not_deterministic(diverged: Diverged) -> str:
+    return (
+        f"the test is not deterministic: {diverged}; something besides the schedule decides what it does "
+        "(real time, addresses, hash order, files): make that fixed in the test"
+    )

@@ -1,0 +1,167 @@
+"""The explore door: run a test under every schedule (`check`), or along one trail (`replay`).
+
+Checks what it is asked, sets the loom up, and leaves the search to `campaign`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from treadle.core.errors import UsageError
+from treadle.core.result import Result, Verdict
+from treadle.core.trail import Trail
+from treadle.doors.explore.campaign import Campaign, Progress, complete
+from treadle.search import strategies
+from treadle.search.replay import FollowTrail
+from treadle.threads.loom import Loom
+from treadle.threads.outcome import judge
+
+# Executions of a search by sampling that nobody gave a budget.
+SAMPLES = 10_000
+
+
+def check(
+    test: Callable[[], Any],
+    *,
+    strategy: str = "auto",
+    executions: int | None = None,
+    seconds: float | None = None,
+    preemptions: int | None = None,
+    delays: int | None = None,
+    instrument: Sequence[str] | str = (),
+    timeouts: str = "idle",
+    seed: int = 0,
+    granularity: str | None = None,
+    delivery: str = "promised",
+    progress: Progress | None = None,
+    target: str | None = None,
+    source: Any = None,
+) -> Result:
+    """Run `test` under its schedules and return what was found.
+
+    `source` is the function whose module is rewritten when `test` itself only wraps it; `target` is how the trail
+    names the test.
+    """
+    _check_options(test, executions, seconds)
+    packages = (instrument,) if isinstance(instrument, str) else tuple(instrument)
+    make = functools.partial(strategies.make, strategy, seed=seed, preemptions=preemptions, delays=delays)
+    make()  # wrong options are told before anything is set up
+    if strategy == "random" and executions is None and seconds is None:
+        executions = SAMPLES  # sampling has no end of its own
+    name = target if target is not None else target_of(source if source is not None else test)
+    if granularity != "accesses" and not inspect.iscoroutinefunction(test):
+        from treadle.doors.explore import messages as explore_messages
+
+        if explore_messages.granularity_of(test, source, granularity, packages, seed) == "messages":
+            result: Result = explore_messages.check_messages(
+                test,
+                strategy=strategy,
+                executions=executions,
+                seconds=seconds,
+                preemptions=preemptions,
+                delays=delays,
+                timeouts=timeouts,
+                seed=seed,
+                delivery=delivery,
+                progress=progress,
+                target=name,
+                source=source,
+            )
+            return result
+    loom = Loom(test, source=source, instrument=packages, timeouts=timeouts, seed=seed, skip_private=True)
+    settings = _settings(packages, timeouts, seed)
+    with loom:
+        found = Campaign(loom, make, name, settings, executions, seconds, progress, strategy).run()
+        if granularity == "accesses" and not found.findings:
+            from treadle.doors.explore import messages as explore_messages
+
+            found.findings = explore_messages.shared_by_actors(loom, source if source is not None else test)
+            if found.findings:
+                found.verdict, found.exhaustive = Verdict.FAILED, False
+                found.reason = "actors share an object"
+        return found
+
+
+def _check_options(test: Any, executions: int | None, seconds: float | None) -> None:
+    if not callable(test):
+        raise UsageError(f"check needs a function to run, not {type(test).__name__}")
+    if executions is not None and executions <= 0:
+        raise UsageError(f"executions must be 1 or more, not {executions}: a search of nothing finds nothing")
+    if seconds is not None and seconds <= 0:
+        raise UsageError(f"seconds must be more than 0, not {seconds:g}: a search of nothing finds nothing")
+
+
+def _settings(packages: tuple[str, ...], timeouts: str, seed: int) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    if packages:
+        settings["instrument"] = list(packages)
+    if timeouts != "idle":
+        settings["timeouts"] = timeouts
+    if seed:
+        settings["seed"] = seed
+    return settings
+
+
+def target_of(test: Any) -> str:
+    """How a trail names a test: path::function relative to where we are, or module:function."""
+    plain = inspect.unwrap(test) if callable(test) else test
+    name = getattr(plain, "__qualname__", type(plain).__name__)
+    try:
+        file = Path(inspect.getsourcefile(plain) or "").resolve().relative_to(Path.cwd())
+    except (TypeError, ValueError):
+        return f"{getattr(plain, '__module__', '?')}:{name}"
+    return f"{file.as_posix()}::{name}"
+
+
+def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None) -> Result:
+    """Run the execution that a trail describes. The result is FAILED when it shows the failure again."""
+    if isinstance(trail, str):
+        trail = Trail.parse(trail)
+    settings = trail.settings
+    loom = _loom_of(settings, test, source)
+    started = time.perf_counter()
+    with loom:
+        follow = FollowTrail(trail.segments)
+        follow.begin()
+        run = loom.run(follow, detail=True)
+        findings = judge(run)
+        mismatch = follow.mismatch or ("" if findings else follow.left_over())
+        if mismatch:
+            raise UsageError(
+                f"the trail no longer fits {trail.target}: {mismatch}; the code on its way has changed since, "
+                "explore the test again"
+            )
+        for finding in findings[:1]:
+            finding.trail, finding.replay = trail, str(trail)
+            complete(finding, run)
+    return Result(
+        target=trail.target,
+        verdict=Verdict.FAILED if findings else Verdict.CUT,
+        executions=1,
+        exhaustive=False,
+        strategy="replay",
+        seconds=time.perf_counter() - started,
+        findings=findings[:1],
+        atomic_modules=sorted(loom.atomic),
+        reason="the trail fails as recorded" if findings else "the trail runs to its end and no longer fails",
+    )
+
+
+def _loom_of(settings: dict[str, Any], test: Callable[[], Any], source: Any) -> Loom:
+    """The loom under which a trail was recorded."""
+    if settings.get("granularity") == "messages":
+        from treadle.doors.explore import messages as explore_messages
+
+        return explore_messages.loom_for(settings, test, source)
+    return Loom(
+        test,
+        source=source,
+        instrument=tuple(settings.get("instrument", ())),
+        timeouts=settings.get("timeouts", "idle"),
+        seed=settings.get("seed", 0),
+    )

@@ -1,0 +1,110 @@
+"""Exploring from inside a test suite: the decorator, what it raises, and the threads of a test in one line."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from treadle.core.errors import DeadlockError, LivelockError, NothingToExplore, UsageError
+from treadle.core.operation import WAIT
+from treadle.core.result import Result, Verdict
+from treadle.doors.explore.check import check
+from treadle.threads.names import announce
+from treadle.threads.strands import STATE, StrandEnd, current
+
+
+def explore(test: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Mark a test to be run under every schedule: `@treadle.explore()` or `@treadle.explore(strategy="dpor")`.
+
+    Under pytest the plugin explores it; called directly, without arguments, it explores itself and raises.
+    """
+    _check_names(options)
+
+    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def explored(*args: Any, **kwargs: Any) -> None:
+            if current() is not None:  # something explores us already
+                function(*args, **kwargs)
+                return
+            if args or kwargs:  # whoever made the arguments cannot make them anew for every execution
+                warnings.warn(f"{function.__name__} ran once: only the pytest plugin can explore it", stacklevel=2)
+                function(*args, **kwargs)
+                return
+            raise_for(check(lambda: function(*args, **kwargs), source=function, **options))
+
+        explored.treadle_options = options  # type: ignore[attr-defined]
+        return explored
+
+    return mark if test is None else mark(test)
+
+
+def _check_names(options: Iterable[str]) -> None:
+    known = set(inspect.signature(check).parameters) - {"test", "progress", "target", "source"}
+    for name in options:
+        if name not in known:
+            raise UsageError(f"explore has no option {name!r}; there are: {', '.join(sorted(known))}")
+
+
+def raise_for(result: Result) -> None:
+    """Turn a result into what a test does: return when it passed, raise what the failing schedule raised."""
+    if result.verdict is Verdict.NOTHING_TO_EXPLORE:
+        raise NothingToExplore(result.reason)
+    if not result.findings:
+        return
+    finding = result.findings[0]
+    error: BaseException
+    if finding.exception is not None:
+        error = finding.exception
+    elif finding.kind == "deadlock":
+        error = DeadlockError(finding.message)
+    else:
+        error = LivelockError(finding.message)
+    error.add_note(f"{finding.explanation}\n\n{result.reason}\nreplay: treadle replay '{finding.replay}'")
+    raise error
+
+
+def parallel(*callables: Callable[..., Any], args: Sequence[Any] = ()) -> list[Any]:
+    """Run callables in threads of their own, wait for all of them, and raise the first exception among them."""
+    calls = [_Call(function, args) for function in callables]
+    strand = current()
+    if strand is not None:  # the same as below, without the Thread objects that nobody asks for
+        spawn = strand.execution.spawn
+        for call in calls:
+            announce(strand, call.function)
+            announce(strand, tuple(args))
+        for started in [spawn(None, call) for call in calls]:
+            strand.point(WAIT, started)
+    else:
+        threads = [threading.Thread(target=call) for call in calls]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    for call in calls:
+        if call.error is not None:
+            raise call.error
+    return [call.result for call in calls]
+
+
+class _Call:
+    """One call of `parallel`, and what came of it."""
+
+    __slots__ = ("args", "error", "function", "result")
+
+    def __init__(self, function: Callable[..., Any], args: Sequence[Any]) -> None:
+        self.function = function
+        self.args = args
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+    def __call__(self) -> None:
+        try:
+            self.result = STATE.visible(self.function)(*self.args)
+        except StrandEnd:
+            raise
+        except BaseException as error:
+            self.error = error

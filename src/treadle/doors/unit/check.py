@@ -1,0 +1,182 @@
+"""Running generated tests before they are written: each alone in a fresh process, then together in another order.
+
+A test lands only if it passes both ways, under different hash seeds. The second run measures the coverage of the
+code under test.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from treadle.core.errors import InternalError, UsageError
+from treadle.doors.unit.target import Target
+
+# Starting pytest, twice, plus the tests: generous, because a busy machine must not turn a good test into a bad one.
+_TIMEOUT = 600
+# The exit code of `output.isolation` and `output.recorder` when there is no place for the results.
+_CANNOT_WRITE = 74
+
+
+@dataclass(slots=True)
+class Coverage:
+    """Lines and branches of the targets: (covered, all)."""
+
+    lines: tuple[int, int] = (0, 0)
+    branches: tuple[int, int] = (0, 0)
+
+    def percent(self, what: str) -> float:
+        """A function without branches has all of them covered; one without measured lines has none."""
+        covered, all_ = self.lines if what == "lines" else self.branches
+        if not all_:
+            return 100.0 if self.lines[1] else 0.0
+        return round(100 * covered / all_, 1)
+
+
+@dataclass(slots=True)
+class Checked:
+    failed: dict[str, str] = field(default_factory=dict)  # test -> why
+    passed: list[str] = field(default_factory=list)
+    coverage: Coverage = field(default_factory=Coverage)
+
+
+def check(
+    source: str,
+    targets: Sequence[Target],
+    *,
+    allow_effects: bool = False,
+    whole: str | None = None,
+    at_once: int = 1,
+) -> Checked:
+    """Run the tests of a file that is not written yet; `whole` is what the file is going to be with them, if more.
+
+    `at_once` is how many tests run at a time when each runs alone.
+    """
+    with scratch() as folder:
+        file = folder / "test_candidate.py"
+        file.write_text(source, encoding="utf-8")
+        effects = "1" if allow_effects else "0"
+        alone = _run(file, "1", {"TREADLE_ALONE": str(at_once), "TREADLE_EFFECTS": effects})
+        result = Checked()
+        for test, (outcome, why) in alone.items():
+            if outcome == "passed":
+                result.passed.append(test)
+            else:
+                result.failed[test] = why
+        if not result.failed:
+            together, result.coverage = _together(file, whole or source, source, targets)
+            if whole not in (None, source) and not together.keys() >= set(result.passed):
+                # somebody's own test has ended the process
+                together, result.coverage = _together(file, source, source, targets)
+            for test in list(result.passed):
+                outcome, why = together.get(test, ("", "the process ended before it did"))
+                if outcome != "passed":
+                    result.passed.remove(test)
+                    result.failed[test] = f"passes alone but not after other tests: {why}"
+        return result
+
+
+def coverage_of(source: str, targets: Sequence[Target]) -> Coverage:
+    """What the tests of a file cover, whether they pass or not."""
+    with scratch() as folder:
+        return _together(folder / "test_candidate.py", source, "", targets)[1]
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder for files that nobody keeps; when it cannot be used, that is one sentence."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="treadle-") as folder:
+            yield Path(folder)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise UsageError(f"tests cannot be run without temporary files ({why}); no file was written") from None
+
+
+def _together(
+    file: Path, whole: str, source: str, targets: Sequence[Target]
+) -> tuple[dict[str, tuple[str, str]], Coverage]:
+    """All tests in one process, the last one first, measured; only `source` if the whole cannot be collected here."""
+    measured = os.pathsep.join(sorted({t.file for t in targets}))
+    out = file.parent / "coverage.json"
+    extra = {"TREADLE_COVERAGE": measured, "TREADLE_COVERAGE_OUT": str(out), "TREADLE_ORDER": "reversed"}
+    file.write_text(whole, encoding="utf-8")
+    try:
+        ended = _run(file, "2", extra)
+    except InternalError:
+        if whole == source:
+            raise
+        # somebody's own tests may need what only their folder has
+        file.write_text(source, encoding="utf-8")
+        ended = _run(file, "2", extra) if source else {}
+    return ended, from_report(json.loads(out.read_text()), targets) if out.exists() else Coverage()
+
+
+def _run(file: Path, seed: str, extra: dict[str, str]) -> dict[str, tuple[str, str]]:
+    report = file.parent / f"report-{seed}.jsonl"
+    paths = [p for p in sys.path if p]
+    if os.getcwd() not in paths:
+        paths.insert(0, os.getcwd())
+    environment = {
+        **os.environ,
+        **extra,
+        "TREADLE_CHECK": str(report),
+        "PYTHONHASHSEED": seed,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    }
+    environment.pop("PYTEST_ADDOPTS", None)
+    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "treadle.doors.unit.isolation"]
+    command += ["-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(file.parent), str(file)]
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT)
+    except subprocess.TimeoutExpired:
+        raise InternalError(f"the generated tests did not finish in {_TIMEOUT} s") from None
+    check_room(done)
+    if not report.exists():
+        raise InternalError(f"the generated tests could not be collected:\n{(done.stdout + done.stderr)[-3000:]}")
+    found: dict[str, tuple[str, str]] = {}
+    for line in report.read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        if entry["test"] not in found or entry["outcome"] != "passed":
+            found[entry["test"]] = (entry["outcome"], entry.get("why", ""))
+    return found
+
+
+def check_room(done: subprocess.CompletedProcess[str]) -> None:
+    """Raises OSError, with the words of the process, when it could not write its results."""
+    if done.returncode == _CANNOT_WRITE:
+        raise OSError(errno.EIO, done.stderr.strip().splitlines()[-1])
+
+
+def from_report(data: dict[str, object], targets: Sequence[Target]) -> Coverage:
+    """Coverage out of coverage.py's JSON. Only the lines of the targets' own bodies count."""
+    files: dict[str, dict[str, list[object]]] = {}
+    for name, entry in data["files"].items():  # type: ignore[attr-defined]
+        files[os.path.realpath(name)] = entry
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for target in targets:
+        first, last = target.body()
+        spans.setdefault(os.path.realpath(target.file), []).append((first, last))
+    lines: dict[bool, int] = {True: 0, False: 0}
+    branches: dict[bool, int] = {True: 0, False: 0}
+    for file, own in spans.items():
+        entry = files.get(file, {})
+        for key, hit in (("executed_lines", True), ("missing_lines", False)):
+            lines[hit] += sum(_inside(line, own) for line in entry.get(key, ()))
+        for key, hit in (("executed_branches", True), ("missing_branches", False)):
+            branches[hit] += sum(_inside(arc[0], own) for arc in entry.get(key, ()))  # type: ignore[index]
+    return Coverage((lines[True], lines[True] + lines[False]), (branches[True], branches[True] + branches[False]))
+
+
+def _inside(line: object, spans: list[tuple[int, int]]) -> bool:
+    return isinstance(line, int) and any(first <= line <= last for first, last in spans)

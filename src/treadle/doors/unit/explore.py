@@ -1,0 +1,500 @@
+"""From one function to its paths: unknown arguments in, every path run, one test case out of each.
+
+The set-up of the unit door: which class `self` has, which types the parameters have, where the loop bound, the
+domain and the clock come from.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import hashlib
+import inspect
+import os
+import sys
+import types
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from treadle.core.errors import UsageError
+from treadle.doors.unit.assumptions import assumptions_of, hold_for
+from treadle.doors.unit.cases import Cases, cases_of
+from treadle.doors.unit.contracts import Contracts
+from treadle.doors.unit.ctrl_c import CtrlC
+from treadle.doors.unit.infer import inferred
+from treadle.doors.unit.select import ALL_PATHS, NOTHING, Known, Selection, conclude, guide_for, nearest_first
+from treadle.doors.unit.target import Target
+from treadle.symbolic import types as t
+from treadle.symbolic.explore import Exploration, Ran, explore
+from treadle.symbolic.expr.terms import BOOL, Expr
+from treadle.symbolic.guide.guided import GivenUp, Guide, Walk, guided
+from treadle.symbolic.guide.local_paths import LocalGuide
+from treadle.symbolic.heap.aliasings import Choices
+from treadle.symbolic.heap.assumptions import Assumed
+from treadle.symbolic.heap.objects import Heap, LazyHeap, Ref
+from treadle.symbolic.heap.solver import SolverHeap
+from treadle.symbolic.ir.machine import Raised
+from treadle.symbolic.path import Alternative, Impossible, Path, PathEnd, Place, Trail, Unsupported
+from treadle.symbolic.python.calls.stubs import Stubs
+from treadle.symbolic.python.compile import source
+from treadle.symbolic.python.machine.concrete import is_plain_object
+from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.summaries.composer import Summaries, restarting
+from treadle.symbolic.python.summaries.joined_calls import JoinedCalls
+from treadle.symbolic.python.summaries.store import Store
+from treadle.symbolic.python.types import fields, hints, infer
+from treadle.symbolic.python.types.heirs import known_subclasses
+from treadle.symbolic.python.values.values import Generator, Iterator_
+from treadle.symbolic.solve.solver import Solver
+from treadle.symbolic.testcase import TestCase
+
+if TYPE_CHECKING:
+    from collections.abc import Generator as Generator_
+
+
+@dataclass(slots=True)
+class Options:
+    """How far to look; the defaults are those of the command line."""
+
+    k: int = 2
+    alias: bool = True
+    none: bool = True
+    domain: tuple[int, int] = (-10, 10)
+    seconds: float = 20.0
+    most_paths: int = 500
+    types: dict[str, str] = field(default_factory=dict)
+    allow_effects: bool = False
+    # compose summaries of the functions that are called
+    summaries: bool = False
+    # which paths get a test: one of unit_select.CRITERIA, and the program points of 'points'
+    select: str = ALL_PATHS
+    points: tuple[str, ...] = ()
+    # files that say what code does that cannot be followed
+    stubs: tuple[str, ...] = ()
+    # whether summaries of earlier runs are used, and those of this one kept for later
+    keep_summaries: bool = False
+    # conditions on the inputs, as Python expressions over the parameters
+    pre: tuple[str, ...] = ()
+    # preconditions are assumed and promises are checked; else contracts are code like any other
+    contracts: bool = True
+    # aliasing of the inputs that is known not to occur, and whether some of that follows from the code
+    assume: tuple[str, ...] = ()
+    infer_assumptions: bool = False
+    # how aliasing is decided: 'solver' carries it along, 'lazy' branches at every first dereference
+    heap: str = "solver"
+
+
+@dataclass(slots=True)
+class Run:
+    """One finished path, still on its machine."""
+
+    vm: VM
+    arguments: dict[str, Any]
+    value: Any = None
+    raised: Any = None
+    drained: bool = False
+    # adds to a test case what the contracts have to say about it
+    annotate: Callable[[TestCase, Any], None] = lambda case, concrete: None
+
+
+@dataclass(slots=True)
+class Explored:
+    """Everything found out about one target."""
+
+    target: Target
+    options: Options = field(default_factory=Options)
+    cases: list[TestCase] = field(default_factory=list)
+    seen: Exploration = field(default_factory=Exploration)
+    paths: int = 0
+    # the trails of the paths that have run to their end
+    finished: list[Trail] = field(default_factory=list)
+    # those of them that a limit cut inside, among their aliasings: the first one that has no case yet
+    inside: dict[Trail, Choices] = field(default_factory=dict)
+    # digests of what was decided about contracts, so that no answer is given twice
+    decided: list[str] = field(default_factory=list)
+    # Ctrl-C ended the exploration
+    stopped: bool = False
+    # the criterion, when not all paths were asked for
+    selection: Selection | None = None
+    # of a selection of local paths: those that have their test
+    traces: list[tuple[Any, ...]] = field(default_factory=list)
+    # cases that could not be given values
+    unlabelled: list[Place] = field(default_factory=list)
+    # summaries 'computed', 'reused' from an earlier run, and calls 'composed' from them; what went wrong with the files
+    summaries: Counter[str] = field(default_factory=Counter)
+    warnings: list[str] = field(default_factory=list)
+    # cases that are in no file: they cannot be written down, or the real run is not the same every time
+    unwritten: list[Place] = field(default_factory=list)
+
+
+# The machine recurses once per call and expression of the program; each of its frames takes several of ours.
+HOST_RECURSION = 20_000
+
+
+def parameter_types(target: Target, options: Options) -> dict[str, t.Type]:
+    """Parameter -> type: --types, hint, use; one with a default and no type is left out.
+
+    A parameter of unknown type without a default is the user's to name.
+    """
+    function = target.function
+    if target.receiver == "self" and not any(map(is_plain_object, known_subclasses(target.cls or object))):
+        raise UsageError(
+            f"{target.file}:{target.line}: no unknown object can be made for '{target.name}', because its class is "
+            f"abstract or derives from a compiled one; test a function that makes the objects itself"
+        )
+    resolved = hints.resolved_hints(function)
+    found: dict[str, t.Type] = {}
+    for parameter in target.parameters():
+        name = parameter.name
+        kind = _named_type(options.types[name], name, function) if name in options.types else None
+        if kind is None and name in resolved:
+            kind = hints.from_hint(resolved[name])
+            if kind is not None and parameter.default is None:
+                kind = t.nullable(kind)
+        if kind is None:
+            kind = infer.infer_parameter(function, name)
+        if kind is None and resolved.get(name) in (object, Any):
+            # anything at all: one of its own kind for a method, and two that are not
+            own = hints.from_class(target.cls) if target.cls is not None else None
+            kind = t.union(own or t.STR, t.INT, t.NONE)
+        if kind is None and parameter.default is not inspect.Parameter.empty:
+            continue  # no type, but a default that is certainly right: the tests leave the parameter out
+        if kind is None:
+            raise UsageError(
+                f"{target.file}:{target.line}: the type of parameter '{name}' of '{target.name}' is unknown; "
+                f"give it a hint, or pass --types {name}=int"
+            )
+        found[name] = hints.parameter_type(kind, options.none and name not in options.types)
+    rest = target.rest()
+    if rest is not None and len(found) == len(target.parameters()):
+        hint = resolved.get(rest.name)
+        kind = hints.from_hint(hint) if hint is not None else None
+        found[rest.name] = t.TupleOf((), kind or t.INT)
+    return found
+
+
+def _named_type(text: str, name: str, function: Any) -> t.Type:
+    try:
+        kind = hints.parse(text, function.__globals__)
+    except Exception as error:
+        raise UsageError(f"--types {name}={text}: not a type ({error})") from None
+    if kind is None:
+        raise UsageError(f"--types {name}={text}: inputs of this type cannot be made")
+    return kind
+
+
+def words_of(function: types.FunctionType) -> tuple[str, ...]:
+    """Strings that the code mentions: worth trying as inputs."""
+    found: dict[str, None] = {}
+    try:
+        node = source.node_of(function.__code__)
+    except source.NoSource:
+        return ()
+    body = node.body if isinstance(node.body, list) else [node.body]
+    for statement in body:
+        for part in ast.walk(statement):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) <= 12:
+                found[part.value] = None
+    first = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
+    return tuple(w for w in found if w != first)[:12]
+
+
+# Tried where a string has to be picked: empty, padded, mixed case, with digits, with separators.
+_SAMPLES = ("ab", " Ab1 ", "a,b", "", "12", "a b")
+
+
+# A function that is called less often than this is not worth a summary: making one runs it once for each of its paths.
+SUMMARISED_AFTER = 4
+
+HEAPS: dict[str, Callable[..., Heap]] = {"solver": SolverHeap, "lazy": LazyHeap}
+
+
+class Session:
+    """Explores one target: the whole tree, or what is below the trails of `start`."""
+
+    def __init__(
+        self,
+        target: Target,
+        options: Options,
+        make_heap: Callable[..., Heap] | None = None,
+        progress: Callable[[int], None] = lambda n: None,
+        start: Sequence[Alternative] = (Alternative((), None),),
+        inside: Mapping[Trail, Choices] | None = None,
+        decided: Iterable[str] = (),
+        known: Known = NOTHING,
+    ) -> None:
+        self.target = target
+        self.options = options
+        self.make_heap = make_heap or HEAPS[options.heap]
+        self.progress = progress
+        self.start = start
+        # paths of `start` that have cases already: the aliasing to go on with
+        self.inside = inside or {}
+        self.types = parameter_types(target, options)
+        self.contracts = Contracts(target, options.pre, options.contracts)
+        self.inferred = inferred(target, self.types) if options.infer_assumptions else []
+        self.assumptions = (
+            *assumptions_of(target, options.assume, self.types),
+            *dict.fromkeys(one.assumption for one in self.inferred),
+        )
+        self._decided = set(decided)
+        self.ctrl_c = CtrlC()
+        self.words = words_of(target.function)
+        self.result = Explored(target, options)
+        self.guide: Guide | None = None
+        self.know(known)
+        self.stubs = Stubs(options.stubs)
+        self.joined_calls: JoinedCalls | None = None
+        if self.guide is not None:
+            self.joined_calls = JoinedCalls(options.k, allow_effects=options.allow_effects, stubs=self.stubs)
+        self.summaries: Summaries | None = None
+        if options.summaries:
+            store = Store() if options.keep_summaries else None
+            self.summaries = Summaries(
+                options.k, allow_effects=options.allow_effects, stubs=self.stubs, after=SUMMARISED_AFTER, store=store
+            )
+
+    def know(self, known: Known) -> None:
+        """Leave out of a selection what has its test already; look first for what has none."""
+        self.known = known
+        options = self.options
+        if known.first is not None:
+            self.guide = nearest_first(self.target, known.first)
+        if options.select != ALL_PATHS:
+            found = guide_for(self.target, options.select, options.points, options.k, known)
+            self.guide, self.result.selection = found
+
+    def explore(self) -> Explored:
+        """One path after the other, in this process. Ctrl-C keeps what was found."""
+        with self.ctrl_c:
+            try:
+                with contextlib.closing(self._search()) as found:
+                    for ran in found:
+                        self.keep(ran)
+            except KeyboardInterrupt:
+                self.result.stopped = True
+            return self.finish()
+
+    def leave(self) -> Explored:
+        """Not begun: all of it is for later."""
+        self.result.stopped = True
+        self.result.seen.pending.extend(self.start)
+        self.result.inside.update(self.inside)
+        self.result.seen.cut["time"] += len(self.start)
+        return self.finish()
+
+    def finish(self) -> Explored:
+        """After the last path: what only the search as a whole can say."""
+        left = {alternative.trail for alternative in self.result.seen.pending}
+        self.result.inside.update({t: c for t, c in self.inside.items() if t in left and t not in self.result.inside})
+        if self.summaries is not None:
+            self.result.summaries.update(self.summaries.counts())
+            self.result.warnings += self.summaries.store.warnings if self.summaries.store is not None else []
+        if isinstance(self.guide, LocalGuide):
+            self.result.traces = list(self.guide.covered.traces())
+        if self.result.selection is not None:
+            conclude(self.result.selection, self.result)
+        return self.result
+
+    def _search(self) -> Generator_[Ran[Cases], None, None]:
+        """The paths that finish: all of them, or those that the guide asks for."""
+        seconds, full, words = self.options.seconds, self.is_full, self.samples
+        solver, seen = self.solver(), self.result.seen
+        if self.guide is not None:
+            return guided(self.cases, solver, seen, self.guide, seconds=seconds, full=full, words=words)
+        return explore(self.cases, solver, seen, seconds=seconds, full=full, words=words, start=self.start)
+
+    def is_full(self) -> bool:
+        """The limit on paths is reached; as many tests fill it too, since a path may have several."""
+        return max(len(self.result.finished), len(self.result.cases)) >= self.options.most_paths
+
+    def keep(self, ran: Ran[Cases]) -> None:
+        """A finished path and its test cases."""
+        assert ran.result is not None
+        result, seen = self.result, self.result.seen
+        result.finished.append(ran.trail)
+        rest, limit, new = ran.result.rest, ran.result.limit, 0
+        for case in ran.result.found:
+            if len(result.cases) >= self.options.most_paths:
+                rest, limit = case.aliasing, "paths"
+                break
+            if not self._decided_already(case):
+                result.cases.append(case)
+                new += 1
+        if rest is not None:
+            result.inside[ran.trail] = rest
+            seen.pending.append(Alternative(ran.trail, None))
+            seen.cut[limit] += 1
+        elif ran.result.found and not new:
+            return
+        result.paths += 1
+        for _ in range(ran.result.unlabelled):
+            result.unlabelled.append(Place(self.target.file, self.target.line, "no values found for a path"))
+        self.progress(len(result.cases))
+
+    def _decided_already(self, case: TestCase) -> bool:
+        """Deciding a contract took several ways after one path of the code: one way for each answer is enough."""
+        for open_, why in case.undecided:
+            what = f"the {open_.kind} `{open_.condition}` cannot be decided: {why}"
+            place = Place(open_.file or self.target.file, open_.line or self.target.line, what)
+            if place not in self.result.unlabelled:
+                self.result.unlabelled.append(place)
+        if case.body is None:
+            return False
+        broken = case.violation
+        aliasing = tuple(choice for before, choice in case.aliasing if before <= len(case.body))
+        key = (case.body, aliasing, broken and (broken.kind, broken.condition, broken.of, broken.where))
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+        if digest in self._decided:
+            return True
+        self._decided.add(digest)
+        self.result.decided.append(digest)
+        return False
+
+    def assuming(self) -> list[str]:
+        """What is taken for granted about the inputs."""
+        known = {one.assumption for one in self.inferred}
+        return [*self.contracts.stated(), *(str(a) for a in self.assumptions if a not in known)]
+
+    def impossible(self) -> bool:
+        """No input fulfils the preconditions: there is no path at all, and nothing got in the way of finding one."""
+        if self.guide is not None and self.guide.satisfied:
+            return False  # nobody looked for one
+        seen = self.result.seen
+        code = source.code_of(self.target.function.__code__)
+        if self.result.selection is not None and (code.file, code.line) in seen.followed:
+            return False  # paths were begun, and given up because they do not lead to what is wanted
+        nothing = not (self.result.paths or sum(seen.cut.values()) or seen.unsupported or seen.gave_up)
+        return nothing and not self.result.stopped and bool(self.contracts.preconditions())
+
+    @property
+    def samples(self) -> tuple[str, ...]:
+        return (*self.words, *_SAMPLES)
+
+    def solver(self) -> Solver:
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), HOST_RECURSION))
+        solver = Solver(self.options.domain)
+        solver.words = self.words
+        return solver
+
+    @functools.cached_property
+    def _aliasing_solver(self) -> Solver:
+        """Asked which aliasings a finished path leaves open; apart, so that the search takes no notice."""
+        return Solver(self.options.domain)
+
+    def cases(self, path: Path) -> Cases:
+        """Run one path; its test cases, one for each aliasing that the path leaves open."""
+        with self.ctrl_c.path():
+            return self._cases(path)
+
+    def _cases(self, path: Path) -> Cases:
+        run = self._run(path)
+        walk: Walk | None = path.walk
+        if walk is not None and not walk.selected():
+            raise GivenUp
+        if path.is_joined:
+            path = path.apart()
+            run = self._run(path)
+        start, most = self.inside.get(tuple(path.trail), ()), self.options.most_paths
+        one = self.result.selection is not None  # the other aliasings of a path that is wanted add nothing
+        if one and not self.assumptions:
+            most = 1
+        found = cases_of(self.target, run, path, self._aliasing_solver, self.words, most, start)
+        if self.assumptions and found.found:
+            found.found = [case for case in found.found if hold_for(case, self.assumptions)]
+            if not found.found and found.rest is None:
+                raise Impossible
+        for case in found.found:
+            case.stubs = tuple(run.vm.stub_cases)
+        if walk is not None:
+            if one and found.found:
+                found = Cases(found.found[:1], found.unlabelled)
+            walk.kept = bool(found.found)
+            for case in found.found:
+                case.meets = path.walk.met
+        return found
+
+    def _run(self, path: Path) -> Run:
+        try:
+            return restarting(path, lambda plain: self._run_path(path, plain))
+        except RecursionError:
+            raise Unsupported("recursion that is too deep to follow") from None
+        except (PathEnd, Raised):
+            raise
+        except Exception as error:
+            # a gap in the machine must not cost the other paths: it is listed, with the place where it happened
+            if "TREADLE_DEBUG" in os.environ:
+                raise
+            what = f"{type(error).__name__}: {error}"
+            raise Unsupported(f"internal error in Treadle, please report it: {what[:200]}") from error
+
+    def _run_path(self, path: Path, run_plainly: set[int]) -> Run:
+        heap = self.make_heap(path, alias=self.options.alias, subclasses=known_subclasses)
+        vm = VM(path, heap, self.options.k, allow_effects=self.options.allow_effects)
+        vm.field_type = fields.field_type
+        self.contracts.prepare(vm, heap)
+        vm.summaries, vm.run_plainly = self.joined_calls or self.summaries, run_plainly
+        vm.stubs = self.stubs
+        if self.guide is not None:
+            vm.walk = path.walk = self.guide.walk(vm)
+        path.place = Place(self.target.file, self.target.line, "")
+        arguments: dict[str, Any] = {}
+        heap.assumed = Assumed(self.assumptions, arguments) if self.assumptions else None
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        if self.target.receiver == "self":
+            me = heap.value_of_type(t.Instance(self.target.cls or object), "self")
+            if self._heirs:
+                vm.force(me).classes = self._heirs
+            arguments["self"] = me
+            positional.append(me)
+            if isinstance(me, Ref):
+                heap.refs["self"] = me
+        elif self.target.receiver == "cls":
+            positional.append(self.target.cls)
+        left_out = False
+        for parameter in self.target.parameters():
+            if parameter.name not in self.types:
+                left_out = True
+                continue
+            value = heap.value_of_type(self.types[parameter.name], parameter.name)
+            arguments[parameter.name] = value
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY or left_out:
+                named[parameter.name] = value
+            else:
+                positional.append(value)
+        rest = self.target.rest()
+        if rest is not None and rest.name in self.types:
+            given = vm.force(heap.value_of_type(self.types[rest.name], rest.name))
+            arguments[rest.name] = given
+            positional.extend(given)
+        run = Run(vm, arguments)
+        try:
+            run.value = self.contracts.call(vm, positional, named, functools.partial(_known_truth, vm))
+            if isinstance(run.value, Generator | Iterator_):
+                run.drained = True
+                run.value = vm.new_list(vm.spread(run.value))
+        except Raised as raised:
+            run.raised = raised.value
+        run.annotate = functools.partial(self.contracts.annotate, vm, run.raised, run.drained)
+        return run
+
+    @functools.cached_property
+    def _heirs(self) -> tuple[type, ...]:
+        """The classes of objects that the target is a method of; () where nobody overrides it."""
+        cls = self.target.cls or object
+        name = self.target.name.rpartition(".")[2]
+        known, written = known_subclasses(cls), inspect.getattr_static(cls, name, None)
+        kept = tuple(c for c in known if inspect.getattr_static(c, name, None) is written)
+        return kept if len(kept) < len(known) else ()
+
+
+def _known_truth(vm: VM, value: Any) -> Any:
+    """A test of one truth value only would not notice the other."""
+    return vm.decide(value) if isinstance(value, Expr) and value.sort is BOOL else value
+
+
+__all__ = ["Explored", "Impossible", "Options", "Run", "Session", "parameter_types"]

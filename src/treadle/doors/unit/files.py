@@ -1,0 +1,154 @@
+"""The test file of `treadle unit`: where it goes, whether it may be replaced, how tests are added to it.
+
+A file ends with a seal, a digest of everything above it. A file whose seal fits was written by Treadle and touched by
+nobody, so it may be replaced; any other file belongs to its author.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import math
+import os
+import re
+from pathlib import Path
+
+from treadle.core.errors import UsageError
+from treadle.doors.unit.target import Target
+
+# The last line of a written file: a digest of everything above it, so that hand edits are noticed.
+_SEAL = "# treadle unit, unedited: "
+
+
+def output_path(found: list[Target], texts: list[str], output: str | os.PathLike[str] | None) -> Path:
+    if output is not None:
+        path = Path(output)
+        if path.suffix != ".py":
+            raise UsageError(f"--output {path}: a pytest file ends in .py")
+        return path
+    module = found[0].module.__name__.replace(".", "_")
+    inside = texts[0].partition(":")[2].replace(".", "_").lower() if len(texts) == 1 else ""
+    name = re.sub(r"_+", "_", f"test_{module}_{inside}".strip("_") + "_unit.py")
+    folder = Path("tests") if Path("tests").is_dir() else Path()
+    return folder / name
+
+
+def path_line(path: Path, targets: list[Target]) -> str:
+    """A module that lives outside the tests' folder and the current one must be found by the tests."""
+    for target in targets:
+        depth = target.module.__name__.count(".") + (1 if hasattr(target.module, "__path__") else 0)
+        root = Path(target.file).resolve().parent
+        for _ in range(depth):
+            root = root.parent
+        inside = {Path.cwd().resolve(), path.resolve().parent}
+        standard = any(part in ("site-packages", "dist-packages") for part in root.parts) or str(root).startswith(
+            os.path.dirname(os.__file__)
+        )
+        if root not in inside and not standard and str(root) not in os.environ.get("PYTHONPATH", ""):
+            return f"sys.path.insert(0, {str(root)!r})"
+    return ""
+
+
+def seal(source: str) -> str:
+    digest = hashlib.sha256(source.encode()).hexdigest()[:16]
+    return f"{source}\n\n{_SEAL}{digest}\n"
+
+
+def is_unedited(content: str) -> bool:
+    body, mark, digest = content.rpartition(f"\n\n{_SEAL}")
+    return bool(mark) and seal(body).endswith(f"{_SEAL}{digest}")
+
+
+def may_write(path: Path, append: bool, force: bool) -> None:
+    if path.is_dir():
+        raise UsageError(f"'{path}' is a folder; --output names a file")
+    if not path.exists() or append or force:
+        return
+    if not is_unedited(path.read_text(encoding="utf-8")):
+        raise UsageError(
+            f"'{path}' exists and was edited by hand; pass --append to add tests to it, --force to replace it, "
+            f"or --output for another file"
+        )
+
+
+def content_of(path: Path, source: str, append: bool) -> str:
+    """What the file is going to be."""
+    if not (append and path.exists()):
+        return seal(source)
+    existing = path.read_text(encoding="utf-8")
+    joined = appended(existing, source)
+    return seal(joined) if is_unedited(existing) else joined
+
+
+def prepare(path: Path, text: str) -> tuple[Path, Path]:
+    """Write the new content of a file beside it, to be put in its place later; nothing is left behind on an error."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())  # a full disk may be noticed only then
+    except BaseException:
+        finish(part)
+        raise
+    return part, path
+
+
+def finish(part: Path) -> None:
+    """What was written beside a file has taken its place, or is thrown away."""
+    try:
+        part.unlink(missing_ok=True)
+    except OSError:
+        pass
+
+
+def names_in(content: str) -> frozenset[str]:
+    """The functions that a test file has."""
+    return frozenset(n.name for n in ast.parse(content).body if isinstance(n, ast.FunctionDef))
+
+
+def tests_in(content: str) -> int:
+    """The tests of a file: one for each row of a table."""
+    found = 0
+    for node in ast.walk(ast.parse(content)):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
+            tables = [d.args[1] for d in node.decorator_list if isinstance(d, ast.Call) and len(d.args) > 1]
+            found += math.prod(len(t.elts) for t in tables if isinstance(t, ast.List | ast.Tuple))
+    return found
+
+
+def read(path: Path) -> str | None:
+    """A test file that tests are to be added to; None when there is none."""
+    if not path.exists():
+        return None
+    try:
+        content = path.read_text(encoding="utf-8")
+        ast.parse(content)
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"cannot add tests to '{path}': {error}") from None
+    return content
+
+
+def appended(existing: str, source: str) -> str:
+    """The existing file, with the imports and the tests that it does not have yet."""
+    old = "\n".join(line for line in existing.split("\n") if not line.startswith(_SEAL)).rstrip() + "\n"
+    old_tree, new_tree = ast.parse(old), ast.parse(source)
+    old_lines, new_lines = old.splitlines(), source.splitlines()
+    known = {n.name for n in old_tree.body if isinstance(n, ast.FunctionDef)}
+    imports_here = {ast.unparse(n) for n in old_tree.body if isinstance(n, ast.Import | ast.ImportFrom)}
+    imports = [
+        "\n".join(new_lines[n.lineno - 1 : n.end_lineno])
+        for n in new_tree.body
+        if isinstance(n, ast.Import | ast.ImportFrom) and ast.unparse(n) not in imports_here
+    ]
+    last = max((n.end_lineno or 0 for n in old_tree.body if isinstance(n, ast.Import | ast.ImportFrom)), default=0)
+    if not last and old_tree.body and ast.get_docstring(old_tree):
+        last = old_tree.body[0].end_lineno or 0
+    merged = [*old_lines[:last], *imports, *old_lines[last:]]
+    text_ = "\n".join(merged).rstrip() + "\n"
+    for node in new_tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name not in known:
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            text_ += "\n\n" + "\n".join(new_lines[first - 1 : node.end_lineno]) + "\n"
+    return text_

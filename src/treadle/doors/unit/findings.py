@@ -1,0 +1,159 @@
+"""The words for a broken contract: in the summary, in JSON, in the comment of the test that shows it.
+
+A finding is reported only with its case, and a case is only kept after its test has been run.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import textwrap
+from collections import Counter
+from typing import Any
+
+from treadle.doors.unit.result import Suite, plain, shown
+from treadle.doors.unit.target import Target
+from treadle.symbolic.testcase import Outcome, TestCase, Violation
+
+
+def _place(violation: Violation) -> str:
+    if not violation.file:
+        return ""
+    near = os.path.relpath(violation.file)
+    file = violation.file if near.startswith("..") else near
+    return f" ({file}:{violation.line})"
+
+
+def what(case: TestCase, place: str) -> str:
+    """violates its postcondition `result >= 0` (shop.py:12)"""
+    violation = case.violation
+    assert violation is not None
+    if violation.kind == "exceptions":
+        declared = "no exception at all" if violation.condition == "raises nothing" else f"`{violation.condition}`"
+        if not violation.own:
+            return f"makes '{violation.of}' raise {violation.raised}, which declares {declared}{place}"
+        return f"raises {violation.raised}, but declares {declared}{place}"
+    if violation.kind == "effect":
+        return f"breaks its promise {violation.condition} (deal.has){place}"
+    owner = case.target.partition(":")[2].rpartition(".")[0]
+    whose = "its" if violation.own or (owner and violation.of == owner) else "the"
+    other = violation.of.rpartition(".")[0] if violation.kind == "invariant" else ""
+    of = "" if whose == "its" else f" of '{other or violation.of}'"
+    condition = f"{whose} {violation.kind} `{violation.condition}`{of}{place}"
+    if violation.where:
+        return f"leaves '{violation.where}' without its {violation.kind} `{violation.condition}`{place}"
+    if violation.raised:
+        return f"makes {condition} raise {violation.raised}"
+    return f"violates {condition}"
+
+
+def comment(case: TestCase) -> list[str]:
+    """The lines above the call in the test that shows the finding."""
+    violation = case.violation
+    assert violation is not None
+    place = f" ({os.path.basename(violation.file)}:{violation.line})" if violation.file else ""
+    how = f", returns {shown(violation.returned)}" if _tells_result(violation) else ""
+    return [f"# {line}" for line in textwrap.wrap(f"a finding: {what(case, place)}{how}", 90, break_on_hyphens=False)]
+
+
+def _tells_result(violation: Violation) -> bool:
+    shows = violation.own and violation.kind != "invariant"
+    return shows and violation.has_returned and violation.returned is not None
+
+
+def call(case: TestCase) -> str:
+    """isqrt(n=-1), or account.withdraw(amount=3) with its account"""
+    arguments = ", ".join(f"{name}={shown(value)}" for name, value in case.arguments.items())
+    name = case.target.partition(":")[2]
+    return f"{name}({arguments})"
+
+
+def sentence(case: TestCase) -> str:
+    """What a person reads: which contract, and the call that breaks it."""
+    violation = case.violation
+    assert violation is not None
+    how = f" returned {shown(violation.returned)}" if _tells_result(violation) else ""
+    after = _state_after(case) if not how and violation.kind in ("invariant", "postcondition") else ""
+    return f"{case.target} {what(case, _place(violation))}: {call(case)}{how}{after}"
+
+
+def _state_after(case: TestCase) -> str:
+    """What the condition was about: the arguments that the call has changed."""
+    parts = []
+    for name, value in case.arguments.items():
+        node = case.after.get(getattr(value, "number", 0))
+        if node is not None and shown(node) != shown(value):
+            parts.append(f"{name}={shown(node)}")
+    return f" left {', '.join(parts)}" if parts else ""
+
+
+def findings(suite: Suite) -> list[str]:
+    """One line for each condition that is broken, however many paths break it."""
+    first: dict[tuple[str, str, str], TestCase] = {}
+    more: Counter[tuple[str, str, str]] = Counter()
+    for case in suite.violations:
+        assert case.violation is not None
+        key = (case.target, case.violation.where or case.violation.of, case.violation.condition)
+        if first.setdefault(key, case) is not case:
+            more[key] += 1
+    return [
+        sentence(case) + (f" (and {more[key]} more {'paths' if more[key] > 1 else 'path'})" if more[key] else "")
+        for key, case in first.items()
+    ]
+
+
+def as_json(case: TestCase) -> dict[str, Any]:
+    violation = case.violation
+    assert violation is not None
+    return {
+        "target": case.target,
+        "kind": violation.kind,
+        "of": violation.of,
+        "condition": violation.condition,
+        "file": violation.file,
+        "line": violation.line,
+        "inputs": {name: plain(value) for name, value in case.arguments.items()},
+        "result": plain(violation.returned) if violation.own and violation.has_returned else None,
+        "raises": case.outcome.raises.__name__ if case.outcome.raises is not None else None,
+        "message": sentence(case),
+    }
+
+
+# icontract says this instead of reporting the violation, for conditions that it cannot print.
+_UNTOLD = "Failed to recompute the values of the contract condition"
+
+# Exceptions by which deal.has reports an effect that was not declared, and what was promised.
+_MARKERS = {"SilentContractError": "to write nothing", "OfflineContractError": "to stay offline"}
+
+
+def broken_for_real(case: TestCase, why: str, target: Target, contracts: bool) -> bool:
+    """The real run decided what the prediction had left open: the case becomes one of that, to be run again.
+
+    That is a condition that could not be decided, an effect that deal.has does not declare, or how a violation is told.
+    """
+    if case.violation is not None and _UNTOLD in why and case.outcome.raises is not RuntimeError:
+        case.outcome = Outcome(raises=RuntimeError, drained=case.outcome.drained)
+        return True
+    if case.violation is not None or case.outcome.raises is not None:
+        return False
+    error = _reported(why)
+    if error is None or not (case.undecided or error.__name__ in _MARKERS):
+        return False
+    if error.__name__ in _MARKERS:
+        broken = Violation("effect", target.name, True, _MARKERS[error.__name__], target.file, target.line)
+    else:
+        named = [violation for violation, _ in case.undecided if violation.condition in why]
+        broken = named[0] if named else case.undecided[0][0]
+    case.violation = broken if contracts else None
+    case.outcome = Outcome(raises=error, drained=case.outcome.drained)
+    return True
+
+
+def _reported(why: str) -> type | None:
+    """The exception of a contract library that a failed test ended with."""
+    for library, name in re.findall(r"\b(icontract|deal)\.(?:errors\.)?(\w+(?:Error))\b", why):
+        found = getattr(importlib.import_module(library), name, None)
+        if isinstance(found, type) and issubclass(found, Exception):
+            return found
+    return None

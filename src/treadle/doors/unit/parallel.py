@@ -1,0 +1,356 @@
+"""Exploring in several processes: `--workers`.
+
+The tree of a function is a list of paths in depth-first order, each run or still to be run; a path that has been run
+is followed by what it left for later. Workers run what comes first in that list and is not taken; paths are booked
+from its head, in order. So the result is that of one process, byte for byte, however many there are: what was run
+beyond the limit on paths is thrown away. Only a limit on time lets chance in; then all that was found is kept.
+
+A worker stays with a function, takes the next one that nobody has begun, and helps with another's subtrees when there
+is none left. It gets a subtree for a moment and gives back what is left, so that no heavy one is a single worker's lot.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from treadle.doors.unit.cases import Cases
+from treadle.doors.unit.ctrl_c import CtrlC
+from treadle.doors.unit.explore import Explored, Session
+from treadle.doors.unit.pool import Pool, Process
+from treadle.doors.unit.worker import Setup, Task
+from treadle.symbolic.explore import Ran, book, run_one
+from treadle.symbolic.path import Alternative, Path, Trail
+from treadle.symbolic.solve.solver import Solver
+
+# Long enough that talking costs little, short enough that nobody waits for work.
+_BUDGET = 0.15
+# Tasks a worker has at a time: the next one is there when it is done with one.
+_AHEAD = 2
+# Seconds to wait for news before looking at the clock.
+_PATIENCE = 0.2
+
+Progress = Callable[[str, int, int, int], None]
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    """A path of the list."""
+
+    alternative: Alternative
+    parent: _Node | None = None
+    next: _Node | None = None
+    ran: Ran[Cases] | None = None
+    taken: bool = False
+    lost: bool = False
+    booked: bool = False
+
+    @property
+    def free(self) -> bool:
+        return not self.taken and self.ran is None and not self.lost
+
+
+@dataclass(slots=True, eq=False)
+class _Given:
+    """A task in the hands of a worker: the paths it may run, as far as they are known."""
+
+    tree: _Tree
+    open: dict[Trail, _Node] = field(default_factory=dict)
+
+
+class _Tree:
+    """The paths of one function, in order."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.first: _Node | None = None
+        self._chain(None, session.start)
+        self.begun: float | None = None
+        self.over = False
+        # a guided search is not a walk in order: one process does it, from beginning to end
+        self.whole = session.guide is not None
+        self.concluded = False
+        self.counts: Counter[str] = Counter()
+        self.warnings: list[str] = []
+        self._solver: Solver | None = None
+
+    def _chain(self, after: _Node | None, left: Sequence[Alternative]) -> list[_Node]:
+        """Put what is left behind a path, the first to be run first."""
+        nodes = [_Node(alternative, after) for alternative in left]
+        following = after.next if after is not None else self.first
+        for node in reversed(nodes):
+            node.next, following = following, node
+        if after is not None:
+            after.next = following
+        else:
+            self.first = following
+        return nodes
+
+    def nodes(self) -> Iterator[_Node]:
+        node = self.first
+        while node is not None:
+            yield node
+            node = node.next
+
+    def free(self) -> _Node | None:
+        return next((node for node in self.nodes() if node.free), None)
+
+    @property
+    def deadline(self) -> float:
+        return float("inf") if self.begun is None or self.whole else self.begun + self.session.options.seconds
+
+    def begin(self) -> None:
+        self.begun = self.begun if self.begun is not None else time.monotonic()
+
+    def add(self, node: _Node, ran: Ran[Cases]) -> list[_Node]:
+        """A path has been run, here or elsewhere; what it left for later."""
+        node.ran = ran
+        return self._chain(node, list(reversed(ran.alternatives)))
+
+    def settle(self) -> None:
+        """Book what has been run, in order, up to the first path that has not."""
+        while self.first is not None and not self.over and (self.first.ran is not None or self.first.lost):
+            node = self.first
+            self.first = node.next
+            self._book(node)
+            if self.session.is_full():
+                self.close("paths")
+        if self.first is None:
+            self.over = True
+
+    def _book(self, node: _Node) -> None:
+        node.booked = True
+        seen = self.session.result.seen
+        if node.ran is None:
+            seen.cut["lost"] += 1
+            seen.pending.append(Alternative(node.alternative.trail, None))
+            return
+        book(node.ran, seen)
+        if node.ran.end == "finished":
+            self.session.keep(node.ran)
+
+    def close(self, why: str) -> None:
+        """No time, or no room for more paths: keep what there is, the rest is pending."""
+        if self.over:
+            return
+        self.over = True
+        left = 0
+        for node in self.nodes():
+            if node.parent is not None and not node.parent.booked:
+                continue  # known only because a path was run that is not going to be kept
+            if (node.ran is not None or node.lost) and not self.session.is_full():
+                self._book(node)
+            else:
+                left += 1
+                self.session.result.seen.pending.append(Alternative(node.alternative.trail, None))
+        self.first = None
+        if left:
+            self.session.result.seen.cut[why] += left
+
+    def run_here(self, node: _Node) -> None:
+        if self._solver is None:
+            self._solver = self.session.solver()
+        self.begin()
+        given = node.alternative
+        path = Path(self._solver, given.trail, given.model, self.deadline, words=self.session.samples)
+        self.add(node, run_one(self.session.cases, path))
+
+    def explore_here(self) -> None:
+        self.session.explore()
+        self.over = self.concluded = True
+
+    def finish(self) -> Explored:
+        result = self.session.result if self.concluded else self.session.finish()
+        result.summaries += self.counts
+        result.warnings += [w for w in dict.fromkeys(self.warnings) if w not in result.warnings]
+        return result
+
+
+class _Coordinator:
+    """Hands out work, and books what comes back."""
+
+    def __init__(self, trees: Sequence[_Tree], pool: Pool) -> None:
+        self.trees = trees
+        self.pool = pool
+        self.given: dict[int, _Given] = {}
+        self.numbers = itertools.count()
+        self.places: dict[int, int] = {id(tree): number for number, tree in enumerate(trees)}
+        # which function a worker is with
+        self.stays: dict[Process, _Tree] = {}
+
+    def run(self, ctrl_c: CtrlC) -> None:
+        while any(not tree.over for tree in self.trees):
+            if ctrl_c.pressed or any(tree.session.result.stopped for tree in self.trees):
+                raise KeyboardInterrupt
+            now = time.monotonic()
+            for tree in self.trees:
+                if now > tree.deadline:
+                    tree.close("time")
+            self._hand_out()
+            if not self.pool.ready and self._run_one_here():
+                wait = 0.0
+            else:
+                soon = min((tree.deadline for tree in self.trees if not tree.over), default=now)
+                wait = max(0.0, min(_PATIENCE, soon - now))
+            for process, message in self.pool.news(wait):
+                self._hear(process, message)
+            for tree in self.trees:
+                if not tree.whole:
+                    tree.settle()
+            if self.pool.exhausted:
+                for tree in self.trees:
+                    tree.close("lost")
+
+    def _run_one_here(self) -> bool:
+        """While no worker is up, this process does what comes first; for a short function that is all there is."""
+        for tree in self.trees:
+            node = None if tree.over else tree.free()
+            if node is None:
+                continue
+            if tree.whole:
+                if self.pool.coming:
+                    continue
+                node.taken = True
+                tree.explore_here()
+            else:
+                tree.run_here(node)
+            return True
+        return False
+
+    # --- out ---------------------------------------------------------------------------------------------
+
+    def _hand_out(self) -> None:
+        for process in self.pool.ready:
+            while len(process.tasks) < _AHEAD:
+                found = self._work_for(process)
+                if found is None:
+                    break
+                tree, node = found
+                self.stays[process] = tree
+                tree.begin()
+                node.taken = True
+                left = max(0.0, tree.deadline - time.monotonic())
+                trail = None if tree.whole else node.alternative.trail
+                number = next(self.numbers)
+                self.given[number] = _Given(tree, {node.alternative.trail: node})
+                self.pool.give(process, Task(number, self.places[id(tree)], trail, left, _BUDGET))
+
+    def _work_for(self, process: Process) -> tuple[_Tree, _Node] | None:
+        """Of a function that everybody has left; of the worker's own; of a new one; of any.
+
+        A worker that is busy gets more of the same only: the clock of a function runs from its first path.
+        """
+        attended = {id(self.stays[p]) for p in self.pool.ready if p in self.stays and p.tasks}
+        own = self.stays.get(process)
+        rules: list[Callable[[_Tree], bool]] = [lambda tree: tree is own]
+        if not process.tasks:
+            rules.insert(0, lambda tree: tree.begun is not None and id(tree) not in attended)
+            rules += [lambda tree: tree.begun is None, lambda tree: True]
+        for rule in rules:
+            for tree in self.trees:
+                node = tree.free() if not tree.over and rule(tree) else None
+                if node is not None:
+                    return tree, node
+        return None
+
+    # --- in ----------------------------------------------------------------------------------------------
+
+    def _hear(self, process: Process, message: Any) -> None:
+        match message:
+            case ("ran", number, trail, ran):
+                given = self.given[number]
+                node = given.open.pop(trail, None)  # None: the program is not the same there as it is here
+                if node is not None and not given.tree.over:
+                    for left in given.tree.add(node, ran):
+                        left.taken = True
+                        given.open[left.alternative.trail] = left
+            case ("again", number, trail):
+                self._here(self.given[number], trail)
+            case ("explored", number, facts):
+                given = self.given[number]
+                given.open.clear()
+                for name, value in facts.items():
+                    setattr(given.tree.session.result, name, value)
+                given.tree.over = given.tree.concluded = True
+            case ("done", number, counts, warnings):
+                given = self.given.pop(number)
+                given.tree.counts += counts
+                given.tree.warnings += warnings
+                for node in given.open.values():
+                    node.taken = False
+            case ("died", tasks, how):
+                self._bury(process, tasks, how)
+
+    def _here(self, given: _Given, trail: Trail | None) -> None:
+        """A case that cannot be sent is made in this process."""
+        if trail is None:
+            given.open.clear()
+            given.tree.explore_here()
+            return
+        node = given.open.pop(trail)
+        if not given.tree.over:
+            given.tree.run_here(node)
+
+    def _bury(self, process: Process, tasks: Sequence[int], how: str) -> None:
+        """What a worker had not begun goes to others; the path that it was running is lost, and said."""
+        self.stays.pop(process, None)
+        for position, number in enumerate(tasks):
+            given = self.given.pop(number)
+            if given.tree.over:
+                continue
+            for node in given.open.values():
+                node.taken = False
+            if position == 0 and given.open:
+                mine = {id(node) for node in given.open.values()}
+                running = next(node for node in given.tree.nodes() if id(node) in mine)
+                running.lost = True
+                given.tree.warnings.append(f"a worker process died ({how}); the path it was running has no test")
+                if given.tree.whole:
+                    given.tree.settle()
+
+
+def explore_all(
+    sessions: Sequence[Session],
+    texts: Sequence[str],
+    workers: int,
+    progress: Progress | None = None,
+    ctrl_c: CtrlC | None = None,
+) -> list[Explored]:
+    """All sessions, in so many processes; the same as one after the other in this one. Ctrl-C keeps what was found."""
+    ctrl_c = ctrl_c or CtrlC()
+    with ctrl_c:
+        return _explore_all(sessions, texts, workers, progress, ctrl_c)
+
+
+def _explore_all(
+    sessions: Sequence[Session], texts: Sequence[str], workers: int, progress: Progress | None, ctrl_c: CtrlC
+) -> list[Explored]:
+    trees = [_Tree(session) for session in sessions]
+    for tree in trees:
+        tree.session.ctrl_c = ctrl_c
+        if progress is not None:
+            tree.session.progress = _teller(progress, trees, tree)
+    setup = Setup.of(texts, [(s.target.text, s.options, dict(s.inside), s.known) for s in sessions])
+    try:
+        if any(not tree.over for tree in trees):
+            with Pool(workers, setup) as pool:
+                _Coordinator(trees, pool).run(ctrl_c)
+                for tree in trees:
+                    tree.warnings += pool.warnings
+    except KeyboardInterrupt:
+        for tree in trees:
+            if not tree.over:
+                tree.close("time")
+                tree.session.result.stopped = True
+    return [tree.finish() for tree in trees]
+
+
+def _teller(progress: Progress, trees: Sequence[_Tree], tree: _Tree) -> Callable[[int], None]:
+    def tell(cases: int) -> None:
+        progress(tree.session.target.text, sum(t.over for t in trees), len(trees), cases)
+
+    return tell

@@ -1,0 +1,595 @@
+"""A pytest file from test cases: one readable test per case, cases of flat values gathered in parametrize.
+
+A test builds its inputs, calls, and asserts the result and then the state of every object that existed before: each
+field, each element, and which object is which. The docstring (or the parameter's id) is the path condition.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import types
+from dataclasses import dataclass, field
+from typing import Any
+
+from treadle.doors.unit.findings import comment
+from treadle.doors.unit.pytest_contracts import Promised, Promises
+from treadle.doors.unit.pytest_values import (
+    Builder,
+    Imports,
+    NotWritable,
+    comparable,
+    container,
+    flat,
+    leaf,
+    quoted,
+    text,
+)
+from treadle.doors.unit.target import Target
+from treadle.symbolic.python.contracts.conditions import as_written
+from treadle.symbolic.testcase import Node, Opaque, TestCase
+
+_WIDTH = 100
+_ID_WIDTH = 90
+
+
+@dataclass(slots=True)
+class Rendered:
+    """One case in the file: under which test id it runs."""
+
+    case: TestCase
+    test: str  # function name, with [id] for a parameter
+    promised: bool = False  # asserts what the contracts promise
+
+
+@dataclass(slots=True)
+class Written:
+    """A test file's parts; `source()` joins them."""
+
+    title: str
+    imports: Imports = field(default_factory=Imports)
+    bodies: list[tuple[str, str]] = field(default_factory=list)  # (test function name, its source)
+    rendered: list[Rendered] = field(default_factory=list)
+    skipped: list[tuple[TestCase, str]] = field(default_factory=list)
+    uses_pytest: bool = False
+    path_line: str = ""
+
+    def source(self) -> str:
+        lines = [f'"""{self.title}"""', ""]
+        standard = [*(["import sys"] if self.path_line else []), *self.imports.lines(standard=True)]
+        if standard:
+            lines += [*sorted(set(standard), key=lambda line: (line.startswith("from"), line)), ""]
+        third = ["import pytest"] if self.uses_pytest else []
+        own = self.imports.lines(standard=False)
+        if third:
+            lines += [*third, ""] if own and not self.path_line else third
+        if self.path_line:
+            lines += ["", self.path_line, ""]
+            own = [f"{line}  # noqa: E402" if "\n" not in line else line for line in own]
+        lines += own
+        text_ = "\n".join(lines).rstrip() + "\n"
+        for _, body in self.bodies:
+            text_ += "\n\n" + body
+        return text_
+
+
+def write(
+    groups: list[tuple[Target, list[TestCase]]],
+    approximate: frozenset[int] = frozenset(),
+    taken: frozenset[str] = frozenset(),
+    plainly: frozenset[int] | None = frozenset(),
+) -> Written:
+    """The test file for the cases of some targets; `approximate`: ids of cases whose floats need a tolerance;
+    `taken`: names that a test must not have; `plainly`: ids of cases without assertions from contracts (None: all)."""
+    names = ", ".join(target.text.replace(":", ".") for target, _ in groups[:4])
+    more = f" and {len(groups) - 4} more" if len(groups) > 4 else ""
+    written = Written(f"Tests of {names}{more}, written by `treadle unit`.")
+    used = set(taken)
+    for target, cases in groups:
+        _Writer(target, written, used, approximate, plainly).all(cases)
+    return written
+
+
+class _Writer:
+    def __init__(
+        self,
+        target: Target,
+        written: Written,
+        used: set[str],
+        approximate: frozenset[int],
+        plainly: frozenset[int] | None,
+    ) -> None:
+        self.target = target
+        self.written = written
+        self.imports = written.imports
+        self.used = used
+        self.approximate = approximate
+        self.plainly = plainly
+        self.promises = Promises(target, written.imports)
+
+    def all(self, cases: list[TestCase]) -> None:
+        tables: dict[str, list[TestCase]] = {}
+        for case in cases:
+            try:
+                kind = self._table(case)
+            except NotWritable:
+                kind = ""
+            if kind:
+                tables.setdefault(kind, []).append(case)
+        gathered = {id(c) for table in tables.values() if len(table) > 1 for c in table}
+        for kind, table in tables.items():
+            if len(table) > 1:
+                self._parametrized(kind, table)
+        for case in cases:
+            if id(case) not in gathered:
+                try:
+                    self._single(case)
+                except NotWritable as reason:
+                    self.written.skipped.append((case, str(reason)))
+                except Exception as error:
+                    # building inputs runs the program's own constructors: whatever they do costs one case only
+                    self.written.skipped.append((case, f"{type(error).__name__}: {error}"))
+
+    # --- calls -------------------------------------------------------------------------------------------
+
+    def _call(self, arguments: dict[str, str], drained: bool) -> str:
+        target = self.target
+        args: list[str] = []
+        left_out = False
+        for parameter in target.parameters():
+            if parameter.name not in arguments:
+                left_out = True
+                continue
+            value = arguments[parameter.name]
+            by_name = left_out or parameter.kind is parameter.KEYWORD_ONLY
+            args.append(f"{parameter.name}={value}" if by_name else value)
+        rest = target.rest()
+        if rest is not None and arguments.get(rest.name, "()") != "()":
+            place = next((i for i, a in enumerate(args) if re.match(r"\w+=", a)), len(args))
+            args.insert(place, _spread(arguments[rest.name]))
+        joined = ", ".join(args)
+        name = target.name.rpartition(".")[2]
+        if target.receiver == "new" and target.cls is not None:
+            call = f"{self.imports.of(target.cls)}({joined})"
+        elif target.is_property:
+            call = f"{arguments['self']}.{name}"
+        elif target.receiver == "self":
+            call = f"{arguments['self']}.{name}({joined})"
+        elif target.cls is not None:
+            call = f"{self.imports.of(target.cls)}.{name}({joined})"
+        else:
+            call = f"{self.imports.local_name(target.module.__name__, name)}({joined})"
+        return f"list({call})" if drained else call
+
+    # --- parametrized ------------------------------------------------------------------------------------
+
+    def _table(self, case: TestCase) -> str:
+        """The kind of table a case can go in; '' for a test of its own."""
+        simple = all(flat(v) and not _holds_mutable(v) for v in case.arguments.values())
+        if not simple or case.touches or case.after or self.target.receiver in ("self",) or case.violation is not None:
+            return ""
+        try:
+            for value in case.arguments.values():
+                text(value, self.imports, {})
+            if case.outcome.raises is None:
+                if not flat(case.outcome.value):
+                    return ""
+                text(case.outcome.value, self.imports, {})
+        except NotWritable:
+            return ""
+        drained = " drained" if case.outcome.drained else ""
+        if self.plainly is not None and id(case) in self.plainly:
+            return ""
+        if case.outcome.raises is not None:
+            return ("raises" if case.outcome.message is not None else "raises silently") + drained
+        if id(case) in self.approximate:
+            return "approximate" + drained
+        return ("is" if case.outcome.value is None or isinstance(case.outcome.value, bool) else "equals") + drained
+
+    def _parametrized(self, kind: str, cases: list[TestCase]) -> None:
+        raises = kind.startswith("raises")
+        suffix = "_raises" if raises else ""
+        name = self._unique(f"test_{_snake(self.target.name)}{suffix}")
+        parameters = list(cases[0].arguments)
+        renamed = {p: (p if p not in ("expected", "error", "message", "request") else f"{p}_") for p in parameters}
+        outputs = ["expected"]
+        if raises:
+            outputs = ["error", "message"] if kind.startswith("raises") and "silently" not in kind else ["error"]
+        columns = [*renamed.values(), *outputs]
+        rows: list[str] = []
+        ids: set[str] = set()
+        for case in cases:
+            values = [text(case.arguments[p], self.imports, {}) for p in parameters]
+            if raises:
+                values.append(self.imports.of(case.outcome.raises))
+                if "message" in outputs:
+                    values.append(quoted(case.outcome.message or ""))
+            else:
+                values.append(text(case.outcome.value, self.imports, {}))
+            shown = _identifier(case.condition, ids)
+            rows.append(_row(values, shown))
+            self.written.rendered.append(Rendered(case, f"{name}[{shown}]", bool(self.promises.conditions)))
+        shown_columns = ", ".join(f'"{c}"' for c in columns)
+        header = f'"{columns[0]}"' if len(columns) == 1 else f"({shown_columns})"
+        call = self._call(renamed, cases[0].outcome.drained)
+        promised = self._promised(cases[0], renamed)
+        lines = ["@pytest.mark.parametrize(", f"    {header},", "    [", *rows, "    ],", ")"]
+        lines.append(f"def {name}({', '.join(columns)}):")
+        if raises:
+            caught = " as caught" if "message" in outputs else ""
+            lines += [f"    with pytest.raises(error){caught}:", f"        {call}"]
+            if "message" in outputs:
+                lines.append("    assert str(caught.value) == message")
+        else:
+            lines += [f"    {line}" for line in promised.before]
+            if promised.needs_result:
+                lines.append(f"    result = {call}")
+                call = "result"
+            approximate = kind.startswith("approximate")
+            expected = "pytest.approx(expected)" if approximate else "expected"
+            lines.append(f"    assert {call} {'is' if kind.startswith('is') else '=='} {expected}")
+            lines += [f"    {line}" for line in promised.after]
+        self.written.uses_pytest = True
+        self.written.bodies.append((name, "\n".join(lines) + "\n"))
+
+    # --- one test ----------------------------------------------------------------------------------------
+
+    def _single(self, case: TestCase) -> None:
+        saved = (dict(self.imports.names), dict(self.imports.modules), self.written.uses_pytest)
+        try:
+            name, body = self._body(case)
+        except Exception:
+            self.imports.names, self.imports.modules, self.written.uses_pytest = saved
+            raise
+        self.written.bodies.append((name, body))
+        self.written.rendered.append(Rendered(case, name, bool(self.promises.conditions)))
+
+    def _body(self, case: TestCase) -> tuple[str, str]:
+        target = self.target
+        if target.cls is not None:
+            self.imports.of(target.cls)
+        else:
+            self.imports.local_name(target.module.__name__, target.name)
+        builder = Builder(self.imports, set())
+        lines = self._protect(case)
+        arguments: dict[str, str] = {}
+        for name, value in case.arguments.items():
+            wanted = _snake(as_written(self.target.cls).__name__) if name == "self" and self.target.cls else name
+            arguments[name] = builder.build(wanted, value)
+        builder.finish()
+        lines += builder.lines
+        call = self._call(arguments, case.outcome.drained)
+        promised = self._promised(case, arguments)
+        checks = _Assertions(self, case, builder)
+        lines += promised.before
+        if case.violation is not None:
+            lines += comment(case)
+        if promised.needs_result:
+            lines.append(f"result = {call}")
+            call = "result"
+        lines += self._outcome(case, call, builder, checks)
+        lines += self._state(case, builder, checks)
+        lines += promised.after
+        name = self._unique(self._test_name(case))
+        fixture = "monkeypatch" if case.touches else ""
+        condition = case.condition.replace("\\", "\\\\").replace('"""', "'''")
+        doc = _docstring(condition)
+        shown = "\n".join(
+            f"    {line}" if line else "" for part in [doc, *map(_folded, lines)] for line in part.split("\n")
+        )
+        return name, f"def {name}({fixture}):\n{shown}\n"
+
+    def _protect(self, case: TestCase) -> list[str]:
+        """State outside the arguments that the call changes is put back afterwards."""
+        lines = []
+        for where, name in case.touches:
+            module, _, cls = where.partition(":")
+            owner = self.imports.module(module)
+            owner = f"{owner}.{cls}" if cls else owner
+            self.imports.module("copy")
+            if self._exists(module, cls, name):
+                lines.append(f'monkeypatch.setattr({owner}, "{name}", copy.deepcopy({owner}.{name}))')
+            else:
+                lines.append(f'monkeypatch.setattr({owner}, "{name}", None, raising=False)')
+                lines.append(f'monkeypatch.delattr({owner}, "{name}")')
+        return lines
+
+    def _exists(self, module: str, cls: str, name: str) -> bool:
+        found: Any = sys.modules.get(module)
+        for part in filter(None, cls.split(".")):
+            found = getattr(found, part, None)
+        return hasattr(found, name)
+
+    def _outcome(self, case: TestCase, call: str, builder: Builder, checks: _Assertions) -> list[str]:
+        outcome = case.outcome
+        if outcome.raises is not None:
+            self.written.uses_pytest = True
+            kind = self.imports.of(outcome.raises)
+            return self._raising(kind, call, outcome.message)
+        value = outcome.value
+        if isinstance(value, Node) and value.number in builder.names:
+            return [f"assert {call} is {builder.names[value.number]}"]
+        if value is None or isinstance(value, bool):
+            return [f"assert {call} is {value}"]
+        if comparable(value, builder.names):
+            return [self._equality(case, call, text(value, self.imports, builder.names), value)]
+        if isinstance(value, Node) and value.kind == "held":
+            try:
+                shown = container(value, self.imports, builder.names)
+                return [f"assert {call} == {shown}"]
+            except NotWritable:
+                pass
+        return [*([f"result = {call}"] if call != "result" else []), *checks.of("result", value)]
+
+    def _promised(self, case: TestCase, arguments: dict[str, str]) -> Promised:
+        """What the contracts of the target assert of a call that returns."""
+        plain = self.plainly is None or id(case) in self.plainly
+        if plain or case.outcome.raises is not None or case.outcome.drained:
+            return Promised()
+        return self.promises.of(arguments, case)
+
+    def _raising(self, kind: str, call: str, message: str | None) -> list[str]:
+        if message is None:
+            return [f"with pytest.raises({kind}):", f"    {call}"]
+        check = f"assert str(caught.value) == {quoted(message)}"
+        return [f"with pytest.raises({kind}) as caught:", f"    {call}", check]
+
+    def _equality(self, case: TestCase, left: str, right: str, value: Any) -> str:
+        if id(case) in self.approximate and _has_float(value):
+            self.written.uses_pytest = True
+            return f"assert {left} == pytest.approx({right})"
+        if isinstance(value, type):
+            return f"assert {left} is {right}"
+        return f"assert {left} == {right}"
+
+    def _state(self, case: TestCase, builder: Builder, checks: _Assertions) -> list[str]:
+        """Every object that was there before the call, as it must be now."""
+        lines: list[str] = []
+        for number, name in builder.names.items():
+            node = case.after.get(number)
+            if node is not None:
+                lines += checks.contents(name, node)
+        return lines
+
+    # --- names -------------------------------------------------------------------------------------------
+
+    def _test_name(self, case: TestCase) -> str:
+        base = f"test_{_snake(self.target.name)}"
+        outcome = case.outcome
+        if case.violation is not None:
+            what = f"breaks_{_snake(case.violation.kind)}"
+        elif outcome.raises is not None:
+            what = f"raises_{_snake(outcome.raises.__name__)}"
+        elif outcome.value is None or isinstance(outcome.value, bool | int):
+            what = f"returns_{_words(repr(outcome.value))}"
+        else:
+            what = ""
+        when = "_and_".join(_words(c) for c in case.conditions[-3:])
+        full = "_".join(part for part in (base, what, f"when_{when}" if when else "") if part)
+        return full if len(full) <= 96 else full[:96].rpartition("_")[0]
+
+    def _unique(self, name: str) -> str:
+        candidate, n = name, 1
+        while candidate in self.used:
+            n += 1
+            candidate = f"{name}_{n}"
+        self.used.add(candidate)
+        return candidate
+
+
+class _Assertions:
+    """Assertions that an object graph is what it should be, identity included."""
+
+    def __init__(self, writer: _Writer, case: TestCase, builder: Builder) -> None:
+        self.writer = writer
+        self.case = case
+        self.imports = writer.imports
+        self.names = dict(builder.names)
+
+    def of(self, path: str, value: Any) -> list[str]:
+        """path holds value."""
+        if isinstance(value, Node):
+            if value.number in self.names:
+                return [f"assert {path} is {self.names[value.number]}"]
+            if comparable(value, self.names):
+                return [self.writer._equality(self.case, path, text(value, self.imports, self.names), value)]
+            self.names[value.number] = path
+            return [*self._kind(path, value), *self.contents(path, value)]
+        if isinstance(value, tuple) and not comparable(value, self.names):
+            lines = [f"assert len({path}) == {len(value)}"]
+            for i, part in enumerate(value):
+                lines += self.of(f"{path}[{i}]", part)
+            return lines
+        if isinstance(value, Opaque):
+            if value.type_name == "str":
+                return [f"assert isinstance({path}, str)"]
+            return [f"assert callable({path})"] if value.type_name in ("function", "method") else []
+        try:
+            shown = text(value, self.imports, self.names)
+        except NotWritable:
+            return []
+        if value is None or isinstance(value, bool):
+            return [f"assert {path} is {shown}"]
+        return [self.writer._equality(self.case, path, shown, value)]
+
+    def _kind(self, path: str, node: Node) -> list[str]:
+        if node.kind in ("instance", "held") and node.cls is not None:
+            try:
+                return [f"assert type({path}) is {self.imports.of(node.cls)}"]
+            except NotWritable:
+                return []
+        return []
+
+    def contents(self, path: str, node: Node) -> list[str]:
+        lines: list[str] = []
+        if node.kind == "function":
+            return self._calls(path, [arguments for arguments, _ in node.entries])
+        if node.kind == "instance" or node.kind == "held":
+            for name, value in node.fields.items():
+                lines += self.of(f"{path}.{name}", value)
+            if node.kind == "held":
+                lines += self._held(path, node)
+            return lines
+        own = {n: p for n, p in self.names.items() if n != node.number}
+        if comparable(node, own):
+            return [self.writer._equality(self.case, path, container(node, self.imports, own), node)]
+        size = len(node.items) + len(node.entries)
+        lines.append(f"assert len({path}) == {size}")
+        for i, item in enumerate(node.items):
+            lines += self.of(f"{path}[{i}]", item)
+        for key, item in node.entries:
+            if node.kind == "dict":
+                lines += self.of(f"{path}[{text(key, self.imports, self.names)}]", item)
+            else:
+                lines.append(f"assert {text(key, self.imports, self.names)} in {path}")
+        return lines
+
+    def _calls(self, path: str, calls: list[Any]) -> list[str]:
+        """With what an input function was called."""
+        if not calls:
+            return [f"{path}.assert_not_called()"]
+        if not all(comparable(arguments, self.names) for arguments in calls):
+            return [f"assert {path}.call_count == {len(calls)}"]
+        shown = ", ".join(text(arguments, self.imports, self.names) for arguments in calls)
+        return [f"assert [call.args for call in {path}.call_args_list] == [{shown}]"]
+
+    def _held(self, path: str, node: Node) -> list[str]:
+        value = node.items[0]
+        if any(isinstance(getattr(node.cls, m, None), types.FunctionType) for m in ("__iter__", "__len__", "__eq__")):
+            return []  # the class shows itself otherwise than its base would
+        if isinstance(value, tuple):
+            return self.of(f"tuple({path})", value)
+        if isinstance(value, Node) and value.kind in ("list", "dict", "set"):
+            return self.of(f"{value.kind}({path})", value)
+        try:
+            return [f"assert {path} == {leaf(value, self.imports)}"]
+        except NotWritable:
+            return []
+
+
+# --- text --------------------------------------------------------------------------------------------------
+
+_OPERATORS = {"==": "eq", "!=": "ne", "<=": "le", ">=": "ge", "<": "lt", ">": "gt", "+": "plus", "*": "times"}
+_OPERATORS |= {"%": "mod", "//": "div", "/": "by"}
+
+
+def _words(condition: str) -> str:
+    """A condition as part of a function's name: 'n >= 0' is n_ge_0."""
+    for symbol, word in _OPERATORS.items():
+        condition = condition.replace(f" {symbol} ", f" {word} ")
+    condition = re.sub(r"(?<![\w])-(\d)", r"minus_\1", condition)
+    return re.sub(r"\W+", "_", condition).strip("_").lower()[:60].rstrip("_")
+
+
+def _snake(name: str) -> str:
+    name = name.replace(".", "_")
+    name = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", name)
+    name = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name)
+    return re.sub(r"_+", "_", name).strip("_").lower()
+
+
+def _identifier(condition: str, used: set[str]) -> str:
+    base = condition.encode("ascii", "replace").decode().replace("[", "(").replace("]", ")").replace("::", ":")
+    base = re.sub(r"[^ -~]", "?", base).replace("\\", "/")
+    if len(base) > _ID_WIDTH:
+        base = base[: _ID_WIDTH - 3].rstrip() + "..."
+    name, n = base, 1
+    while name in used:
+        n += 1
+        name = f"{base} #{n}"
+    used.add(name)
+    return name
+
+
+def _row(values: list[str], shown: str) -> str:
+    line = f"        pytest.param({', '.join([*values, f'id={quoted(shown)}'])}),"
+    if len(line) <= _WIDTH:
+        return line
+    inner = [f"            {value}," for value in (*values, f"id={quoted(shown)}")]
+    return "\n".join(["        pytest.param(", *inner, "        ),"])
+
+
+def _docstring(condition: str) -> str:
+    if condition.endswith('"'):
+        condition += " "
+    if len(condition) <= _WIDTH - 10:
+        return f'"""{condition}"""'
+    lines: list[str] = []
+    current = ""
+    for part in condition.split(" and "):
+        piece = part if not current else f" and {part}"
+        if len(current) + len(piece) > _WIDTH - 10 and current:
+            lines.append(current)
+            current = f"and {part}"
+        else:
+            current += piece
+    lines.append(current)
+    return '"""' + "\n".join(lines) + '\n"""'
+
+
+def _folded(line: str) -> str:
+    """Break a long collection or call over lines, one element each."""
+    if len(line) <= _WIDTH:
+        return line
+    match = re.match(r"^(\w+ = )?(.*?[\[({])(.*)([\])}])$", line)
+    if match is None or line.lstrip().startswith(("assert", "with")):
+        return line
+    start, opening, inner, closing = match.groups()
+    parts = _split(inner)
+    if parts is None or len(parts) < 2:
+        return line
+    return f"{start or ''}{opening}\n" + "".join(f"    {p},\n" for p in parts) + closing
+
+
+def _split(inner: str) -> list[str] | None:
+    """Elements at the top level of a collection's source; None if brackets do not balance."""
+    parts: list[str] = []
+    depth, quote, current = 0, "", ""
+    i = 0
+    while i < len(inner):
+        c = inner[i]
+        if quote:
+            if c == "\\":
+                current += inner[i : i + 2]
+                i += 2
+                continue
+            quote = "" if c == quote else quote
+        elif c in "'\"":
+            quote = c
+        elif c in "([{":
+            depth += 1
+        elif c in ")]}":
+            depth -= 1
+            if depth < 0:
+                return None
+        elif c == "," and depth == 0:
+            parts.append(current.strip())
+            current = ""
+            i += 1
+            continue
+        current += c
+        i += 1
+    if current.strip():
+        parts.append(current.strip())
+    return parts if depth == 0 and not quote else None
+
+
+def _spread(source: str) -> str:
+    """*args in a call: the elements themselves when the tuple is written out."""
+    if source.startswith("(") and source.endswith(")"):
+        return source[1:-1].removesuffix(",")
+    return f"*{source}"
+
+
+def _has_float(value: Any) -> bool:
+    if isinstance(value, Node):
+        return any(_has_float(v) for v in value.items) or any(_has_float(v) for _, v in value.entries)
+    if isinstance(value, tuple):
+        return any(_has_float(v) for v in value)
+    return isinstance(value, float)
+
+
+def _holds_mutable(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return any(_holds_mutable(v) for v in value)
+    return isinstance(value, Node)

@@ -1,0 +1,451 @@
+"""Values and objects as Python source: how a test builds its inputs.
+
+Objects are built by their constructor when it can make them (that is tried, for real), with assignments for what it
+leaves different; else field by field. Cycles are closed by assignment. Every object gets a name of its own, so that
+a test can look at it after the call even when nothing points to it any more.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+import enum
+import importlib
+import inspect
+import keyword
+import math
+import re
+import sys
+import types
+from collections.abc import Container
+from typing import Any
+from unittest.mock import Mock
+
+from treadle.symbolic import types as t
+from treadle.symbolic.python.contracts.conditions import as_written
+from treadle.symbolic.python.types import hints, infer
+from treadle.symbolic.testcase import Node, Opaque
+
+
+class NotWritable(Exception):
+    """A value that has no source text."""
+
+
+class Imports:
+    """The names a test file imports; clashing names get an alias."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, tuple[str, str]] = {}  # local name -> (module, name)
+        self.modules: dict[str, str] = {}  # module -> local name
+
+    def of(self, value: Any) -> str:
+        """How a test refers to a class or function."""
+        named = as_written(value) if isinstance(value, type) else value
+        module, qualified = getattr(named, "__module__", None), getattr(named, "__qualname__", "")
+        if module is None or not qualified or "<" in qualified:
+            raise NotWritable(f"{value!r} cannot be imported")
+        if module == "builtins" and hasattr(builtins, qualified):
+            return str(qualified)
+        found: Any = importlib.import_module(module)
+        for part in qualified.split("."):
+            found = getattr(found, part, None)
+        if found is not value:
+            raise NotWritable(f"{value!r} is not what its name says")
+        first, _, rest = qualified.partition(".")
+        local = self.local_name(module, first)
+        return f"{local}.{rest}" if rest else local
+
+    def local_name(self, module: str, name: str) -> str:
+        for local, source in self.names.items():
+            if source == (module, name):
+                return local
+        local = name
+        taken = {*self.names, *self.modules.values(), *dir(builtins), "pytest"}
+        if name.startswith(("test", "Test")):
+            # pytest would collect it
+            local = f"_{name}"
+        while local in taken:
+            local = f"{local}_"
+        self.names[local] = (module, name)
+        return local
+
+    def module(self, name: str) -> str:
+        self.modules.setdefault(name, name)
+        return name
+
+    def lines(self, standard: bool) -> list[str]:
+        """The imports of the standard library, or those of everything else."""
+        plain = [f"import {name}" for name in sorted(self.modules) if _is_standard(name) is standard]
+        by_module: dict[str, list[str]] = {}
+        for local, (module, name) in self.names.items():
+            if _is_standard(module) is standard:
+                by_module.setdefault(module, []).append(name if local == name else f"{name} as {local}")
+        return plain + [
+            _wrapped(f"from {module} import ", sorted(names)) for module, names in sorted(by_module.items())
+        ]
+
+
+def _is_standard(module: str) -> bool:
+    return module.partition(".")[0] in sys.stdlib_module_names
+
+
+def _wrapped(start: str, names: list[str]) -> str:
+    line = start + ", ".join(names)
+    if len(line) <= 100:
+        return line
+    return start + "(\n" + "".join(f"    {name},\n" for name in names) + ")"
+
+
+def leaf(value: Any, imports: Imports) -> str:
+    """The source of a value without identity."""
+    if isinstance(value, enum.Enum):
+        return (
+            f"{imports.of(type(value))}.{value.name}" if value.name else f"{imports.of(type(value))}({value.value!r})"
+        )
+    if isinstance(value, str):
+        return quoted(value)
+    if value is None or isinstance(value, bool | int | bytes):
+        return repr(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else f'float("{value}")'
+    if isinstance(value, range | slice | complex):
+        return repr(value)
+    if isinstance(value, types.FunctionType | types.BuiltinFunctionType | type):
+        return imports.of(value)
+    if isinstance(value, Opaque):
+        raise NotWritable("a value without source text")
+    return _by_repr(value, imports)
+
+
+def quoted(text: str) -> str:
+    """A string in double quotes, as formatters write it."""
+    plain = repr(text)
+    if plain.startswith("'") and '"' not in text:
+        return f'"{plain[1:-1]}"'
+    return plain
+
+
+def _by_repr(value: Any, imports: Imports) -> str:
+    """Values whose repr is their source: dates, decimals, fractions, paths."""
+    kind = type(value)
+    text = repr(value)
+    module = kind.__module__
+    qualified = text if text.startswith(f"{module}.") else f"{module}.{text}"
+    try:
+        loaded = importlib.import_module(module)
+        again = eval(qualified, {module.partition(".")[0]: importlib.import_module(module.partition(".")[0])})
+        same = type(again) is kind and again == value
+    except Exception:
+        raise NotWritable(f"{text} has no source text") from None
+    if not same:
+        raise NotWritable(f"{text} has no source text")
+    del loaded
+    imports.module(module)
+    return qualified
+
+
+def text(value: Any, imports: Imports, names: dict[int, str]) -> str:
+    """A value in terms of the names of the objects that were built."""
+    if isinstance(value, Node):
+        if value.number in names:
+            return names[value.number]
+        return container(value, imports, names)
+    if isinstance(value, tuple):
+        inner = ", ".join(text(v, imports, names) for v in value)
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    return leaf(value, imports)
+
+
+def container(node: Node, imports: Imports, names: dict[int, str]) -> str:
+    if node.kind == "list":
+        return f"[{', '.join(text(v, imports, names) for v in node.items)}]"
+    if node.kind == "dict":
+        pairs = [f"{text(k, imports, names)}: {text(v, imports, names)}" for k, v in node.entries]
+        return "{" + ", ".join(pairs) + "}"
+    if node.kind in ("set", "frozenset"):
+        inner = ", ".join(text(k, imports, names) for k, _ in node.entries)
+        if node.kind == "frozenset":
+            return f"frozenset({{{inner}}})" if inner else "frozenset()"
+        return f"{{{inner}}}" if inner else "set()"
+    if node.kind == "held" and not node.fields and isinstance(node.items[0], tuple) and node.cls is not None:
+        return f"{imports.of(node.cls)}({', '.join(text(v, imports, names) for v in node.items[0])})"
+    raise NotWritable(f"an object of type {node.cls.__name__ if node.cls else node.kind} inside a value")
+
+
+def flat(value: Any, around: tuple[int, ...] = ()) -> bool:
+    """A value that == compares completely: no objects of the program inside, and not itself."""
+    if isinstance(value, Node):
+        if value.kind in ("instance", "held", "function") or value.number in around:
+            return False
+        inside = (*around, value.number)
+        parts = [*value.items, *(part for pair in value.entries for part in pair)]
+        return all(flat(v, inside) for v in parts)
+    if isinstance(value, tuple):
+        return all(flat(v, around) for v in value)
+    return not isinstance(value, Opaque)
+
+
+def comparable(value: Any, named: Container[int]) -> bool:
+    """Flat, and without objects whose identity a test must check: inputs, and new ones that occur twice."""
+    seen: set[int] = set()
+
+    def visit(part: Any) -> bool:
+        if isinstance(part, tuple):
+            return all(visit(p) for p in part)
+        if not isinstance(part, Node):
+            return True
+        if part.number in named or part.number in seen:
+            return False
+        seen.add(part.number)
+        return all(visit(p) for p in (*part.items, *(x for pair in part.entries for x in pair)))
+
+    return flat(value) and visit(value)
+
+
+class Builder:
+    """The statements that make a test's inputs, checked by making them."""
+
+    def __init__(self, imports: Imports, reserved: set[str]) -> None:
+        self.imports = imports
+        self.lines: list[str] = []
+        self.names: dict[int, str] = {}
+        self.real: dict[int, Any] = {}
+        self._taken = {*reserved, *keyword.kwlist, "pytest", "result", "error"}
+        self._making: set[int] = set()
+        self._later: list[tuple[int, str, Any]] = []  # fields that close a cycle
+
+    def build(self, name: str, value: Any) -> str:
+        """Make a value; its expression in the test."""
+        if isinstance(value, Node):
+            return self._node(value, name)
+        if isinstance(value, tuple):
+            parts = [self.build(f"{name}_{i}", v) for i, v in enumerate(value)]
+            return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
+        return leaf(value, self.imports)
+
+    def finish(self) -> None:
+        """Close the cycles."""
+        for number, field, value in self._later:
+            target = self.real[number]
+            self._assign(self.names[number], target, field, value, self.build(field, value))
+        self._later.clear()
+
+    def value(self, value: Any) -> Any:
+        """The real value, for trying constructors."""
+        if isinstance(value, Node):
+            return self.real[value.number]
+        if isinstance(value, tuple):
+            return tuple(self.value(v) for v in value)
+        return value
+
+    def _name(self, wanted: str) -> str:
+        base = re.sub(r"\W+", "_", wanted).strip("_").lower() or "value"
+        base = f"value_{base}" if base[0].isdigit() else base
+        if base in self._taken or hasattr(builtins, base) or base in self.imports.names:
+            base = f"{base}_"
+        name, n = base, 1
+        while name in self._taken or name in self.imports.names:
+            n += 1
+            name = f"{base.rstrip('_')}_{n}"
+        self._taken.add(name)
+        return name
+
+    def _node(self, node: Node, wanted: str) -> str:
+        if node.number in self.names:
+            return self.names[node.number]
+        if node.number in self._making:
+            raise _Cycle(node)
+        if node.kind == "instance":
+            return self._instance(node, wanted)
+        if node.kind == "function":
+            return self._function(node, wanted)
+        return self._container(node, wanted)
+
+    def _function(self, node: Node, wanted: str) -> str:
+        """A stand-in that returns what the path assumed."""
+        results = [self.build(f"{wanted}_result", value) for value in node.items]
+        values = [self.value(value) for value in node.items]
+        arguments = ""
+        if len(results) == 1:
+            arguments = f"return_value={results[0]}"
+        elif results:
+            arguments = f"side_effect=[{', '.join(results)}]"
+        name = self.names[node.number] = self._name(wanted)
+        self.real[node.number] = Mock(side_effect=values)
+        self.lines.append(f"{name} = {self.imports.of(Mock)}({arguments})")
+        return name
+
+    def _container(self, node: Node, wanted: str) -> str:
+        self._making.add(node.number)
+        single = wanted.removesuffix("s") if wanted.endswith("s") else f"{wanted}_item"
+        for i, item in enumerate(node.items):
+            self.build(single if i == 0 else f"{single}_{i + 1}", item)
+        for key, item in node.entries:
+            self.build(f"{single}_key", key)
+            self.build(single, item)
+        source = container(node, self.imports, self.names)
+        name = self.names[node.number] = self._name(wanted)
+        pairs = [(self.value(k), self.value(v)) for k, v in node.entries]
+        made: Any = [self.value(v) for v in node.items]
+        if node.kind == "dict":
+            made = dict(pairs)
+        elif node.kind in ("set", "frozenset"):
+            made = {k for k, _ in pairs}
+        self.real[node.number] = made
+        self.lines.append(f"{name} = {source}")
+        self._making.discard(node.number)
+        return name
+
+    def _instance(self, node: Node, wanted: str) -> str:
+        cls = node.cls
+        assert cls is not None
+        self.imports.of(cls)  # its name is taken before any object gets one
+        self._making.add(node.number)
+        ready: dict[str, Any] = {}
+        for field, value in node.fields.items():
+            try:
+                self.build(_short(field), value)
+            except _Cycle:
+                self._later.append((node.number, field, value))
+            else:
+                ready[field] = value
+        name = self._name(wanted)
+        if not self._constructed(node, name, cls, ready):
+            self._bare(node, name, cls, ready)
+        self.names[node.number] = name
+        self._making.discard(node.number)
+        if not self._making:
+            self.finish()
+        return name
+
+    def _constructed(self, node: Node, name: str, cls: type, ready: dict[str, Any]) -> bool:
+        """Try the constructor with the wanted fields; fix what differs by assignment."""
+        plan = _constructor_arguments(cls, ready)
+        if plan is None:
+            return False
+        positional, named = plan
+        try:
+            made = cls(*(self.value(v) for v in positional), **{k: self.value(v) for k, v in named.items()})
+        except (Exception, SystemExit):
+            return False
+        missing = [f for f, v in ready.items() if not _holds(made, f, self.value(v))]
+        source = [text(v, self.imports, self.names) for v in positional]
+        source += [f"{k}={text(v, self.imports, self.names)}" for k, v in named.items()]
+        mark = len(self.lines)
+        self.lines.append(f"{name} = {self.imports.of(cls)}({', '.join(source)})")
+        self.real[node.number] = made
+        try:
+            for field in missing:
+                source_text = text(ready[field], self.imports, self.names)
+                self._assign(name, made, field, ready[field], source_text)
+        except Exception:
+            del self.lines[mark:]
+            return False
+        return True
+
+    def _bare(self, node: Node, name: str, cls: type, ready: dict[str, Any]) -> None:
+        try:
+            made: Any = object.__new__(cls)
+        except TypeError as error:
+            raise NotWritable(str(error)) from None
+        self.real[node.number] = made
+        shown = self.imports.of(cls)
+        self.lines.append(f"{name} = object.__new__({shown})")
+        for field, value in ready.items():
+            self._assign(name, made, field, value, text(value, self.imports, self.names))
+
+    def _assign(self, name: str, target: Any, field: str, value: Any, source: str) -> None:
+        frozen = dataclasses.is_dataclass(target) and type(target).__setattr__ is not object.__setattr__
+        own = isinstance(type(target).__setattr__, types.FunctionType)
+        if frozen or own or isinstance(inspect.getattr_static(type(target), field, None), property):
+            object.__setattr__(target, field, self.value(value))
+            self.lines.append(f"object.__setattr__({name}, {field!r}, {source})")
+        else:
+            setattr(target, field, self.value(value))
+            self.lines.append(f"{name}.{field} = {source}")
+
+
+class _Cycle(Exception):
+    def __init__(self, node: Node) -> None:
+        super().__init__(node.number)
+        self.node = node
+
+
+def _short(field: str) -> str:
+    return field.rpartition("__")[2].strip("_") or "value"
+
+
+def _holds(made: Any, field: str, wanted: Any) -> bool:
+    """Whether the constructor gave the field exactly this value."""
+    try:
+        found = inspect.getattr_static(made, field)
+        if isinstance(found, types.MemberDescriptorType):
+            found = getattr(made, field)
+    except AttributeError:
+        return False
+    if isinstance(wanted, bool | int | float | str | bytes | tuple | type(None)):
+        try:
+            return type(found) is type(wanted) and bool(found == wanted)
+        except Exception:
+            return False
+    return found is wanted
+
+
+def _constructor_arguments(cls: type, ready: dict[str, Any]) -> tuple[list[Any], dict[str, Any]] | None:
+    """Arguments for the constructor, by the names of the fields; None when it wants what nobody knows."""
+    if inspect.getattr_static(cls, "__init__") is object.__init__ and cls.__new__ is object.__new__:  # type: ignore[comparison-overlap]
+        return [], {}
+    try:
+        signature = inspect.signature(cls)
+    except (TypeError, ValueError):
+        return None
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    skipped = False
+    for parameter in signature.parameters.values():
+        name = parameter.name
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        field = next((f for f in (name, f"_{name}", f"_{cls.__name__}__{name}") if f in ready), None)
+        if field is not None:
+            value = ready[field]
+        elif parameter.default is not parameter.empty:
+            skipped = True
+            continue
+        else:
+            value = _plain_default(cls, name)
+            if value is _NOTHING:
+                return None
+        if parameter.kind is parameter.KEYWORD_ONLY or skipped:
+            named[name] = value
+        else:
+            positional.append(value)
+    return positional, named
+
+
+_NOTHING: Any = object()
+
+
+def _plain_default(cls: type, name: str) -> Any:
+    """A harmless value for a constructor parameter that the test does not care about."""
+    init = inspect.getattr_static(cls, "__init__", None)
+    kind: t.Type | None = None
+    if isinstance(init, types.FunctionType):
+        hint = hints.resolved_hints(init).get(name)
+        kind = hints.from_hint(hint) if hint is not None else None
+        if kind is None and not init.__code__.co_filename.startswith("<"):
+            kind = infer.infer_parameter(init, name)
+    if kind is None and dataclasses.is_dataclass(cls):
+        kind = hints.from_hint(hints.resolved_hints(cls).get(name))
+    if kind is None:
+        return _NOTHING
+    options = t.options(kind)
+    if t.NONE in options:
+        return None
+    plain: dict[t.Type, Any] = {t.INT: 1, t.BOOL: True, t.FLOAT: 1.5, t.STR: "a"}
+    if options[0] in plain:
+        return plain[options[0]]
+    empty = {t.ListOf: "list", t.DictOf: "dict", t.SetOf: "set"}.get(type(options[0]))
+    if empty is not None:
+        return _NOTHING  # a container needs a name of its own: built field by field instead
+    return _NOTHING

@@ -1,0 +1,49 @@
+"""The method summary of a target, as the paper tabulates it: its cases on the most general inputs."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+
+from treadle.core.errors import UsageError
+from treadle.doors.unit.explore import HOST_RECURSION, Options, parameter_types
+from treadle.doors.unit.target import Target
+from treadle.symbolic import types as t
+from treadle.symbolic.python.calls.stubs import Stubs
+from treadle.symbolic.python.machine import calls
+from treadle.symbolic.python.summaries.composer import Constant, Signature, Summaries
+from treadle.symbolic.python.summaries.recording import RecordingVM
+from treadle.symbolic.python.types.heirs import known_subclasses
+from treadle.symbolic.solve.solver import Solver
+from treadle.symbolic.summary.recording import RecordingHeap, RecordingPath
+from treadle.symbolic.summary.tree import Summary
+
+
+def summary_of(target: Target, options: Options) -> Summary:
+    """The summary of one function; the functions that it calls are summarised first and composed."""
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), HOST_RECURSION))
+    summaries = Summaries(options.k, allow_effects=options.allow_effects, stubs=Stubs(options.stubs))
+    path = RecordingPath(Solver(options.domain))
+    vm = RecordingVM(path, RecordingHeap(path, subclasses=known_subclasses), summaries, set())
+    found = summaries.record(calls.function_value(vm, target.function), _signature(target, options), table=True)
+    if found is None:
+        raise UsageError(f"{target.text}: no summary could be made")
+    return found
+
+
+def _signature(target: Target, options: Options) -> Signature:
+    types = parameter_types(target, options)
+    found: list[tuple[str, t.Type | Constant]] = []
+    parameters = list(inspect.signature(target.function).parameters.values())
+    if target.receiver in ("self", "new"):
+        found.append((parameters[0].name, t.Instance(target.cls or object)))
+    elif target.receiver == "cls":
+        found.append((parameters[0].name, Constant(target.cls)))
+    for parameter in parameters[1 if target.receiver else 0 :]:
+        kind: t.Type | Constant = types.get(parameter.name, Constant(parameter.default))
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            kind = Constant(())
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            raise UsageError(f"{target.text}: a summary holds named parameters; this function takes **{parameter.name}")
+        found.append((parameter.name, kind))
+    return tuple(found)

@@ -1,0 +1,136 @@
+"""Which cases land in the file: render, run, drop what does not hold, run again.
+
+A case whose real run contradicts its prediction is a bug of ours: it is reported as such and never written. Two
+reasons are not: rounding of floats, and an order that changes from run to run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from treadle.doors.unit.check import check
+from treadle.doors.unit.files import appended, names_in, path_line
+from treadle.doors.unit.findings import broken_for_real
+from treadle.doors.unit.pytest_suite import Written, write
+from treadle.doors.unit.result import Suite, shown
+from treadle.doors.unit.target import Target
+from treadle.symbolic.path import Place
+from treadle.symbolic.testcase import TestCase
+
+# Rounds in which a test that fails may be written in another way, or is taken for a wrong prediction; the second only
+# meets tests that fail together, not alone. Whatever fails after that is not the same every time, and goes at once.
+_ROUNDS = 6
+_LAST_ROUNDS = 20
+
+
+def run_and_keep(
+    suite: Suite,
+    path: Path,
+    allow_effects: bool,
+    existing: str | None = None,
+    contracts: bool = True,
+    at_once: int = 1,
+    measured: Sequence[Target] = (),
+) -> None:
+    """Render, run, drop what fails, until everything that is left passes.
+
+    With `existing`, the tests are going to be added to that: they get other names than those in there, and the
+    coverage is that of both, of the functions in `measured`.
+    """
+    taken = names_in(existing) if existing is not None else frozenset()
+    groups = [(e.target, list(e.cases)) for e in suite.explored]
+    approximate: set[int] = set()
+    plainly: set[int] = set()
+    for number in range(_ROUNDS + _LAST_ROUNDS):
+        groups = [(target, cases) for target, cases in groups if cases]
+        if not groups:
+            suite.cases = []
+            return
+        written = write(groups, frozenset(approximate), taken, frozenset(plainly) if contracts else None)
+        for case, why in written.skipped:
+            _drop(groups, case)
+            _unsupported(suite, case, f"a test cannot be written: {_stable(why)}")
+        if not written.rendered:
+            return
+        written.path_line = path_line(path, [t for t, _ in groups])
+        source = written.source()
+        both = appended(existing, source) if existing is not None else source
+        targets = list(measured) or [e.target for e in suite.explored]
+        checked = check(source, targets, allow_effects=allow_effects, whole=both, at_once=at_once)
+        if not checked.failed and len(checked.passed) == len(written.rendered):
+            suite.source, suite.content = source, both
+            suite.coverage = checked.coverage
+            suite.cases = [r.case for r in written.rendered]
+            suite.names = [r.test for r in written.rendered]
+            return
+        passed = set(checked.passed)
+        if number < _ROUNDS:
+            _judge(suite, written, checked.failed, passed, groups, approximate, plainly, contracts)
+        else:
+            _drop_unsteady(suite, [r.case for r in written.rendered if r.test not in passed], groups)
+    suite.cases = []
+    _drop_unsteady(suite, [case for _, cases in groups for case in cases], groups)
+
+
+def _drop_unsteady(suite: Suite, unsteady: Sequence[TestCase], groups: list[tuple[Target, list[TestCase]]]) -> None:
+    for case in unsteady:
+        _drop(groups, case)
+        call = f"{case.target.partition(':')[2]}({', '.join(f'{n}={shown(v)}' for n, v in case.arguments.items())})"
+        _unsupported(suite, case, f"a test does not pass every time, or not with the others: {call}")
+
+
+def _judge(
+    suite: Suite,
+    written: Written,
+    failed: dict[str, str],
+    passed: set[str],
+    groups: list[tuple[Target, list[TestCase]]],
+    approximate: set[int],
+    plainly: set[int],
+    contracts: bool,
+) -> None:
+    for rendered in written.rendered:
+        if rendered.test in passed:
+            continue
+        case = rendered.case
+        why = failed.get(rendered.test, "the test did not run")
+        target = next(e.target for e in suite.explored if e.target.text == case.target)
+        if broken_for_real(case, why, target, contracts):
+            continue  # the prediction left it open, the real run has decided
+        if rendered.promised and id(case) not in plainly:
+            plainly.add(id(case))
+            continue
+        if case.has_floats and id(case) not in approximate and case.outcome.raises is None:
+            approximate.add(id(case))
+            continue
+        _drop(groups, case)
+        if "--allow-effects" in why:
+            _unsupported(suite, case, why.partition("\n")[0])
+        elif case.fragile:
+            _unsupported(suite, case, "the outcome depends on the order of a set")
+        elif case.has_floats:
+            _unsupported(suite, case, "rounding of floats takes the real run another way")
+        elif case.stubs:
+            suite.wrong_stubs.append((case, why))
+        else:
+            suite.disagreements.append((case, why))
+
+
+def _drop(groups: list[tuple[Target, list[TestCase]]], case: TestCase) -> None:
+    for _, cases in groups:
+        cases[:] = [c for c in cases if c is not case]
+
+
+def _stable(why: str) -> str:
+    """Without addresses, which are others in every run."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", why)
+
+
+def _unsupported(suite: Suite, case: TestCase, what: str) -> None:
+    explored = next(e for e in suite.explored if e.target.text == case.target)
+    place = Place(explored.target.file, explored.target.line, what)
+    explored.unwritten.append(place)
+    if place not in suite.unsupported:
+        suite.unsupported.append(place)

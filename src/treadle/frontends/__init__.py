@@ -1,1 +1,0 @@
-"""From source text to the IR of treadle.symbolic."""

@@ -1,1 +1,0 @@
-"""The doors: each only composes the rooms below it."""

@@ -1,0 +1,89 @@
+"""The run-time scheduler of Bita, section V: holds messages back and releases them along a schedule.
+
+Decides who goes next in an execution at message granularity: strands that can go on without a message first (senders
+are never blocked), then the message whose receive is the head of the schedule; every other message is held until the
+schedule is through, then they come in the order of sending, which is the library's own. A schedule that does not fit,
+because its next event does not come, is given up there: `missing` is that event, and the execution goes on freely.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from treadle.core.operation import SLEEP
+from treadle.messages.receive import Receive
+from treadle.search.strategy import Strategy
+
+
+class FollowSchedule(Strategy):
+    """One execution along a schedule; without one, in the library's own order."""
+
+    name = "schedule"
+
+    def __init__(self, schedule: Sequence[Receive] = ()) -> None:
+        super().__init__()
+        self.schedule = list(schedule)
+        self.head = 0
+        self.missing: Receive | None = None  # the event that did not come
+        self.done = False
+        self._waiting: dict[int, Any] = {}  # receive -> courier of its message, in the order of sending
+        self._seen = 0
+        self._last: Any = None
+
+    def begin(self) -> bool:
+        if self.done:
+            return False
+        self.done = True
+        return True
+
+    def pick(self, run: Any) -> Any:
+        person = self._person(run)
+        if person is not None:
+            return person
+        for courier in run.couriers[self._seen :]:
+            self._waiting[courier.message.event] = courier
+        self._seen = len(run.couriers)
+        while self.head < len(self.schedule):
+            wanted = self.schedule[self.head]
+            courier = self._waiting.get(wanted.hash)
+            if courier is not None and run.can_go(courier):
+                self.head += 1
+                return self._taken(wanted.hash)
+            if self._time_may_pass(run):
+                return None  # the clock moves on, and somebody wakes up
+            self.missing = wanted
+            self.schedule = []
+        for event, courier in self._waiting.items():
+            if run.can_go(courier):
+                return self._taken(event)
+        return None
+
+    def _taken(self, event: int) -> Any:
+        return self._waiting.pop(event)
+
+    def _person(self, run: Any) -> Any:
+        """A strand that is no message, and can go on: the one that went last, or the next in turn."""
+        last = self._last
+        if last is not None and not last.finished and run.can_go(last):
+            return last
+        gone = 0
+        for strand in run.people:
+            if strand.finished:
+                gone += 1
+            elif run.can_go(strand):
+                self._last = strand
+                return strand
+        if gone > len(run.people) // 2:
+            run.people = [strand for strand in run.people if not strand.finished]
+        return None
+
+    @staticmethod
+    def _time_may_pass(run: Any) -> bool:
+        """Is somebody asleep, or a timer set, whose time comes before any wait with a timeout is given up?"""
+        timed = [strand for strand in run.people if not strand.finished and strand.deadline is not None]
+        if not timed:
+            return False
+        first = min(timed, key=lambda strand: strand.deadline)
+        return first.pending[0] == SLEEP or isinstance(first.thread, threading.Timer)

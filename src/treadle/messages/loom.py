@@ -1,0 +1,89 @@
+"""The loom at message granularity: runs a test again and again, in steps of one message each.
+
+Decides which actor libraries are put under control: those that are imported. Code is not rewritten, since memory is no
+point here; the globals of the project's modules are put back after each execution all the same.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from treadle.core.errors import UsageError
+from treadle.messages.execution import MessageExecution
+from treadle.threads.instrument.selection import Selection, file_of, module_of
+from treadle.threads.loom import Loom
+
+# library -> the module here that puts it under control
+LIBRARIES = {"pykka": "treadle.messages.pykka", "thespian": "treadle.messages.thespian"}
+
+# An execution of an actor program may be long: a message takes three operations or four.
+MOST_STEPS = 200_000
+
+
+class MessageLoom(Loom):
+    """Runs executions of one test in steps of messages. Use as a context manager."""
+
+    def __init__(
+        self,
+        test: Callable[[], Any],
+        *,
+        causal: bool = False,
+        behaviours: tuple[str, ...] = (),
+        most_steps: int = MOST_STEPS,
+        **options: Any,
+    ) -> None:
+        if options.get("instrument"):
+            raise UsageError(
+                "--instrument looks into every access of a package, and message granularity looks at messages only; "
+                "use --granularity accesses"
+            )
+        super().__init__(test, most_steps=most_steps, **options)
+        self.causal = causal
+        self.behaviours = behaviours
+        self.orders: list[Any] = []  # what the next executions have to keep
+
+    def __enter__(self) -> MessageLoom:
+        super().__enter__()
+        return self
+
+    def _instrument(self, stack: ExitStack) -> list[ModuleType]:
+        if "asyncio" in sys.modules:
+            stack.enter_context(importlib.import_module("treadle.messages.queues").controlled())
+        for name, module in LIBRARIES.items():
+            if name in sys.modules:
+                stack.enter_context(importlib.import_module(module).controlled())
+        return own_modules(module_of(self.source), self.selection)
+
+    def _execution(self) -> Callable[..., MessageExecution]:
+        return partial(self._make, MessageExecution)
+
+    def _make(self, kind: type[MessageExecution], *arguments: Any) -> MessageExecution:
+        run = kind(*arguments)
+        run.causal, run.behaviours = self.causal, self.behaviours
+        run.orders = list(self.orders)
+        return run
+
+
+def own_modules(test: ModuleType | None, selection: Selection) -> list[ModuleType]:
+    """The project's modules that the globals of the test's module lead to: their globals are put back."""
+    found: dict[str, ModuleType] = {}
+    pending = [test] if test is not None else []
+    while pending:
+        module = pending.pop()
+        if module.__name__ in found or not selection.selects(module.__name__, file_of(module)):
+            continue
+        found[module.__name__] = module
+        for value in list(vars(module).values()):
+            name = value.__name__ if type(value) is ModuleType else str(getattr(type(value), "__module__", ""))
+            if isinstance(value, type) or callable(value):
+                name = str(getattr(value, "__module__", name))
+            reached = sys.modules.get(name)
+            if isinstance(reached, ModuleType):
+                pending.append(reached)
+    return list(found.values())

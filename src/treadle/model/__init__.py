@@ -1,1 +1,0 @@
-"""The words everything uses: operations, trails, verdicts, findings."""

@@ -1,0 +1,1 @@
+"""How real objects are built and called: from signatures, hints and docstrings."""

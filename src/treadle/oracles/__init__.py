@@ -1,1 +1,0 @@
-"""Judging an execution: one file per oracle."""

@@ -1,1 +1,0 @@
-"""What a person gets: console, JSON, pytest files, pictures."""

@@ -1,0 +1,1 @@
+"""What a person gets: console, explanation, diagrams, curves. Renders results; decides nothing."""

@@ -1,0 +1,130 @@
+"""How the result of a search is told to a person.
+
+Decides the words of every verdict. Keeps: a search that was cut or bounded never sounds like one that saw everything,
+and every failure comes with the command that shows it again.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import IO
+
+from rich.console import Console
+from rich.text import Text
+
+from treadle.core.result import Finding, Result, Verdict
+from treadle.report.progress import count
+
+_COLOUR = {
+    Verdict.FAILED: "bold red",
+    Verdict.PASSED_EXHAUSTIVE: "bold green",
+    Verdict.PASSED_WITHIN_BOUNDS: "bold green",
+    Verdict.CUT: "bold yellow",
+    Verdict.NOTHING_TO_EXPLORE: "bold yellow",
+}
+
+# More names than this would bury the verdict; --json has them all.
+_MOST_MODULES = 8
+
+
+def sentence(result: Result) -> str:
+    """What the verdict says about the program, and nothing beyond it."""
+    runs = f"{count(result.executions)} execution{'s' * (result.executions != 1)}"
+    if result.verdict is Verdict.FAILED:
+        return f"a schedule that fails was found after {runs}"
+    if result.verdict is Verdict.PASSED_EXHAUSTIVE:
+        return f"no schedule fails: every one was covered in {runs}"
+    if result.verdict is Verdict.PASSED_WITHIN_BOUNDS:
+        return f"no schedule with {bounds(result)} fails ({runs}); schedules beyond that were not run"
+    if result.verdict is Verdict.CUT:
+        return f"no failure so far, but {result.reason or f'the search ended after {runs}: not a pass'}"
+    why = result.reason or "the test has one schedule and no conflict between strands"
+    return f"{why}, so this says nothing about concurrency"
+
+
+_ADVICE_FOR_MODELS = {
+    Verdict.CUT: "raise --executions or --seconds, or make the model smaller",
+    Verdict.NOTHING_TO_EXPLORE: "send a message in the main block: `object!method();`",
+}
+
+
+def advice(result: Result) -> str:
+    """What to do next, or "" when nothing needs doing."""
+    if result.target.endswith(".abs"):
+        return _ADVICE_FOR_MODELS.get(result.verdict, "")
+    if result.verdict is Verdict.CUT:
+        return "raise --executions or --seconds, bound the search with --preemptions 2, or make the test smaller"
+    if result.verdict is Verdict.NOTHING_TO_EXPLORE:
+        return (
+            "start at least two threads that share something inside the test; if the shared code is in an installed "
+            "package, name it with --instrument"
+        )
+    return ""
+
+
+def bounds(result: Result) -> str:
+    """`at most 2 preemptions`, `at most 1 delay`."""
+    parts = []
+    for name, value in result.bounds.items():
+        one = name[:-1] if name.endswith("s") and value == 1 else name
+        parts.append(f"at most {value} {one}")
+    return " and ".join(parts) or "the bounds given"
+
+
+def show(result: Result, *, file: IO[str] | None = None, saved: str = "", width: int | None = None) -> None:
+    """Print one result. `saved` names the file that holds the failing execution."""
+    console = Console(file=file, highlight=False, soft_wrap=True, width=width)
+    head = Text.assemble((result.verdict.value, _COLOUR[result.verdict]), f"  {result.target}", overflow="fold")
+    console.print(head)
+    console.print(f"  {sentence(result)} [{result.strategy}, {result.seconds:.2f} s]", markup=False)
+    for finding in result.findings:
+        _show_finding(console, finding)
+        if finding.replay:
+            console.print(f"  replay: {replay_command(finding)}", markup=False)
+    if saved:
+        console.print(f"  saved:  {saved}", markup=False)
+    for warning in result.warnings:
+        console.print(Text.assemble(("  warning: ", "yellow"), f"{warning.kind}: {warning.message}"))
+    if result.atomic_modules:
+        names = ", ".join(result.atomic_modules[:_MOST_MODULES])
+        more = len(result.atomic_modules) - _MOST_MODULES
+        tail = f" and {more} more" if more > 0 else ""
+        console.print(f"  called as one step each (not rewritten): {names}{tail}", markup=False)
+    hint = advice(result)
+    if hint:
+        console.print(f"  next: {hint}", markup=False)
+
+
+def replay_command(finding: Finding) -> str:
+    """The command that shows a failure again, ready to be pasted into a shell."""
+    text = finding.replay
+    quoted = shlex.quote(text) if "'" in text else f"'{text}'"
+    return f"treadle replay {quoted}"
+
+
+def show_replay(result: Result, *, file: IO[str] | None = None) -> None:
+    """Print what one replayed execution did."""
+    console = Console(file=file, highlight=False, soft_wrap=True)
+    if result.failed:
+        console.print(Text.assemble(("FAILED", "bold red"), f"  {result.target}: the schedule fails again"))
+        for finding in result.findings:
+            _show_finding(console, finding)
+        return
+    console.print(
+        Text.assemble(("DID NOT FAIL", "bold green"), f"  {result.target}: the same schedule no longer fails")
+    )
+    console.print("  this is one schedule; to see all of them:", markup=False)
+    console.print(f"  treadle explore '{result.target}'", markup=False)
+
+
+def _show_finding(console: Console, finding: Finding) -> None:
+    console.print()
+    first, *rest = finding.message.splitlines() or [""]
+    console.print(Text.assemble((f"  {finding.kind}: ", "bold"), first))
+    for line in rest:
+        console.print(f"    {line}", markup=False)
+    if finding.explanation:
+        console.print()
+        for line in finding.explanation.splitlines():
+            console.print(f"    {line}".rstrip(), markup=False)
+    console.print()

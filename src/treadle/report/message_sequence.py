@@ -1,0 +1,71 @@
+"""The receives of an execution as text, one line each, beside those of an execution that passes.
+
+Decides where two executions part: the first receive of an actor that is another one than that actor received at the
+same place in the other execution. (That different actors take turns in another order means nothing.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from treadle.messages.receive import Receive
+
+# More rows than this leave out what both executions share.
+_MOST_ROWS = 40
+_CONTEXT = 4
+
+
+def divergence(failing: Sequence[Receive], passing: Sequence[Receive]) -> tuple[int | None, int | None]:
+    """The rows where the two part, in the one and in the other; None where there is none."""
+    places: dict[int, list[int]] = {}
+    for row, event in enumerate(passing):
+        places.setdefault(event.rec, []).append(row)
+    received: dict[int, int] = {}
+    for row, event in enumerate(failing):
+        count = received.get(event.rec, 0)
+        received[event.rec] = count + 1
+        rows = places.get(event.rec, [])
+        if passing and count >= len(rows):
+            return row, None
+        if passing and passing[rows[count]] != event:
+            return row, rows[count]
+    return None, None
+
+
+def text(failing: Sequence[Receive], passing: Sequence[Receive] = ()) -> str:
+    """Two columns, one line per receive; `>` marks where they part."""
+    here, there = divergence(failing, passing)
+    left = [_line(event, row == here) for row, event in enumerate(failing)]
+    right = [_line(event, row == there) for row, event in enumerate(passing)]
+    width = max(len(line) for line in (*left, "  this fails"))
+    rows = max(len(left), len(right))
+    shown = _shown(rows, here)
+    out = [f"{'  this fails':<{width}}   {'  this passes' if passing else ''}".rstrip()]
+    for row in range(rows):
+        if row in shown:
+            one = left[row] if row < len(left) else ""
+            other = right[row] if row < len(right) else ""
+            out.append(f"{one:<{width}}   {other}".rstrip())
+        elif row - 1 in shown:
+            out.append("  ...")
+    return "\n".join(out)
+
+
+def story(failing: Sequence[Receive], passing: Sequence[Receive], order: Sequence[str], note: str = "") -> str:
+    """A failing execution, told: the orders that it takes, and its messages beside those of one that passes."""
+    parts = [f"it takes only: {', '.join(order)}"] if order else []
+    parts.append(text(failing, passing))
+    if note:
+        parts.append(f"note: {note}")
+    return "\n\n".join(parts)
+
+
+def _line(event: Receive, marked: bool) -> str:
+    return f"{'>' if marked else ' '} {event.origin} -> {event.actor}: {event.label}"
+
+
+def _shown(rows: int, difference: int | None) -> set[int]:
+    if rows <= _MOST_ROWS:
+        return set(range(rows))
+    start = max(0, (difference or 0) - _CONTEXT)
+    return set(range(_CONTEXT)) | set(range(start, min(rows, start + _MOST_ROWS - _CONTEXT)))

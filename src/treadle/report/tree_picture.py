@@ -1,0 +1,78 @@
+"""The symbolic execution tree as a picture: a line per node (SVG) or a graph (DOT); cut and pruned nodes are marked."""
+
+from __future__ import annotations
+
+from html import escape
+
+from treadle.abs.explore.tree import Node
+
+_ROW, _INDENT = 18, 22
+_COLOUR = {
+    "state": "#3b6fb5",
+    "test": "#2b7a3d",
+    "deadlock": "#b00020",
+    "loop": "#c26a00",
+    "task": "#c26a00",
+    "actor": "#c26a00",
+    "pruned": "#9aa7b5",
+}
+_MEANING = {
+    "state": "",
+    "test": "test",
+    "deadlock": "deadlock",
+    "loop": "cut: loop (L)",
+    "task": "cut: task switches (T)",
+    "actor": "cut: actors (O)",
+    "pruned": "pruned: another order covers it",
+}
+
+
+def _lines(tree: Node) -> list[tuple[Node, int, int]]:
+    """Each node with its depth and its parent's line."""
+    found: list[tuple[Node, int, int]] = []
+    todo: list[tuple[Node, int, int]] = [(tree, 0, -1)]
+    while todo:
+        node, depth, parent = todo.pop()
+        found.append((node, depth, parent))
+        here = len(found) - 1
+        todo += [(child, depth + 1, here) for child in reversed(node.children)]
+    return found
+
+
+def svg(tree: Node) -> str:
+    """The tree as an indented list with lines, as an SVG document."""
+    lines = _lines(tree)
+    width = 420 + _INDENT * max(depth for _, depth, _ in lines)
+    height = _ROW * (len(lines) + 1)
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
+        "<style>text{font:12px sans-serif;fill:#222} .mark{font-size:11px} path{stroke:#b8c2cc;fill:none}</style>",
+    ]
+    for number, (node, depth, parent) in enumerate(lines):
+        x, y = 12 + depth * _INDENT, _ROW * (number + 1)
+        if parent >= 0:
+            up_x, up_y = x - _INDENT, _ROW * (parent + 1)
+            out.append(f'<path d="M{up_x},{up_y + 4} V{y - 4} H{x - 5}"/>')
+        colour = _COLOUR[node.status]
+        dashed = ' stroke-dasharray="2 2" fill="none"' if node.status == "pruned" else f' fill="{colour}"'
+        out.append(f'<circle cx="{x}" cy="{y - 4}" r="4" stroke="{colour}"{dashed}/>')
+        meaning = _MEANING[node.status]
+        mark = f' <tspan class="mark" fill="{colour}">{escape(meaning)}</tspan>' if meaning else ""
+        out.append(f'<text x="{x + 9}" y="{y}">{escape(node.label)}{mark}</text>')
+    out.append("</svg>")
+    return "\n".join(out) + "\n"
+
+
+def dot(tree: Node) -> str:
+    """The tree in Graphviz' language."""
+    out = ["digraph tree {", '  node [shape=box, style=rounded, fontname="sans-serif", fontsize=10];']
+    for number, (node, _, parent) in enumerate(_lines(tree)):
+        meaning = _MEANING[node.status]
+        text = node.label + (f"\\n{meaning}" if meaning else "")
+        style = ', style="rounded,dashed"' if node.status == "pruned" else ""
+        label = text.replace('"', "'")
+        out.append(f'  n{number} [label="{label}", color="{_COLOUR[node.status]}"{style}];')
+        if parent >= 0:
+            out.append(f"  n{parent} -> n{number};")
+    out.append("}")
+    return "\n".join(out) + "\n"

@@ -1,1 +1,0 @@
-"""Executing real Python under control."""

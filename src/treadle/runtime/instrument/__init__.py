@@ -1,8 +1,0 @@
-"""Seeing the shared accesses of ordinary Python code: rewriting modules, and swapping the code of live ones."""
-
-from __future__ import annotations
-
-from treadle.runtime.instrument.selection import Selection
-from treadle.runtime.instrument.swap import install_hooks, instrumented, rewritten_modules
-
-__all__ = ["Selection", "install_hooks", "instrumented", "rewritten_modules"]

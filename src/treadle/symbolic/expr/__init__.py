@@ -1,0 +1,1 @@
+"""Expressions over unknown values: nodes, their meaning, and how they are written."""

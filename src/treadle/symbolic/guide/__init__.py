@@ -1,0 +1,1 @@
+"""Guided generation: only the paths that a selection criterion asks for."""

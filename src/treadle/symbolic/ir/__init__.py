@@ -1,0 +1,1 @@
+"""The small language that Python compiles to, and the machine that runs it."""

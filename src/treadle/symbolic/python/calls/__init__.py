@@ -1,0 +1,1 @@
+"""Calls of compiled code: modelled, stubbed, or really made."""

@@ -1,0 +1,488 @@
+"""Expressions to IR steps, and the block under construction.
+
+Evaluation order is Python's, left to right; an operand that a later part of the same expression could rebind (a
+walrus) is copied first.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from treadle.symbolic.ir import steps as ir
+from treadle.symbolic.python.compile.scopes import Scope
+
+_OPERATORS: dict[type, str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.MatMult: "@",
+    ast.USub: "neg",
+    ast.UAdd: "pos",
+    ast.Invert: "invert",
+    ast.Not: "not",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
+
+_COMPREHENSION = (ast.ListComp, ast.SetComp, ast.DictComp)
+
+
+class Expressions:
+    """Builds one function's blocks; `Compiler` adds the statements."""
+
+    def __init__(self, function: ir.Function, scope: Scope) -> None:
+        self.function = function
+        self.file = function.file
+        self.owner = function.owner
+        self.scope = scope
+        self.handler: int | None = None
+        self._temporaries = 0
+        self._renamed: list[dict[str, str]] = []
+        self.current = function.block()
+
+    # --- blocks ------------------------------------------------------------------------------------------
+
+    def block(self) -> ir.Block:
+        block = self.function.block()
+        block.handler = self.handler
+        return block
+
+    def go(self, block: ir.Block) -> None:
+        """Continue in this block."""
+        block.handler = self.handler
+        self.current = block
+
+    def set_handler(self, handler: int | None) -> None:
+        """Steps from here on are watched by another handler: that takes a new block."""
+        if handler == self.handler:
+            return
+        self.handler = handler
+        fresh = self.block()
+        if self.current.end is None:
+            self.current.end = ir.Jump(self._line(), fresh.number)
+        self.go(fresh)
+
+    def _line(self) -> int:
+        return self.current.steps[-1].line if self.current.steps else self.function.line
+
+    def emit(self, step: ir.Step) -> None:
+        if self.current.end is None:
+            self.current.steps.append(step)
+
+    def end(self, terminator: ir.Terminator) -> None:
+        if self.current.end is None:
+            self.current.end = terminator
+
+    def jump(self, node: ast.AST, target: ir.Block) -> None:
+        self.end(ir.Jump(getattr(node, "lineno", 0), target.number))
+
+    def begin_loop(self, node: ast.AST, head: ir.Block, body: ir.Block) -> None:
+        line = getattr(node, "lineno", 0)
+        head.loop = line
+        body.body_of = head.number
+        self.emit(ir.BeginLoop(line, head.number))
+        self.jump(node, head)
+        self.go(head)
+
+    def stop(self, node: ast.AST, what: str) -> None:
+        self.end(ir.Stop(getattr(node, "lineno", self.function.line), what))
+        self.go(self.block())
+
+    def temporary(self) -> str:
+        self._temporaries += 1
+        return f"%{self._temporaries}"
+
+    def copy(self, node: ast.AST, value: ir.Operand) -> str:
+        dst = self.temporary()
+        self.emit(ir.Assign(getattr(node, "lineno", 0), dst, value))
+        return dst
+
+    def op(self, node: ast.AST, op: str, *args: ir.Operand) -> str:
+        dst = self.temporary()
+        self.emit(ir.Op(getattr(node, "lineno", 0), dst, op, args))
+        return dst
+
+    def operator(self, op: ast.AST) -> str:
+        return _OPERATORS[type(op)]
+
+    def mangled(self, name: str) -> str:
+        if self.owner and name.startswith("__") and not name.endswith("__"):
+            return f"_{self.owner.lstrip('_')}{name}"
+        return name
+
+    # --- names -------------------------------------------------------------------------------------------
+
+    def slot(self, name: str) -> str:
+        for renamed in reversed(self._renamed):
+            if name in renamed:
+                return renamed[name]
+        return self.mangled(name)
+
+    def _is_renamed(self, name: str) -> bool:
+        return any(name in renamed for renamed in self._renamed)
+
+    def load(self, node: ast.Name) -> ir.Operand:
+        name = node.id
+        kind = "local" if self._is_renamed(name) else self.scope.kind(name)
+        if kind == "local":
+            return self.slot(name)
+        dst = self.temporary()
+        if kind == "outer":
+            self.emit(ir.LoadOuter(node.lineno, dst, self.scope.outer_slot(name)))
+        else:
+            self.emit(ir.LoadGlobal(node.lineno, dst, self.mangled(name)))
+        return dst
+
+    def store(self, node: ast.Name, value: ir.Operand) -> None:
+        name = node.id
+        kind = "local" if self._is_renamed(name) else self.scope.kind(name)
+        if kind == "local":
+            self.emit(ir.Assign(node.lineno, self.slot(name), value))
+        elif kind == "outer":
+            self.emit(ir.StoreOuter(node.lineno, self.scope.outer_slot(name), value))
+        else:
+            self.emit(ir.StoreGlobal(node.lineno, name, value))
+
+    def assign(self, target: ast.expr, value: ir.Operand) -> None:
+        if isinstance(target, ast.Name):
+            self.store(target, value)
+        elif isinstance(target, ast.Attribute):
+            obj = self.expression(target.value)
+            self.emit(ir.SetField(target.lineno, obj, self.mangled(target.attr), value))
+        elif isinstance(target, ast.Subscript):
+            obj = self.expression(target.value)
+            self.emit(ir.SetItem(target.lineno, obj, self.expression(target.slice), value))
+        elif isinstance(target, ast.Tuple | ast.List):
+            star = next((i for i, e in enumerate(target.elts) if isinstance(e, ast.Starred)), None)
+            slots = tuple(self.temporary() for _ in target.elts)
+            self.emit(ir.Unpack(target.lineno, slots, value, star))
+            for element, name in zip(target.elts, slots, strict=True):
+                self.assign(element.value if isinstance(element, ast.Starred) else element, name)
+        else:
+            self.stop(target, "this kind of assignment target")
+
+    # --- expressions -------------------------------------------------------------------------------------
+
+    def expression(self, node: ast.expr) -> ir.Operand:
+        method: Callable[[Any], ir.Operand] | None = getattr(self, f"_get_{type(node).__name__}", None)
+        if method is None:
+            kind = {"Await": "await", "TemplateStr": "a template string"}.get(type(node).__name__)
+            self.stop(node, f"the expression '{kind or type(node).__name__}'")
+            return ir.Const(None)
+        return method(node)
+
+    def _safe(self, node: ast.expr, *later: ast.expr | None) -> ir.Operand:
+        """An operand that later parts of the same expression cannot change."""
+        value = self.expression(node)
+        if (
+            isinstance(value, str)
+            and not value.startswith("%")
+            and any(isinstance(n, ast.NamedExpr) for part in later if part for n in ast.walk(part))
+        ):
+            return self.copy(node, value)
+        return value
+
+    def _get_Constant(self, node: ast.Constant) -> ir.Operand:
+        return ir.Const(node.value)
+
+    def _get_Name(self, node: ast.Name) -> ir.Operand:
+        return self.load(node)
+
+    def _get_BinOp(self, node: ast.BinOp) -> ir.Operand:
+        left = self._safe(node.left, node.right)
+        return self.op(node, self.operator(node.op), left, self.expression(node.right))
+
+    def _get_UnaryOp(self, node: ast.UnaryOp) -> ir.Operand:
+        if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+            value = node.operand.value
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return ir.Const(-value)
+        return self.op(node, self.operator(node.op), self.expression(node.operand))
+
+    def _get_Compare(self, node: ast.Compare) -> ir.Operand:
+        left = self._safe(node.left, *node.comparators)
+        if len(node.ops) == 1:
+            return self.op(node, self.operator(node.ops[0]), left, self.expression(node.comparators[0]))
+        result = self.temporary()
+        done = self.block()
+        for i, (op, right_node) in enumerate(zip(node.ops, node.comparators, strict=True)):
+            right = self.copy(node, self.expression(right_node))
+            self.emit(ir.Assign(node.lineno, result, self.op(node, self.operator(op), left, right)))
+            if i < len(node.ops) - 1:
+                going = self.block()
+                truth = self.op(node, "truth", result)
+                self.end(ir.Branch(node.lineno, truth, going.number, done.number))
+                self.go(going)
+            left = right
+        self.jump(node, done)
+        self.go(done)
+        return result
+
+    def _get_BoolOp(self, node: ast.BoolOp) -> ir.Operand:
+        result = self.temporary()
+        done = self.block()
+        for i, part in enumerate(node.values):
+            self.emit(ir.Assign(part.lineno, result, self.expression(part)))
+            if i < len(node.values) - 1:
+                going = self.block()
+                truth = self.op(part, "truth", result)
+                then, orelse = (going, done) if isinstance(node.op, ast.And) else (done, going)
+                self.end(ir.Branch(part.lineno, truth, then.number, orelse.number))
+                self.go(going)
+        self.jump(node, done)
+        self.go(done)
+        return result
+
+    def condition(self, node: ast.expr, then: ir.Block, orelse: ir.Block) -> None:
+        """Branch on an expression's truth, without building the value of and/or/not."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            self.condition(node.operand, orelse, then)
+        elif isinstance(node, ast.BoolOp):
+            for part in node.values[:-1]:
+                going = self.block()
+                if isinstance(node.op, ast.And):
+                    self.condition(part, going, orelse)
+                else:
+                    self.condition(part, then, going)
+                self.go(going)
+            self.condition(node.values[-1], then, orelse)
+        else:
+            truth = self.op(node, "truth", self.expression(node))
+            self.end(ir.Branch(node.lineno, truth, then.number, orelse.number))
+
+    def _get_IfExp(self, node: ast.IfExp) -> ir.Operand:
+        result = self.temporary()
+        then, orelse, done = self.block(), self.block(), self.block()
+        self.condition(node.test, then, orelse)
+        for block, part in ((then, node.body), (orelse, node.orelse)):
+            self.go(block)
+            self.emit(ir.Assign(part.lineno, result, self.expression(part)))
+            self.jump(node, done)
+        self.go(done)
+        return result
+
+    def _get_NamedExpr(self, node: ast.NamedExpr) -> ir.Operand:
+        value = self.expression(node.value)
+        renamed, self._renamed = self._renamed, []
+        self.store(node.target, value)
+        self._renamed = renamed
+        return value
+
+    def _get_Attribute(self, node: ast.Attribute) -> ir.Operand:
+        obj = self.expression(node.value)
+        dst = self.temporary()
+        self.emit(ir.GetField(node.lineno, dst, obj, self.mangled(node.attr)))
+        return dst
+
+    def _get_Subscript(self, node: ast.Subscript) -> ir.Operand:
+        obj = self._safe(node.value, node.slice)
+        index = self.expression(node.slice)
+        dst = self.temporary()
+        self.emit(ir.GetItem(node.lineno, dst, obj, index))
+        return dst
+
+    def _get_Slice(self, node: ast.Slice) -> ir.Operand:
+        parts = [self.expression(p) if p else ir.Const(None) for p in (node.lower, node.upper, node.step)]
+        return self._new(node, "slice", *parts)
+
+    def _new(self, node: ast.AST, kind: str, *args: Any) -> str:
+        dst = self.temporary()
+        self.emit(ir.New(getattr(node, "lineno", 0), dst, kind, args))
+        return dst
+
+    def _elements(self, nodes: list[ast.expr]) -> list[Any]:
+        found: list[Any] = []
+        for i, node in enumerate(nodes):
+            if isinstance(node, ast.Starred):
+                found.append(("*", self._safe(node.value, *nodes[i + 1 :])))
+            else:
+                found.append(self._safe(node, *nodes[i + 1 :]))
+        return found
+
+    def _get_List(self, node: ast.List) -> ir.Operand:
+        return self._new(node, "list", *self._elements(node.elts))
+
+    def _get_Tuple(self, node: ast.Tuple) -> ir.Operand:
+        return self._new(node, "tuple", *self._elements(node.elts))
+
+    def _get_Set(self, node: ast.Set) -> ir.Operand:
+        return self._new(node, "set", *self._elements(node.elts))
+
+    def _get_Dict(self, node: ast.Dict) -> ir.Operand:
+        pairs: list[Any] = []
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is None:
+                pairs.append(("**", self.expression(value)))
+            else:
+                k = self.expression(key)
+                pairs.append((k, self.expression(value)))
+        return self._new(node, "dict", *pairs)
+
+    def _get_JoinedStr(self, node: ast.JoinedStr) -> ir.Operand:
+        parts: list[Any] = []
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                value = self.expression(part.value)
+                spec = self.expression(part.format_spec) if part.format_spec else ir.Const("")
+                conversion = chr(part.conversion) if part.conversion > 0 else ""
+                parts.append((value, ir.Const(conversion), spec))
+            else:
+                parts.append(self.expression(part))
+        return self._new(node, "text", *parts)
+
+    def _get_Lambda(self, node: ast.Lambda) -> ir.Operand:
+        return self.closure(node, self.nested(node))
+
+    def visible_scope(self) -> Scope:
+        """The scope a nested function sees: this one, with the comprehension names around it."""
+        if not self._renamed:
+            return self.scope
+        merged = {name: slot for renamed in self._renamed for name, slot in renamed.items()}
+        s = self.scope
+        return Scope(s.locals, s.globals, s.nonlocals, s.outer, merged)
+
+    def nested(self, node: ast.Lambda | ast.FunctionDef, name: str = "") -> ir.Function:
+        raise NotImplementedError
+
+    def closure(self, node: ast.Lambda | ast.FunctionDef, function: ir.Function) -> str:
+        defaults = tuple(self.expression(d) for d in node.args.defaults)
+        named = tuple(
+            (a.arg, self.expression(d))
+            for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+            if d is not None
+        )
+        dst = self.temporary()
+        self.emit(ir.Closure(node.lineno, dst, function, defaults, named))
+        return dst
+
+    def _get_Call(self, node: ast.Call) -> ir.Operand:
+        is_super = isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args
+        if is_super and self.scope.kind("super") == "global":
+            return self._new(node, "super")
+        function = self._safe(node.func, *node.args)
+        args = tuple(self._elements(node.args))
+        named = tuple((k.arg, self.expression(k.value)) for k in node.keywords)
+        dst = self.temporary()
+        self.emit(ir.Call(node.lineno, dst, function, args, named))
+        return dst
+
+    def _get_Starred(self, node: ast.Starred) -> ir.Operand:
+        return self.expression(node.value)
+
+    def _get_Yield(self, node: ast.Yield) -> ir.Operand:
+        value = self.expression(node.value) if node.value else ir.Const(None)
+        dst = self.temporary()
+        self.emit(ir.Yield(node.lineno, dst, value))
+        return dst
+
+    def _get_YieldFrom(self, node: ast.YieldFrom) -> ir.Operand:
+        """Each value of the inner iterable, then what the inner generator returned."""
+        iterator, item, dst = self.temporary(), self.temporary(), self.temporary()
+        self.emit(ir.Iterate(node.lineno, iterator, self.expression(node.value)))
+        head, body, done = self.block(), self.block(), self.block()
+        self.begin_loop(node, head, body)
+        self.end(ir.Next(node.lineno, item, iterator, body.number, done.number))
+        self.go(body)
+        self.emit(ir.Yield(node.lineno, self.temporary(), item))
+        self.jump(node, head)
+        self.go(done)
+        self.emit(ir.Op(node.lineno, dst, "returned", (iterator,)))
+        return dst
+
+    # --- comprehensions ----------------------------------------------------------------------------------
+
+    def _get_ListComp(self, node: ast.ListComp) -> ir.Operand:
+        result = self._new(node, "list")
+        self._generators(node, node.generators, lambda: self._append(node, "append", result, node.elt))
+        return result
+
+    def _get_SetComp(self, node: ast.SetComp) -> ir.Operand:
+        result = self._new(node, "set")
+        self._generators(node, node.generators, lambda: self._append(node, "add", result, node.elt))
+        return result
+
+    def _get_DictComp(self, node: ast.DictComp) -> ir.Operand:
+        result = self._new(node, "dict")
+
+        def add() -> None:
+            key = self.expression(node.key)
+            self.emit(ir.SetItem(node.lineno, result, key, self.expression(node.value)))
+
+        self._generators(node, node.generators, add)
+        return result
+
+    def _append(self, node: ast.AST, method: str, target: str, element: ast.expr) -> None:
+        self.op(node, method, target, self.expression(element))
+
+    def _generators(
+        self,
+        node: ast.AST,
+        generators: list[ast.comprehension],
+        body: Callable[[], None],
+        first: ir.Operand | None = None,
+    ) -> None:
+        if not generators:
+            body()
+            return
+        generator = generators[0]
+        line = getattr(node, "lineno", 0)
+        if generator.is_async:
+            self.stop(node, "an asynchronous comprehension")
+        iterator = self.temporary()
+        source = first if first is not None else self.expression(generator.iter)
+        self.emit(ir.Iterate(line, iterator, source))
+        names = {n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)}
+        self._renamed.append({name: f"{name}.{iterator[1:]}" for name in names})
+        head, inside, after = self.block(), self.block(), self.block()
+        self.begin_loop(node, head, inside)
+        item = self.temporary()
+        self.end(ir.Next(line, item, iterator, inside.number, after.number))
+        self.go(inside)
+        self.assign(generator.target, item)
+        for test in generator.ifs:
+            kept = self.block()
+            self.condition(test, kept, head)
+            self.go(kept)
+        self._generators(node, generators[1:], body)
+        self.jump(node, head)
+        self._renamed.pop()
+        self.go(after)
+
+    def _get_GeneratorExp(self, node: ast.GeneratorExp) -> ir.Operand:
+        """A small generator function over the first iterable, which is evaluated here and now."""
+        first = node.generators[0]
+        arguments = ast.arguments(posonlyargs=[], args=[ast.arg(".0")], kwonlyargs=[], kw_defaults=[], defaults=[])
+        body: list[ast.stmt] = [ast.Expr(ast.Yield(node.elt))]
+        for generator in reversed(node.generators):
+            for test in reversed(generator.ifs):
+                body = [ast.If(test, body, [])]
+            source = generator.iter if generator is not first else ast.Name(".0", ast.Load())
+            body = [ast.For(generator.target, source, body, [])]
+        inner = ast.FunctionDef("<genexpr>", arguments, body, [])
+        for part in ast.walk(inner):
+            if "lineno" in part._attributes and not hasattr(part, "lineno"):
+                ast.copy_location(part, node)
+        maker = self.closure(inner, self.nested(inner, "<genexpr>"))
+        iterator, dst = self.temporary(), self.temporary()
+        self.emit(ir.Iterate(node.lineno, iterator, self.expression(first.iter)))
+        self.emit(ir.Call(node.lineno, dst, maker, (iterator,)))
+        return dst

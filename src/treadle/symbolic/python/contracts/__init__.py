@@ -1,0 +1,1 @@
+"""Contracts of icontract and deal, as the machine runs them."""

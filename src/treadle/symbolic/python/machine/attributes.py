@@ -1,0 +1,519 @@
+"""Attribute access: instances known and unknown, classes, modules, built-in values; descriptors and slots.
+
+A field of an input object that nobody has touched is made from the class's declared type when it is first read.
+An input object that may belong to several classes is narrowed only when they answer differently.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import types
+from typing import TYPE_CHECKING, Any
+
+from treadle.symbolic.expr import terms as x
+from treadle.symbolic.expr.terms import Expr
+from treadle.symbolic.heap.objects import MISSING, DictObj, FunctionObj, InstanceObj, ListObj
+from treadle.symbolic.path import Unsupported
+from treadle.symbolic.python.values.values import (
+    Bound,
+    BuiltinMethod,
+    FunctionValue,
+    Generator,
+    Iterator_,
+    Partial,
+    Range,
+    Slice,
+    Super,
+    View,
+)
+
+if TYPE_CHECKING:
+    from treadle.symbolic.python.machine.vm import VM
+
+_MISSING: Any = MISSING
+
+
+def lookup(cls: type, name: str) -> Any:
+    """The raw class attribute, along the MRO; None if there is none (or it is switched off with None)."""
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return None
+
+
+def special(vm: VM, obj: InstanceObj, name: str) -> Any:
+    """The raw attribute of the class of an object that may be an instance of several."""
+    narrow(vm, obj, name)
+    return lookup(obj.cls, name)
+
+
+def _raw(cls: type, name: str) -> Any:
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return _MISSING
+
+
+def narrow(vm: VM, obj: InstanceObj, name: str) -> None:
+    """Decide among an input's possible classes as far as they differ in this attribute."""
+    if len(obj.classes) == 1:
+        return
+    groups: list[tuple[Any, Any, list[type]]] = []
+    for cls in obj.classes:
+        found, kind = _raw(cls, name), vm.field_type(cls, name)
+        for attribute, field, members in groups:
+            if attribute is found and field == kind:
+                members.append(cls)
+                break
+        else:
+            groups.append((found, kind, [cls]))
+    if len(groups) > 1:
+        vm.heap.split(obj, [tuple(members) for _, _, members in groups])
+
+
+def python_type(vm: VM, value: Any) -> type:
+    """type(value)"""
+    value = vm.force(value)
+    if isinstance(value, Expr):
+        return {x.INT: int, x.BOOL: bool, x.REAL: float, x.STR: str}[value.sort]
+    if isinstance(value, ListObj):
+        return list
+    if isinstance(value, DictObj):
+        return (frozenset if value.frozen else set) if value.keys_only else dict
+    if isinstance(value, InstanceObj):
+        if len(value.classes) > 1:
+            vm.heap.split(value, [(c,) for c in value.classes])
+        return value.cls
+    if isinstance(value, FunctionObj):
+        raise Unsupported("the type of a function that is an input")
+    if isinstance(value, Range):
+        return range
+    if isinstance(value, Slice):
+        return slice
+    if isinstance(value, View):
+        return type(getattr({}, value.kind)())
+    if isinstance(value, Super):
+        return super
+    if isinstance(value, FunctionValue):
+        return types.FunctionType
+    if isinstance(value, Bound):
+        return types.MethodType
+    if isinstance(value, BuiltinMethod):
+        return types.BuiltinMethodType
+    if isinstance(value, Generator):
+        return types.GeneratorType
+    if isinstance(value, Iterator_):
+        return type(iter([]))
+    if isinstance(value, Partial):
+        return functools.partial
+    return type(value)
+
+
+def get(vm: VM, obj: Any, name: str) -> Any:
+    """obj.name"""
+    obj = vm.force(obj)
+    if isinstance(obj, InstanceObj):
+        return _instance(vm, obj, name)
+    if isinstance(obj, Super):
+        return _super(vm, obj, name)
+    if isinstance(obj, type):
+        return _class(vm, obj, name)
+    if isinstance(obj, types.ModuleType):
+        return _module(vm, obj, name)
+    if isinstance(obj, Bound):
+        if name == "__self__":
+            return obj.self
+        return obj.function if name == "__func__" else get(vm, obj.function, name)
+    if isinstance(obj, BuiltinMethod) and name in ("__self__", "__name__"):
+        return obj.self if name == "__self__" else obj.name
+    if isinstance(obj, FunctionValue):
+        return _function(vm, obj, name)
+    if isinstance(obj, Partial) and name in ("func", "args", "keywords"):
+        return {"func": obj.function, "args": obj.args}.get(name) or vm.new_dict([[k, v] for k, v in obj.named.items()])
+    if isinstance(obj, Range) and name in ("start", "stop", "step"):
+        return getattr(obj, name)
+    if isinstance(obj, Slice):
+        if name in ("start", "stop", "step"):
+            return getattr(obj, name)
+        return BuiltinMethod(obj, name) if hasattr(slice, name) else _builtin(vm, obj, slice, name)
+    if name == "__class__":
+        return python_type(vm, obj)
+    kind = python_type(vm, obj)
+    if isinstance(obj, Expr | ListObj | DictObj | Range | View | tuple | Generator | Iterator_ | BuiltinMethod):
+        return _builtin(vm, obj, kind, name)
+    if isinstance(obj, int | float | str | bytes | type(None)) and not isinstance(obj, enum.Enum):
+        return _builtin(vm, obj, kind, name)
+    if type(obj).__module__ == Slice.__module__:
+        raise Unsupported(f"the attribute '{name}' of a {type(obj).__name__.lower()}")
+    return _host(vm, obj, name)
+
+
+def _builtin(vm: VM, obj: Any, kind: type, name: str) -> Any:
+    from treadle.symbolic.python.machine import operators
+
+    if isinstance(obj, Expr) and obj.sort in (x.INT, x.BOOL):
+        whole = {"real": obj, "numerator": obj, "imag": 0, "denominator": 1}
+        if name in whole:
+            return operators.as_int(whole[name])
+    if isinstance(obj, Expr) and obj.sort is x.REAL and name in ("real", "imag"):
+        return obj if name == "real" else 0.0
+    if isinstance(obj, int | float) and name in ("real", "imag", "numerator", "denominator") and hasattr(obj, name):
+        return getattr(obj, name)
+    if isinstance(obj, View):
+        kind = type(getattr({}, obj.kind)())
+    if hasattr(kind, name):
+        if not callable(getattr(kind, name)):
+            raise Unsupported(f"the attribute '{name}' of a {kind.__name__}")
+        return BuiltinMethod(obj, name)
+    shown = operators.exemplar(vm, obj)
+    raise vm.mimic(lambda: getattr(shown, name))
+
+
+def _function(vm: VM, obj: FunctionValue, name: str) -> Any:
+    if name in ("__name__", "__qualname__"):
+        return obj.name
+    if name == "__doc__":
+        return getattr(obj.host, "__doc__", None)
+    if name == "__module__":
+        return obj.globals.get("__name__")
+    if name == "__dict__":
+        return vm.new_dict([])
+    if name == "__defaults__":
+        return obj.defaults or None
+    if name == "__wrapped__" and obj.host is None:
+        raise vm.error(AttributeError, "'function' object has no attribute '__wrapped__'")
+    if obj.host is not None:
+        return vm.lift(getattr(obj.host, name))
+    raise Unsupported(f"the attribute '{name}' of a function")
+
+
+def _module(vm: VM, obj: types.ModuleType, name: str) -> Any:
+    if name in vars(obj):
+        return vm.read_global(vars(obj), name)
+    try:
+        return vm.lift(getattr(obj, name))
+    except AttributeError as error:
+        raise vm.host_error(error) from None
+
+
+def _host(vm: VM, obj: Any, name: str) -> Any:
+    """An attribute of a real object that the path has no copy of."""
+    from treadle.symbolic.python.machine import concrete
+
+    concrete.check_effect(vm, getattr(type(obj), name, None))
+    try:
+        return vm.lift(getattr(obj, name))
+    except Exception as error:
+        raise vm.host_error(error) from None
+
+
+def _class(vm: VM, cls: type, name: str) -> Any:
+    if name == "__name__" or name == "__qualname__":
+        return getattr(cls, name)
+    if name == "__dict__":
+        raise Unsupported("the __dict__ of a class")
+    overlay = vm.assigned.get((id(cls), name), _MISSING)
+    if overlay is not _MISSING:
+        return overlay
+    on_meta = _raw(type(cls), name)
+    raw = _raw(cls, name)
+    if raw is _MISSING:
+        for base in cls.__mro__:
+            overlay = vm.assigned.get((id(base), name), _MISSING)
+            if overlay is not _MISSING:
+                return overlay
+        if on_meta is not _MISSING and isinstance(on_meta, types.FunctionType):
+            return Bound(on_meta, cls)
+        try:
+            return vm.lift(getattr(cls, name))
+        except AttributeError as error:
+            raise vm.host_error(error) from None
+    if isinstance(raw, classmethod):
+        return Bound(raw.__func__, cls)
+    if isinstance(raw, staticmethod):
+        return raw.__func__
+    if isinstance(raw, types.FunctionType):
+        return raw
+    try:
+        value = getattr(cls, name)
+    except AttributeError as error:
+        raise vm.host_error(error) from None
+    lifted = vm.lift(value)
+    vm.read_globals.setdefault(id(value), (cls, name))
+    return lifted
+
+
+def bind(vm: VM, raw: Any, obj: Any, cls: type) -> Any:
+    """A class attribute seen through an instance."""
+    if isinstance(raw, types.FunctionType):
+        return Bound(raw, obj)
+    if isinstance(raw, FunctionValue):
+        return Bound(raw, obj)
+    if isinstance(raw, classmethod):
+        return Bound(raw.__func__, cls)
+    if isinstance(raw, staticmethod):
+        return vm.lift(raw.__func__)
+    if isinstance(raw, property):
+        if raw.fget is None:
+            raise vm.error(AttributeError, "property has no getter")
+        return vm.call(raw.fget, obj)
+    if isinstance(raw, functools.partialmethod):
+        raise Unsupported("functools.partialmethod")
+    if isinstance(raw, functools.cached_property):
+        value = vm.call(raw.func, obj)
+        if isinstance(obj, InstanceObj) and raw.attrname:
+            vm.heap.write_field(obj, raw.attrname, value)
+        return value
+    if isinstance(raw, functools._lru_cache_wrapper):
+        return Bound(raw.__wrapped__, obj)
+    getter = getattr(type(raw), "__get__", None)
+    if isinstance(getter, types.FunctionType):
+        return vm.call(getter, vm.lift(raw), obj, cls)
+    if isinstance(raw, types.WrapperDescriptorType | types.MethodDescriptorType | types.BuiltinFunctionType):
+        return Bound(raw, obj)
+    return vm.lift(raw)
+
+
+def _instance(vm: VM, obj: InstanceObj, name: str) -> Any:
+    from treadle.symbolic.python.contracts import contracts
+
+    if name == "__class__":
+        return python_type(vm, obj)
+    if name == "__dict__":
+        return _instance_dict(vm, obj)
+    narrow(vm, obj, name)
+    if vm.checks.pending:
+        contracts.looked_at(vm, obj)
+    custom = special(vm, obj, "__getattribute__")
+    if isinstance(custom, types.FunctionType):
+        if contracts.is_guarded(obj.cls) and custom.__module__.startswith("deal."):
+            found = _plain(vm, obj, name)
+            guarded = isinstance(found, Bound) and isinstance(found.self, InstanceObj)
+            return Bound(contracts.Guarded(found.function), found.self) if guarded else found
+        return vm.call(custom, obj, name)
+    return _plain(vm, obj, name)
+
+
+def _plain(vm: VM, obj: InstanceObj, name: str) -> Any:
+    """object.__getattribute__"""
+    raw = _raw(obj.cls, name)
+    if isinstance(raw, property) or (raw is not _MISSING and _is_data_descriptor(raw)):
+        return bind(vm, raw, obj, obj.cls)
+    if name in obj.fields:
+        return vm.heap.settled(obj.fields[name])
+    if isinstance(obj.payload, tuple) and name in getattr(obj.cls, "_fields", ()):
+        return obj.payload[obj.cls._fields.index(name)]  # type: ignore[attr-defined]
+    found = _field(vm, obj, name, raw)
+    if found is not _MISSING:
+        return found
+    overlay = _assigned(vm, obj.cls, name)
+    if overlay is not _MISSING:
+        binds = isinstance(overlay, FunctionValue | types.FunctionType | classmethod | staticmethod | property)
+        return bind(vm, overlay, obj, obj.cls) if binds else overlay
+    if raw is not _MISSING and not isinstance(raw, types.MemberDescriptorType | types.GetSetDescriptorType):
+        return bind(vm, raw, obj, obj.cls)
+    if isinstance(raw, types.GetSetDescriptorType) and issubclass(obj.cls, BaseException):
+        return {"__traceback__": None, "__cause__": None, "__context__": None}.get(name)
+    if isinstance(obj.payload, BaseException) and hasattr(obj.payload, name):
+        return vm.lift(getattr(obj.payload, name))
+    fallback = special(vm, obj, "__getattr__")
+    if fallback is not None:
+        return vm.call(fallback, obj, name)
+    if obj.payload is not None and not isinstance(obj.payload, BaseException):
+        return get(vm, obj.payload, name)
+    raise missing(vm, obj, name)
+
+
+def missing(vm: VM, obj: InstanceObj, name: str) -> Any:
+    from treadle.symbolic.python.types.fields import sets_by_name
+
+    if obj.is_input and sets_by_name(obj.cls):
+        raise Unsupported(f"the field '{name}': {obj.cls.__name__} sets fields by computed names")
+    return vm.error(AttributeError, f"'{obj.cls.__name__}' object has no attribute '{name}'")
+
+
+def _assigned(vm: VM, cls: type, name: str) -> Any:
+    for base in cls.__mro__:
+        found = vm.assigned.get((id(base), name), _MISSING)
+        if found is not _MISSING:
+            return found
+    return _MISSING
+
+
+def _is_data_descriptor(raw: Any) -> bool:
+    if isinstance(raw, types.MemberDescriptorType | types.GetSetDescriptorType | functools.cached_property):
+        return False
+    return isinstance(getattr(type(raw), "__set__", None), types.FunctionType)
+
+
+def _field(vm: VM, obj: InstanceObj, name: str, raw: Any) -> Any:
+    """A field not yet in the path's copy: of an input (made now), or of a real object (copied now)."""
+    if obj.host is not None and name not in obj.initial:
+        stored = _stored(obj.host, name)
+        if stored is not _MISSING:
+            value = obj.fields[name] = obj.initial[name] = vm.lift(stored)
+            return value
+    if obj.is_input and name not in obj.initial:
+        is_method = isinstance(raw, types.FunctionType | classmethod | staticmethod)
+        kind = vm.field_type(obj.cls, name) if not is_method else None
+        if kind is not None:
+            return vm.heap.first_read(obj, name, kind)
+        if vm.heap.written_elsewhere(obj, name):
+            return obj.fields[name]
+    return _MISSING
+
+
+def _stored(host: Any, name: str) -> Any:
+    values = getattr(host, "__dict__", None)
+    if isinstance(values, dict) and name in values:
+        return values[name]
+    raw = _raw(type(host), name)
+    if isinstance(raw, types.MemberDescriptorType):
+        try:
+            return raw.__get__(host)
+        except AttributeError:
+            return _MISSING
+    return _MISSING
+
+
+def _instance_dict(vm: VM, obj: InstanceObj) -> Any:
+    """A copy of the fields; writing to it is not seen by the object, so only reads are supported."""
+    obj = vm.heap.settle(obj)
+    load_all(vm, obj)
+    made = vm.new_dict([[k, v] for k, v in obj.fields.items()])
+    made.frozen = True
+    return made
+
+
+def load_all(vm: VM, obj: InstanceObj) -> None:
+    """Make every declared field of an input object known to the path."""
+    from treadle.symbolic.python.types.fields import field_names
+
+    if obj.is_input:
+        for name in field_names(obj.cls):
+            if name not in obj.fields and name not in obj.initial:
+                _instance(vm, obj, name)
+    elif obj.host is not None:
+        for name in getattr(obj.host, "__dict__", {}):
+            if name not in obj.fields:
+                _instance(vm, obj, name)
+
+
+def _super(vm: VM, obj: Super, name: str) -> Any:
+    start = vm.force(obj.obj)
+    cls = start if isinstance(start, type) else python_type(vm, start)
+    mro = cls.__mro__
+    for base in mro[mro.index(obj.after) + 1 :]:
+        if name in base.__dict__:
+            raw = base.__dict__[name]
+            if isinstance(start, type):
+                if isinstance(raw, classmethod):
+                    return Bound(raw.__func__, start)
+                return raw.__func__ if isinstance(raw, staticmethod) else raw
+            return bind(vm, raw, start, cls)
+    raise vm.error(AttributeError, f"'super' object has no attribute '{name}'")
+
+
+# --- writing ---------------------------------------------------------------------------------------------
+
+
+def set_(vm: VM, obj: Any, name: str, value: Any) -> None:
+    """obj.name = value"""
+    from treadle.symbolic.python.contracts import contracts
+    from treadle.symbolic.python.machine import operators
+
+    obj = vm.force(obj)
+    if isinstance(obj, InstanceObj):
+        if vm.checks.pending:
+            contracts.looked_at(vm, obj)
+        custom = special(vm, obj, "__setattr__")
+        if isinstance(custom, types.FunctionType):
+            if _is_generated(custom):
+                _frozen(vm, obj, name, "assign to")
+            if contracts.is_guarded(obj.cls) and custom.__module__.startswith("deal."):
+                plain_set(vm, obj, name, value)
+                contracts.assigned(vm, obj)
+                return
+            vm.call(custom, obj, name, value)
+            return
+        plain_set(vm, obj, name, value)
+        return
+    if isinstance(obj, type):
+        if obj.__module__ == "builtins" or isinstance(obj, enum.EnumType):
+            raise vm.mimic(lambda: setattr(obj, name, value))
+        vm.assigned[(id(obj), name)] = value
+        if (obj, name) not in vm.touched:
+            vm.touched.append((obj, name))
+        return
+    if isinstance(obj, types.ModuleType):
+        vm.assigned[(id(vars(obj)), name)] = value
+        vm.touched.append((vars(obj), name))
+        return
+    if isinstance(obj, FunctionValue | Bound | Partial):
+        raise Unsupported("setting an attribute of a function")
+    shown = operators.exemplar(vm, obj)
+    if operators.is_known(obj) and not isinstance(obj, int | float | str | bytes | tuple | type(None)):
+        raise Unsupported(f"setting an attribute of a {type(obj).__name__} object")
+    raise vm.mimic(lambda: setattr(shown, name, None))
+
+
+def plain_set(vm: VM, obj: InstanceObj, name: str, value: Any) -> None:
+    """object.__setattr__"""
+    narrow(vm, obj, name)
+    raw = _raw(obj.cls, name)
+    if isinstance(raw, property):
+        if raw.fset is None:
+            message = f"property '{name}' of '{obj.cls.__name__}' object has no setter"
+            raise vm.error(AttributeError, message)
+        vm.call(raw.fset, obj, value)
+        return
+    if raw is not _MISSING and _is_data_descriptor(raw):
+        vm.call(getattr(type(raw), "__set__", None), vm.lift(raw), obj, value)
+        return
+    if _only_slots(obj.cls) and not isinstance(raw, types.MemberDescriptorType):
+        if raw is not _MISSING:
+            raise vm.error(AttributeError, f"'{obj.cls.__name__}' object attribute '{name}' is read-only")
+        # the words differ between versions of Python
+        bare = type(obj.cls.__name__, (), {"__slots__": ()})()
+        raise vm.mimic(lambda: setattr(bare, name, None))
+    if obj.host is not None:
+        vm.changed_hosts.add(id(obj.host))
+    vm.heap.write_field(obj, name, value)
+
+
+def _only_slots(cls: type) -> bool:
+    return not issubclass(cls, BaseException) and not getattr(cls, "__dictoffset__", 0)
+
+
+def _is_generated(function: types.FunctionType) -> bool:
+    return function.__code__.co_filename.startswith("<")
+
+
+def _frozen(vm: VM, obj: InstanceObj, name: str, what: str) -> None:
+    from dataclasses import FrozenInstanceError
+
+    raise vm.error(FrozenInstanceError, f"cannot {what} field {name!r}")
+
+
+def delete(vm: VM, obj: Any, name: str) -> None:
+    from treadle.symbolic.python.machine import operators
+
+    obj = vm.force(obj)
+    if isinstance(obj, InstanceObj):
+        custom = special(vm, obj, "__delattr__")
+        if isinstance(custom, types.FunctionType):
+            if _is_generated(custom):
+                _frozen(vm, obj, name, "delete")
+            vm.call(custom, obj, name)
+            return
+        obj = vm.heap.settle(obj)
+        get(vm, obj, name)
+        if name in obj.fields:
+            vm.heap.delete_field(obj, name)
+            return
+        raise missing(vm, obj, name)
+    if obj is None or isinstance(obj, Expr | ListObj | DictObj | int | str | tuple):
+        shown = operators.exemplar(vm, obj)
+        raise vm.mimic(lambda: delattr(shown, name))
+    raise Unsupported("deleting an attribute of something that is not an object")

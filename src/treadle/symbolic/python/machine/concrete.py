@@ -1,0 +1,457 @@
+"""Where the path's values meet real ones: copies in, values out, and calls into code that cannot be followed.
+
+Real mutable objects are never changed by a path: each path works on its own copies. A call into compiled code
+gets known values, picked by the solver if need be (the path is then sampled); afterwards the copies of
+mutable arguments are brought up to date. Code that reaches files, processes, the network or the clock is
+refused unless allowed.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import sys
+import types
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from treadle.symbolic.expr.terms import Expr
+from treadle.symbolic.heap.objects import DictObj, FunctionObj, InstanceObj, ListObj, Obj, Ref
+from treadle.symbolic.ir.machine import Exhausted, Raised
+from treadle.symbolic.path import PathEnd, Unsupported
+from treadle.symbolic.python.values.values import (
+    Bound,
+    BuiltinMethod,
+    FunctionValue,
+    Generator,
+    Iterator_,
+    Partial,
+    Range,
+    Slice,
+    View,
+)
+
+if TYPE_CHECKING:
+    from treadle.symbolic.python.machine.vm import VM
+
+_PLAIN = (int, float, str, bytes, bool, type(None), complex, type, types.FunctionType, types.ModuleType)
+
+
+def lift(vm: VM, value: Any) -> Any:
+    """A real value as the path sees it; mutable objects become the path's own copies, once."""
+    kind = type(value)
+    if kind in (int, float, str, bool, type(None), types.FunctionType, types.BuiltinFunctionType, type):
+        return value
+    if kind is tuple:
+        return tuple(lift(vm, v) for v in value)
+    if kind in (list, dict, set, frozenset):
+        return _copy(vm, value)
+    if kind is range:
+        return Range(value.start, value.stop, value.step)
+    if kind is types.MethodType:
+        return Bound(value.__func__, lift(vm, value.__self__))
+    if kind is slice:
+        return Slice(value.start, value.stop, value.step)
+    if isinstance(value, Obj | Ref | Expr | type | types.ModuleType | enum.Enum | BaseException):
+        return value
+    if isinstance(value, Fraction) and kind is Fraction:
+        return _instance(vm, value)
+    if isinstance(value, tuple) and hasattr(kind, "_fields"):
+        named = _instance(vm, value)
+        named.payload = tuple(lift(vm, v) for v in value)
+        return named
+    if is_plain_object(kind):
+        return _instance(vm, value)
+    return value
+
+
+def _copy(vm: VM, value: Any) -> Obj:
+    found = vm.lifted.get(id(value))
+    if found is not None:
+        return found
+    made: Obj
+    if isinstance(value, list):
+        made = ListObj(vm.heap.number(), [])
+        vm.keep(value, made)
+        made.items = [lift(vm, v) for v in value]
+    elif isinstance(value, dict):
+        made = DictObj(vm.heap.number(), [])
+        vm.keep(value, made)
+        made.entries = [[lift(vm, k), lift(vm, v)] for k, v in value.items()]
+    else:
+        made = DictObj(vm.heap.number(), [])
+        vm.keep(value, made)
+        made.keys_only, made.frozen = True, isinstance(value, frozenset)
+        made.entries = [[lift(vm, v), None] for v in value]
+    return made
+
+
+def is_plain_object(kind: Any) -> bool:
+    """An instance of a class written in Python, without a compiled base that holds state of its own."""
+    return _is_plain_object(kind)
+
+
+# Py_TPFLAGS_IMMUTABLETYPE: compiled; files of Python 3.13 let object.__new__ make an empty one of them all the same
+_IMMUTABLE = 1 << 8
+
+
+@functools.cache
+def _is_plain_object(kind: Any) -> bool:
+    if kind.__module__ in ("builtins", "typing", "treadle.symbolic.python.values.values") or kind is object:
+        return False
+    if any(base.__flags__ & _IMMUTABLE for base in kind.__mro__ if base is not object):
+        return False
+    try:
+        object.__new__(kind)
+    except TypeError:
+        return False
+    return True
+
+
+def _instance(vm: VM, value: Any) -> InstanceObj:
+    found = vm.lifted.get(id(value))
+    if found is None:
+        found = InstanceObj(vm.heap.number(), (type(value),))
+        vm.keep(value, found)
+    assert isinstance(found, InstanceObj)
+    return found
+
+
+# --- values out ------------------------------------------------------------------------------------------
+
+
+class Lowering:
+    """Real values for a call into code that cannot be followed."""
+
+    def __init__(self, vm: VM) -> None:
+        self.vm = vm
+        self.made: dict[int, tuple[Obj, Any]] = {}
+
+    def unknowns(self, value: Any, found: dict[Expr, None], seen: set[int]) -> None:
+        """Every unknown in a value; open containers are closed on the way, and it is decided which object is which."""
+        from treadle.symbolic.python.machine import attributes
+        from treadle.symbolic.python.values import mappings, open_lists
+
+        value = self.vm.heap.decided(self.vm.force(value))
+        if isinstance(value, InstanceObj | ListObj):
+            value = self.vm.heap.settle(value)
+        if isinstance(value, Expr):
+            found[value] = None
+        elif isinstance(value, tuple):
+            for v in value:
+                self.unknowns(v, found, seen)
+        elif isinstance(value, Obj):
+            if id(value) in seen:
+                return
+            seen.add(id(value))
+            if isinstance(value, ListObj):
+                for v in open_lists.items(self.vm, value):
+                    self.unknowns(v, found, seen)
+            elif isinstance(value, DictObj):
+                for k, v in mappings.entries(self.vm, value):
+                    self.unknowns(k, found, seen)
+                    self.unknowns(v, found, seen)
+            elif isinstance(value, InstanceObj):
+                attributes.load_all(self.vm, value)
+                for v in list(value.fields.values()):
+                    self.unknowns(v, found, seen)
+                self.unknowns(value.payload, found, seen)
+        elif isinstance(value, Range):
+            for v in (value.start, value.stop):
+                self.unknowns(v, found, seen)
+        elif isinstance(value, Slice):
+            for v in (value.start, value.stop, value.step):
+                self.unknowns(v, found, seen)
+        elif isinstance(value, View):
+            self.unknowns(value.source, found, seen)
+
+    def lower(self, value: Any, known: dict[Expr, Any]) -> Any:
+        vm = self.vm
+        value = vm.heap.settled(vm.force(value))
+        if isinstance(value, Expr):
+            picked = known[value]
+            return float(picked) if isinstance(picked, Fraction) else picked
+        if isinstance(value, tuple):
+            return tuple(self.lower(v, known) for v in value)
+        if isinstance(value, FunctionObj):
+            raise Unsupported("a function that is an input, given to compiled code")
+        if isinstance(value, Obj):
+            return self._object(value, known)
+        if isinstance(value, Range):
+            return range(self.lower(value.start, known), self.lower(value.stop, known), value.step)
+        if isinstance(value, Slice):
+            return slice(*(self.lower(v, known) for v in (value.start, value.stop, value.step)))
+        if isinstance(value, View):
+            return getattr(self.lower(value.source, known), value.kind)()
+        if isinstance(value, FunctionValue) and value.host is not None:
+            return value.host
+        if isinstance(value, FunctionValue | Bound | Partial | BuiltinMethod):
+            return self._callable(value, known)
+        if isinstance(value, Generator | Iterator_):
+            return iter([self.lower(v, known) for v in self._drained(value)])
+        return value
+
+    def _drained(self, value: Any) -> list[Any]:
+        from treadle.symbolic.python.machine.iteration import iterate
+
+        iterator = iterate(self.vm, value)
+        found: list[Any] = []
+        while True:
+            try:
+                found.append(iterator.step())
+            except Exhausted:
+                return found
+            if any(isinstance(v, Expr | Obj | Ref) for v in found[-1:]):
+                raise Unsupported("an iterator of unknown values given to compiled code")
+            if len(found) > 1000:
+                raise Unsupported("a long iterator given to compiled code")
+
+    def _callable(self, value: Any, known: dict[Expr, Any]) -> Any:
+        from treadle.symbolic.python.machine import calls
+
+        def call_back(*args: Any, **named: Any) -> Any:
+            lifted = {k: self.vm.lift(v) for k, v in named.items()}
+            result = calls.call(self.vm, value, [self.vm.lift(a) for a in args], lifted)
+            return lower_picking(self.vm, [result])[0]
+
+        return call_back
+
+    def _object(self, value: Obj, known: dict[Expr, Any]) -> Any:
+        if id(value) in self.made:
+            return self.made[id(value)][1]
+        if isinstance(value, ListObj):
+            items: list[Any] = []
+            self.made[id(value)] = (value, items)
+            items.extend(self.lower(v, known) for v in value.items or ())
+            return items
+        if isinstance(value, DictObj):
+            pairs = [(self.lower(k, known), self.lower(v, known)) for k, v in value.entries]
+            real: Any = dict(pairs)
+            if value.keys_only:
+                real = frozenset(k for k, _ in pairs) if value.frozen else {k for k, _ in pairs}
+            self.made[id(value)] = (value, real)
+            return real
+        assert isinstance(value, InstanceObj)
+        if value.host is not None and not value.fields:
+            return value.host
+        if isinstance(value.payload, BaseException):
+            return value.payload
+        if issubclass(value.cls, BaseException):
+            made: Any = value.cls.__new__(value.cls, *(self.lower(a, known) for a in value.fields.get("args", ())))
+        elif value.payload is not None:
+            made = _holding(value.cls, self.lower(value.payload, known))
+        else:
+            try:
+                made = object.__new__(value.cls)
+            except TypeError:
+                raise Unsupported(f"an object of type '{value.cls.__name__}' given to compiled code") from None
+        self.made[id(value)] = (value, made)
+        for name, field in value.fields.items():
+            if name != "args":
+                object.__setattr__(made, name, self.lower(field, known))
+        return made
+
+    def bring_back(self) -> None:
+        """What the called code did to its mutable arguments."""
+        for obj, real in list(self.made.values()):
+            if isinstance(obj, ListObj) and obj.items is not None:
+                obj.items[:] = self._matched(obj.items, real)
+            elif isinstance(obj, DictObj) and not obj.frozen and isinstance(real, dict):
+                if len(real) != len(obj.entries):
+                    obj.entries = [[self.vm.lift(k), self._same(v)] for k, v in real.items()]
+            elif isinstance(obj, DictObj) and isinstance(real, set) and len(real) != len(obj.entries):
+                obj.entries = [[self.vm.lift(k), None] for k in real]
+
+    def _matched(self, old: list[Any], real: list[Any]) -> list[Any]:
+        return [self._same(v) for v in real]
+
+    def _same(self, real: Any) -> Any:
+        """The path's object for a real one that came out of the call."""
+        for obj, lowered in self.made.values():
+            if lowered is real:
+                return obj
+        return self.vm.lift(real)
+
+
+def _holding(cls: Any, content: Any) -> Any:
+    """An object of a class that derives from a built-in one, with this content; its own __init__ has been followed."""
+    holder: Any = type(content)
+    if holder not in cls.__mro__:
+        return cls.__new__(cls, content)
+    made = holder.__new__(cls, content)
+    if holder in (list, dict, set):
+        holder.__init__(made, content)
+    return made
+
+
+def lower_picking(vm: VM, values: list[Any], what: str = "a call that cannot be followed") -> list[Any]:
+    lowering = Lowering(vm)
+    return _lower_all(vm, lowering, values, what)
+
+
+def _lower_all(vm: VM, lowering: Lowering, values: list[Any], what: str) -> list[Any]:
+    found: dict[Expr, None] = {}
+    seen: set[int] = set()
+    for value in values:
+        lowering.unknowns(value, found, seen)
+    known: dict[Expr, Any] = {}
+    if found:
+        known = dict(zip(found, vm.path.pick(list(found), what), strict=True))
+    return [lowering.lower(v, known) for v in values]
+
+
+def call_real(vm: VM, function: Any, args: list[Any], named: dict[str, Any], what: str = "") -> Any:
+    """Call real code with real values."""
+    check_effect(vm, function)
+    name = what or getattr(function, "__qualname__", getattr(function, "__name__", type(function).__name__))
+    lowering = Lowering(vm)
+    values = _lower_all(vm, lowering, [*args, *named.values()], f"a call of '{name}'")
+    real_args, real_named = values[: len(args)], dict(zip(named, values[len(args) :], strict=True))
+    try:
+        with _Guard(vm):
+            result = function(*real_args, **real_named)
+    except (Raised, PathEnd):
+        raise
+    except Effect as effect:
+        raise Unsupported(f"'{name}' {effect}; pass --allow-effects to run it") from None
+    except RecursionError:
+        raise Unsupported(f"'{name}' recurses too deeply") from None
+    except (Exception, SystemExit) as error:
+        lowering.bring_back()
+        raise vm.host_error(error) from None
+    lowering.bring_back()
+    for obj, real in lowering.made.values():
+        if real is result:
+            return obj
+    if isinstance(result, types.GeneratorType):
+        raise Unsupported(f"'{name}', a generator without source")
+    return lift(vm, result)
+
+
+# --- effects ---------------------------------------------------------------------------------------------
+
+
+class Effect(Exception):
+    """Real code wanted to touch the world."""
+
+
+# Modules whose functions reach outside the process or whose answer changes from call to call.
+_EFFECTS = {
+    "os": "uses the operating system",
+    "posix": "uses the operating system",
+    "nt": "uses the operating system",
+    "socket": "uses the network",
+    "_socket": "uses the network",
+    "subprocess": "starts a process",
+    "shutil": "changes files",
+    "tempfile": "makes files",
+    "pathlib": "uses the file system",
+    "urllib.request": "uses the network",
+    "http.client": "uses the network",
+    "sqlite3": "opens a database",
+    "threading": "starts threads",
+    "_thread": "uses threads",
+    "multiprocessing": "starts processes",
+    "asyncio": "runs an event loop",
+    "signal": "handles signals",
+    "random": "is random",
+    "secrets": "is random",
+    "uuid": "is random",
+    "time": "reads the clock",
+    "ctypes": "runs foreign code",
+    "_ctypes": "runs foreign code",
+    "webbrowser": "opens a browser",
+    "select": "waits for files",
+}
+_PURE = {
+    "os": {"fspath", "fsencode", "fsdecode"},
+    "posix": {"fspath"},
+    "random": {"Random"},
+    "pathlib": {"PurePath", "PurePosixPath", "PureWindowsPath"},
+    "time": {"gmtime", "strftime", "struct_time", "mktime", "asctime", "strptime"},
+}
+# Of these modules only the named functions count.
+_ONLY = {"uuid": {"uuid1", "uuid4", "getnode"}, "threading": {"Thread", "start", "Timer", "join"}}
+_EFFECT_NAMES = {
+    "open",
+    "input",
+    "exec",
+    "eval",
+    "compile",
+    "__import__",
+    "breakpoint",
+    "exit",
+    "quit",
+    "now",
+    "today",
+    "utcnow",
+}
+
+
+def check_effect(vm: VM, function: Any) -> None:
+    """Refuse what reaches outside, before it runs."""
+    if vm.allow_effects or function is None:
+        return
+    module = getattr(function, "__module__", None)
+    name = getattr(function, "__name__", "")
+    if module is None:
+        owner = getattr(function, "__self__", None)
+        if isinstance(owner, types.ModuleType):
+            module = owner.__name__
+        elif owner is not None:
+            module = type(owner).__module__
+    if _reads_input(getattr(function, "__self__", None), name):
+        raise Unsupported(f"'sys.stdin.{name}' waits for input; pass --allow-effects to run it")
+    reason = _EFFECTS.get(str(module))
+    limited = _ONLY.get(str(module))
+    if limited is not None and name not in limited:
+        return
+    if reason is not None and name not in _PURE.get(str(module), ()):
+        raise Unsupported(f"'{module}.{name}' {reason}; pass --allow-effects to run it")
+    if name in _EFFECT_NAMES and module in ("builtins", "_io", "io", "datetime", "_sitebuiltins", None):
+        raise Unsupported(f"'{name}' reaches outside the program; pass --allow-effects to run it")
+
+
+def _reads_input(owner: Any, name: str) -> bool:
+    inputs = [s for s in (sys.stdin, sys.__stdin__) if s is not None]
+    inputs += [s.buffer for s in inputs if hasattr(s, "buffer")]
+    return any(owner is s for s in inputs) and (name.startswith("read") or name in ("__next__", "__iter__"))
+
+
+class _Guard:
+    """While real code runs, an audit hook stops what the list of modules did not foresee."""
+
+    depth = 0
+    installed = False
+
+    def __init__(self, vm: VM) -> None:
+        self.vm = vm
+
+    def __enter__(self) -> None:
+        if not _Guard.installed:
+            _Guard.installed = True
+            sys.addaudithook(_audit)
+        if not self.vm.allow_effects:
+            _Guard.depth += 1
+
+    def __exit__(self, *exc: object) -> None:
+        if not self.vm.allow_effects:
+            _Guard.depth -= 1
+
+
+_AUDITED = (
+    *("socket.", "subprocess.", "shutil.", "ftplib.", "smtplib.", "urllib.", "http.", "sqlite3.", "webbrowser."),
+    *("os.system", "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.exec", "os.fork", "os.spawn", "os.kill"),
+    *("os.posix_spawn", "os.putenv", "os.chmod", "os.truncate"),
+)
+
+
+def _audit(event: str, args: tuple[Any, ...]) -> None:
+    if not _Guard.depth:
+        return
+    if event == "open":
+        mode = args[1] if len(args) > 1 else None
+        if isinstance(mode, str) and any(c in mode for c in "wax+"):
+            raise Effect("writes a file")
+    elif event.startswith(_AUDITED):
+        raise Effect(f"does '{event}'")

@@ -1,0 +1,336 @@
+"""Truth, equality, identity and membership: Python's own rules on values known and unknown.
+
+An answer is an expression where it is not known. Identity of objects is the heap's to tell; what Python would not look
+at any more, because the answer is already clear, is not looked at here either.
+"""
+
+from __future__ import annotations
+
+import inspect
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from treadle.symbolic import types as t
+from treadle.symbolic.expr import terms as x
+from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, Ref
+from treadle.symbolic.path import Unsupported
+from treadle.symbolic.python.values.kinds import (
+    _sort,
+    as_int,
+    as_real,
+    exemplar,
+    is_known,
+    is_string,
+    number_kind,
+)
+from treadle.symbolic.python.values.values import Range, View
+
+if TYPE_CHECKING:
+    from treadle.symbolic.python.machine.vm import VM
+
+
+# --- truth -----------------------------------------------------------------------------------------------
+
+
+def truth(vm: VM, value: Any) -> Value:
+    """bool(value), as an expression when it is not known."""
+    if isinstance(value, Ref) and not value.resolved and value.options:
+        plain = all(o is t.NONE or (isinstance(o, t.Instance) and not _has_truth(o.cls)) for o in value.options)
+        if plain:
+            return not vm.is_none(value)
+    value = vm.force(value)
+    if isinstance(value, Expr):
+        if value.sort is x.BOOL:
+            return value
+        if value.sort is x.STR:
+            return x.gt(x.length(value), 0)
+        return x.ne(value, Fraction(0) if value.sort is x.REAL else 0)
+    if isinstance(value, ListObj | DictObj):
+        return x.gt(value.size(), 0)
+    if isinstance(value, InstanceObj):
+        return _instance_truth(vm, value)
+    if isinstance(value, Range):
+        more = x.lt if value.step > 0 else x.gt
+        return more(value.start, value.stop)
+    if isinstance(value, View):
+        return x.gt(value.source.size(), 0)
+    if isinstance(value, tuple):
+        return len(value) > 0
+    try:
+        return bool(value)
+    except Exception as error:
+        raise vm.host_error(error) from None
+
+
+def _has_truth(cls: type) -> bool:
+    from treadle.symbolic.python.types.heirs import known_subclasses
+
+    return any(hasattr(c, "__bool__") or hasattr(c, "__len__") for c in known_subclasses(cls))
+
+
+def _instance_truth(vm: VM, value: InstanceObj) -> Value:
+    from treadle.symbolic.python.machine import attributes
+
+    holds = isinstance(value.payload, ListObj | DictObj | tuple | Expr | str | int | float)
+    if holds and attributes.special(vm, value, "__bool__") is None:
+        return truth(vm, value.payload)
+    for name in ("__bool__", "__len__"):
+        if attributes.special(vm, value, name) is not None:
+            answer = vm.call(attributes.get(vm, value, name))
+            return truth(vm, answer)
+    return True
+
+
+# --- equality and identity -------------------------------------------------------------------------------
+
+
+def equal(vm: VM, a: Any, b: Any) -> Value:
+    """a == b, as an expression when it is not known."""
+    if a is b and not isinstance(a, float):
+        a = vm.force(a)
+        if not isinstance(a, InstanceObj) or _own_equality(a.cls) is None:
+            return True
+    if a is None and isinstance(b, Ref):
+        return vm.is_none(b)
+    if b is None and isinstance(a, Ref):
+        return vm.is_none(a)
+    if _by_identity(a) and _by_identity(b):
+        answer = vm.heap.same(a, b)
+        if answer is not NotImplemented:
+            return answer
+    a, b = vm.force(a), vm.force(b)
+    if isinstance(a, InstanceObj) or isinstance(b, InstanceObj):
+        return _instances_equal(vm, a, b)
+    if isinstance(a, ListObj) and isinstance(b, ListObj):
+        a, b = vm.heap.settle(a), vm.heap.settle(b)
+    if isinstance(a, Obj) and a is b:
+        return True
+    left, right = number_kind(a), number_kind(b)
+    if left and right:
+        if not isinstance(a, Expr) and not isinstance(b, Expr):
+            return bool(a == b)
+        if left == right == "int":
+            if isinstance(a, Expr) and isinstance(b, Expr) and a.sort is b.sort is x.BOOL:
+                return x.eq(a, b)
+            return x.eq(as_int(a), as_int(b))
+        return x.eq(as_real(a), as_real(b))
+    if is_string(a) and is_string(b):
+        return x.eq(a, b)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        if len(a) != len(b):
+            return False
+        return _all_equal(vm, a, b)
+    if isinstance(a, ListObj) and isinstance(b, ListObj):
+        return _lists_equal(vm, a, b)
+    if isinstance(a, DictObj) and isinstance(b, DictObj):
+        return _dicts_equal(vm, a, b)
+    if isinstance(a, Range) and isinstance(b, Range):
+        raise Unsupported("comparing ranges of unknown size")
+    if is_known(a) and is_known(b):
+        try:
+            return bool(a == b)
+        except Exception as error:
+            raise vm.host_error(error) from None
+    return False
+
+
+def _all_equal(vm: VM, left: Any, right: Any) -> Value:
+    parts: list[Value] = []
+    for number, (a, b) in enumerate(zip(left, right, strict=True), 1):
+        part = equal(vm, a, b)
+        if number < len(left):
+            # Python stops at the first answer: what comes after is looked at only if identity leaves it open
+            part = vm.heap.decided(part)
+        if part is False:
+            return False
+        parts.append(part)
+    return x.and_(*parts)
+
+
+def _lists_equal(vm: VM, a: ListObj, b: ListObj) -> Value:
+    from treadle.symbolic.python.values import open_lists
+
+    if not vm.decide(x.eq(a.size(), b.size())):
+        return False
+    known = b if b.items is not None else a
+    if known.items is None:
+        open_lists.close(vm, known)
+    count = len(known.items or ())
+    return _all_equal(
+        vm,
+        [open_lists.read(vm, a, i) for i in range(count)],
+        [open_lists.read(vm, b, i) for i in range(count)],
+    )
+
+
+def _dicts_equal(vm: VM, a: DictObj, b: DictObj) -> Value:
+    from treadle.symbolic.python.values import mappings
+
+    if a.keys_only != b.keys_only or not vm.decide(x.eq(a.size(), b.size())):
+        return False
+    known, other = (b, a) if not b.open else (a, b)
+    parts: list[Value] = []
+    for key, value in mappings.entries(vm, known):
+        found = mappings.find(vm, other, key)
+        if found is None:
+            return False
+        if not a.keys_only:
+            parts.append(equal(vm, value, found[1]))
+    return x.and_(*parts)
+
+
+def _own_equality(cls: type) -> Any:
+    """The class's __eq__, unless it is object's identity."""
+    # icontract wraps even what object has
+    found: Any = inspect.unwrap(cls.__eq__)
+    return None if found in (object.__eq__, BaseException.__eq__) else found
+
+
+def _by_identity(value: Any) -> bool:
+    """A reference to an object, not looked at yet, whose class leaves == to object."""
+    from treadle.symbolic.python.types.heirs import known_subclasses
+
+    if not isinstance(value, Ref) or value.resolved or not value.options:
+        return False
+    classes = [o.cls if isinstance(o, t.Instance) else None for o in value.options if o is not t.NONE]
+    return all(c is not None and all(_own_equality(heir) is None for heir in known_subclasses(c)) for c in classes)
+
+
+def _instances_equal(vm: VM, a: Any, b: Any) -> Value:
+    from treadle.symbolic.python.machine import attributes
+
+    for one, other in ((b, a), (a, b)) if _right_first(vm, a, b, "__eq__", "__eq__") else ((a, b), (b, a)):
+        if isinstance(one, InstanceObj) and _own_equality(one.cls) is not None:
+            attributes.narrow(vm, one, "__eq__")
+            if one.payload is not None and _own_equality(one.cls) in _PLAIN_EQUALITY:
+                inner = other.payload if isinstance(other, InstanceObj) else other
+                return equal(vm, one.payload, inner)
+            answer = vm.call(attributes.get(vm, one, "__eq__"), other)
+            if answer is not NotImplemented:
+                return truth(vm, answer)
+    return identical(vm, a, b)
+
+
+def _right_first(vm: VM, a: Any, b: Any, method: str, mirror: str) -> bool:
+    """Python asks the right operand of a comparison first when its class derives from the left one's."""
+    from treadle.symbolic.python.machine import attributes
+
+    if not isinstance(a, InstanceObj) or not isinstance(b, InstanceObj):
+        return False
+    if not any(c is not d and issubclass(c, d) for c in b.classes for d in a.classes):
+        return False
+    classes = {*a.classes, *b.classes}
+    if any(len({attributes.lookup(c, name) for c in classes}) > 1 for name in (method, mirror)):
+        for obj in (a, b):
+            if len(obj.classes) > 1:
+                vm.heap.split(obj, [(c,) for c in obj.classes])
+    alone = len(a.classes) == len(b.classes) == 1
+    return alone and a.cls is not b.cls and issubclass(b.cls, a.cls)
+
+
+_PLAIN_EQUALITY = (tuple.__eq__, list.__eq__, dict.__eq__, set.__eq__, int.__eq__, str.__eq__, float.__eq__)
+
+
+def identical(vm: VM, a: Any, b: Any) -> Value:
+    """a is b"""
+    if a is b:
+        return True
+    if b is None:
+        return vm.is_none(a)
+    if a is None:
+        return vm.is_none(b)
+    answer = vm.heap.same(a, b, looks=False)
+    if answer is not NotImplemented:
+        return answer
+    a, b = vm.force(a), vm.force(b)
+    if isinstance(a, Obj) or isinstance(b, Obj):
+        answer = vm.heap.same(a, b)
+        return answer if answer is not NotImplemented else a is b
+    if isinstance(a, Expr) or isinstance(b, Expr):
+        same_kind = type(a) is type(b) or _sort(a) is _sort(b)
+        known = a if isinstance(a, str) else b
+        if same_kind and isinstance(known, str) and not _is_shared(known):
+            if not vm.decide(equal(vm, a, b)):
+                return False
+            raise Unsupported(f"whether a text is the very object {known!r}")
+        return equal(vm, a, b) if same_kind else False
+    if isinstance(a, int | str) and type(a) is type(b):
+        return bool(a == b)
+    return a is b
+
+
+def _is_shared(text: str) -> bool:
+    """Whether Python has one object for all literals of this text."""
+    return text.isascii() and (len(text) <= 1 or text.replace("_", "a").isalnum())
+
+
+def contains(vm: VM, item: Any, container: Any) -> Value:
+    """item in container"""
+    from treadle.symbolic.python.machine import attributes
+    from treadle.symbolic.python.machine.iteration import iterate
+    from treadle.symbolic.python.values import mappings, open_lists
+
+    container = vm.force(container)
+    if is_string(container):
+        item = vm.force(item)
+        if not is_string(item):
+            shown = exemplar(vm, item)
+            raise vm.mimic(lambda: shown in "a")
+        return x.contains(container, item)
+    if isinstance(container, DictObj):
+        mappings.check_key(vm, item)
+        return mappings.find(vm, container, item) is not None
+    if isinstance(container, View):
+        if container.kind == "keys":
+            return mappings.find(vm, container.source, item) is not None
+        return _member(vm, item, mappings.view_items(vm, container))
+    if isinstance(container, Range):
+        return _in_range(vm, vm.force(item), container)
+    if isinstance(container, InstanceObj):
+        if attributes.special(vm, container, "__contains__") is not None and not (
+            isinstance(container.payload, tuple | ListObj | DictObj)
+        ):
+            return truth(vm, vm.call(attributes.get(vm, container, "__contains__"), item))
+        if isinstance(container.payload, tuple | ListObj | DictObj):
+            return contains(vm, item, container.payload)
+    if isinstance(container, tuple):
+        return _member(vm, item, list(container))
+    if isinstance(container, ListObj):
+        return _member(vm, item, open_lists.items(vm, container))
+    if is_known(container) and hasattr(type(container), "__contains__"):
+        item = vm.force(item)
+        if is_known(item):
+            try:
+                return item in container
+            except Exception as error:
+                raise vm.host_error(error) from None
+        if isinstance(container, bytes):
+            raise Unsupported("an unknown value in bytes")
+    if container is None or isinstance(container, Expr | int | float):
+        shown, sought = exemplar(vm, container), exemplar(vm, item)
+        raise vm.mimic(lambda: sought in shown)
+    return _member(vm, item, vm.spread(iterate(vm, container)))
+
+
+def _member(vm: VM, item: Any, values: list[Any]) -> Value:
+    parts: list[Value] = []
+    for number, value in enumerate(values, 1):
+        part = equal(vm, value, item)
+        if number < len(values):
+            part = vm.heap.decided(part)
+        if part is True:
+            return True
+        parts.append(part)
+    return x.or_(*parts)
+
+
+def _in_range(vm: VM, item: Any, value: Range) -> Value:
+    if number_kind(item) != "int":
+        return False
+    item = as_int(item)
+    low, high = (value.start, value.stop) if value.step > 0 else (x.add(value.stop, 1), x.add(value.start, 1))
+    inside = x.and_(x.ge(item, low), x.lt(item, high))
+    if abs(value.step) != 1:
+        inside = x.and_(inside, x.eq(x.mod(x.sub(item, value.start), abs(value.step)), 0))
+    return inside

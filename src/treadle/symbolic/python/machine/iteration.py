@@ -1,0 +1,239 @@
+"""Iterators of the program: over sequences that may still be open, over generators, over ranges of unknown size."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Any
+
+from treadle.symbolic.expr import terms as x
+from treadle.symbolic.expr.terms import Expr
+from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
+from treadle.symbolic.ir.machine import Exhausted, Raised, Yielded
+from treadle.symbolic.path import Unsupported
+from treadle.symbolic.python.values.values import Generator, Iterator_, Range, View
+
+if TYPE_CHECKING:
+    from treadle.symbolic.python.machine.vm import VM
+
+
+def _always() -> bool:
+    return True
+
+
+def _never() -> bool:
+    return False
+
+
+def over_values(values: list[Any] | tuple[Any, ...], what: str = "iterator") -> Iterator_:
+    source = iter(values)
+
+    def step() -> Any:
+        for value in source:
+            return value
+        raise Exhausted
+
+    return Iterator_(step, _always, what)
+
+
+def iterate(vm: VM, value: Any) -> Iterator_:
+    """iter(value)"""
+    from treadle.symbolic.python.machine import attributes, operators
+    from treadle.symbolic.python.values import mappings
+
+    value = vm.heap.decided(vm.force(value))
+    if isinstance(value, Iterator_):
+        return value
+    if isinstance(value, tuple):
+        return over_values(value, "tuple_iterator")
+    if isinstance(value, ListObj):
+        return _over_list(vm, value)
+    if isinstance(value, Generator):
+        return _over_generator(vm, value)
+    if isinstance(value, Range):
+        return over_range(vm, value)
+    if isinstance(value, DictObj):
+        return _over_keys(vm, value)
+    if isinstance(value, View):
+        return over_values(mappings.view_items(vm, value), "dict_iterator")
+    if isinstance(value, str):
+        return over_values(list(value), "str_iterator")
+    if isinstance(value, Expr) and value.sort is x.STR:
+        return _over_string(vm, value)
+    if isinstance(value, InstanceObj):
+        holds = isinstance(value.payload, tuple | ListObj | DictObj)
+        if holds and attributes.special(vm, value, "__iter__") in _builtin_iters():
+            return iterate(vm, value.payload)
+        return _over_instance(vm, value)
+    if isinstance(value, enum.EnumType):
+        members: list[Any] = list(value)
+        return over_values(members)
+    if value is None or isinstance(value, Expr | int | float) or not hasattr(type(value), "__iter__"):
+        shown = operators.exemplar(vm, value)
+        raise vm.mimic(lambda: iter(shown))
+    return _over_host(vm, value)
+
+
+def _builtin_iters() -> tuple[Any, ...]:
+    return (tuple.__iter__, list.__iter__, dict.__iter__, set.__iter__)
+
+
+def _over_list(vm: VM, value: ListObj) -> Iterator_:
+    from treadle.symbolic.python.values import open_lists
+
+    position = 0
+
+    def step() -> Any:
+        nonlocal position, value
+        value = vm.force(value)
+        if position < 0 or not vm.decide(x.lt(position, value.size())):
+            position = -1
+            raise Exhausted
+        position += 1
+        return open_lists.read(vm, value, position - 1)
+
+    return Iterator_(step, lambda: not isinstance(value.size(), Expr), "list_iterator")
+
+
+def _over_string(vm: VM, value: Expr) -> Iterator_:
+    position = 0
+
+    def step() -> Any:
+        nonlocal position
+        if not vm.decide(x.lt(position, x.length(value))):
+            raise Exhausted
+        position += 1
+        return x.at(value, position - 1)
+
+    return Iterator_(step, _never, "str_iterator")
+
+
+def over_range(vm: VM, value: Range) -> Iterator_:
+    position = value.start
+    known = not isinstance(value.start, Expr) and not isinstance(value.stop, Expr)
+
+    def step() -> Any:
+        nonlocal position
+        more = x.lt(position, value.stop) if value.step > 0 else x.gt(position, value.stop)
+        if not vm.decide(more):
+            raise Exhausted
+        current = position
+        position = x.add(position, value.step)
+        return current
+
+    return Iterator_(step, lambda: known, "range_iterator")
+
+
+def _over_keys(vm: VM, value: DictObj) -> Iterator_:
+    """Keys of a dict or elements of a set; the number of entries must not change on the way."""
+    from treadle.symbolic.python.values import mappings
+
+    entries = mappings.entries(vm, value)
+    if value.keys_only:
+        mappings.order_of_set(vm, [k for k, _ in entries])
+    size = len(value.entries)
+    source = iter([k for k, _ in entries])
+
+    def step() -> Any:
+        if len(value.entries) != size:
+            what = "Set" if value.keys_only else "dictionary"
+            raise vm.error(RuntimeError, f"{what} changed size during iteration")
+        for key in source:
+            return key
+        raise Exhausted
+
+    return Iterator_(step, _always, "dict_keyiterator")
+
+
+def resume(vm: VM, generator: Generator, error: Any = None) -> Any:
+    """Run a generator to its next yield; `Exhausted` when it returns."""
+    if generator.finished:
+        if error is not None:
+            raise Raised(error)
+        raise Exhausted
+    if generator.frame in vm.frames:
+        raise vm.error(ValueError, "generator already executing")
+    generator.started = True
+    try:
+        result = vm.run(generator.frame, error)
+    except Raised as raised:
+        generator.finished = True
+        if isinstance(raised.value, InstanceObj) and issubclass(raised.value.cls, StopIteration):
+            raise vm.error(RuntimeError, "generator raised StopIteration") from None
+        raise
+    if isinstance(result, Yielded):
+        return result.value
+    generator.finished = True
+    generator.returned = result
+    raise Exhausted
+
+
+def _over_generator(vm: VM, generator: Generator) -> Iterator_:
+    made = Iterator_(lambda: resume(vm, generator), _never, "generator")
+    _GENERATORS[id(made)] = (made, generator)
+    return made
+
+
+# an iterator over a generator -> the generator, for `yield from`'s value
+_GENERATORS: dict[int, tuple[Iterator_, Generator]] = {}
+
+
+def returned(iterator: Any) -> Any:
+    """What the generator behind an exhausted iterator returned."""
+    found = _GENERATORS.pop(id(iterator), None)
+    return found[1].returned if found else None
+
+
+def _over_instance(vm: VM, value: InstanceObj) -> Iterator_:
+    from treadle.symbolic.python.machine import attributes, operators
+
+    if attributes.special(vm, value, "__iter__") is not None:
+        inner = vm.force(vm.call(attributes.get(vm, value, "__iter__")))
+        if not (isinstance(inner, InstanceObj) and attributes.special(vm, inner, "__next__")):
+            return iterate(vm, inner)
+
+        def advance() -> Any:
+            try:
+                return vm.call(attributes.get(vm, inner, "__next__"))
+            except Raised as raised:
+                if isinstance(raised.value, InstanceObj) and issubclass(raised.value.cls, StopIteration):
+                    raise Exhausted from None
+                raise
+
+        return Iterator_(advance, _never)
+    if attributes.special(vm, value, "__getitem__") is not None:
+        position = 0
+
+        def by_index() -> Any:
+            nonlocal position
+            position += 1
+            try:
+                return vm.call(attributes.get(vm, value, "__getitem__"), position - 1)
+            except Raised as raised:
+                if issubclass(raised.value.cls, IndexError):
+                    raise Exhausted from None
+                raise
+
+        return Iterator_(by_index, _never)
+    shown = operators.exemplar(vm, value)
+    raise vm.mimic(lambda: iter(shown))
+
+
+def _over_host(vm: VM, value: Any) -> Iterator_:
+    """A real iterable of known values (bytes, an itertools object, ...)."""
+    try:
+        source = iter(value)
+    except TypeError as error:
+        raise vm.host_error(error) from None
+    steps = 0
+
+    def step() -> Any:
+        nonlocal steps
+        steps += 1
+        if steps > 100_000:
+            raise Unsupported("an endless iterator")
+        try:
+            return vm.lift(next(source))
+        except StopIteration:
+            raise Exhausted from None
+
+    return Iterator_(step, _always)

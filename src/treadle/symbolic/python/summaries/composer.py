@@ -1,0 +1,453 @@
+"""Summaries of Python functions: made on first need, composed at calls in place of running the function.
+
+`Summaries` decides which calls are composed. Summaries are context-insensitive: a function is recorded on unknown
+inputs of the kinds it is called with, callees first, because a call met while recording is composed in turn; what is
+being recorded, and everything that calls it back, is run. So the functions of the call graph are done bottom-up, a
+strongly connected component as one.
+
+Composition itself is in `composing`; `symbolic.summary` states the invariant.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import os
+import sys
+import types
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from treadle.symbolic import types as t
+from treadle.symbolic.expr import terms as x
+from treadle.symbolic.expr.terms import Expr
+from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, Ref
+from treadle.symbolic.ir.machine import Environment, Frame, Raised
+from treadle.symbolic.path import Alternative, Cut, Restart, Unsupported
+from treadle.symbolic.python.calls.stubs import Stubs
+from treadle.symbolic.python.machine import concrete
+from treadle.symbolic.python.summaries.composing import Composition
+from treadle.symbolic.python.summaries.table import describe
+from treadle.symbolic.python.types import hints, infer
+from treadle.symbolic.python.types.heirs import known_subclasses
+from treadle.symbolic.python.values.values import Bound, FunctionValue, Range, Slice
+from treadle.symbolic.solve.solver import Solver
+from treadle.symbolic.summary.recording import Opaque, OpenHeap, RecordingHeap, RecordingPath, changes_of
+from treadle.symbolic.summary.tree import Change, Leaf, Node, Summary, held_by, insert
+
+if TYPE_CHECKING:
+    from treadle.symbolic.python.machine.vm import VM
+
+NOT_COMPOSED: Any = object()
+# A function with more paths than this is summarised in part: calls that need the rest are run.
+MOST_PATHS = 150
+# Kinds of arguments a function is summarised for; one that is called in more ways is run.
+MOST_SIGNATURES = 4
+# Fewer steps than this are run as fast as composed: 40 calls of 8 steps in a row took 0.18 s run and 0.13 s composed.
+LEAST_STEPS = 8
+
+_SORTS = {x.INT: t.INT, x.BOOL: t.BOOL, x.REAL: t.FLOAT, x.STR: t.STR}
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Constant:
+    """A parameter whose value is part of the signature: a class, a function, a flag."""
+
+    value: Any
+
+
+Signature = tuple[tuple[str, t.Type | Constant], ...]
+
+
+class Summaries:
+    """The summaries of one exploration, and how often they were used."""
+
+    def __init__(
+        self, k: int, *, allow_effects: bool = False, stubs: Stubs | None = None, after: int = 0, store: Any = None
+    ) -> None:
+        self.k = k
+        self.allow_effects = allow_effects
+        self.stubs = stubs
+        # a function is summarised when it has been called this often
+        self.after = after
+        self.store = store
+        self.computed = self.reused = self.composed = self.restarted = 0
+        self._known: dict[int, list[tuple[Signature, Summary | None]]] = {}
+        self._calls: Counter[int] = Counter()
+        self._recording: list[int] = []
+        # call site -> compositions that held minus those that did not
+        self._luck: Counter[Any] = Counter()
+        self._rewritten: dict[tuple[Any, ...], Any] = {}
+        self._declared: dict[int, dict[str, t.Type]] = {}
+
+    def counts(self) -> dict[str, int]:
+        return {"computed": self.computed, "reused": self.reused, "composed": self.composed}
+
+    # --- at a call ---------------------------------------------------------------------------------------
+
+    def call(self, vm: VM, function: FunctionValue, env: Environment) -> Any:
+        """The result of the call, its exception, or `NOT_COMPOSED`: run it."""
+        code, key = function.code, id(function.code)
+        if not vm.frames or code.is_generator or vm.walk is not None:
+            return NOT_COMPOSED  # guided generation follows every step
+        vm.calls += 1
+        if vm.calls in vm.run_plainly or vm.assigned or key in self._recording or is_busy(vm):
+            return NOT_COMPOSED
+        self._calls[key] += 1
+        if self._calls[key] <= self.after:
+            return NOT_COMPOSED
+        frame = vm.frames[-1]
+        site = (id(frame.code), frame.block.number, frame.index, key)
+        if self._luck[site] < -2:
+            return NOT_COMPOSED
+        summary = self._summary(vm, function, env)
+        if summary is None or any((f.code.file, f.code.line, f.code.name) in summary.codes for f in vm.frames):
+            return NOT_COMPOSED
+        number = vm.calls
+        self.composed += 1
+        try:
+            made = Composition(vm, summary, rewritten=self._rewritten).walk(env)
+        except (KeyError, IndexError, AttributeError, TypeError, AssertionError, Restart) as error:
+            # a summary that is wrong in itself (its file was edited) does not fit either
+            if not isinstance(error, Restart) and "TREADLE_DEBUG" in os.environ:
+                raise
+            self._luck[site] -= 1
+            self.composed -= 1
+            self.restarted += 1
+            vm.run_plainly.add(number)
+            raise Restart from None
+        finally:
+            vm._locate(frame)
+        self._luck[site] = min(self._luck[site] + 1, 20)
+        return made
+
+    def _summary(self, vm: VM, function: FunctionValue, env: Environment) -> Summary | None:
+        signature = self._signature(function, env)
+        if signature is None:
+            return None
+        known = self._known.setdefault(id(function.code), [])
+        for other, summary in known:
+            if _same_signature(other, signature):
+                return summary
+        if len(known) >= MOST_SIGNATURES:
+            return None
+        found: Summary | None = self.store.load(self, function, signature) if self.store is not None else None
+        if found is not None:
+            self.reused += 1
+        else:
+            found = self.record(function, signature, vm.path.deadline)
+            if self.store is not None and found is not None:
+                self.store.save(self, function, signature, found)
+        if found is not None and (found.steps < LEAST_STEPS or all(leaf.kind == "plain" for leaf in found.leaves())):
+            found = None
+        known.append((signature, found))
+        return found
+
+    # --- the kinds of the arguments ----------------------------------------------------------------------
+
+    def _signature(self, function: FunctionValue, env: Environment) -> Signature | None:
+        """What the function is called with, as generally as it can be summarised; None: it cannot."""
+        if not is_recordable(function):
+            return None
+        declared = self._declared.get(id(function.code))
+        if declared is None:
+            declared = self._declared[id(function.code)] = declared_types(function)
+        found: list[tuple[str, t.Type | Constant]] = []
+        unknown = False
+        for parameter in function.code.parameters:
+            kind = kind_of(env[parameter.name], declared.get(parameter.name))
+            if kind is None:
+                return None
+            found.append((parameter.name, kind))
+            value = env[parameter.name]
+            unknown = unknown or not (isinstance(kind, Constant) or type(value) in (int, type(None)))
+        return tuple(found) if unknown else None
+
+    # --- recording ---------------------------------------------------------------------------------------
+
+    def record(
+        self, function: FunctionValue, signature: Signature, deadline: float = float("inf"), table: bool = False
+    ) -> Summary | None:
+        """Run the function by itself on every path; None when the time ran out.
+
+        `table`: with aliasing decided and cases in words, to be looked at and not to be composed.
+        """
+        recording = _Recording(self, function, signature, deadline, table)
+        self._recording.append(id(function.code))
+        try:
+            summary = recording.summary()
+        finally:
+            self._recording.pop()
+        if summary is not None:
+            self.computed += 1
+        return summary
+
+
+def is_recordable(function: FunctionValue) -> bool:
+    """A function of a module, with nothing around it: it can be run by itself."""
+    host, outer = function.host, function.outer
+    return (
+        host is not None and host.__module__ in sys.modules and not (outer is not None and set(outer) - {"__class__"})
+    )
+
+
+def is_busy(vm: VM) -> bool:
+    """Contracts are being checked, which must happen step by step."""
+    checks = vm.checks
+    return bool(checks.in_progress or checks.in_invariant or checks.deal_off or checks.pending or checks.target)
+
+
+def restarting(path: Any, run: Callable[[set[int]], T]) -> T:
+    """Run a path; when a composition did not fit, again with that call run as usual."""
+    run_plainly: set[int] = set()
+    while True:
+        try:
+            return run(run_plainly)
+        except Restart:
+            path.rewind()
+
+
+def declared_types(function: FunctionValue) -> dict[str, t.Type]:
+    """Types of parameters from hints and use, every reference nullable: the most general inputs."""
+    found: dict[str, t.Type] = {}
+    resolved = hints.resolved_hints(function.host)
+    for parameter in inspect.signature(function.host).parameters:
+        kind = hints.from_hint(resolved[parameter]) if parameter in resolved else None
+        if kind is None:
+            kind = infer.infer_parameter(function.host, parameter)
+        if kind is not None:
+            found[parameter] = hints.parameter_type(kind, True)
+    return found
+
+
+def owner_of(function: Any) -> type | None:
+    """The class in whose body a function was defined."""
+    found: Any = sys.modules.get(function.__module__)
+    for name in function.__qualname__.split(".")[:-1]:
+        found = getattr(found, name, None)
+    return found if isinstance(found, type) else None
+
+
+def kind_of(value: Any, declared: t.Type | None) -> t.Type | Constant | None:
+    """The formal parameter for an actual argument; None when there is none."""
+    while isinstance(value, Ref) and value.resolved:
+        value = value.value
+    if isinstance(value, Expr):
+        return _SORTS.get(value.sort)
+    if type(value) is int:
+        return t.INT
+    options = t.options(declared) if declared is not None else ()
+    if isinstance(value, Ref):
+        fits = set(value.options) <= set(options)
+        return declared if fits and declared is not None else t.union(*value.options, t.NONE)
+    if value is None:
+        return declared if t.NONE in options else Constant(None)
+    if isinstance(value, InstanceObj):
+        return _instance_kind(value, declared, options)
+    if isinstance(value, ListObj):
+        if any(isinstance(o, t.ListOf) for o in options):
+            return declared
+        return t.nullable(t.ListOf(value.element)) if value.element is not None else None
+    if isinstance(value, tuple):
+        return _tuple_kind(value)
+    if isinstance(value, type | types.FunctionType | types.ModuleType | enum.Enum | bool | str | float):
+        return Constant(value)
+    return None
+
+
+def _instance_kind(value: InstanceObj, declared: t.Type | None, options: tuple[t.Type, ...]) -> t.Type | None:
+    if value.payload is not None or not concrete.is_plain_object(value.cls):
+        return None
+    if any(isinstance(o, t.Instance) and set(value.classes) <= set(known_subclasses(o.cls)) for o in options):
+        return declared
+    common = next((c for c in value.cls.__mro__ if set(value.classes) <= set(known_subclasses(c))), None)
+    return t.nullable(t.Instance(common)) if common is not None and common is not object else None
+
+
+def _tuple_kind(value: tuple[Any, ...]) -> t.Type | None:
+    found: list[t.Type] = []
+    for element in value:
+        kind = kind_of(element, None)
+        if kind is None or isinstance(kind, Constant):
+            return None
+        found.append(kind)
+    return t.TupleOf(tuple(found))
+
+
+def _same_signature(a: Signature, b: Signature) -> bool:
+    for (_, left), (_, right) in zip(a, b, strict=True):
+        if isinstance(left, Constant) and isinstance(right, Constant):
+            same = left.value is right.value or (type(left.value) is type(right.value) and left.value == right.value)
+        else:
+            same = left == right
+        if not same:
+            return False
+    return True
+
+
+# --- recording one function ------------------------------------------------------------------------------
+
+
+class _Recording:
+    def __init__(
+        self, owner: Summaries, function: FunctionValue, signature: Signature, deadline: float, table: bool
+    ) -> None:
+        self.owner = owner
+        self.table = table
+        self.function = function
+        self.signature = signature
+        self.deadline = deadline
+        self.formals: dict[str, Any] = {}
+        self.codes: set[tuple[str, int, str]] = set()
+        self.globals_read: dict[str, str] = {}
+
+    def summary(self) -> Summary | None:
+        solver = Solver()
+        root = Node()
+        todo = [Alternative((), None)]
+        done = 0
+        while todo and done < MOST_PATHS:
+            alternative = todo.pop()
+            path = RecordingPath(solver, alternative.trail, alternative.model, self.deadline)
+            leaf = restarting(path, lambda plain, path=path: self._leaf(path, plain))  # type: ignore[misc]
+            if leaf is None:
+                return None
+            insert(root, path.events, leaf)
+            todo.extend(path.alternatives)
+            done += 1
+        name = getattr(self.function.host, "__qualname__", self.function.name)
+        made = Summary(name, self.formals, root, frozenset(self.codes), whole=not todo)
+        made.globals_read = self.globals_read
+        made.steps = max((leaf.steps for leaf in made.leaves() if leaf.kind in ("return", "raise")), default=0)
+        return made
+
+    def _leaf(self, path: RecordingPath, run_plainly: set[int]) -> Leaf | None:
+        from treadle.symbolic.python.summaries.recording import RecordingVM
+
+        if self.table:
+            heap = RecordingHeap(path, subclasses=known_subclasses)
+        else:
+            heap = OpenHeap(path, subclasses=known_subclasses, held=held)
+        vm = RecordingVM(path, heap, self.owner, run_plainly)
+        env = Environment(self.function.outer)
+        self.formals = {}
+        for name, kind in self.signature:
+            value = kind.value if isinstance(kind, Constant) else heap.declare(kind, name)
+            self.formals[name] = env[name] = value
+        leaf = Leaf("plain")
+        try:
+            leaf = self._ended(vm, Frame(self.function.code, env, self.function))
+        except Restart:
+            raise
+        except Cut as cut:
+            if cut.kind == "time":
+                return None
+            leaf = Leaf("cut" if cut.kind == "loop" else "plain", place=path.place, why=cut.kind)
+        except Opaque as opaque:
+            leaf = Leaf("plain", why=opaque.why)
+        except Exception as error:
+            # also a gap of the machine: what the most general inputs run into may never happen at a call
+            leaf = Leaf(
+                "plain", why=error.what if isinstance(error, Unsupported) else f"{type(error).__name__}: {error}"
+            )
+        leaf.lines, leaf.followed = frozenset(vm.lines), frozenset(path.followed)
+        leaf.steps, leaf.depth, leaf.stubs = vm.steps, vm.deepest, tuple(vm.stub_cases)
+        self.codes |= vm.codes
+        self.globals_read |= vm.globals_read
+        return leaf
+
+    def _ended(self, vm: Any, frame: Frame) -> Leaf:
+        try:
+            kind, value = "return", vm.run(frame)
+        except Raised as raised:
+            kind, value = "raise", raised.value
+        case = describe(self.formals, vm, kind, value) if self.table else None
+        try:
+            changes = self._kept(vm, value)
+            return Leaf(kind, value, changes, self._given_away(vm.heap), case=case)
+        except Opaque as opaque:
+            return Leaf("plain", why=opaque.why, case=case)
+
+    def _kept(self, vm: Any, value: Any) -> tuple[Change, ...]:
+        """What the path has done to its inputs, if that and its result can be made again elsewhere."""
+        if vm.assigned or vm.touched or vm.lifted or vm.changed_hosts:
+            raise Opaque("state of the module")
+        if vm.checks != type(vm.checks)():
+            raise Opaque("a contract")
+        if vm.path.sampled or vm.path.fragile or vm.path.gave_up:
+            raise Opaque("values that were picked")
+        changes = changes_of(vm.heap)
+        holdable(value, set())
+        for change in changes:
+            for held in held_by(change):
+                holdable(held, set())
+        return changes
+
+    def _given_away(self, heap: RecordingHeap) -> tuple[Obj, ...]:
+        found = tuple(heap.given_away.values()) if isinstance(heap, OpenHeap) else ()
+        for own in found:
+            holdable(own, set())
+        return found
+
+
+_PLAIN = (int, float, str, bytes, bool, type(None), Fraction, type, types.FunctionType, types.ModuleType, enum.Enum)
+
+
+def holdable(value: Any, seen: set[int]) -> None:
+    """Only what can be made again in another heap."""
+    if isinstance(value, (Expr, Ref, *_PLAIN)) or value is NotImplemented or id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, tuple):
+        parts = list(value)
+    elif isinstance(value, Bound):
+        parts = [value.function, value.self]
+    elif isinstance(value, Range | Slice):
+        parts = [value.start, value.stop, value.step]
+    elif isinstance(value, Obj) and value.is_input:
+        parts = []
+    elif isinstance(value, InstanceObj) and value.host is None:
+        # a payload that is a real exception is never changed
+        parts = [*value.fields.values(), *([] if isinstance(value.payload, BaseException) else [value.payload])]
+    elif isinstance(value, ListObj) and value.host is None and value.items is not None:
+        parts = value.items
+    elif isinstance(value, DictObj) and value.host is None and not value.open:
+        parts = [part for entry in value.entries for part in entry]
+    elif isinstance(value, types.BuiltinFunctionType):
+        parts = []
+    else:
+        raise Opaque(f"a value that is made by the function: {type(value).__name__.lower()}")
+    for part in parts:
+        holdable(part, seen)
+
+
+def held(value: Any) -> tuple[Any, list[Obj]]:
+    """A value that is put into an input: objects of the function itself are emptied, and given beside it."""
+    if isinstance(value, tuple):
+        parts = [held(v) for v in value]
+        return tuple(kept for kept, _ in parts), [own for _, owns in parts for own in owns]
+    if not isinstance(value, Obj) or value.is_input:
+        if isinstance(value, Bound | Range | Slice) or not isinstance(value, (Expr, Ref, Obj, *_PLAIN)):
+            raise Opaque(f"a {type(value).__name__.lower()} is put into an object that was given")
+        return value, []
+    if value.host is not None:
+        raise Opaque("an object of the module is put into one that was given")
+    made: Obj
+    if isinstance(value, InstanceObj):
+        made = InstanceObj(value.number, value.classes)
+    elif isinstance(value, ListObj):
+        made = ListObj(value.number, [])
+    elif isinstance(value, DictObj):
+        made = DictObj(value.number, [])
+        made.keys_only, made.frozen = value.keys_only, value.frozen
+    else:
+        raise Opaque("a function is put into an object that was given")
+    return made, [value]
+
+
+__all__ = ["NOT_COMPOSED", "Constant", "Summaries", "restarting"]

@@ -1,0 +1,1 @@
+"""The types of inputs: from hints, from fields, from use."""

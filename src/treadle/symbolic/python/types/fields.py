@@ -1,0 +1,303 @@
+"""The fields of a class and their types: from its annotations, else from what its methods assign.
+
+An object of the program under test is made field by field when they are read, so every field that some method
+assigns to self has a type here.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import textwrap
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from treadle.symbolic import types as t
+from treadle.symbolic.python.types import hints
+
+# Fields that start as None and link objects of one kind, in most programs that have them.
+_LINKS = frozenset(
+    [
+        "next",
+        "prev",
+        "previous",
+        "left",
+        "right",
+        "parent",
+        "child",
+        "head",
+        "tail",
+        "root",
+        "first",
+        "last",
+        "node",
+        "link",
+    ]
+)
+
+
+def field_types(cls: Any) -> dict[str, t.Type]:
+    """Field name -> type, inherited ones first; class-level constants and methods are not fields."""
+    return _field_types(cls)
+
+
+@functools.cache
+def _field_types(cls: Any) -> dict[str, t.Type]:
+    found: dict[str, t.Type] = {}
+    for base in reversed(cls.__mro__):
+        if base is object:
+            continue
+        found.update(_assigned(base, cls))
+        found.update(_annotated(base))
+    for name in _slots(cls):
+        found.setdefault(name, t.INT)
+    return {name: _nullable_if_object(kind) for name, kind in found.items()}
+
+
+def field_names(cls: type) -> list[str]:
+    return list(field_types(cls))
+
+
+def field_type(cls: type, name: str) -> t.Type | None:
+    return field_types(cls).get(name)
+
+
+@functools.cache
+def sets_by_name(cls: Any) -> bool:
+    """Whether the class makes fields that no name in its source shows: setattr, vars, __dict__, descriptors."""
+    for base in cls.__mro__:
+        if any(isinstance(getattr(type(value), "__set__", None), types.FunctionType) for value in vars(base).values()):
+            return True
+        for node, _ in _methods(base):
+            me = _receiver(node)
+            for part in ast.walk(node):
+                match part:
+                    case ast.Call(func=ast.Name(id="setattr" | "vars"), args=[ast.Name(id=name), *_]) if name == me:
+                        return True
+                    case ast.Attribute(value=ast.Name(id=name), attr="__dict__") if name == me:
+                        return True
+    return False
+
+
+def _nullable_if_object(kind: t.Type) -> t.Type:
+    return t.union(*(hints.nullable_object(o) for o in t.options(kind)))
+
+
+def _annotated(cls: type) -> dict[str, t.Type]:
+    import typing
+
+    own = inspect.get_annotations(cls)
+    resolved = hints.resolved_hints(cls)
+    found: dict[str, t.Type] = {}
+    for name in own:
+        hint = resolved.get(name)
+        if hint is None or typing.get_origin(hint) is typing.ClassVar or hint is typing.ClassVar:
+            continue
+        kind = hints.from_hint(hint)
+        if kind is not None and not _is_managed(cls, name):
+            default = cls.__dict__.get(name, inspect.Parameter.empty)
+            found[name] = t.nullable(kind) if default is None else kind
+    return found
+
+
+def _slots(cls: type) -> list[str]:
+    names: list[str] = []
+    for base in cls.__mro__:
+        slots = base.__dict__.get("__slots__", ())
+        names.extend([slots] if isinstance(slots, str) else list(slots))
+    private = [f"_{cls.__name__.lstrip('_')}{n}" if n.startswith("__") and not n.endswith("__") else n for n in names]
+    return [n for n in private if n not in ("__dict__", "__weakref__")]
+
+
+def _methods(cls: type) -> list[tuple[ast.FunctionDef, Any]]:
+    found = []
+    written = [part for v in vars(cls).values() for part in ((v.fget, v.fset) if isinstance(v, property) else (v,))]
+    for function in written:
+        if not isinstance(function, types.FunctionType) or function.__code__.co_filename.startswith("<"):
+            continue
+        try:
+            node = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        except (OSError, TypeError, SyntaxError, IndexError):
+            continue
+        if isinstance(node, ast.FunctionDef):
+            found.append((node, function))
+    # the constructor decides before other methods do
+    return sorted(found, key=lambda pair: pair[0].name != "__init__")
+
+
+def _assigned(base: type, cls: type) -> dict[str, t.Type]:
+    """self.x = ... in the class's own methods."""
+    found: dict[str, t.Type] = {}
+    maybe_none: set[str] = set()
+    for node, function in _methods(base):
+        for name, statement, value in _assignments(node, base):
+            if isinstance(statement, ast.AnnAssign):
+                kind = _from_text(statement.annotation, function)
+            else:
+                kind = _value_type(value, function, base)
+            if kind is t.NONE or _is_none(value):
+                maybe_none.add(name)
+            elif kind is not None and name not in found:
+                found[name] = kind
+            elif name not in found and not isinstance(statement, ast.AugAssign):
+                found.setdefault(name, _UNSURE)
+    for name in maybe_none:
+        kind = found.get(name)
+        if kind is None or kind is _UNSURE:
+            kind = t.Instance(base) if name.strip("_") in _LINKS else t.INT
+        found[name] = t.nullable(kind)
+    return {name: (t.INT if kind is _UNSURE else kind) for name, kind in found.items()}
+
+
+_UNSURE = t.OneOf((), "unsure")
+_Assignment = ast.Assign | ast.AnnAssign | ast.AugAssign
+
+
+def _is_managed(cls: type, name: str) -> bool:
+    """Whether a property or another descriptor written in Python stands for the attribute: it is not a field."""
+    found = cls.__dict__.get(name)
+    return isinstance(found, property) or isinstance(getattr(type(found), "__set__", None), types.FunctionType)
+
+
+def _receiver(node: ast.FunctionDef) -> str:
+    parameters = [*node.args.posonlyargs, *node.args.args]
+    return parameters[0].arg if parameters else ""
+
+
+def _assignments(node: ast.FunctionDef, base: type) -> Iterator[tuple[str, _Assignment, ast.expr | None]]:
+    """Each self.x = value in a method: the name, the statement, the value."""
+    me = _receiver(node)
+    for statement in ast.walk(node):
+        if not isinstance(statement, _Assignment):
+            continue
+        targets: list[ast.expr]
+        targets = [*statement.targets] if isinstance(statement, ast.Assign) else [statement.target]
+        for target, value in _pairs(targets, statement.value):
+            match target:
+                case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner == me:
+                    if name.startswith("__") and not name.endswith("__"):
+                        name = f"_{base.__name__.lstrip('_')}{name}"
+                    if not _is_managed(base, name):
+                        yield name, statement, value
+
+
+def mentioned_fields(cls: type) -> frozenset[str]:
+    """The names of the fields, without their types: what they are may depend on classes that have such fields."""
+    key: Any = cls
+    return _mentioned_fields(key)
+
+
+@functools.cache
+def _mentioned_fields(cls: Any) -> frozenset[str]:
+    names = set(_slots(cls))
+    for base in cls.__mro__:
+        if base is not object:
+            names.update(inspect.get_annotations(base))
+            names.update(name for node, _ in _methods(base) for name, _, _ in _assignments(node, base))
+    return frozenset(names)
+
+
+def _pairs(targets: list[ast.expr], value: ast.expr | None) -> list[tuple[ast.expr, ast.expr | None]]:
+    found: list[tuple[ast.expr, ast.expr | None]] = []
+    for target in targets:
+        if isinstance(target, ast.Tuple | ast.List):
+            values = value.elts if isinstance(value, ast.Tuple | ast.List) else [None] * len(target.elts)
+            if len(values) == len(target.elts):
+                found.extend(zip(target.elts, values, strict=True))
+        else:
+            found.append((target, value))
+    return found
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _from_text(annotation: ast.expr, function: types.FunctionType) -> t.Type | None:
+    try:
+        return hints.from_hint(eval(ast.unparse(annotation), dict(function.__globals__)))
+    except Exception:
+        return None
+
+
+def _value_type(value: ast.expr | None, function: types.FunctionType, base: type) -> t.Type | None:
+    """The type of what is assigned, as far as the text shows it."""
+    if isinstance(value, ast.Name):
+        signature = inspect.signature(function)
+        if value.id in signature.parameters:
+            return _parameter(function, value.id, signature.parameters[value.id])
+    return literal_type(value, function.__globals__)
+
+
+def _parameter(function: types.FunctionType, name: str, parameter: inspect.Parameter) -> t.Type | None:
+    from treadle.symbolic.python.types.infer import infer_parameter
+
+    hint = hints.resolved_hints(function).get(name)
+    kind = hints.from_hint(hint) if hint is not None else None
+    if kind is None:
+        kind = infer_parameter(function, name)
+    if parameter.default is None and kind is not None:
+        return t.nullable(kind)
+    return kind
+
+
+_CONSTRUCTORS: dict[str, t.Type] = {
+    "int": t.INT,
+    "len": t.INT,
+    "str": t.STR,
+    "float": t.FLOAT,
+    "bool": t.BOOL,
+    "set": t.SetOf(t.INT),
+    "list": t.ListOf(t.INT),
+    "sorted": t.ListOf(t.INT),
+    "dict": t.DictOf(t.STR, t.INT),
+    "OrderedDict": t.DictOf(t.STR, t.INT),
+}
+
+
+def literal_type(value: ast.expr | None, names: dict[str, Any]) -> t.Type | None:
+    """The type of a literal or of a constructor call."""
+    match value:
+        case ast.Constant(value=bool()):
+            return t.BOOL
+        case ast.Constant(value=int()):
+            return t.INT
+        case ast.Constant(value=float()):
+            return t.FLOAT
+        case ast.Constant(value=str()):
+            return t.STR
+        case ast.Constant(value=None):
+            return t.NONE
+        case ast.List(elts=elements) | ast.ListComp(elt=elements):
+            first = elements[0] if isinstance(elements, list) and elements else None
+            return t.ListOf(literal_type(first, names) or t.INT)
+        case ast.Dict(keys=keys, values=values):
+            key = literal_type(keys[0], names) if keys else None
+            return t.DictOf(key or t.STR, (literal_type(values[0], names) if values else None) or t.INT)
+        case ast.DictComp():
+            return t.DictOf(t.STR, t.INT)
+        case ast.Set() | ast.SetComp():
+            return t.SetOf(t.INT)
+        case ast.Tuple(elts=elements):
+            return t.TupleOf(tuple(literal_type(e, names) or t.INT for e in elements))
+        case ast.UnaryOp(operand=operand):
+            return literal_type(operand, names)
+        case ast.Compare():
+            return t.BOOL
+        case ast.JoinedStr():
+            return t.STR
+        case ast.BinOp(left=left, right=right):
+            kinds = [literal_type(left, names), literal_type(right, names)]
+            if t.FLOAT in kinds or isinstance(value.op, ast.Div):
+                return t.FLOAT
+            return kinds[0] or kinds[1]
+        case ast.Call(func=ast.Attribute(value=ast.Name(), attr="OrderedDict")):
+            return _CONSTRUCTORS["OrderedDict"]
+        case ast.Call(func=ast.Name(id=name)):
+            if name in _CONSTRUCTORS:
+                return _CONSTRUCTORS[name]
+            found = names.get(name)
+            return hints.from_class(found) if isinstance(found, type) else None
+    return None

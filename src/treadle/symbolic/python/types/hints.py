@@ -1,0 +1,155 @@
+"""Python's type hints as types of unknown inputs.
+
+None is added where a reference could be null: parameters that are objects or containers, and fields and elements
+that are objects, whatever the hint promises (`none=False` takes hints at their word).
+"""
+
+from __future__ import annotations
+
+import collections.abc as abc
+import enum
+import inspect
+import types
+import typing
+from typing import Any
+
+from treadle.symbolic import types as t
+
+_SCALARS: dict[Any, t.Type] = {int: t.INT, bool: t.BOOL, float: t.FLOAT, str: t.STR, type(None): t.NONE, None: t.NONE}
+_LISTS = (list, abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection, abc.Reversible, abc.Iterator)
+_DICTS = (dict, abc.Mapping, abc.MutableMapping)
+_SETS = (set, abc.Set, abc.MutableSet)
+_BYTES = t.Samples((b"", b"a", b"ab"), "bytes")
+
+
+def from_hint(hint: Any) -> t.Type | None:
+    """The type that a hint means; None when it says nothing that inputs can be made from."""
+    if hint in _SCALARS if _hashable(hint) else False:
+        return _SCALARS[hint]
+    if isinstance(hint, typing.TypeVar):
+        bound = hint.__bound__
+        if hint.__constraints__:
+            return from_hint(hint.__constraints__[0])
+        return from_hint(bound) if bound is not None and not isinstance(bound, typing.ForwardRef) else t.INT
+    if isinstance(hint, typing.NewType):
+        return from_hint(hint.__supertype__)
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated or origin in (typing.Final, typing.ClassVar, typing.Required, typing.NotRequired):
+        return from_hint(args[0]) if args else None
+    if origin in (typing.Union, types.UnionType):
+        found = [from_hint(a) for a in args]
+        known = [f for f in found if f is not None]
+        return t.union(*known) if known else None
+    if origin is typing.Literal:
+        given = tuple(a for a in args if a is not None)
+        literal = [t.OneOf(given)] if given else []
+        return t.union(*literal, *([t.NONE] if None in args else []))
+    if origin is type or hint is type:
+        return None
+    container = origin or hint
+    if _hashable(container):
+        made = _container(container, args)
+        if made is not None:
+            return made
+    if container is abc.Callable or container is typing.Callable:
+        return t.FunctionOf((from_hint(args[1]) if len(args) == 2 else None) or t.INT)
+    if container in (bytes, bytearray):
+        return _BYTES
+    if isinstance(container, type):
+        return from_class(container)
+    return None
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _container(container: Any, args: tuple[Any, ...]) -> t.Type | None:
+    if container in _LISTS or container in (typing.List, typing.Sequence, typing.Iterable):  # noqa: UP006
+        return t.ListOf(_element(args, 0))
+    if container in _DICTS:
+        return t.DictOf(_element(args, 0, t.STR), _element(args, 1))
+    if container in _SETS:
+        return t.SetOf(_element(args, 0))
+    if container is frozenset:
+        return t.SetOf(_element(args, 0), True)
+    if container is tuple:
+        if len(args) == 2 and args[1] is ...:
+            return t.TupleOf((), _element(args, 0))
+        if args:
+            return t.TupleOf(tuple(_element((a,), 0) for a in args if a != ()))
+        return t.TupleOf((), t.INT)
+    return None
+
+
+def _element(args: tuple[Any, ...], position: int, default: t.Type = t.INT) -> t.Type:
+    if position >= len(args):
+        return default
+    found = from_hint(args[position])
+    if found is None:
+        return default
+    return t.union(*(nullable_object(o) for o in t.options(found)))
+
+
+def nullable_object(kind: t.Type) -> t.Type:
+    return t.nullable(kind) if isinstance(kind, t.Instance) else kind
+
+
+def from_class(cls: type) -> t.Type | None:
+    """An instance of a class written in Python."""
+    from treadle.symbolic.python.machine.concrete import is_plain_object
+
+    if issubclass(cls, enum.Enum):
+        return t.OneOf(tuple(cls), cls.__name__) if len(cls) else None
+    if cls in _SCALARS:
+        return _SCALARS[cls]
+    if cls is object or cls.__module__ == "typing" or issubclass(cls, BaseException):
+        return None
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return None
+    if cls.__module__ == "numbers":
+        return t.INT
+    if inspect.isabstract(cls) or getattr(cls, "_is_protocol", False):
+        from treadle.symbolic.python.types.heirs import known_subclasses
+
+        return t.Instance(cls) if known_subclasses(cls) != (cls,) else None
+    return t.Instance(cls) if cls.__module__ != "builtins" and is_plain_object(cls) else None
+
+
+def parameter_type(kind: t.Type, none: bool) -> t.Type:
+    """A parameter of this type: references may be None."""
+    if none and any(isinstance(o, t.REFERENCES) for o in t.options(kind)):
+        return t.nullable(kind)
+    return kind
+
+
+def resolved_hints(function: Any) -> dict[str, Any]:
+    """A function's or class's hints, strings evaluated one by one so that a bad one spoils only itself."""
+    try:
+        return typing.get_type_hints(function)
+    except Exception:
+        pass
+    found: dict[str, Any] = {}
+    names = getattr(inspect.unwrap(function) if callable(function) else function, "__globals__", None)
+    if names is None:
+        import sys
+
+        names = vars(sys.modules.get(function.__module__, types.ModuleType("")))
+    for name, hint in getattr(function, "__annotations__", {}).items():
+        if isinstance(hint, str):
+            try:
+                hint = eval(hint, dict(names))
+            except Exception:
+                continue
+        found[name] = hint
+    return found
+
+
+def parse(text: str, names: dict[str, Any]) -> t.Type | None:
+    """A type written on the command line."""
+    scope = {**vars(typing), **names}
+    return from_hint(eval(text, scope))

@@ -1,0 +1,1 @@
+"""The values of a running Python program, and their methods."""

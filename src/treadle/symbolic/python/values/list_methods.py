@@ -1,0 +1,208 @@
+"""The methods of list, of deque where it differs, and of tuple."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from treadle.symbolic.expr import terms as x
+from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.heap.objects import ListObj
+from treadle.symbolic.python.values.open_lists import close, items, reshaped, source
+from treadle.symbolic.python.values.sequences import as_index, clamped, known_slice, position
+from treadle.symbolic.python.values.values import Slice
+
+if TYPE_CHECKING:
+    from treadle.symbolic.python.machine.vm import VM
+
+
+def append(vm: VM, obj: ListObj, value: Any) -> None:
+    obj = reshaped(vm, obj)
+    (obj.items if obj.items is not None else obj.tail).append(value)
+
+
+def extend(vm: VM, obj: ListObj, values: Any) -> None:
+    new = vm.spread(values)
+    obj = reshaped(vm, obj)
+    (obj.items if obj.items is not None else obj.tail).extend(new)
+
+
+def replace(vm: VM, obj: ListObj, other: ListObj) -> None:
+    obj = reshaped(vm, obj)
+    close(vm, obj)
+    assert obj.items is not None
+    obj.items[:] = items(vm, other)
+
+
+def pop(vm: VM, obj: ListObj, index: Any = -1, message: str = "pop index out of range") -> Any:
+    obj = reshaped(vm, obj)
+    size = obj.size()
+    if message.startswith("pop") and not vm.decide(x.gt(size, 0)):
+        raise vm.error(IndexError, "pop from empty list")
+    if obj.items is None and not isinstance(index, Expr):
+        if index == -1 and not obj.tail and not isinstance(obj.count, Expr):
+            close(vm, obj)
+        elif index == -1:
+            if obj.tail:
+                return obj.tail.pop()
+            if vm.decide(x.gt(obj.count, 0)):
+                value = source(vm, obj, x.add(obj.start, x.sub(obj.count, 1)))
+                obj.count = x.sub(obj.count, 1)
+                return value
+            return obj.head.pop()
+        elif index == 0 and not obj.head and vm.decide(x.gt(obj.count, 0)):
+            value = source(vm, obj, obj.start)
+            obj.start += 1
+            obj.count = x.sub(obj.count, 1)
+            return value
+    values = close(vm, obj)
+    where = position(vm, index, len(values), message)
+    if isinstance(where, Expr):
+        for n in range(len(values)):
+            if n == len(values) - 1 or vm.decide(x.eq(where, n)):
+                return values.pop(n)
+    return values.pop(where)
+
+
+def _insert(vm: VM, obj: ListObj, index: Any, value: Any) -> None:
+    obj = reshaped(vm, obj)
+    index = as_index(vm, obj, index)
+    if obj.items is None and index == 0:
+        obj.head.insert(0, value)
+        return
+    values = close(vm, obj)
+    if isinstance(index, Expr):
+        index = clamped(vm, index, len(values))
+    values.insert(index, value)
+
+
+def _remove(vm: VM, obj: ListObj, value: Any) -> None:
+    obj = reshaped(vm, obj)
+    values = close(vm, obj)
+    for i, own in enumerate(values):
+        if vm.decide(vm.equal(own, value)):
+            del values[i]
+            return
+    raise vm.error(ValueError, "list.remove(x): x not in list")
+
+
+def _index(vm: VM, obj: Any, value: Any, start: Any = 0, stop: Any = None) -> Any:
+    values = list(obj) if isinstance(obj, tuple) else close(vm, obj)
+    bounds = known_slice(vm, Slice(start, stop, None), len(values)).indices(len(values))
+    for i in range(*bounds):
+        if vm.decide(vm.equal(values[i], value)):
+            return i
+    what = "tuple.index(x): x not in tuple"
+    if isinstance(obj, tuple):
+        raise vm.error(ValueError, what)
+    from treadle.symbolic.python.machine import operators
+
+    if isinstance(value, Expr) or not operators.is_known(value):
+        raise vm.error(ValueError, NotInList(value))
+    raise vm.mimic(lambda: [object()].index(value))
+
+
+class NotInList:
+    """The message of list.index names the value: written when the value is known."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _count(vm: VM, obj: Any, value: Any) -> Any:
+    total: Value = 0
+    for own in list(obj) if isinstance(obj, tuple) else close(vm, obj):
+        total = x.add(total, x.bool_to_int(vm.equal(own, value)))
+    return total
+
+
+def _reverse(vm: VM, obj: ListObj) -> None:
+    obj = reshaped(vm, obj)
+    close(vm, obj).reverse()
+
+
+def _clear(vm: VM, obj: ListObj) -> None:
+    obj = reshaped(vm, obj)
+    obj.items = []
+
+
+def _copy(vm: VM, obj: ListObj) -> ListObj:
+    return vm.new_list(list(close(vm, obj)))
+
+
+def _sort(vm: VM, obj: ListObj, key: Any = None, reverse: Any = False) -> None:
+    obj = reshaped(vm, obj)
+    obj.items = sorted_values(vm, close(vm, obj), key, vm.truth_of(reverse))
+
+
+def sorted_values(vm: VM, values: list[Any], key: Any, reverse: bool) -> list[Any]:
+    """A stable insertion sort that asks only `<`, as Python does."""
+    from treadle.symbolic.python.machine import operators
+
+    out: list[tuple[Any, Any]] = []
+    for value in values:
+        k = value if key is None else vm.call(key, value)
+        for i, (other, _) in enumerate(out):
+            smaller = operators.compare(vm, "<", other, k) if reverse else operators.compare(vm, "<", k, other)
+            if vm.truth_of(smaller):
+                out.insert(i, (k, value))
+                break
+        else:
+            out.append((k, value))
+    return [value for _, value in out]
+
+
+LIST_METHODS: dict[str, Any] = {
+    "append": append,
+    "extend": extend,
+    "pop": pop,
+    "insert": _insert,
+    "remove": _remove,
+    "index": _index,
+    "count": _count,
+    "reverse": _reverse,
+    "clear": _clear,
+    "copy": _copy,
+    "sort": _sort,
+}
+
+
+def _pop_left(vm: VM, obj: ListObj) -> Any:
+    if not vm.decide(x.gt(obj.size(), 0)):
+        raise vm.error(IndexError, "pop from an empty deque")
+    return pop(vm, obj, 0)
+
+
+def _pop_right(vm: VM, obj: ListObj) -> Any:
+    if not vm.decide(x.gt(obj.size(), 0)):
+        raise vm.error(IndexError, "pop from an empty deque")
+    return pop(vm, obj)
+
+
+def _append_left(vm: VM, obj: ListObj, value: Any) -> None:
+    _insert(vm, obj, 0, value)
+
+
+def _extend_left(vm: VM, obj: ListObj, values: Any) -> None:
+    for value in vm.spread(values):
+        _insert(vm, obj, 0, value)
+
+
+def _rotate(vm: VM, obj: ListObj, n: Any = 1) -> None:
+    values = close(vm, obj)
+    n = vm.force(n)
+    if isinstance(n, Expr):
+        n = vm.path.pick([n], "deque.rotate by an unknown number")[0]
+    if values:
+        shift = n % len(values)
+        values[:] = values[-shift:] + values[:-shift] if shift else values
+
+
+DEQUE_METHODS: dict[str, Any] = {
+    **LIST_METHODS,
+    "pop": _pop_right,
+    "popleft": _pop_left,
+    "appendleft": _append_left,
+    "extendleft": _extend_left,
+    "rotate": _rotate,
+}
+TUPLE_METHODS: dict[str, Any] = {"index": _index, "count": _count}

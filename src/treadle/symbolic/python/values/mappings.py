@@ -1,0 +1,467 @@
+"""Dicts and sets, known and unknown: an input dict learns its entries as the program asks for them.
+
+Looking up a key in an open dict asks whether it equals each known key, and then whether it is in the unseen rest.
+Walking over an open dict closes it: the number of unseen entries is decided, bounded like a loop.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import types
+from typing import TYPE_CHECKING, Any
+
+from treadle.symbolic.expr import terms as x
+from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
+from treadle.symbolic.ir import steps as ir
+from treadle.symbolic.path import Cut, Place, Unsupported
+from treadle.symbolic.python.values.values import View
+
+if TYPE_CHECKING:
+    from treadle.symbolic.python.machine.vm import VM
+
+_MISSING: Any = object()
+
+
+def check_key(vm: VM, key: Any) -> None:
+    """TypeError for unhashable keys; a hash that decides something is run."""
+    from treadle.symbolic.python.machine import attributes, operators
+
+    key = vm.force(key)
+    if isinstance(key, ListObj) or (isinstance(key, DictObj) and not key.frozen):
+        shown = operators.exemplar(vm, key)
+        raise vm.mimic(lambda: hash(shown))
+    if isinstance(key, tuple):
+        for part in key:
+            check_key(vm, part)
+    if isinstance(key, InstanceObj) and key.cls.__hash__ is None:
+        raise vm.error(TypeError, f"unhashable type: '{key.cls.__name__}'")
+    if isinstance(key, InstanceObj) and _decides(attributes.special(vm, key, "__hash__"), key.cls):
+        # that equal objects have one hash is taken for granted: only what happens on the way matters
+        vm.hashing += 1
+        try:
+            vm.call(attributes.get(vm, key, "__hash__"))
+        finally:
+            vm.hashing -= 1
+
+
+def _decides(function: Any, cls: type) -> bool:
+    """Whether there is more than one way through a hash function, or one that raises, as far as its text shows."""
+    from treadle.symbolic.python.compile import source
+    from treadle.symbolic.python.machine import attributes
+
+    if not isinstance(function, types.FunctionType):
+        return False
+    try:
+        code = source.code_of(function.__code__)
+    except source.NoSource:
+        return False
+    read = {s.name for block in code.blocks for s in block.steps if isinstance(s, ir.GetField)}
+    runs = (types.FunctionType, property, functools.cached_property)
+    return any(isinstance(block.end, ir.Branch | ir.Next | ir.Raise) for block in code.blocks) or any(
+        isinstance(attributes.lookup(cls, name), runs) for name in read
+    )
+
+
+def find(vm: VM, obj: DictObj, key: Any) -> list[Any] | None:
+    """The entry for a key, or None; decides as much as that takes."""
+    check_key(vm, key)
+    key = vm.heap.decided(vm.force(key))
+    for entry in obj.entries:
+        if vm.decide(vm.equal(entry[0], key)):
+            return entry
+    if not obj.open:
+        return None
+    for absent in obj.absent:
+        if vm.decide(vm.equal(absent, key)):
+            return None
+    if not _fits(obj, key):
+        return None
+    # in the unseen rest, or nowhere
+    if not vm.decide(x.gt(obj.extra, 0)) or vm.path.choose(2) == 1:
+        obj.absent.append(key)
+        return None
+    return _discover(vm, obj, key)
+
+
+def _fits(obj: DictObj, key: Any) -> bool:
+    """Whether an input dict of this key type can hold the key at all."""
+    from treadle.symbolic import types as t
+
+    wanted = {o.kind for o in t.options(obj.key) if isinstance(o, t.Scalar)} if obj.key is not None else set()
+    if isinstance(key, Expr):
+        return key.sort.value.replace("real", "float") in wanted
+    return type(key).__name__ in wanted or not wanted
+
+
+def _discover(vm: VM, obj: DictObj, key: Any) -> list[Any]:
+    obj.extra = x.sub(obj.extra, 1)
+    value = None
+    if not obj.keys_only:
+        assert obj.value is not None
+        name = f"{obj.name}[{key!r}]"
+        value = vm.heap.value_of_type(obj.value, name)
+    entry = [key, value]
+    obj.source.append((key, value))
+    obj.entries.insert(obj.known, entry)
+    obj.known += 1
+    return entry
+
+
+def close(vm: VM, obj: DictObj) -> None:
+    """Decide what else is in an open dict."""
+    if not obj.open:
+        return
+    for n in range(vm.k + 2):
+        if vm.decide(x.eq(obj.extra, n)):
+            break
+    else:
+        raise Cut("loop", vm.path.place)
+    assert obj.key is not None
+    for _ in range(n):
+        key = vm.force(vm.heap.value_of_type(obj.key, f"{obj.name}.key{len(obj.source)}"))
+        for other in [k for k, _ in obj.source] + obj.absent:
+            vm.path.assume(x.not_(vm.equal(key, other)))
+        _discover(vm, obj, key)
+    obj.open = False
+    obj.extra = 0
+
+
+def entries(vm: VM, obj: Any) -> list[tuple[Any, Any]]:
+    """All (key, value) pairs, in order."""
+    from treadle.symbolic.python.machine import attributes
+
+    if isinstance(obj, InstanceObj) and isinstance(obj.payload, DictObj):
+        obj = obj.payload
+    if isinstance(obj, InstanceObj) and attributes.special(vm, obj, "keys") is not None:
+        keys = vm.spread(vm.call(attributes.get(vm, obj, "keys")))
+        return [(k, vm.call(attributes.get(vm, obj, "__getitem__"), k)) for k in keys]
+    if not isinstance(obj, DictObj):
+        from treadle.symbolic.python.machine import operators
+
+        if operators.is_known(obj) and isinstance(obj, dict):
+            return [(vm.lift(k), vm.lift(v)) for k, v in obj.items()]
+        kind = attributes.python_type(vm, obj).__name__
+        raise vm.error(TypeError, f"'{kind}' object is not a mapping")
+    close(vm, obj)
+    return [(k, v) for k, v in obj.entries]
+
+
+def order_of_set(vm: VM, keys: list[Any]) -> None:
+    """A set's order follows its hashes: unknown integers are taken small and ascending, which fixes it."""
+    if len(keys) < 2:
+        return
+    if all(isinstance(k, int) for k in keys) and list(set(keys)) == keys:
+        return
+    place = vm.path.place
+    vm.path.sampled.append(Place(place.file, place.line, "the iteration order of a set"))
+    from treadle.symbolic.python.machine import operators
+
+    if not all(operators.number_kind(k) == "int" for k in keys):
+        # any order will do if the result does not depend on it; the real runs decide
+        vm.path.fragile = True
+        return
+    numbers = [operators.as_int(k) for k in keys]
+    conditions = [x.ge(numbers[0], 0), x.lt(numbers[-1], 8)]
+    conditions += [x.lt(a, b) for a, b in itertools.pairwise(numbers)]
+    for condition in conditions:
+        vm.path.assume(condition)
+
+
+def store(vm: VM, obj: DictObj, key: Any, value: Any) -> None:
+    entry = find(vm, obj, key)
+    if entry is not None:
+        if not obj.keys_only:
+            entry[1] = value
+        return
+    obj.entries.append([vm.heap.decided(vm.force(key)), value])
+
+
+def set_item(vm: VM, obj: DictObj, key: Any, value: Any) -> None:
+    from treadle.symbolic.python.values.open_lists import changed
+
+    if obj.frozen:
+        raise Unsupported("writing to an object's __dict__")
+    changed(vm, obj)
+    store(vm, obj, key, value)
+
+
+def get_item(vm: VM, obj: DictObj, key: Any) -> Any:
+    entry = find(vm, obj, key)
+    if entry is None:
+        raise vm.error(KeyError, vm.force(key))
+    return entry[1]
+
+
+def remove(vm: VM, obj: DictObj, key: Any, error: type[BaseException] | None) -> Any:
+    entry = find(vm, obj, key)
+    if entry is None:
+        if error is not None:
+            raise vm.error(error, vm.force(key))
+        return _MISSING
+    _drop(obj, entry)
+    return entry[1]
+
+
+def _drop(obj: DictObj, entry: list[Any]) -> None:
+    position = next(i for i, e in enumerate(obj.entries) if e is entry)
+    if position < obj.known:
+        obj.known -= 1
+        obj.absent.append(entry[0])
+    del obj.entries[position]
+
+
+def view_items(vm: VM, view: View) -> list[Any]:
+    pairs = entries(vm, view.source)
+    if view.kind == "keys":
+        return [k for k, _ in pairs]
+    if view.kind == "values":
+        return [v for _, v in pairs]
+    return list(pairs)
+
+
+# --- methods ---------------------------------------------------------------------------------------------
+
+
+def _get(vm: VM, obj: DictObj, key: Any, default: Any = None) -> Any:
+    entry = find(vm, obj, key)
+    return default if entry is None else entry[1]
+
+
+def _setdefault(vm: VM, obj: DictObj, key: Any, default: Any = None) -> Any:
+    entry = find(vm, obj, key)
+    if entry is not None:
+        return entry[1]
+    set_item(vm, obj, key, default)
+    return default
+
+
+def _pop(vm: VM, obj: DictObj, key: Any = _MISSING, default: Any = _MISSING) -> Any:
+    from treadle.symbolic.python.values.open_lists import changed
+
+    changed(vm, obj)
+    if key is _MISSING:
+        if obj.keys_only:
+            return _pop_any(vm, obj)
+        raise vm.mimic(lambda: {}.pop())  # type: ignore[call-overload]
+    value = remove(vm, obj, key, KeyError if default is _MISSING else None)
+    return default if value is _MISSING else value
+
+
+def _pop_any(vm: VM, obj: DictObj) -> Any:
+    close(vm, obj)
+    if not obj.entries:
+        raise vm.error(KeyError, "pop from an empty set")
+    order_of_set(vm, [k for k, _ in obj.entries])
+    entry = obj.entries[0]
+    _drop(obj, entry)
+    return entry[0]
+
+
+def _popitem(vm: VM, obj: DictObj) -> Any:
+    from treadle.symbolic.python.values.open_lists import changed
+
+    changed(vm, obj)
+    close(vm, obj)
+    if not obj.entries:
+        raise vm.error(KeyError, "popitem(): dictionary is empty")
+    entry = obj.entries[-1]
+    _drop(obj, entry)
+    return tuple(entry)
+
+
+def _update(vm: VM, obj: DictObj, *others: Any, **named: Any) -> None:
+    from treadle.symbolic.python.values.open_lists import changed
+
+    if len(others) > 1 and not obj.keys_only:
+        raise vm.error(TypeError, f"update expected at most 1 argument, got {len(others)}")
+    changed(vm, obj)
+    for other in others:
+        other = vm.force(other)
+        if obj.keys_only:
+            for value in vm.spread(other):
+                store(vm, obj, value, None)
+        elif isinstance(other, DictObj | InstanceObj | dict) and not (isinstance(other, DictObj) and other.keys_only):
+            for k, v in entries(vm, other):
+                store(vm, obj, k, v)
+        else:
+            for i, pair in enumerate(vm.spread(other)):
+                k, v = _pair(vm, pair, i)
+                store(vm, obj, k, v)
+    for k, v in named.items():
+        store(vm, obj, k, v)
+
+
+def _pair(vm: VM, pair: Any, i: int) -> list[Any]:
+    from treadle.symbolic.python.machine import operators
+
+    pair = vm.force(pair)
+    if pair is None or operators.number_kind(pair):
+        raise vm.error(TypeError, f"cannot convert dictionary update sequence element #{i} to a sequence")
+    values = vm.spread(pair)
+    if len(values) != 2:
+        what = f"dictionary update sequence element #{i} has length {len(values)}; 2 is required"
+        raise vm.error(ValueError, what)
+    return values
+
+
+def _clear(vm: VM, obj: DictObj) -> None:
+    from treadle.symbolic.python.values.open_lists import changed
+
+    changed(vm, obj)
+    obj.entries, obj.open, obj.extra, obj.known = [], False, 0, 0
+
+
+def copy(vm: VM, obj: DictObj) -> DictObj:
+    made = vm.new_dict([[k, v] for k, v in entries(vm, obj)])
+    made.keys_only, made.frozen = obj.keys_only, obj.frozen
+    return made
+
+
+def _add(vm: VM, obj: DictObj, value: Any) -> None:
+    from treadle.symbolic.python.values.open_lists import changed
+
+    changed(vm, obj)
+    store(vm, obj, value, None)
+
+
+def _discard(vm: VM, obj: DictObj, value: Any) -> None:
+    from treadle.symbolic.python.values.open_lists import changed
+
+    changed(vm, obj)
+    remove(vm, obj, value, None)
+
+
+def _remove(vm: VM, obj: DictObj, value: Any) -> None:
+    from treadle.symbolic.python.values.open_lists import changed
+
+    changed(vm, obj)
+    remove(vm, obj, value, KeyError)
+
+
+def _as_set(vm: VM, value: Any) -> DictObj:
+    value = vm.force(value)
+    if isinstance(value, DictObj) and value.keys_only:
+        return value
+    return vm.new_set(vm.spread(value))
+
+
+def combine(vm: VM, op: str, a: Any, b: Any) -> Any:
+    """| & - ^ of sets, | of dicts."""
+    plain_dicts = isinstance(a, DictObj) and isinstance(b, DictObj) and not a.keys_only and not b.keys_only
+    if plain_dicts:
+        if op != "|":
+            return NotImplemented
+        made = copy(vm, a)
+        for k, v in entries(vm, b):
+            store(vm, made, k, v)
+        return made
+    for side in (a, b):
+        if isinstance(side, DictObj) and not side.keys_only:
+            return NotImplemented
+    left, right = _as_set(vm, a), _as_set(vm, b)
+    return _set_operation(vm, op, left, right)
+
+
+def _set_operation(vm: VM, op: str, left: DictObj, right: DictObj) -> DictObj:
+    mine = [k for k, _ in entries(vm, left)]
+    made = vm.new_set([], left.frozen)
+    if op == "|":
+        for key in [*mine, *(k for k, _ in entries(vm, right))]:
+            store(vm, made, key, None)
+        return made
+    for key in mine:
+        inside = find(vm, right, key) is not None
+        if inside == (op == "&"):
+            made.entries.append([key, None])
+    if op == "^":
+        for key, _ in entries(vm, right):
+            if find(vm, left, key) is None:
+                made.entries.append([key, None])
+    return made
+
+
+def update_in_place(vm: VM, op: str, obj: DictObj, other: Any) -> None:
+    from treadle.symbolic.python.values.open_lists import changed
+
+    changed(vm, obj)
+    if op == "|":
+        _update(vm, obj, other)
+        return
+    made = _set_operation(vm, op, obj, _as_set(vm, other))
+    obj.entries, obj.open, obj.extra = made.entries, False, 0
+
+
+def compare_sets(vm: VM, op: str, a: Any, b: Any) -> Any:
+    if (isinstance(a, DictObj) and not a.keys_only) or (isinstance(b, DictObj) and not b.keys_only):
+        return NotImplemented
+    left, right = _as_set(vm, a), _as_set(vm, b)
+    if op in (">", ">="):
+        left, right = right, left
+    inside = all(find(vm, right, k) is not None for k, _ in entries(vm, left))
+    if op in ("<", ">"):
+        return x.and_(inside, x.lt(left.size(), right.size()))
+    return inside
+
+
+def _relation(name: str) -> Any:
+    def relation(vm: VM, obj: DictObj, other: Any) -> Value:
+        right = _as_set(vm, other)
+        if name == "isdisjoint":
+            return all(find(vm, right, k) is None for k, _ in entries(vm, obj))
+        answer: Value = compare_sets(vm, "<=" if name == "issubset" else ">=", obj, right)
+        return answer
+
+    return relation
+
+
+def _operation(op: str) -> Any:
+    def operation(vm: VM, obj: DictObj, *others: Any) -> Any:
+        result = copy(vm, obj)
+        for other in others:
+            result = _set_operation(vm, op, result, _as_set(vm, other))
+        return result
+
+    return operation
+
+
+def _in_place(op: str) -> Any:
+    def operation(vm: VM, obj: DictObj, *others: Any) -> None:
+        for other in others:
+            update_in_place(vm, op, obj, other)
+
+    return operation
+
+
+DICT_METHODS: dict[str, Any] = {
+    "get": _get,
+    "setdefault": _setdefault,
+    "pop": _pop,
+    "popitem": _popitem,
+    "update": _update,
+    "clear": _clear,
+    "copy": copy,
+    "keys": lambda vm, obj: View(obj, "keys"),
+    "values": lambda vm, obj: View(obj, "values"),
+    "items": lambda vm, obj: View(obj, "items"),
+}
+SET_METHODS: dict[str, Any] = {
+    "add": _add,
+    "discard": _discard,
+    "remove": _remove,
+    "pop": _pop,
+    "update": _update,
+    "clear": _clear,
+    "copy": copy,
+    "union": _operation("|"),
+    "intersection": _operation("&"),
+    "difference": _operation("-"),
+    "symmetric_difference": _operation("^"),
+    "difference_update": _in_place("-"),
+    "intersection_update": _in_place("&"),
+    "symmetric_difference_update": _in_place("^"),
+    "issubset": _relation("issubset"),
+    "issuperset": _relation("issuperset"),
+    "isdisjoint": _relation("isdisjoint"),
+}

@@ -1,0 +1,1 @@
+"""Is there an input that takes this path, and which one is shown?"""

@@ -1,0 +1,1 @@
+"""Real Python under control: threads as strands, rewritten code, modelled primitives."""

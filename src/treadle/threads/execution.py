@@ -1,0 +1,470 @@
+"""One execution of the program under test, along a plan and then as the search chooses.
+
+Keeps: one strand runs at a time; `trace[i]` is the i-th operation performed, by whom; the same choices give the same
+trace. Strands switch to each other directly (no trip through a hub), and their greenlets are pooled: both matter for
+speed, and decide most of the rate of a search.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import sys
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+from weakref import ref
+
+from greenlet import greenlet
+from mypy_extensions import mypyc_attr
+
+from treadle.core.dependency import READS
+from treadle.core.operation import FAILED, TIMEOUT, Operation, location, word
+from treadle.core.result import Waiting
+from treadle.threads.detail import describe, short, stack_of, waiting
+from treadle.threads.greenlets import Pool, Worker
+from treadle.threads.names import Named
+from treadle.threads.spin import Change, operations_since
+from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd
+
+# In the set of shared names: the ends of strands.
+ENDS: Final = "the end of a strand"
+
+# So many reads in a row of at most so few different things by one strand are taken for a loop that waits.
+SAME_READS: Final = 64
+_FEW: Final = 4
+
+# A strand that is being ended may run its `finally` blocks, but only so far.
+_LAST_POINTS: Final = 200
+
+
+# Greenlets that would not end. They are kept: the garbage collector would end them inside some other strand.
+_GIVEN_UP: Final[list[greenlet]] = []
+
+
+class Picker(Protocol):
+    """The part of a search strategy that an execution needs."""
+
+    def pick(self, run: Execution) -> Strand | None: ...
+
+
+class Clock:
+    """Virtual time: it moves only when nothing else can."""
+
+    __slots__ = ("now", "start")
+
+    def __init__(self, start: float = 1_000_000.0) -> None:
+        self.start = start
+        self.now = start
+
+
+class Diverged(Exception):
+    """The program did not do what it did before along the same choices."""
+
+    def __init__(self, step: int, strand: str, expected: Operation, found: Operation | None, place: str = "") -> None:
+        super().__init__(step, strand, expected, found)
+        self.step, self.strand, self.expected, self.found = step, strand, expected, found
+        self.expected_place = ""  # file and line of what was expected, when somebody finds out
+        self.place = place  # file and line of what came instead
+
+    def __str__(self) -> str:
+        found = "it has ended or cannot go on" if self.found is None else _say(self.found, self.place)
+        expected = _say(self.expected, self.expected_place)
+        return f"step {self.step}: {self.strand} {expected} when first run, but now {found}"
+
+
+def _say(op: Operation, place: str) -> str:
+    return f"{word(op[0])} {location(op)}".rstrip() + (f" ({place})" if place else "")
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Execution:
+    """Runs one function and every thread it starts, under control.
+
+    `plan` lists the strands to choose, step by step; when it is used up, `picker.pick(self)` chooses. `trace` starts
+    with the operations that the plan is known to perform, and each is checked.
+    """
+
+    __slots__ = (
+        "any_timeout",
+        "atomic",
+        "by_index",
+        "clock",
+        "detail",
+        "ending",
+        "ends_are_points",
+        "failure",
+        "guards",
+        "held",
+        "indexes",
+        "keep",
+        "limit",
+        "live",
+        "locks",
+        "looked_at",
+        "looping",
+        "names",
+        "picker",
+        "plan",
+        "planned",
+        "pool",
+        "revealed",
+        "running_foreground",
+        "shared",
+        "spawned",
+        "starter",
+        "step",
+        "stop_reason",
+        "strands",
+        "stuck",
+        "trace",
+        "unfinished",
+    )
+
+    def __init__(
+        self,
+        pool: Pool,
+        picker: Picker,
+        plan: list[int],
+        trace: list[tuple[int, Operation]],
+        guards: list[int],
+        indexes: dict[str, int],
+        limit: int,
+        any_timeout: bool = False,
+        detail: list[Any] | None = None,
+        shared: set[str] | None = None,
+    ) -> None:
+        self.pool = pool
+        self.picker = picker
+        self.plan = plan
+        self.planned = len(plan)
+        self.trace = trace
+        self.guards = guards
+        self.indexes = indexes
+        self.limit = limit
+        self.any_timeout = any_timeout
+        self.detail = detail
+        self.strands: list[Strand] = []
+        self.live: list[Strand] = []
+        self.by_index: dict[int, Strand] = {}
+        self.spawned: dict[int, int] = {}  # strand -> the step of its creator during which it was made
+        self.step = 0
+        self.looked_at = 0
+        self.looping = False  # was a strand held back because it seemed to wait in a loop?
+        self.clock = Clock()
+        self.locks: list[ref[Any]] = []  # every lock that the strands made or met
+        self.held: list[tuple[str, str]] = []  # locks that are held at the end, and by whom
+        self.names: dict[int, Named] = {}
+        self.shared = shared  # names of objects that several strands touch; None: every access is a point
+        self.ends_are_points = shared is None or ENDS in shared
+        self.revealed = False  # has this execution shown an object to be shared that was not known to be?
+        self.keep: list[Any] = []
+        self.starter: Strand | None = None
+        self.ending = False
+        self.running_foreground = 0
+        self.stop_reason = ""
+        self.failure: BaseException | None = None
+        self.atomic: set[str] = set()
+        self.unfinished: list[tuple[Strand, Operation]] = []  # strands left at the end, and what they were about to do
+        self.stuck: list[Waiting] = []  # the strands of a deadlock
+
+    # ------------------------------------------------------------------ from outside
+
+    def run(self, main: Callable[[], Any], thread: Any = None) -> None:
+        """Run main and everything it starts, until all is done, stuck, or stopped."""
+        strand = self._strand("main", thread, main, False)
+        self.spawned[strand.index] = -1
+        STATE.strand = strand
+        try:
+            request = strand.greenlet.switch()
+            while request:  # a strand asks for a new worker, started from here
+                asking, worker = request
+                worker.greenlet.switch()
+                request = asking.switch()
+            self.held = [
+                (lock.treadle_name, lock.owner.treadle_name)
+                for lock in [reference() for reference in self.locks]
+                if lock is not None and lock.owner is not None
+            ]
+            if self.live:
+                self.unfinished = [(strand, strand.pending) for strand in self.live]
+            if self.stop_reason == "stuck":
+                self.stuck = [waiting(strand, self.live) for strand in self.live if not strand.daemon]
+        finally:
+            self._end_all()
+            STATE.strand = None
+            for undo in AFTER_EXECUTION:
+                undo()
+
+    def _end_all(self) -> None:
+        self.ending = True
+        for strand in self.live:
+            if not strand.finished:
+                STATE.strand = strand
+                strand.greenlet.throw(StrandEnd)
+        STATE.strand = None  # what dies with the execution may have finalisers: they run outside
+        self.names.clear()
+        self.keep.clear()
+
+    def release(self) -> None:
+        """Nobody looks at this execution any more: without the cycle between it and its strands it goes at once, and
+        not when the garbage collector comes round."""
+        self.strands.clear()
+        self.live.clear()
+        self.by_index.clear()
+
+    # ------------------------------------------------------------------ from strands
+
+    def spawn(self, thread: Any, run: Callable[[], Any], name: str = "", daemon: bool = False) -> Strand:
+        """Make a strand. It runs at once to its first point, where it waits to be chosen."""
+        maker = STATE.strand
+        assert maker is not None
+        maker.children += 1
+        prefix = "T" if maker.index == 0 else f"{maker.treadle_name}."
+        strand = self._strand(f"{prefix}{maker.children}", thread, run, daemon)
+        self.spawned[strand.index] = self.step - 1
+        starter = self.starter  # the maker may itself be new, and not yet at its first point
+        self.starter = maker
+        STATE.strand = strand
+        strand.greenlet.switch()
+        self.starter = starter
+        if self.ending:
+            raise StrandEnd
+        return strand
+
+    def _strand(self, name: str, thread: Any, run: Callable[[], Any], daemon: bool) -> Strand:
+        index = self.indexes.get(name)
+        if index is None:
+            index = self.indexes[name] = len(self.indexes)
+        strand = self._new(index, name, thread, run, daemon)
+        worker = self.pool.worker()
+        worker.strand = strand
+        strand.worker = worker
+        strand.greenlet = worker.greenlet
+        worker.greenlet.gr_context = None if name != "main" else contextvars.copy_context()
+        self.strands.append(strand)
+        self.live.append(strand)
+        self.by_index[index] = strand
+        if not daemon:
+            self.running_foreground += 1
+        return strand
+
+    def _new(self, index: int, name: str, thread: Any, run: Callable[[], Any], daemon: bool) -> Strand:
+        return Strand(self, index, name, thread, run, daemon)
+
+    def advance(self, me: Strand) -> None:
+        """Choose who goes next; return when it is me. My operation is in `me.pending`."""
+        if self.detail is not None and not self.ending:
+            me.step = describe(me)
+        starter = self.starter
+        if starter is not None:  # I am new, and this is my first point: back to the strand that made me
+            self.starter = None
+            STATE.strand = starter
+            starter.greenlet.switch()
+            if self.ending:
+                self._still_ending(me)
+            elif self.detail is not None:
+                self.detail.append(me.step)
+            return
+        if self.ending:
+            self._still_ending(me)
+            return
+        step = self.step
+        chosen: Strand | None
+        if step < self.planned:
+            index, op = self.trace[step]
+            chosen = self.by_index.get(index)
+            if chosen is not None and chosen.guard is None and chosen.pending == op and not chosen.finished:
+                self.step = step + 1
+            else:
+                chosen = self._choose()
+        else:
+            chosen = self._choose()
+        if chosen is not me:
+            if chosen is None:
+                self.pool.hub.switch()
+            else:
+                STATE.strand = chosen
+                chosen.greenlet.switch()
+            if self.ending:
+                self._still_ending(me)
+                return
+        if self.detail is not None:
+            self.detail.append(me.step)
+
+    def left(self, me: Strand, worker: Worker) -> None:
+        """A strand is done: its greenlet goes back to the pool, and another strand goes on."""
+        pool = self.pool
+        if self.ending:
+            pool.free.append(worker)
+            pool.hub.switch()
+            return
+        self.live.remove(me)
+        if not me.daemon:
+            self.running_foreground -= 1
+        starter = self.starter
+        if starter is not None:  # it ended without a single point
+            self.starter = None
+            pool.free.append(worker)
+            STATE.strand = starter
+            starter.greenlet.switch()
+            return
+        chosen = self._choose()
+        pool.free.append(worker)
+        if chosen is None:
+            pool.hub.switch()
+        else:
+            STATE.strand = chosen
+            chosen.greenlet.switch()
+
+    # ------------------------------------------------------------------ choosing
+
+    def _choose(self) -> Strand | None:
+        """The strand to go on, its operation recorded; None when the execution is over."""
+        step = self.step
+        if step < self.planned:
+            chosen = self.by_index.get(self.plan[step])
+            expected = self.trace[step][1]
+            if chosen is None or chosen.finished:
+                return self._diverge(step, expected, None)
+            op = chosen.pending
+            if op != expected:
+                if chosen.guard is not None and not chosen.guard.ready(chosen.waits, chosen):
+                    op = self._fire(chosen)
+                if op != expected:
+                    return self._diverge(step, expected, op)
+            elif chosen.guard is not None and not chosen.guard.ready(chosen.waits, chosen):
+                if not self.any_timeout or chosen.deadline is None:
+                    return self._diverge(step, expected, None)
+                self._fire(chosen)
+            self.step = step + 1
+            return chosen
+        if self.running_foreground == 0:
+            return None
+        if step >= self.limit:
+            self.stop_reason = "limit"
+            return None
+        if step - self.looked_at >= SAME_READS:
+            self._look_for_a_loop(step)
+        chosen = self.picker.pick(self)
+        if chosen is None:
+            if self.stop_reason:
+                return None
+            chosen = self._earliest()
+            if chosen is None:
+                self.stop_reason = "stuck"
+                return None
+        touched = chosen.touched
+        op = chosen.pending
+        if touched is None:
+            self.guards.append(0)
+        else:
+            self.guards.append(touched.guards())
+            if chosen.guard is not None and not touched.ready(chosen.waits, chosen):
+                op = self._fire(chosen)
+        self.trace.append((chosen.index, op))
+        self.step = step + 1
+        return chosen
+
+    def _look_for_a_loop(self, step: int) -> None:
+        """A strand that has read the same few things again and again, with nobody in between, is probably waiting for
+        them to change in a loop that the rewriter did not recognise: it goes on when they have, or nobody else can."""
+        self.looked_at = step
+        last = self.trace[-SAME_READS:]
+        index = last[-1][0]
+        strand = self.by_index[index]
+        if strand.loop is None and not strand.finished:
+            kinds = {op for one, op in last if one == index and READS[op[0]]}
+            if len(kinds) <= _FEW and all(one == index and READS[op[0]] for one, op in last):
+                strand.loop = Change(strand, operations_since(strand, step - SAME_READS))
+                self.looping = True
+
+    def _may_loop_on(self, strand: Strand) -> bool:
+        """May a strand that only reads the same again go on? When that changed, or when nobody else can go on."""
+        assert strand.loop is not None
+        if strand.loop.ready(0, strand) or not any(
+            other.loop is None and self._is_ready(other) for other in self.live if other is not strand
+        ):
+            strand.loop = None
+            return True
+        return False
+
+    def _fire(self, strand: Strand) -> Operation:
+        """The time of a waiting strand runs out."""
+        strand.timed_out = True
+        if strand.deadline is not None and strand.deadline > self.clock.now:
+            self.clock.now = strand.deadline
+        if self.any_timeout:
+            self.guards[self.step] |= FAILED
+            return strand.pending
+        return (TIMEOUT, strand.pending[1], strand.pending[0])
+
+    def _earliest(self) -> Strand | None:
+        """Nothing can run: the strand whose time runs out first."""
+        best = None
+        for strand in self.live:
+            if strand.deadline is not None and (best is None or strand.deadline < best.deadline):  # type: ignore[operator]
+                best = strand
+        return best
+
+    def reveal(self, named: Named) -> None:
+        """A second strand touches an object that was taken for private: the accesses before were not points, so this
+        execution does not count, and in the next ones they are."""
+        named.shared = True
+        assert self.shared is not None
+        self.shared.add(named.name)
+        self.revealed = True
+
+    def watch_ends(self) -> None:
+        """A strand looks whether another is alive: then the end of a strand is an operation that matters."""
+        if not self.ends_are_points:
+            self.ends_are_points = True
+            assert self.shared is not None
+            self.shared.add(ENDS)
+            self.revealed = True
+
+    def saw(self, value: Any, owner: Named | None = None) -> None:
+        """The value that the last operation read or wrote, for the explanation."""
+        if self.detail and (owner is None or owner.shared):
+            self.detail[-1].value = short(value)
+
+    def can_go(self, strand: Strand) -> bool:
+        """Can this strand go on now?"""
+        return self._is_ready(strand) and (strand.loop is None or self._may_loop_on(strand))
+
+    def _is_ready(self, strand: Strand) -> bool:
+        guard = strand.guard
+        return guard is None or guard.ready(strand.waits, strand) or (self.any_timeout and strand.deadline is not None)
+
+    @property
+    def troubled(self) -> bool:
+        """Did a strand end by an exception?"""
+        return any(strand.exception is not None for strand in self.strands)
+
+    def enabled(self) -> list[Strand]:
+        """The strands that can go on now, oldest first."""
+        return [strand for strand in self.live if self.can_go(strand)]
+
+    # ------------------------------------------------------------------ the end
+
+    def _diverge(self, step: int, expected: Operation, found: Operation | None) -> Strand | None:
+        names = {index: name for name, index in self.indexes.items()}
+        strand = self.by_index.get(self.plan[step])
+        place = ""
+        if strand is not None and not strand.finished:
+            frame = strand.greenlet.gr_frame or sys._getframe()
+            stack = stack_of(frame)
+            place = f"{stack[0][0]}:{stack[0][1]}" if stack else ""
+        self.failure = Diverged(step, names[self.plan[step]], expected, found, place)
+        self.stop_reason = "diverged"
+        return None
+
+    def _still_ending(self, me: Strand) -> None:
+        """This strand must not go on, but its `finally` blocks may do what does not block."""
+        me.endings += 1
+        if me.endings == 1 or me.endings > _LAST_POINTS:
+            if me.endings > 2 * _LAST_POINTS:
+                _GIVEN_UP.append(me.greenlet)  # a bare `except:` in a loop
+                while True:
+                    self.pool.hub.switch()
+            raise StrandEnd
+        if me.guard is not None and not me.guard.ready(me.waits, me):
+            raise StrandEnd

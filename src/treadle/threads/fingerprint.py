@@ -1,0 +1,260 @@
+"""The state of an object as plain data: two objects have equal fingerprints when nothing a program can reach differs.
+
+An object graph becomes one nested tuple: objects are numbered in the order in which they are met, so cycles end and
+aliasing shows; attributes and slots are sorted by name; dictionaries keep their order, which a program can see, sets
+do not; locks and their like count by their state; functions, classes and modules by their name; weak references by
+what they refer to. What cannot be looked into (an object of a C type with nothing but an address) counts by its type
+alone, so a fingerprint may take two states for one, never one for two.
+
+Code under test is not run: no `__eq__`, `__hash__`, `__repr__` or property of the program is called.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import concurrent.futures
+import functools
+import hashlib
+import itertools
+import queue
+import re
+import threading
+import types
+import weakref
+from collections.abc import Callable, Collection, Hashable
+from typing import Any
+
+from treadle.threads.primitives.local import Local
+from treadle.threads.strands import SyncObject
+
+_ATOMS = (int, str, bytes, float, complex, bool, type(None), type(...), type(NotImplemented))
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_BY_NAME = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
+_LAZY = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, zip, map, filter, enumerate, reversed)
+# Types made in C whose repr tells all of their state.
+_TOLD_BY_REPR = frozenset({"datetime", "decimal", "fractions", "uuid", "re", "pathlib", "zoneinfo", "builtins", "_io"})
+# A graph deeper than this is told by type only from there on: the interpreter's own limit is not far.
+_DEEPEST = 150
+
+_CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
+_LOCKS: tuple[type, ...] = (type(threading.Lock()), type(threading.RLock()))
+
+
+def fingerprint(
+    obj: Any, without: Collection[str] = (), known: dict[int, str] | None = None, outside: bool = False
+) -> Hashable:
+    """The state of an object. `without` names attributes to leave out; `known` gives objects a name of their own.
+
+    `outside` tells only what a user can compare: an object that does not define equality counts by its class.
+    """
+    return _Graph(frozenset(without), known or {}, outside).of(obj, 0)
+
+
+def inner_state(obj: Any, without: Collection[str] = ()) -> Hashable:
+    """The state of an object, or of a module that is itself the shared thing: its globals."""
+    if isinstance(obj, types.ModuleType):
+        content = {
+            name: value
+            for name, value in vars(obj).items()
+            if not name.startswith("__") and not callable(value) and not isinstance(value, type)
+        }
+        return fingerprint(content, without)
+    return fingerprint(obj, without)
+
+
+def digest(state: Hashable) -> str:
+    """A short name for a state, the same in every process."""
+    return hashlib.sha256(repr(state).encode()).hexdigest()[:16]
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """What an object keeps in its slots and its `__dict__`."""
+    found: dict[str, Any] = {}
+    for cls in type(value).__mro__:
+        for name, member in vars(cls).items():
+            if isinstance(member, types.MemberDescriptorType):
+                try:
+                    found[name] = member.__get__(value)
+                except AttributeError:
+                    continue
+    try:
+        found.update(object.__getattribute__(value, "__dict__"))
+    except AttributeError:
+        pass
+    return found
+
+
+def is_iterator(value: Any) -> bool:
+    """Is this a value that is used up by looking at it?"""
+    return isinstance(value, _LAZY) or (hasattr(type(value), "__next__") and hasattr(type(value), "__iter__"))
+
+
+class _Graph:
+    def __init__(self, without: frozenset[str], known: dict[int, str], outside: bool = False) -> None:
+        self.outside = outside
+        self.without = without
+        self.known = known
+        self.numbers: dict[int, int] = {}
+        self.keep: list[Any] = []
+
+    def of(self, value: Any, depth: int) -> Hashable:
+        kind = type(value)
+        if kind in _ATOMS:
+            return (kind.__name__, repr(value)) if kind in (bool, float) else value  # 1 == True == 1.0 in Python
+        if self.known and id(value) in self.known:
+            return ("known", self.known[id(value)])
+        if isinstance(value, type):
+            return ("class", value.__module__, value.__qualname__)
+        if kind is types.ModuleType:
+            return ("module", value.__name__)
+        seen = self.numbers.get(id(value))
+        if seen is not None:
+            return ("again", seen)
+        self.numbers[id(value)] = len(self.numbers)
+        self.keep.append(value)
+        if depth > _DEEPEST:
+            return ("deep", kind.__qualname__)
+        return self._into(value, kind, depth + 1)
+
+    def _into(self, value: Any, kind: type, depth: int) -> Hashable:
+        for base, look in _LOOKS:
+            if issubclass(kind, base):
+                return look(self, value, depth)
+        if issubclass(kind, _BY_NAME):
+            return ("function", getattr(value, "__module__", None), value.__qualname__)
+        if issubclass(kind, _LAZY) or hasattr(kind, "__next__"):
+            return ("iterator", kind.__name__)
+        if self.outside and kind.__eq__ is object.__eq__:
+            return ("object", kind.__qualname__)
+        attributes = self.attributes(value, depth)
+        if not attributes and kind.__module__ in _TOLD_BY_REPR:
+            return (kind.__qualname__, _ADDRESS.sub("", object.__repr__(value) if _python(kind) else repr(value)))
+        return (kind.__qualname__, *attributes)
+
+    def attributes(self, value: Any, depth: int) -> tuple[Hashable, ...]:
+        """What an object keeps in `__dict__` and slots, by name."""
+        if self.outside and isinstance(value, _CONTAINERS):
+            return ()
+        found = attributes_of(value)
+        return tuple((name, self.of(found[name], depth)) for name in sorted(found, key=str) if name not in self.without)
+
+    def items(self, values: Any, depth: int) -> tuple[Hashable, ...]:
+        return tuple(self.of(value, depth) for value in values)
+
+
+def _python(kind: type) -> bool:
+    return bool(kind.__flags__ & (1 << 9))  # a heap type: its __repr__ may be the program's
+
+
+def _dict(graph: _Graph, value: Any, depth: int) -> Hashable:
+    pairs = tuple((graph.of(key, depth), graph.of(item, depth)) for key, item in list(dict.items(value)))
+    factory = graph.of(value.default_factory, depth) if isinstance(value, collections.defaultdict) else None
+    return (type(value).__qualname__, pairs, factory, *graph.attributes(value, depth))
+
+
+def _list(graph: _Graph, value: Any, depth: int) -> Hashable:
+    return (type(value).__qualname__, graph.items(list.__iter__(value), depth), *graph.attributes(value, depth))
+
+
+def _tuple(graph: _Graph, value: Any, depth: int) -> Hashable:
+    return (type(value).__qualname__, graph.items(tuple.__iter__(value), depth), *graph.attributes(value, depth))
+
+
+def _deque(graph: _Graph, value: Any, depth: int) -> Hashable:
+    content = graph.items(collections.deque.__iter__(value), depth)
+    return (type(value).__qualname__, content, value.maxlen, *graph.attributes(value, depth))
+
+
+def _set(graph: _Graph, value: Any, depth: int) -> Hashable:
+    content = sorted((graph.of(item, depth) for item in list(value)), key=repr)
+    return (type(value).__qualname__, tuple(content), *graph.attributes(value, depth))
+
+
+def _view(graph: _Graph, value: Any, depth: int) -> Hashable:
+    return (type(value).__qualname__, graph.items(list(value), depth))
+
+
+def _plain_repr(graph: _Graph, value: Any, depth: int) -> Hashable:
+    return (type(value).__qualname__, _ADDRESS.sub("", repr(value)))
+
+
+def _exception(graph: _Graph, value: Any, depth: int) -> Hashable:
+    return (type(value).__qualname__, graph.items(value.args, depth))
+
+
+def _weak(graph: _Graph, value: Any, depth: int) -> Hashable:
+    return ("weak reference", graph.of(value(), depth))
+
+
+def _method(graph: _Graph, value: Any, depth: int) -> Hashable:
+    return ("method", graph.of(value.__self__, depth), value.__func__.__qualname__)
+
+
+def _partial(graph: _Graph, value: Any, depth: int) -> Hashable:
+    return ("partial", graph.of(value.func, depth), graph.items(value.args, depth), graph.of(value.keywords, depth))
+
+
+def _lock(graph: _Graph, value: Any, depth: int) -> Hashable:
+    return ("lock", "free" if repr(value).startswith("<unlocked") else "held")
+
+
+def _model(graph: _Graph, value: Any, depth: int) -> Hashable:
+    return ("lock", value.describe(), "held" if getattr(value, "owner", None) is not None else "free")
+
+
+def _event(graph: _Graph, value: Any, depth: int) -> Hashable:
+    return ("event", value._flag)
+
+
+def _semaphore(graph: _Graph, value: Any, depth: int) -> Hashable:
+    return ("semaphore", value._value)
+
+
+def _queue(graph: _Graph, value: Any, depth: int) -> Hashable:
+    return (type(value).__qualname__, graph.of(getattr(value, "queue", None), depth), getattr(value, "maxsize", 0))
+
+
+def _future(graph: _Graph, value: Any, depth: int) -> Hashable:
+    return ("future", value._state, graph.of(value._result, depth), graph.of(value._exception, depth))
+
+
+def _thread(graph: _Graph, value: Any, depth: int) -> Hashable:
+    return ("thread", type(value).__qualname__)
+
+
+def _opaque(graph: _Graph, value: Any, depth: int) -> Hashable:
+    return (type(value).__qualname__,)
+
+
+Look = Callable[[_Graph, Any, int], Hashable]
+
+# The first base that fits tells how to look into an object.
+_LOOKS: list[tuple[Any, Look]] = [
+    (dict, _dict),
+    (list, _list),
+    (tuple, _tuple),
+    (collections.deque, _deque),
+    ((set, frozenset), _set),
+    ((bytearray, array.array, range, slice, itertools.count), _plain_repr),
+    (_ATOMS[:6], lambda graph, value, depth: (type(value).__qualname__, _base_of(value))),
+    ((type({}.keys()), type({}.values()), type({}.items())), _view),
+    (BaseException, _exception),
+    (weakref.ref, _weak),
+    (types.MethodType, _method),
+    (functools.partial, _partial),
+    (_LOCKS, _lock),
+    (SyncObject, _model),
+    (threading.Event, _event),
+    (threading.Semaphore, _semaphore),
+    ((queue.Queue, queue.SimpleQueue), _queue),
+    (concurrent.futures.Future, _future),
+    (threading.Thread, _thread),
+    ((threading.Condition, threading.Barrier, threading.local, Local, concurrent.futures.Executor), _opaque),
+]
+
+
+def _base_of(value: Any) -> Any:
+    """The number or text that an instance of a subclass of int, str, ... stands for."""
+    base: Any = next(base for base in _ATOMS if isinstance(value, base))
+    return base.__repr__(value)

@@ -1,0 +1,41 @@
+"""The hooks that rewritten code calls: each shared access becomes a point, then happens as Python would do it.
+
+Outside an execution every hook does what plain Python does. Inside, the rules are those of `shapes` (what an
+attribute is), `containers` (what a method touches) and `names` (what an object is called). One file per kind of access.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle.threads.hooks import stand_ins as stand_ins  # fills its table
+from treadle.threads.hooks.attributes import callee, delete, load, store
+from treadle.threads.hooks.calls import function
+from treadle.threads.hooks.items import del_item, inside, item, set_item
+from treadle.threads.hooks.iteration import iterate, use
+from treadle.threads.hooks.variables import cell_read, cell_write, context, del_global, load_global, set_global
+from treadle.threads.spin import spin
+from treadle.threads.strands import STATE
+
+STATE.visible = function
+
+HOOKS: dict[str, Any] = {
+    "_treadle_load": load,
+    "_treadle_callee": callee,
+    "_treadle_function": function,
+    "_treadle_store": store,
+    "_treadle_delete": delete,
+    "_treadle_item": item,
+    "_treadle_set_item": set_item,
+    "_treadle_del_item": del_item,
+    "_treadle_in": inside,
+    "_treadle_use": use,
+    "_treadle_iter": iterate,
+    "_treadle_global": load_global,
+    "_treadle_set_global": set_global,
+    "_treadle_del_global": del_global,
+    "_treadle_cell_read": cell_read,
+    "_treadle_cell_write": cell_write,
+    "_treadle_context": context,
+    "_treadle_spin": spin,
+}

@@ -1,0 +1,52 @@
+"""The point before an access, for all hooks: is there one at all, and what is it called.
+
+An object that only the running strand has touched so far needs no point. One that a second strand touches is revealed
+as shared, and from the next execution on every access to it is a point.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle.core.operation import MULTI, Operation
+from treadle.threads.names import INERT, Named, meet, name_by_path
+from treadle.threads.strands import Strand
+
+
+def public(strand: Strand, named: Named) -> bool:
+    """Must an access to an object that is not known to be shared be a point? It is now shared if so."""
+    if named.owner is strand:
+        return False
+    strand.execution.reveal(named)
+    return True
+
+
+def touch(strand: Strand, kind: int, obj: Any, key: Any) -> Named:
+    """An access to an object, as a point unless the object is private to this strand."""
+    named = strand.execution.names.get(id(obj)) or meet(strand, obj)
+    if named.shared or public(strand, named):
+        strand.pending = (kind, named.name, key)
+        strand.execution.advance(strand)
+    return named
+
+
+def include(strand: Strand, operations: list[Operation], obj: Any, kind: int, key: Any = None) -> None:
+    """Add an access to an operation on several objects, unless the object is private to this strand."""
+    named = meet(strand, obj)
+    if named.shared or public(strand, named):
+        operations.append((kind, named.name, key))
+
+
+def perform(strand: Strand, operations: list[Operation]) -> None:
+    if not operations:
+        return
+    strand.pending = operations[0] if len(operations) == 1 else (MULTI, None, tuple(operations))
+    strand.execution.advance(strand)
+
+
+def found(strand: Strand, value: Any, path: str) -> Any:
+    if type(value) not in INERT and id(value) not in strand.execution.names:
+        name_by_path(strand, value, path)
+    if strand.detail:
+        strand.execution.saw(value)
+    return value

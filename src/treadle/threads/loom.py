@@ -1,0 +1,166 @@
+"""The loom: everything that is needed to run one test again and again, each time from a clean state, as told.
+
+While a loom is set up, the selected modules run rewritten code and the threading, queue and time modules are models.
+`run(strategy)` makes one execution: the test is called in the main strand, with virtual time at its start, the random
+module seeded, and module globals as they were before the first execution.
+"""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import random
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from types import ModuleType, TracebackType
+from typing import Any
+
+from treadle.core.errors import Unsupported, UsageError
+from treadle.core.result import Step
+from treadle.search.strategy import Strategy
+from treadle.threads import shapes
+from treadle.threads.execution import Execution
+from treadle.threads.greenlets import Pool
+from treadle.threads.hooks import HOOKS
+from treadle.threads.instrument.restore import Snapshot
+from treadle.threads.instrument.selection import Selection
+from treadle.threads.instrument.swap import REWRITTEN, instrumented
+from treadle.threads.names import names_of_globals
+from treadle.threads.patches import patched
+from treadle.threads.primitives import chance
+from treadle.threads.watchdog import PATIENCE, ReallyBlocked, watching
+
+# Operations in one execution before it is given up; a test that needs more should be made smaller.
+MOST_STEPS = 20_000
+# Executions between two runs of the garbage collector, which is off during executions: finalisers that run at any
+# moment would make them differ.
+_COLLECT_EVERY = 2_000
+
+
+class Loom:
+    """Runs executions of one test. Use as a context manager."""
+
+    def __init__(
+        self,
+        test: Callable[[], Any],
+        *,
+        source: Any = None,
+        instrument: Iterable[str] = (),
+        timeouts: str = "idle",
+        seed: int = 0,
+        most_steps: int = MOST_STEPS,
+        patience: float = PATIENCE,
+        skip_private: bool = False,
+    ) -> None:
+        if timeouts not in ("idle", "any"):
+            raise UsageError(f"timeouts must be 'idle' or 'any', not {timeouts!r}")
+        self.test = test
+        self.source = test if source is None else source
+        self.selection = Selection.for_test(self.source, tuple(instrument))
+        self.timeouts = timeouts
+        self.seed = seed
+        self.most_steps = most_steps
+        self.patience = patience
+        self.indexes: dict[str, int] = {"main": 0}
+        self.shared: set[str] | None = set() if skip_private else None
+        self.executions = 0
+        self.atomic: set[str] = set()
+        self._stack = ExitStack()
+        self._run: Execution | None = None
+
+    def __enter__(self) -> Loom:
+        if inspect.iscoroutinefunction(self.test) or inspect.iscoroutinefunction(self.source):
+            raise Unsupported("the test is a coroutine function; Treadle explores threads, asyncio is not modelled yet")
+        if inspect.isgeneratorfunction(self.source):
+            raise Unsupported(
+                "the test is a generator function: nothing of it runs when it is called; take out 'yield'"
+            )
+        stack = self._stack
+        try:
+            modules = self._instrument(stack)
+            self.rewritten = len(REWRITTEN)
+            self.snapshot = Snapshot(modules)
+            shapes.forget()
+            self.global_names, self._keep = names_of_globals(modules)
+            state = random.getstate()
+            stack.callback(random.setstate, state)
+            stack.enter_context(patched())
+            chance.DRAWN.seed = None
+            self.pool = Pool()
+            stack.callback(self.pool.close)
+            if gc.isenabled():
+                gc.disable()
+                stack.callback(gc.enable)
+            stack.enter_context(watching(self._progress, self.patience))
+        except BaseException:
+            stack.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+        shapes.forget()
+
+    def _imported(self, run: Execution) -> None:
+        """The execution imported modules that are rewritten: they stay imported, so it does not count."""
+        self.rewritten = len(REWRITTEN)
+        modules = [sys.modules[name] for name in REWRITTEN if name in sys.modules]
+        self.snapshot.add(modules)
+        self.global_names, self._keep = names_of_globals(modules)
+        shapes.forget()
+        run.revealed = True
+
+    def _instrument(self, stack: ExitStack) -> list[ModuleType]:
+        """Rewrite the selected modules; returns those whose globals are put back after each execution."""
+        stack.enter_context(instrumented(self.source, self.selection, HOOKS))
+        return [sys.modules[name] for name in REWRITTEN if name in sys.modules]
+
+    def _execution(self) -> Callable[..., Execution]:
+        """What makes an execution."""
+        return Execution
+
+    def _progress(self) -> object:
+        return None if self._run is None else (self.executions, self._run.step)
+
+    def run(self, strategy: Strategy, detail: bool = False) -> Execution:
+        """One execution, chosen by the strategy (which has begun it). Raises what is not the program's own."""
+        steps: list[Step] | None = [] if detail else None
+        run = self._execution()(
+            self.pool,
+            strategy,
+            strategy.plan,
+            strategy.trace,
+            strategy.guards,
+            self.indexes,
+            self.most_steps,
+            self.timeouts == "any",
+            steps,
+            self.shared,
+        )
+        run.names.update(self.global_names)
+        chance.fresh(self.seed)
+        self._run = run
+        self.executions += 1
+        try:
+            run.run(self.test, threading.main_thread())
+        finally:
+            self._run = None
+            if run.atomic:
+                self.atomic |= run.atomic
+            if len(REWRITTEN) != self.rewritten:
+                self._imported(run)
+            self.snapshot.restore()
+            if self.executions % _COLLECT_EVERY == 0:
+                gc.collect()
+            elif run.atomic:  # modules that are not put back may know objects of this execution by weak references
+                gc.collect(0)
+        if run.failure is not None:
+            raise run.failure
+        for strand in run.strands:
+            if isinstance(strand.exception, (ReallyBlocked, KeyboardInterrupt, Unsupported)):
+                raise strand.exception
+        return run

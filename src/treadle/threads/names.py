@@ -1,0 +1,231 @@
+"""Stable names: the same object has the same name in every execution, whatever the schedule and the address.
+
+An object is named when a strand first meets it: by its class and how many of them that strand met before
+(`Account#1`; `Account#T2.1` when strand T2 made it). That depends on the schedule only if two strands could be the
+first to meet it, so whatever one strand hands to others is named at the hand-over: what it stores (`publish`), what a
+new strand's function can reach (`announce`), and what is loaded from a named place (by its path, `Account#1.items`).
+Module globals are named by module and variable before the first execution (`bank.ACCOUNTS`).
+
+Most objects are only ever touched by the strand that met them first. When an execution is told to `skip_private`, they
+need no points, and get none until a second strand touches one: then its name is remembered as shared, and the search
+starts again with a point at every access to it (see `Execution.reveal`).
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+import weakref
+from collections.abc import Iterable
+from typing import Any, Final
+
+from treadle.threads.strands import Strand, SyncObject
+
+# Types whose values cannot be changed by anybody, or that stand for code: never named, never a point.
+PLAIN: Final[set[type]] = {
+    int,
+    float,
+    complex,
+    bool,
+    str,
+    bytes,
+    type(None),
+    type(Ellipsis),
+    type(NotImplemented),
+    range,
+    slice,
+    tuple,
+    frozenset,
+    type,
+    object,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodType,
+    types.MethodWrapperType,
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    types.CodeType,
+    types.FrameType,
+    types.TracebackType,
+    types.GeneratorType,
+    types.CoroutineType,
+    types.AsyncGeneratorType,
+    types.CellType,
+    types.ModuleType,
+    types.GenericAlias,
+    types.UnionType,
+    types.MappingProxyType,
+    functools.partial,
+    property,
+    staticmethod,
+    classmethod,
+    super,
+    zip,
+    map,
+    filter,
+    enumerate,
+    reversed,
+    memoryview,
+}
+
+
+# Through these, others reach what they carry: the variables of a closure, the object of a method, arguments, items.
+_CARRIERS: Final = {types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial, tuple}
+# What nobody can reach anything through.
+INERT: Final = PLAIN - _CARRIERS
+
+
+class Named:
+    """An object's name, who met it first, and whether other strands are known to touch it."""
+
+    __slots__ = ("name", "owner", "shared")
+
+    def __init__(self, name: str, owner: Strand | None, shared: bool) -> None:
+        self.name = name
+        self.owner = owner
+        self.shared = shared
+
+
+def meet(strand: Strand, obj: Any) -> Named:
+    """The record of an object, made now if it has none."""
+    named = strand.execution.names.get(id(obj))
+    if named is None:
+        named = _remember(strand, obj, _lasting_name(obj) or strand.fresh(type(obj).__name__))
+    return named
+
+
+def _lasting_name(obj: Any) -> str:
+    """The name of what is known by a name of its own, whoever meets it first: a function, the variables of a module."""
+    if type(obj) is types.FunctionType:
+        return obj.__qualname__
+    if type(obj) is dict and type(obj.get("__name__")) is str and "__builtins__" in obj:
+        return f"{obj['__name__']}.__dict__"
+    return ""
+
+
+def publish(strand: Strand, value: Any) -> None:
+    """A strand makes a value reachable for others: from now on it, and what it carries with it, has a name."""
+    kind = type(value)
+    if kind in PLAIN:
+        if kind in _CARRIERS:
+            announce(strand, value)
+    elif id(value) not in strand.execution.names:
+        if isinstance(value, (SyncObject, BaseException)):
+            return
+        _remember(strand, value, strand.fresh(kind.__name__))
+
+
+def name_by_path(strand: Strand, value: Any, path: str, depth: int = 2) -> None:
+    """A value was found at a named place: it, or what it carries, is named after that place."""
+    kind = type(value)
+    if kind in _CARRIERS:
+        if depth:
+            for number, part in enumerate(_carried(value)):
+                if type(part) not in INERT and id(part) not in strand.execution.names:
+                    name_by_path(strand, part, f"{path}.{number}", depth - 1)
+    elif not isinstance(value, (SyncObject, BaseException)):
+        _remember(strand, value, path)
+
+
+def _carried(value: Any) -> tuple[Any, ...]:
+    """What others reach through a function or a tuple that they get, in a fixed order."""
+    kind = type(value)
+    if kind is tuple:
+        return value  # type: ignore[no-any-return]
+    if kind is types.FunctionType:
+        return (*_variables(value), *(value.__defaults__ or ()))
+    if kind is types.MethodType:
+        return value.__self__, value.__func__
+    if kind is functools.partial:
+        return (value.func, *value.args, *value.keywords.values())
+    return () if isinstance(value.__self__, types.ModuleType) else (value.__self__,)
+
+
+def _variables(function: types.FunctionType) -> list[Any]:
+    """The variables of a closure that have a value."""
+    found = []
+    for cell in function.__closure__ or ():
+        try:
+            found.append(cell.cell_contents)
+        except ValueError:
+            continue
+    return found
+
+
+def announce(strand: Strand, value: Any, depth: int = 4) -> None:
+    """Name what others can reach through a function that they get: closure, arguments, bound object."""
+    kind = type(value)
+    if kind not in PLAIN:
+        publish(strand, value)
+    elif kind in _CARRIERS and depth:
+        for part in _carried(value):
+            announce(strand, part, depth - 1)
+
+
+def names_of_globals(modules: Iterable[types.ModuleType]) -> tuple[dict[int, Named], list[Any]]:
+    """The names of what module globals (and function defaults) refer to, and the objects, to keep them alive."""
+    names: dict[int, Named] = {}
+    keep: list[Any] = []
+
+    def add(value: Any, name: str) -> None:
+        if type(value) not in PLAIN and not isinstance(value, (type, SyncObject)) and id(value) not in names:
+            names[id(value)] = Named(name, None, True)
+            keep.append(value)
+
+    for module in modules:
+        for variable, value in list(vars(module).items()):
+            if variable.startswith(("__", "_treadle")):
+                continue
+            if isinstance(value, type) and value.__module__ == module.__name__:
+                for attribute, kept in list(vars(value).items()):
+                    add(kept, f"{class_name(value)}.{attribute}")
+                continue
+            if isinstance(value, types.FunctionType) and value.__module__ == module.__name__:
+                for default in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
+                    add(default, f"{value.__qualname__}.default")
+                for cell in value.__closure__ or ():
+                    try:
+                        add(cell.cell_contents, f"{value.__qualname__}.closure")
+                    except ValueError:
+                        continue
+            else:
+                add(value, f"{module.__name__}.{variable}")
+    return names, keep
+
+
+def class_name(cls: type) -> str:
+    """The name of a class as a place where attributes live."""
+    return f"class {cls.__qualname__}"
+
+
+def _remember(strand: Strand, obj: Any, name: str) -> Named:
+    """Keep the name for as long as the object lives; an address may be used again afterwards."""
+    execution = strand.execution
+    key = id(obj)
+    names = execution.names
+    shared = execution.shared
+    named = names[key] = Named(name, strand, shared is None or name in shared)
+    if type(obj).__weakrefoffset__:
+        try:
+            execution.keep.append(weakref.ref(obj, _Forget(names, key)))
+        except TypeError:
+            execution.keep.append(obj)
+    else:
+        execution.keep.append(obj)
+    return named
+
+
+class _Forget:
+    """Drops the name of an object that is gone."""
+
+    __slots__ = ("key", "names")
+
+    def __init__(self, names: dict[int, Named], key: int) -> None:
+        self.names = names
+        self.key = key
+
+    def __call__(self, reference: object) -> None:
+        self.names.pop(self.key, None)

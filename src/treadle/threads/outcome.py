@@ -1,0 +1,104 @@
+"""What went wrong in one execution: exceptions, deadlock, livelock; and what was left behind, as warnings.
+
+Judges an execution after its end from what its strands look like. Decides the order of importance: a failed assertion
+or exception first, then a deadlock, then a livelock.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treadle.core.operation import ACQUIRE, WAIT
+from treadle.core.result import Finding, Waiting
+from treadle.messages import oracles as actors
+
+# How often a loop must repeat exactly, under a schedule that lets everybody run, to be called a livelock.
+_REPEATS = 20
+_LONGEST_PERIOD = 400
+
+
+def judge(run: Any) -> list[Finding]:
+    """The findings of one execution, most important first; empty when nothing is wrong with it."""
+    if hasattr(run, "journal"):  # an actor program in steps of messages
+        return actors.judge(run)
+    return judge_strands(run)
+
+
+def judge_strands(run: Any) -> list[Finding]:
+    """What the ends of the strands alone say."""
+    findings = [_exception(strand) for strand in run.strands if strand.exception is not None]
+    if run.stop_reason == "stuck":
+        spinning = [one for one in run.stuck if one.operation == "spins"]
+        if spinning:
+            findings.append(Finding("livelock", _spinning(spinning)))
+        else:
+            findings.append(Finding("deadlock", _deadlock(run.stuck)))
+    elif run.stop_reason == "limit" and endless(run):
+        findings.append(Finding("livelock", f"the same operations repeat without end ({len(run.trace)} operations)"))
+    return findings
+
+
+def leftovers(run: Any) -> list[Finding]:
+    """Warnings: strands that nobody waited for, locks that nobody released."""
+    if hasattr(run, "journal"):
+        return actors.warnings(run)
+    if run.stop_reason:
+        return []
+    running = [
+        Finding("strand left running", f"{strand.treadle_name} was still running at the end")
+        for strand, _ in run.unfinished
+        if strand.daemon
+    ]
+    held = [Finding("lock left held", f"{lock} was still held by {owner} at the end") for lock, owner in run.held]
+    return running + held
+
+
+def _exception(strand: Any) -> Finding:
+    error = strand.exception
+    kind = "assertion" if isinstance(error, AssertionError) else "exception"
+    text = str(error).strip().split("\n")[0]
+    message = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    where = "" if strand.index == 0 else f" in {strand.treadle_name}"
+    return Finding(kind, message + where, exception=error)
+
+
+def _spinning(stuck: list[Waiting]) -> str:
+    names = ", ".join(one.strand for one in stuck)
+    return f"{names} {'spins' if len(stuck) == 1 else 'spin'} for ever: nobody is left to change what the loop reads"
+
+
+def _deadlock(stuck: list[Waiting]) -> str:
+    parts = []
+    for one in stuck:
+        held = f", held by {one.held_by}" if one.held_by and one.held_by != one.object else ""
+        parts.append(f"{one.strand} {one.operation} {one.object}{held}")
+    return "no strand can go on: " + "; ".join(parts)
+
+
+def endless(run: Any) -> bool:
+    """Do the strands go round for ever, although everybody who could go on does?
+
+    A loop that waits for a strand which the schedule never lets on is no livelock: no real scheduler does that.
+    """
+    period = _period(run.trace)
+    acting = {index for index, _ in run.trace[len(run.trace) - period :]}
+    held = dict(run.held)
+    alive = {strand.treadle_name for strand, _ in run.unfinished}
+    return period > 0 and all(
+        strand.index in acting
+        or (op[0] == ACQUIRE and held.get(op[1], strand.treadle_name) != strand.treadle_name)
+        or (op[0] == WAIT and op[1] in alive)
+        for strand, op in run.unfinished
+    )
+
+
+def _period(trace: list[Any]) -> int:
+    """How many operations the end of a trace repeats exactly, many times over; 0 when it does not."""
+    for period in range(1, _LONGEST_PERIOD + 1):
+        length = period * _REPEATS
+        if length > len(trace) // 2:
+            return 0
+        tail = trace[-length:]
+        if tail[period:] == tail[:-period]:
+            return period
+    return 0

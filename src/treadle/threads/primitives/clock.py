@@ -1,0 +1,182 @@
+"""Virtual time: sleep, every clock of the time module, and what asks for the present date.
+
+Time stands still while strands run, and moves on when all of them wait for it. The wall clock starts at a fixed moment,
+so that an execution is the same on every day. `datetime.now` belongs to a C type and cannot be patched: it is replaced
+where rewritten code calls it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import time
+from typing import Any
+
+from treadle.core.operation import SLEEP, YIELD
+from treadle.threads.primitives.inside import here
+from treadle.threads.strands import Strand
+
+# 1 January 2025, 00:00 UTC: any fixed moment will do, a recent one surprises least
+EPOCH = 1_735_689_600.0
+_NANO = 1_000_000_000
+
+_real_sleep = time.sleep
+_real_monotonic = time.monotonic
+_real_monotonic_ns = time.monotonic_ns
+_real_time = time.time
+_real_time_ns = time.time_ns
+_real_perf_counter = time.perf_counter
+_real_perf_counter_ns = time.perf_counter_ns
+_real_process_time = time.process_time
+_real_process_time_ns = time.process_time_ns
+_real_thread_time = time.thread_time
+_real_thread_time_ns = time.thread_time_ns
+_real_localtime = time.localtime
+_real_gmtime = time.gmtime
+_real_ctime = time.ctime
+_real_strftime = time.strftime
+_real_now = datetime.datetime.now
+_real_utcnow: Any = datetime.datetime.utcnow
+_real_datetime_today = datetime.datetime.today
+_real_date_today = datetime.date.today
+
+
+def sleep(seconds: float, /) -> None:
+    strand = here()
+    if strand is None:
+        _real_sleep(seconds)
+        return
+    if seconds < 0:
+        raise ValueError("sleep length must be non-negative")
+    if seconds == 0:
+        strand.access(YIELD, None, None)
+    else:
+        strand.pause((SLEEP, None, None), None, strand.execution.clock.now + seconds)
+
+
+def _now(strand: Strand) -> float:
+    strand.read_clock = True  # a loop that only watches the clock is waiting for time to pass
+    return strand.execution.clock.now
+
+
+def monotonic() -> float:
+    strand = here()
+    return _real_monotonic() if strand is None else _now(strand)
+
+
+def monotonic_ns() -> int:
+    strand = here()
+    return _real_monotonic_ns() if strand is None else round(_now(strand) * _NANO)
+
+
+def perf_counter() -> float:
+    strand = here()
+    return _real_perf_counter() if strand is None else _now(strand)
+
+
+def perf_counter_ns() -> int:
+    strand = here()
+    return _real_perf_counter_ns() if strand is None else round(_now(strand) * _NANO)
+
+
+def _wall(strand: Strand) -> float:
+    return EPOCH + _now(strand) - strand.execution.clock.start
+
+
+def time_() -> float:
+    strand = here()
+    return _real_time() if strand is None else _wall(strand)
+
+
+def time_ns() -> int:
+    strand = here()
+    return _real_time_ns() if strand is None else round(_wall(strand) * _NANO)
+
+
+def process_time() -> float:
+    strand = here()
+    return _real_process_time() if strand is None else _now(strand)
+
+
+def process_time_ns() -> int:
+    strand = here()
+    return _real_process_time_ns() if strand is None else round(_now(strand) * _NANO)
+
+
+def thread_time() -> float:
+    strand = here()
+    return _real_thread_time() if strand is None else _now(strand)
+
+
+def thread_time_ns() -> int:
+    strand = here()
+    return _real_thread_time_ns() if strand is None else round(_now(strand) * _NANO)
+
+
+# ---------------------------------------------------------------------- the date, when none is given
+
+
+def localtime(seconds: float | None = None, /) -> time.struct_time:
+    return _real_localtime(time_() if seconds is None else seconds)
+
+
+def gmtime(seconds: float | None = None, /) -> time.struct_time:
+    return _real_gmtime(time_() if seconds is None else seconds)
+
+
+def ctime(seconds: float | None = None, /) -> str:
+    return _real_ctime(time_() if seconds is None else seconds)
+
+
+def strftime(format: str, time_tuple: Any = None, /) -> str:
+    return _real_strftime(format, localtime() if time_tuple is None else time_tuple)
+
+
+def now(tz: datetime.tzinfo | None = None) -> datetime.datetime:
+    strand = here()
+    return _real_now(tz) if strand is None else datetime.datetime.fromtimestamp(_wall(strand), tz)
+
+
+def utcnow() -> datetime.datetime:
+    if here() is None:
+        return _real_utcnow()  # type: ignore[no-any-return]
+    return now(datetime.UTC).replace(tzinfo=None)
+
+
+def datetime_today() -> datetime.datetime:
+    return _real_datetime_today() if here() is None else now()
+
+
+def date_today() -> datetime.date:
+    return _real_date_today() if here() is None else now().date()
+
+
+# methods of C types -> what stands for them where rewritten code calls them
+METHODS: dict[Any, Any] = {
+    _real_now: now,
+    _real_utcnow: utcnow,
+    _real_datetime_today: datetime_today,
+    _real_date_today: date_today,
+}
+
+PATCHES: list[tuple[Any, dict[str, Any]]] = [
+    (
+        time,
+        {
+            "sleep": sleep,
+            "monotonic": monotonic,
+            "monotonic_ns": monotonic_ns,
+            "perf_counter": perf_counter,
+            "perf_counter_ns": perf_counter_ns,
+            "time": time_,
+            "time_ns": time_ns,
+            "process_time": process_time,
+            "process_time_ns": process_time_ns,
+            "thread_time": thread_time,
+            "thread_time_ns": thread_time_ns,
+            "localtime": localtime,
+            "gmtime": gmtime,
+            "ctime": ctime,
+            "strftime": strftime,
+        },
+    )
+]

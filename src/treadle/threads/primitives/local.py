@@ -1,0 +1,142 @@
+"""threading.local: one set of attributes per strand.
+
+CPython keeps them per OS thread, and all strands are one OS thread. Inside an execution `threading.local()` makes the
+model below, which swaps its `__dict__` when another strand comes. A `threading.local` that was made outside, or by a
+subclass that was defined outside, is C and cannot be replaced: `adopt_local` swaps its contents before each access
+that rewritten code makes.
+"""
+
+from __future__ import annotations
+
+import _thread
+import weakref
+from typing import Any
+
+from treadle.threads.primitives.inside import ADOPTED, at_end, here
+from treadle.threads.primitives.locks import StandsFor
+from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand
+
+RealLocal: Any = _thread._local
+_get = object.__getattribute__
+_set = object.__setattr__
+_delete = object.__delattr__
+
+
+class _Place:
+    """Whose attributes a local holds just now, and those of all others."""
+
+    __slots__ = ("arguments", "attributes", "of")
+
+    def __init__(self, arguments: tuple[tuple[Any, ...], dict[str, Any]], of: Any, first: dict[str, Any]) -> None:
+        self.arguments = arguments
+        self.of = of
+        self.attributes = {of: first}
+
+
+# strand -> the locals that hold attributes of it
+_HOLDING: dict[Any, list[weakref.ref[Any]]] = {}
+AFTER_EXECUTION.append(_HOLDING.clear)
+
+
+def forget(strand: Strand) -> None:
+    """A strand has ended: its attributes die with it, as those of a thread do."""
+    for reference in _HOLDING.pop(strand, ()):
+        local = reference()
+        if local is not None:
+            place: _Place = _get(local, "_treadle_place")
+            place.attributes.pop(strand, None)
+            if place.of is strand:
+                place.of = None
+                _set(local, "__dict__", {})
+
+
+def _here(self: Any) -> None:
+    """Put the attributes of the running strand in place."""
+    place: _Place = _get(self, "_treadle_place")
+    strand: Any = STATE.strand or _thread.get_ident()
+    if place.of is strand:
+        return
+    attributes = place.attributes.get(strand)
+    place.of = strand
+    if attributes is not None:
+        _set(self, "__dict__", attributes)
+        return
+    place.attributes[strand] = attributes = {}
+    _HOLDING.setdefault(strand, []).append(weakref.ref(self))
+    _set(self, "__dict__", attributes)
+    kind = type(self)
+    if kind.__init__ is not object.__init__:  # CPython calls it once in every thread
+        arguments, keywords = place.arguments
+        kind.__init__(self, *arguments, **keywords)
+
+
+class _WithPlace:
+    __slots__ = ("__dict__", "__weakref__", "_treadle_place")
+
+
+class Local(_WithPlace, metaclass=StandsFor):
+    """What `threading.local` is while the patches are in place. Subclasses may be made of it anywhere."""
+
+    real = RealLocal
+
+    def __new__(cls, /, *args: Any, **kwargs: Any) -> Any:
+        if here() is None and cls is Local:
+            return RealLocal(*args, **kwargs)
+        if (args or kwargs) and cls.__init__ is object.__init__:
+            raise TypeError("Initialization arguments are not supported")
+        self = object.__new__(cls)
+        owner = STATE.strand or _thread.get_ident()
+        place = _Place((args, kwargs), owner, _get(self, "__dict__"))
+        _HOLDING.setdefault(owner, []).append(weakref.ref(self))
+        _set(self, "_treadle_place", place)
+        return self
+
+    def __getattribute__(self, name: str) -> Any:
+        _here(self)
+        return _get(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "__dict__":
+            raise AttributeError(f"{type(self).__name__!r} object attribute '__dict__' is read-only")
+        _here(self)
+        _set(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if name == "__dict__":
+            raise AttributeError(f"{type(self).__name__!r} object attribute '__dict__' is read-only")
+        _here(self)
+        _delete(self, name)
+
+
+Local.__name__ = Local.__qualname__ = "local"
+
+
+def adopt_local(local: Any, strand: Strand) -> Any:
+    """Make a local of CPython's own show the attributes of the running strand; the main strand has what was there."""
+    known = ADOPTED.get(id(local))
+    if known is None:
+        place = _Place(((), {}), strand.execution.strands[0], dict(vars(local)))
+        ADOPTED[id(local)] = (local, place)
+        before = dict(vars(local))
+
+        def undo() -> None:
+            vars(local).clear()
+            vars(local).update(before)
+
+        at_end(undo)
+    else:
+        place = known[1]
+    if place.of is not strand:
+        shown = vars(local)
+        place.attributes[place.of] = dict(shown)
+        place.of = strand
+        shown.clear()
+        mine = place.attributes.get(strand)
+        if mine is not None:
+            shown.update(mine)
+        elif type(local).__init__ is not object.__init__:
+            try:
+                type(local).__init__(local)
+            except TypeError:
+                pass  # CPython keeps its arguments where nobody can read them
+    return local

@@ -1,0 +1,94 @@
+"""Processes: a program that starts one of its own (os.fork, multiprocessing) inside an execution is not supported, nor
+one that ends the process it runs in (os._exit, os.abort) or makes it another program (os.exec...).
+
+The child would go on as a copy of the scheduler; the end would be that of the search, without a verdict and with the
+program's exit code. `subprocess` runs another program, which is one step, and is fine.
+multiprocessing.pool.ThreadPool is refused as well: it has threads, but waits for them on a pipe.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, NoReturn
+
+from treadle.core.errors import Unsupported
+from treadle.threads.primitives.inside import here
+
+_real_fork: Any = getattr(os, "fork", None)
+
+
+def _refuse(what: str) -> NoReturn:
+    raise Unsupported(
+        f"the program calls {what}: Treadle runs the threads of one process, and no other processes; "
+        "use threads in this test, or put the call that starts the process behind something it can replace"
+    )
+
+
+def fork() -> int:
+    if here() is not None:
+        _refuse("os.fork()")
+    return int(_real_fork())
+
+
+def _ending(name: str) -> Any:
+    """A function of os that ends this process, refused inside an execution."""
+    real = getattr(os, name)
+
+    def end(*args: Any) -> Any:
+        if here() is not None:
+            raise Unsupported(
+                f"the program calls os.{name}(), which ends the whole process and the search with it; put the call "
+                "behind something that the test can replace"
+            )
+        return real(*args)
+
+    return end
+
+
+_ENDINGS = {name: _ending(name) for name in ("_exit", "abort", "execv", "execve") if hasattr(os, name)}
+
+# what to put in place of a name that was imported from os before
+IMPORTED: dict[Any, Any] = {getattr(os, name): model for name, model in _ENDINGS.items()}
+if _real_fork is not None:
+    IMPORTED[_real_fork] = fork
+
+
+def _start(real: Any) -> Any:
+    def start(self: Any) -> None:
+        if here() is not None:
+            _refuse(f"{type(self).__name__}.start() of multiprocessing")
+        real(self)
+
+    return start
+
+
+def _make_pool(real: Any) -> Any:
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        if here() is not None:
+            self._state = None  # its finaliser asks
+            if type(self).__name__ == "ThreadPool":
+                raise Unsupported(
+                    "the program makes a multiprocessing.pool.ThreadPool, which waits for its workers on a pipe of the "
+                    "operating system; use concurrent.futures.ThreadPoolExecutor, which Treadle controls"
+                )
+            _refuse(f"{type(self).__name__}() of multiprocessing.pool")
+        real(self, *args, **kwargs)
+
+    return __init__
+
+
+def patches() -> list[tuple[Any, dict[str, Any]]]:
+    """As it stands now: multiprocessing is not imported for this."""
+    found: list[tuple[Any, dict[str, Any]]] = [(os, dict(_ENDINGS))]
+    if _real_fork is not None:
+        found.append((os, {"fork": fork}))
+    multiprocessing = sys.modules.get("multiprocessing.process")
+    if multiprocessing is not None:
+        process: Any = vars(multiprocessing)["BaseProcess"]
+        found.append((process, {"start": _start(vars(process)["start"])}))
+    pools = sys.modules.get("multiprocessing.pool")
+    if pools is not None:
+        pool: Any = vars(pools)["Pool"]
+        found.append((pool, {"__init__": _make_pool(vars(pool)["__init__"])}))
+    return found

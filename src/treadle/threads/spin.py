@@ -1,0 +1,89 @@
+"""Spin loops: `while not flag: pass` waits until somebody changes what it reads.
+
+The rewriter marks loops that only read. At the end of an iteration the strand waits (a SPIN operation) until another
+strand performs an operation that depends on one of the reads of that iteration: going round earlier would read the
+same again. A loop that reads the clock also goes on when nothing else can, with time moved on a little.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from treadle.core.dependency import READS, dependent
+from treadle.core.operation import SPIN, TRY, Operation
+from treadle.threads.strands import STATE, Strand, SyncObject
+
+_FIRST_PAUSE = 0.001  # seconds of virtual time; doubles while the loop keeps spinning, so that an hour is soon over
+_LONGEST_PAUSE = 3600.0
+
+
+class Change(SyncObject):
+    """Ready when something that a strand read has been changed by another strand since."""
+
+    __slots__ = ("cause", "reads", "seen", "strand")
+
+    def __init__(self, strand: Strand, reads: list[tuple[int, Operation]]) -> None:
+        self.treadle_name = "spin"
+        self.strand = strand
+        self.reads = reads  # (step, operation)
+        self.seen = reads[0][0] if reads else strand.execution.step
+        self.cause = -1
+
+    def ready(self, kind: int, strand: Strand) -> bool:
+        if self.cause >= 0:
+            return True
+        execution = self.strand.execution
+        mine = self.strand.index
+        for number in range(self.seen, execution.step):
+            index, op = execution.trace[number]
+            if index != mine and not READS[op[0]]:
+                for when, read in self.reads:
+                    if when < number and dependent(read, op):
+                        self.cause = number
+                        return True
+        self.seen = execution.step
+        return False
+
+    def guards(self) -> int:
+        return max(self.cause, 0)  # the search reads the cause of a SPIN here
+
+
+def operations_since(strand: Strand, start: int) -> list[tuple[int, Operation]]:
+    """What a strand did from a step of the execution on."""
+    execution = strand.execution
+    return [
+        (number, op)
+        for number in range(start, execution.step)
+        for index, op in (execution.trace[number],)
+        if index == strand.index and op[1] is not None
+    ]
+
+
+def spin() -> None:
+    """The end of one iteration of a loop that only reads, as far as the rewriter can see.
+
+    An iteration that changed something (in a function it calls) is not waiting. One that read nothing shared, or the
+    first one of a loop, whose start is not known, gives way to others but may also go on when nobody else can.
+    """
+    strand = STATE.strand
+    if strand is None:
+        return
+    execution = strand.execution
+    place = id(sys._getframe(1)), sys._getframe(1).f_lineno
+    first = strand.spin_place != place
+    strand.spin_place = place
+    done = operations_since(strand, strand.spin_from)
+    reads = [(number, op) for number, op in done if READS[op[0]] or op[0] == TRY]
+    deadline = None
+    if not first and len(reads) < len(done):
+        strand.spin_from = execution.step
+        return
+    if strand.read_clock:
+        strand.spin_pause = min(max(strand.spin_pause * 2, _FIRST_PAUSE), _LONGEST_PAUSE)
+        deadline = execution.clock.now + strand.spin_pause
+    elif first or not reads:
+        deadline = execution.clock.now
+    if strand.pause((SPIN, None, None), Change(strand, reads), deadline):
+        strand.spin_pause = 0.0
+    strand.read_clock = False
+    strand.spin_from = execution.step

@@ -1,0 +1,235 @@
+"""Strands: the threads of the program under test, and the point where each of them gives up control.
+
+Inside an execution exactly one strand runs at a time, as a greenlet of one OS thread. It gives up control only at a
+*point*, which comes BEFORE an operation: the strand announces the operation, the search chooses a strand, and the
+chosen one performs its operation and runs on, undisturbed, to its own next point.
+
+Invariant: every strand that is alive and not running has its next operation in `pending`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from mypy_extensions import mypyc_attr
+
+from treadle.core.operation import BLOCKING, FAILED, LOOK, TRY, WAIT, Operation
+
+if TYPE_CHECKING:
+    from greenlet import greenlet
+
+    from treadle.core.result import Step
+    from treadle.threads.execution import Execution
+    from treadle.threads.greenlets import Worker
+
+
+class _State:
+    """The running strand; None outside an execution. One slot that every hook reads."""
+
+    __slots__ = ("strand", "visible")
+    strand: Strand | None
+    # what makes a call by code that is not rewritten (a thread calling its target) one operation; set by the hooks
+    visible: Callable[[Any], Any]
+
+    def __init__(self) -> None:
+        self.strand = None
+        self.visible = lambda called: called
+
+
+STATE: Final = _State()
+
+# Called when an execution is over and no strand runs any more: how the models put back what was made outside.
+AFTER_EXECUTION: Final[list[Callable[[], None]]] = []
+
+
+def current() -> Strand | None:
+    """The strand that is running, or None outside an execution, where everything is CPython's own."""
+    return STATE.strand
+
+
+class StrandEnd(BaseException):
+    """Thrown into a strand that must not go on, because its execution is over."""
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class SyncObject:
+    """Base of everything that strands synchronise on: locks, queues, events, and the strands themselves.
+
+    Contract: `ready` and `guards` are pure and cheap. `ready(kind, strand)` says whether a blocking operation may go
+    on now for that strand; `guards()` has the bit `1 << kind` set for every blocking kind that would be ready for a
+    strand that owns nothing.
+    """
+
+    __slots__ = ("treadle_name",)
+    treadle_name: str
+    label: ClassVar[str] = "Object"
+    # Does `ready` depend on several objects? Then nobody can tell from one of them whether a strand could have gone on.
+    of_several: ClassVar[bool] = False
+
+    def ready(self, kind: int, strand: Strand) -> bool:
+        return True
+
+    def guards(self) -> int:
+        return -1
+
+    def describe(self) -> str:
+        return ""
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Strand(SyncObject):
+    """One thread of the program under test."""
+
+    label = "Strand"
+
+    # Slots, not a __dict__: with one, CPython 3.11.7 corrupts its heap after some hundred thousand strands.
+    __slots__ = (
+        "children",
+        "daemon",
+        "deadline",
+        "detail",
+        "encounters",
+        "endings",
+        "exception",
+        "execution",
+        "finished",
+        "greenlet",
+        "guard",
+        "index",
+        "loop",
+        "pending",
+        "read_clock",
+        "run",
+        "spin_from",
+        "spin_pause",
+        "spin_place",
+        "step",
+        "thread",
+        "timed_out",
+        "touched",
+        "waits",
+        "worker",
+    )
+    greenlet: greenlet
+    worker: Worker
+    pending: Operation
+
+    def __init__(self, execution: Execution, index: int, name: str, thread: Any, run: Any, daemon: bool) -> None:
+        self.execution = execution
+        self.index = index  # the same number for the same name in every execution of a campaign
+        self.treadle_name = name
+        self.thread = thread
+        self.run = run
+        self.daemon = daemon
+        self.detail = execution.detail is not None
+        self.encounters: dict[Any, int] = {}
+        self.guard: SyncObject | None = None  # what a blocking operation waits for
+        self.touched: SyncObject | None = None  # the synchronisation object of the pending operation, None for memory
+        self.waits = 0  # the kind of blocking operation that waits for `guard`
+        self.deadline: float | None = None
+        self.timed_out = False
+        self.finished = False
+        self.exception: BaseException | None = None
+        self.children = 0
+        self.endings = 0
+        self.read_clock = False
+        self.spin_from = 0
+        self.spin_pause = 0.0
+        self.spin_place: tuple[int, int] | None = None  # frame and line of the loop
+        self.loop: SyncObject | None = None  # what a strand waits for that seems to go round in a loop that only reads
+        self.step: Step | None = None  # the pending operation with its place, in an execution that is shown
+
+    def __repr__(self) -> str:
+        return f"<strand {self.treadle_name}>"
+
+    @property
+    def name(self) -> str:
+        return self.treadle_name
+
+    @property
+    def ident(self) -> int:
+        """A number that is the same for this strand in every execution, as threading.get_ident() promises less."""
+        return self.index + 1
+
+    # a strand is what others join: it is ready for a waiter when it has finished
+    def ready(self, kind: int, strand: Strand) -> bool:
+        return self.finished
+
+    def guards(self) -> int:
+        return (1 << WAIT) if self.finished else 0
+
+    def point(self, kind: int, obj: SyncObject, timeout: float | None = None) -> bool:
+        """The scheduling point before an operation on a synchronisation object.
+
+        True: the operation may be performed now. False: the time ran out first, and it must not be.
+        """
+        try:
+            name = obj.treadle_name
+        except AttributeError:
+            name = obj.treadle_name = self.fresh(obj.label)
+        self.pending = (kind, name, None)
+        if type(obj) is Strand and (kind == LOOK or (timeout is not None and self.execution.any_timeout)):
+            self.execution.watch_ends()
+        self.touched = obj
+        if kind in BLOCKING:
+            self.guard = obj
+            self.waits = kind
+            if timeout is not None:
+                self.deadline = self.execution.clock.now + max(timeout, 0.0)
+                if self.execution.any_timeout:  # it never blocks: when it is not ready, its time runs out
+                    self.pending = (LOOK if kind == WAIT else TRY, name, None)
+            self.execution.advance(self)
+            self.touched = self.guard = self.deadline = None
+            if self.timed_out:
+                self.timed_out = False
+                return False
+            return True
+        self.execution.advance(self)
+        self.touched = None
+        return True
+
+    def access(self, kind: int, name: Any, key: Any) -> None:
+        """The scheduling point before an access to memory."""
+        self.pending = (kind, name, key)
+        self.execution.advance(self)
+
+    def failed(self) -> None:
+        """The TRY just performed did not get anything: it changed nothing."""
+        execution = self.execution
+        execution.guards[execution.step - 1] |= FAILED
+
+    def pause(self, op: Operation, guard: SyncObject | None, deadline: float | None) -> bool:
+        """Wait at op until guard is ready (True) or the deadline comes (False)."""
+        self.pending = op
+        self.waits = op[0]
+        self.touched = self.guard = guard if guard is not None else _NEVER
+        self.deadline = deadline
+        self.execution.advance(self)
+        self.touched = self.guard = self.deadline = None
+        if self.timed_out:
+            self.timed_out = False
+            return False
+        return True
+
+    def fresh(self, label: str) -> str:
+        """A name for an object that this strand made: by its kind and how many this strand made before."""
+        count = self.encounters.get(label, 0) + 1
+        self.encounters[label] = count
+        if self.index == 0:
+            return f"{label}#{count}"
+        return f"{label}#{self.treadle_name}.{count}"
+
+
+class _Never(SyncObject):
+    __slots__ = ()
+
+    def ready(self, kind: int, strand: Strand) -> bool:
+        return False
+
+    def guards(self) -> int:
+        return 0
+
+
+_NEVER: Final = _Never()
+_NEVER.treadle_name = "clock"

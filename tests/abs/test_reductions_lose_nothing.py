@@ -1,0 +1,181 @@
+"""Soundness: with and without each reduction a user sees the same initial states, arguments and final states."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from tests.abs.small_programs import Compiled, final_states, programs
+from treadle.abs.explore.criteria import REDUCTIONS, Bounds, Selection
+from treadle.abs.explore.replaying import known_root
+from treadle.abs.explore.tree import Explorer
+from treadle.abs.machine.machine import Machine
+from treadle.abs.machine.system import find_method, unknown_root
+from treadle.doors.actor.models import generate
+from treadle.symbolic.expr.meaning import evaluate
+from treadle.symbolic.expr.terms import INT, Expr, var
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "abs"
+MOST_STATES = 3000
+LOW, HIGH = -1, 2
+
+
+@settings(max_examples=60)
+@given(programs())
+@pytest.mark.slow
+def test_known_data(text: str) -> None:
+    compiled = Compiled.of(text)
+    truth = final_states(compiled, "none", MOST_STATES)
+    assume(truth is not None)
+    for reduce in REDUCTIONS[1:]:
+        assert final_states(compiled, reduce) == truth, reduce
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "factorial",
+        "ping_pong",
+        "philosophers",
+        "database",
+        "sleeping_barber",
+        "registration",
+        "hash_table",
+        "sum_facts",
+    ],
+)
+def test_examples(name: str) -> None:
+    compiled = Compiled.of((EXAMPLES / f"{name}.abs").read_text())
+    truth = final_states(compiled, "none", 30_000)
+    assert truth
+    for reduce in REDUCTIONS[1:]:
+        assert final_states(compiled, reduce) == truth, reduce
+
+
+@pytest.mark.parametrize("alias", [False, True])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "producer_consumer.abs:Consumer.consumeN",
+        "producer_consumer.abs:Producer.produceList",
+        "registration.abs:Simulator.simulate",
+        "mail_server.abs:Client.send",
+        "sum_facts.abs:A.sumFacts",
+        "philosophers.abs:Philosopher.eat",
+        "sleeping_barber.abs:Barber.work",
+    ],
+)
+def test_examples_with_unknown_inputs(target: str, alias: bool) -> None:
+    """The same initial states, arguments and final states."""
+
+    def triples(reduce: Any) -> set[str]:
+        made = generate(str(EXAMPLES / target), bounds=Bounds(2, 6, 2), selection=Selection(reduce=reduce, alias=alias))
+        assert not made.rejected
+        told = [case.as_json() for case in made.cases]
+        keys = ("initial", "arguments", "final", "outcome", "result")
+        return {json.dumps({key: case[key] for key in keys}, sort_keys=True) for case in told}
+
+    truth = triples("none")
+    assert truth
+    for reduce in REDUCTIONS[1:]:
+        assert triples(reduce) == truth, reduce
+
+
+# ---- unknown data: what the symbolic leaves say about every concrete input, against running that input
+
+
+def _evaluated(value: Any, model: dict[Expr, Any]) -> Any:
+    return evaluate(value, model) if isinstance(value, Expr) else value
+
+
+def _seen(fields: tuple[Any, ...], waiting: list[Any]) -> Any:
+    return fields, frozenset((t.code.name, t.code.lines[t.pc]) for t in waiting)
+
+
+def symbolic_outcomes(compiled: Compiled, reduce: Any) -> dict[tuple[int, ...], set[Any]] | None:
+    """For each (a, b, x): the final fields and waiting tasks that the leaves give for it."""
+    machine = Machine(compiled.image, Bounds(None, None, None), Selection(reduce=reduce), (LOW, HIGH))
+    cls, method = find_method(compiled.program, "C.m0")
+    root = unknown_root(machine, cls, method.name)
+    explorer = Explorer(machine, root.entry.key)
+    explorer.on_state = lambda progress: progress.states <= MOST_STATES
+    leaves = [(leaf.state, leaf.waiting) for leaf in explorer.leaves([root.state])]
+    if explorer.stopped:
+        return None
+    unknowns = [var("s0.a", INT), var("s0.b", INT), var("x", INT)]
+    found: dict[tuple[int, ...], set[Any]] = {}
+    for values in product(range(LOW, HIGH + 1), repeat=3):
+        model = dict(zip(unknowns, values, strict=True))
+        found[values] = {
+            _seen(tuple(_evaluated(v, model) for v in state.fields[root.entry.this]), waiting)
+            for state, waiting in leaves
+            if all(evaluate(c, model) for c in state.path.conditions)
+        }
+    return found
+
+
+def concrete_outcomes(compiled: Compiled) -> dict[tuple[int, ...], set[Any]]:
+    found: dict[tuple[int, ...], set[Any]] = {}
+    cls, method = find_method(compiled.program, "C.m0")
+    for values in product(range(LOW, HIGH + 1), repeat=3):
+        machine = Machine(compiled.image, Bounds(None, None, None), Selection(reduce="none"), None)
+        a, b, x = values
+        objects: dict[str, Any] = {"s0": ("C", {"a": a, "b": b}, "")}
+        root, _ = known_root(machine, cls, method.name, {"x": x}, objects)
+        explorer = Explorer(machine, root.entry.key)
+        found[values] = {
+            _seen(leaf.state.fields[root.entry.this], leaf.waiting) for leaf in explorer.leaves([root.state])
+        }
+    return found
+
+
+@st.composite
+def classes(draw: st.DrawFn) -> str:
+    """One class with two fields; m0 starts m1 and m2 in several ways."""
+    out = ["module T;", "class C(Int a, Int b) {"]
+    for level in range(3):
+        out.append(f"  Unit m{level}(Int x) {{ {_statements(draw, level)} }}")
+    out.append("}")
+    return "\n".join(out)
+
+
+def _statements(draw: st.DrawFn, level: int) -> str:
+    found = []
+    for _ in range(draw(st.integers(1, 3))):
+        field, other = draw(st.sampled_from("ab")), draw(st.sampled_from("ab"))
+        number = draw(st.integers(-1, 2))
+        later = f"m{min(level + 1, 2)}"
+        choices = [
+            f"this.{field} = this.{other} + x;",
+            f"this.{field} = this.{field} * x;",
+            f"this.{field} = {number};",
+            f"if (this.{field} > x) this.{other} = {number};",
+            f"await this.{field} > {number};",
+            "suspend;",
+        ]
+        if level < 2:
+            choices += [
+                f"this!{later}(x);",
+                f"this!{later}(this.{field});",
+                f"if (x > {number}) this!m2({number});",
+            ] * 2
+        found.append(draw(st.sampled_from(choices)))
+    return " ".join(found)
+
+
+@settings(max_examples=40)
+@given(classes())
+@pytest.mark.slow
+def test_unknown_data(text: str) -> None:
+    compiled = Compiled.of(text)
+    truth = symbolic_outcomes(compiled, "none")
+    assume(truth is not None)
+    assert truth == concrete_outcomes(compiled)
+    for reduce in REDUCTIONS[1:]:
+        assert symbolic_outcomes(compiled, reduce) == truth, reduce

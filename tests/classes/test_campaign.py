@@ -1,0 +1,115 @@
+"""A campaign over a class finds the fault that is there, and none that is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.classes.drive import campaign, kinds
+from treadle.core.errors import UsageError
+from treadle.core.result import Verdict
+
+
+def test_a_lost_update_is_found_by_the_first_assembled_test() -> None:
+    result = campaign("class_bank:Account")
+    assert result.verdict is Verdict.FAILED
+    first = result.faults[0]
+    assert first.kind == "linearizability"
+    assert first.message == "deposit || deposit: no order of the calls gives balance == 1"
+    assert first.found_in_test == 1
+    assert [location.rpartition("/")[2] for location in first.locations] == ["class_bank.py:14"]
+
+
+def test_a_fault_is_minimal() -> None:
+    fault = campaign("class_bank:Account").faults[0]
+    test = fault.witness.test
+    assert test.alpha == ()
+    assert [[str(call) for call in calls] for calls in test.threads] == [["sout.deposit(1)"], ["sout.deposit(1)"]]
+    assert test.omega == test.later == ()
+    assert test.fields == ("balance",)
+
+
+def test_a_locked_class_passes_and_every_pair_is_exhausted() -> None:
+    result = campaign("class_bank:SafeAccount")
+    assert result.verdict is Verdict.PASSED_WITHIN_BOUNDS
+    assert result.faults == result.warnings == []
+    assert result.exhausted_pairs == result.pairs > 0
+
+
+def test_two_locks_in_opposite_order_are_a_deadlock() -> None:
+    assert kinds(campaign("class_bank:Pool")) == {"give || take": "deadlock"}
+
+
+def test_a_check_and_an_act_that_do_not_go_together() -> None:
+    result = campaign("class_bank:Once")
+    assert (
+        result.faults[0].message
+        == "start || start: no order of the calls gives sout.start() -> True and sout.start() -> True"
+    )
+
+
+def test_the_class_s_own_invariant_is_an_oracle() -> None:
+    assert kinds(campaign("class_bank:Ledger"))["book"] == "invariant"
+
+
+def test_one_place_handed_out_twice() -> None:
+    assert campaign("class_bank:Slots").verdict is Verdict.FAILED
+
+
+def test_a_wrong_statistic_is_a_warning_at_most() -> None:
+    assert campaign("class_bank:Statistics").verdict is Verdict.PASSED_WITHIN_BOUNDS
+
+
+@pytest.mark.parametrize("name", ["Twice", "Guarded", "Taking", "Slotted"])
+def test_a_count_that_is_all_there_is_is_no_statistic(name: str) -> None:
+    result = campaign(f"class_counters:{name}", methods=("add",))
+    assert [fault.message for fault in result.faults] == ["add || add: no order of the calls gives n == 1"]
+
+
+def test_waiting_for_a_message_is_not_a_deadlock() -> None:
+    assert campaign("class_bank:Mailbox").faults == []
+
+
+def test_a_memo_filled_twice_has_no_visible_effect() -> None:
+    assert campaign("class_bank:Cached").verdict is Verdict.PASSED_WITHIN_BOUNDS
+
+
+def test_an_immutable_class_leaves_nothing_to_explore() -> None:
+    assert campaign("class_bank:Immutable").verdict is Verdict.NOTHING_TO_EXPLORE
+
+
+def test_only_the_named_methods_are_judged() -> None:
+    result = campaign("class_bank:Account", methods=("withdraw",))
+    assert kinds(result) == {"withdraw": "linearizability"}
+
+
+def test_a_skipped_method_is_not_called() -> None:
+    result = campaign("class_bank:Account", skip=("deposit",))
+    assert all("deposit" not in fault.methods for fault in result.faults)
+
+
+def test_a_method_that_does_not_exist_is_a_mistake() -> None:
+    with pytest.raises(UsageError, match="no method 'depsit'; did you mean 'deposit'"):
+        campaign("class_bank:Account", methods=("depsit",))
+
+
+def test_values_of_the_user_s_are_used() -> None:
+    result = campaign("class_bank:Account", values={"amount": ["7"]})
+    assert result.faults[0].message.endswith("balance == 7")
+
+
+def test_a_campaign_is_deterministic() -> None:
+    one, other = campaign("class_bank:Account"), campaign("class_bank:Account")
+    assert [fault.message for fault in one.faults] == [fault.message for fault in other.faults]
+    assert one.interleavings_tried == other.interleavings_tried
+
+
+@pytest.mark.slow
+def test_random_generation_finds_it_too() -> None:
+    result = campaign("class_bank:Account", generator="random", budget=8.0)
+    assert result.verdict is Verdict.FAILED
+
+
+def test_what_depends_on_more_than_the_state_is_named() -> None:
+    result = campaign("class_bad:Dice")
+    assert result.verdict is not Verdict.FAILED
+    assert any("roll" in note and "class_bad.py:" in note for note in result.notes)

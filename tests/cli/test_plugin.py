@@ -1,0 +1,147 @@
+"""The pytest plugin: how each test of tests/programs/plugin_cases.py ends, under plain pytest and under xdist."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+CASES = Path(__file__).parent.parent / "programs" / "plugin_cases.py"
+
+
+class Session:
+    """A run of pytest: its output, its exit code, and the word that -v shows for each test."""
+
+    def __init__(self, *words: str) -> None:
+        with tempfile.TemporaryDirectory() as folder:  # a project of its own, with no settings
+            (Path(folder) / "pytest.ini").touch()
+            shutil.copy(CASES, folder)
+            command = [sys.executable, "-m", "pytest", "-v", "--no-header", *words, CASES.name]
+            done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+        self.text = done.stdout
+        self.errors = done.stderr
+        self.code = done.returncode
+        self.words = dict(re.findall(r"^\w+\.py::(\S+) ([A-Z]+(?: \([^)]*\))?)", self.text, re.M))
+
+    def failure(self, test: str) -> str:
+        """What pytest prints about a test that failed."""
+        match = re.search(rf"^_+ {re.escape(test)} _+$(.*?)(?=^_+ \S+ _+$|^=+ )", self.text, re.M | re.S)
+        assert match is not None, test
+        return match[1]
+
+
+@pytest.fixture(scope="module")
+def plain() -> Session:
+    return Session()
+
+
+@pytest.fixture(scope="module")
+def explored() -> Session:
+    return Session("--treadle")
+
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("test", "word"),
+    [
+        ("test_fails", "FAILED"),
+        ("test_passes", "PASSED (every schedule, 4 executions)"),
+        ("test_marked", "PASSED"),  # once, as any other test: --treadle was not given
+        ("test_cut", "CUT"),
+        ("test_bounded", "PASSED (within preemptions <= 0, 2 executions)"),
+        ("test_nothing", "FAILED"),
+        ("test_deadlock", "FAILED"),
+        ("test_expected_to_fail", "XFAIL"),
+        ("test_skipped", "SKIPPED (unconditional skip)"),
+        ("test_skips_itself", "SKIPPED (not now)"),
+        ("test_fixture_is_new_in_every_execution", "PASSED (every schedule, 4 executions)"),
+        ("test_fixture_fails", "FAILED"),
+        ("test_builtin_fixtures", "PASSED (every schedule, 4 executions)"),
+        ("test_one_folder_for_all_executions", "PASSED (every schedule, 4 executions)"),
+        ("test_asks_for_a_fixture", "PASSED (every schedule, 4 executions)"),
+        ("test_parameter_is_as_given[items0]", "PASSED (every schedule, 2 executions)"),
+        ("test_parameter_is_as_given[items1]", "PASSED (every schedule, 2 executions)"),
+        ("TestInClass::test_method", "PASSED (every schedule, 4 executions)"),
+        ("Case::test_passes", "PASSED (every schedule, 4 executions)"),
+        ("Case::test_fails", "FAILED"),
+        ("Case::test_skips", "SKIPPED (not now)"),
+        ("test_patched", "PASSED (every schedule, 4 executions)"),
+        ("test_unknown_strategy", "FAILED"),
+        ("test_unknown_option", "PASSED"),
+        ("test_not_explored", "PASSED"),
+    ],
+)
+def test_how_each_test_ends(plain: Session, test: str, word: str) -> None:
+    assert plain.words[test] == word
+
+
+def test_marked_tests_are_explored_when_asked(explored: Session) -> None:
+    assert explored.words["test_marked"] == "FAILED"
+    assert explored.words["test_not_explored"] == "PASSED"
+
+
+def test_a_failure_shows_the_assertion_the_table_and_the_command(plain: Session) -> None:
+    text = plain.failure("test_fails")
+    assert "assert 1 == 2" in text
+    assert "T2 writes Account#1.balance between T1's read and write of it" in text
+    assert "replay: treadle replay 'tr1:" in text
+    assert "explore/decorator.py" not in text
+
+
+def test_only_the_failing_execution_is_heard(plain: Session) -> None:
+    assert plain.failure("test_fails").endswith(
+        "Captured stdout call -----------------------------\nin this execution\n"
+    )
+
+
+def test_a_deadlock_is_an_error_of_its_own(plain: Session) -> None:
+    text = plain.failure("test_deadlock")
+    assert text.lstrip().startswith("DeadlockError: ")
+    assert "cycle: T1 -> Lock#2 -> T2 -> Lock#1 -> T1" in text
+
+
+def test_one_schedule_only_fails_and_teaches(plain: Session) -> None:
+    assert "start at least two threads" in plain.failure("test_nothing")
+
+
+def test_wrong_options_are_one_sentence(explored: Session) -> None:
+    assert "did you mean 'dpor'?" in explored.failure("test_unknown_strategy")
+    assert "did you mean 'preemptions'?" in explored.failure("test_unknown_option")
+
+
+def test_a_cut_search_has_its_own_count_and_section(plain: Session) -> None:
+    assert re.search(r"\b1 cut\b", plain.text.splitlines()[-1])
+    assert "searches that were cut: no failure so far, and no pass" in plain.text
+
+
+def test_a_cut_search_alone_is_exit_0() -> None:
+    session = Session("-k", "test_cut")
+    assert session.code == 0
+    assert "passed" not in session.text.splitlines()[-1]
+
+
+def test_xdist_gives_the_same_outcomes(plain: Session) -> None:
+    text = Session("-n", "2").text
+    assert text.splitlines()[-1].split(" in ")[0] == plain.text.splitlines()[-1].split(" in ")[0]
+    assert "T2 writes Account#1.balance between T1's read and write of it" in " ".join(text.split())
+
+
+def test_the_flag_does_not_swallow_the_path() -> None:
+    assert Session("-k", "test_marked", "--treadle").words == {"test_marked": "FAILED"}
+
+
+def test_the_flag_takes_a_strategy() -> None:
+    assert Session("-k", "test_marked", "--treadle=random").words == {"test_marked": "FAILED"}
+
+
+def test_an_unknown_strategy_stops_pytest() -> None:
+    session = Session("--treadle=dopr")
+    assert session.code == pytest.ExitCode.USAGE_ERROR
+    assert "did you mean 'dpor'?" in session.errors

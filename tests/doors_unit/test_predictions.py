@@ -1,0 +1,96 @@
+"""Predictions on code as installed packages write it: the real run agrees, and every path is there."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from tests.doors_unit.exploring import explored, load
+from treadle.doors.unit.suite import Suite, unit
+from treadle.doors.unit.target import resolve
+
+# function -> paths with k = 2; nothing is sampled in them
+PATHS = {
+    "iterable": 3,
+    "is_three": 2,
+    "named": 2,
+    "anything": 2,
+    "half": 1,
+    "lowered": 1,  # what the contract inside of the other decorator asks is assumed
+    "entered": 2,
+    "intervals": 8,
+    "nowhere": 2,
+    "tables": 1,
+    "Shelf.double": 2,  # for a Shelf and for an Attic: a Loft has another method of this name
+    "sorted_by": 2,
+    "Pattern.tips": 2,
+    "unique": 3,
+    "shown": 5,  # each of the two may be None; the texts of two objects differ, that of one is the same twice
+    "number": 2,
+    "walked": 5,  # None; a group that cannot be walked over; none, one or two rounds
+    "added": 3,
+    "Lenient.__init__": 4,
+    "converted": 1,
+    "joined": 1,
+    "leave": 3,
+    "member": 1,
+    "said": 2,
+}
+
+
+@functools.cache
+def whole_module() -> Suite:
+    load("unit_predictions")
+    return unit("unit_predictions", k=2, write_file=False)
+
+
+@pytest.mark.slow
+def test_no_prediction_disagrees_with_the_real_run() -> None:
+    suite = whole_module()
+    assert [(c.target, c.arguments, why) for c, why in suite.disagreements] == []
+
+
+def test_a_class_with_two_names_is_tested_once() -> None:
+    load("unit_predictions")
+    names = [target.text for target in resolve("unit_predictions")]
+    assert len(names) == len(set(names))
+
+
+def test_a_target_named_twice_is_tested_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    load("unit_predictions")
+    suite = unit("unit_predictions:anything", "unit_predictions:anything")
+    assert suite.tests == 2
+
+
+def test_what_the_code_prints_is_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """It would stand in the middle of the JSON that the command prints."""
+    explored("unit_predictions:said")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_decorator_is_part_of_what_is_tested() -> None:
+    [case] = explored("unit_predictions:half").cases
+    assert case.outcome.value == case.arguments["n"] // 2 * 2
+
+
+def test_a_field_that_a_descriptor_sets_is_not_taken_to_be_missing() -> None:
+    found = explored("unit_predictions:measured")
+    assert [place.what for place in found.seen.unsupported] == [
+        "the field '_half': Measure sets fields by computed names"
+    ]
+
+
+def test_which_object_a_text_is_cannot_be_written() -> None:
+    """A literal in a test is another object than the program's, unless Python shares it."""
+    found = explored("unit_predictions:suppressed")
+    assert sorted(case.outcome.value for case in found.cases) == [2, 3]
+    assert [place.what for place in found.seen.unsupported] == ["whether a text is the very object '==none=='"]
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_every_path_is_followed(name: str) -> None:
+    found = explored(f"unit_predictions:{name}")
+    assert (found.paths, found.seen.sampled, found.seen.unsupported) == (PATHS[name], [], [])

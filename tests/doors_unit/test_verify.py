@@ -1,0 +1,88 @@
+"""Which tests land: all that pass alone and together, and the others are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import treadle
+from tests.doors_unit.exploring import PROGRAMS, load
+from treadle.doors.unit import verify as unit_verify
+from treadle.doors.unit.check import Checked, check
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(PROGRAMS))
+    load("unit_growing")
+
+
+@pytest.mark.slow
+def test_tests_that_fail_now_and_then_cost_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In each of four rounds another test fails: the rest is written, and has been run."""
+    monkeypatch.setattr(unit_verify, "_ROUNDS", 2)
+    whole = treadle.unit("unit_growing:stairs", k=1, write_file=False)
+    rounds = 0
+
+    def unsteady(source: str, *args: Any, **named: Any) -> Any:
+        nonlocal rounds
+        rounds += 1
+        found = check(source, *args, **named)
+        if rounds <= 4:
+            test = found.passed.pop()
+            found.failed[test] = "AssertionError: now and then"
+        return found
+
+    monkeypatch.setattr(unit_verify, "check", unsteady)
+    suite = treadle.unit("unit_growing:stairs", k=1, write_file=False)
+    assert suite.tests == whole.tests - 4 > 0
+    assert not suite.complete
+    assert len(suite.disagreements) == 2
+    named = [p.what for p in suite.unsupported]
+    assert len(named) == 2
+    assert all(what.startswith("a test does not pass every time, or not with the others: stairs(n=") for what in named)
+
+
+def test_tests_that_never_pass_are_all_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unit_verify, "check", lambda *args, **named: Checked())
+    suite = treadle.unit("unit_growing:straight", write_file=False)
+    assert (suite.tests, suite.complete) == (0, False)
+    assert len(suite.disagreements) == 2
+
+
+_ENDS = """
+import os
+
+calls = []
+
+def test_one():
+    calls.append(1)
+    assert calls
+
+def test_two():
+    calls.append(2)
+    if len(calls) == 2:
+        os._exit(0)
+
+def test_three():
+    calls.append(3)
+"""
+
+
+@pytest.mark.slow
+def test_a_process_that_ends_too_early_proves_nothing() -> None:
+    """Together, the last test comes first: the second ends the process, and the first has not been run."""
+    checked = check(_ENDS, [])
+    assert checked.passed == ["test_three"]
+    assert sorted(checked.failed) == ["test_one", "test_two"]
+    assert "the process ended before it did" in checked.failed["test_one"]
+
+
+@pytest.mark.slow
+def test_an_own_test_that_ends_the_process_is_no_fault_of_the_new_ones() -> None:
+    new = "def test_new():\n    assert True\n"
+    mine = "import os\n\ndef test_mine():\n    os._exit(0)\n"
+    assert check(new, [], whole=f"{new}\n{mine}").passed == ["test_new"]

@@ -1,0 +1,119 @@
+"""The written tests: how inputs are built, what is asserted, and that it reads well."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import treadle
+from tests.doors_unit.exploring import PROGRAMS, load
+from treadle.doors.unit.pytest_suite import _identifier, _words
+from treadle.doors.unit.suite import Suite
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(PROGRAMS))
+    monkeypatch.setenv("PYTHONPATH", str(PROGRAMS))
+    load("unit_shapes")
+    load("unit_paper")
+
+
+def written(target: str, **options: Any) -> Suite:
+    suite: Suite = treadle.unit(target, write_file=False, **options)
+    assert suite.disagreements == []
+    return suite
+
+
+def test_flat_cases_share_a_table_and_the_condition_is_the_id() -> None:
+    assert written("unit_paper:int_exp", k=1).source == (
+        '"""Tests of unit_paper.int_exp, written by `treadle unit`."""\n'
+        "\n"
+        "import pytest\n"
+        "\n"
+        "from unit_paper import int_exp\n"
+        "\n"
+        "\n"
+        "@pytest.mark.parametrize(\n"
+        '    ("a", "n", "expected"),\n'
+        "    [\n"
+        '        pytest.param(2, 1, 2, id="n >= 0 and n > 0 and n <= 1"),\n'
+        '        pytest.param(2, 0, 1, id="n >= 0 and n <= 0"),\n'
+        "    ],\n"
+        ")\n"
+        "def test_int_exp(a, n, expected):\n"
+        "    assert int_exp(a, n) == expected\n"
+        "\n"
+        "\n"
+        "def test_int_exp_raises_arithmetic_error_when_n_lt_0():\n"
+        '    """n < 0"""\n'
+        "    with pytest.raises(ArithmeticError) as caught:\n"
+        "        int_exp(2, -1)\n"
+        '    assert str(caught.value) == ""\n'
+    )
+
+
+def test_aliased_arguments_are_one_object_and_a_write_is_seen() -> None:
+    source = written("unit_paper:mist").source
+    assert "    assert mist(r1, r1) is None\n" in source
+    # the field that is overwritten starts as something else
+    assert "    r2 = C(2)\n    assert mist(r1, r2) is None\n    assert r1.f == 1\n    assert r2.f == 1\n" in source
+    assert "    r1 = C(-1)\n    assert mist(r1, None) is None\n    assert r1.f == 0\n" in source
+
+
+def test_a_cycle_is_closed_by_assignment() -> None:
+    source = written("unit_shapes:twice_around").source
+    assert "    ring = Ring(" in source
+    assert "    ring.next = ring\n" in source
+    assert "    assert ring.next is ring\n" in source
+
+
+def test_an_object_that_no_constructor_makes_is_built_by_its_fields() -> None:
+    source = written("unit_shapes:Even.half").source
+    assert "    even = object.__new__(Even)\n    even.n = 1\n    assert even.half() == -1\n" in source
+    assert "    even = Even(2)\n    assert even.half() == 1\n" in source
+
+
+def test_results_are_compared_with_identity() -> None:
+    source = written("unit_shapes:wrap").source
+    assert (
+        "    assert type(result) is Box\n    assert result.content is box\n    assert box.content is result\n" in source
+    )
+
+
+def test_frozen_dataclasses() -> None:
+    source = written("unit_shapes:swap").source
+    assert "    assert type(result) is Pair\n    assert result.left == " in source
+
+
+def test_a_list_that_holds_itself() -> None:
+    source = written("unit_shapes:self_containing").source
+    assert "    assert len(result) == 2\n    assert result[0] == 2\n    assert result[1] is result\n" in source
+
+
+def test_lists_are_told_apart() -> None:
+    source = written("unit_shapes:share", none=False).source
+    assert "    assert result[0] is a\n" in source
+    assert "    assert result[2] is a\n" in source
+
+
+def test_shared_state_is_put_back() -> None:
+    source = written("unit_shapes:Log.add").source
+    assert 'monkeypatch.setattr(unit_shapes.Log, "entries"' in source
+
+
+def test_the_file_is_valid_and_every_line_short_enough() -> None:
+    source = written("unit_paper:List.rem_all", k=1).source
+    ast.parse(source)
+    assert max(map(len, source.splitlines())) <= 120
+
+
+def test_names_and_ids_are_safe() -> None:
+    assert _words("r1.f >= -3") == "r1_f_ge_minus_3"
+    used: set[str] = set()
+    assert _identifier("s == '\u00e9[x]'", used) == "s == '?(x)'"
+    assert _identifier("s == '\u00e9[x]'", used) == "s == '?(x)' #2"

@@ -1,0 +1,62 @@
+"""Loops that never end: a livelock goes on although everybody has a turn; waiting for one's turn is none."""
+
+from __future__ import annotations
+
+import threading
+
+import treadle
+from treadle.core.result import Verdict
+
+
+class Corridor:
+    """Two people who step aside for each other, again and again."""
+
+    def __init__(self) -> None:
+        self.left = self.right = False
+
+    def from_left(self) -> None:
+        self.left = True
+        while self.right:
+            self.left = False
+            self.left = True
+        self.left = False
+
+    def from_right(self) -> None:
+        self.right = True
+        while self.left:
+            self.right = False
+            self.right = True
+        self.right = False
+
+
+class Counting:
+    """A lock that is tried again and again, with a count of the trials."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.trials = 0
+
+    def enter(self) -> None:
+        while not self.lock.acquire(False):
+            self.trials += 1
+        self.lock.release()
+
+
+def test_stepping_aside_for_ever_is_a_livelock() -> None:
+    def run() -> None:
+        corridor = Corridor()
+        treadle.parallel(corridor.from_left, corridor.from_right)
+
+    result = treadle.check(run)
+    assert [finding.kind for finding in result.findings] == ["livelock"]
+    assert treadle.replay(result.findings[0].replay, run).failed
+
+
+def test_waiting_for_a_turn_that_the_schedule_withholds_is_none() -> None:
+    def run() -> None:
+        shared = Counting()
+        treadle.parallel(shared.enter, shared.enter)
+
+    result = treadle.check(run, executions=40)
+    assert result.verdict is Verdict.CUT
+    assert result.findings == []

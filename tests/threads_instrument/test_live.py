@@ -1,0 +1,61 @@
+"""Functions are found whoever holds them, and whenever they were made: before the last look at them or since."""
+
+from __future__ import annotations
+
+import gc
+import types
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from treadle.threads.instrument.live import functions_of
+
+SOURCE = "def first(): pass\ndef maker():\n    def made(): pass\n    return made\n"
+
+
+@pytest.fixture
+def module() -> Any:
+    module = types.ModuleType("has_functions")
+    exec(compile(SOURCE, "has_functions.py", "exec"), vars(module))
+    return module
+
+
+def names(module: Any) -> list[str]:
+    return sorted(function.__name__ for function, _ in functions_of([module]))
+
+
+def nothing() -> None:
+    """No collection."""
+
+
+@pytest.mark.parametrize("collect", [nothing, lambda: gc.collect(0), lambda: gc.collect(1), gc.collect])
+def test_made_since_the_last_look_and_held_by_something_else(module: Any, collect: Callable[[], object]) -> None:
+    assert names(module) == ["first", "maker"]
+    held_elsewhere = [module.maker()]
+    collect()
+    assert names(module) == ["first", "made", "maker"]
+    collect()
+    held_elsewhere.append(module.maker())
+    assert names(module) == ["first", "made", "made", "maker"]
+    held_elsewhere.clear()
+    assert names(module) == ["first", "maker"]
+
+
+def test_several_modules_looked_at_together_and_alone(module: Any) -> None:
+    other = types.ModuleType("has_more")
+    exec("def more(): pass", vars(other))
+    assert names(module) == ["first", "maker"]
+    found = functions_of([module, other])
+    assert [(function.__name__, owner.__name__) for function, owner in found if owner is other] == [
+        ("more", "has_more")
+    ]
+    assert len(found) == 3
+    assert names(other) == ["more"]
+
+
+def test_generated_for_a_class_in_a_namespace_of_its_own(module: Any) -> None:
+    space: dict[str, Any] = {}
+    exec(compile("def generated(): pass", "<generated>", "exec"), space)
+    space["generated"].__module__ = "has_functions"
+    assert names(module) == ["first", "generated", "maker"]
