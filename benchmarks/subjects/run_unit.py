@@ -7,7 +7,7 @@ import time
 
 sys.path.insert(0, os.getcwd())
 
-from treadle.doors.unit.explore import Options, Session  # noqa: E402
+from treadle.doors.unit.explore import UnitOptions, Session  # noqa: E402
 from treadle.doors.unit.target import resolve  # noqa: E402
 from treadle.core.errors import UsageError  # noqa: E402
 
@@ -21,11 +21,11 @@ targets = resolve(request["target"])
 paths = cases = 0
 # a first, tiny exploration pays for imports and z3's start
 warm = {key: value for key, value in options.items() if key not in ("select", "points")}
-Session(targets[0], Options(**{**warm, "most_paths": 1})).explore()
+Session(targets[0], UnitOptions(**{**warm, "most_paths": 1})).explore()
 start = time.process_time()
 for target in targets:
     try:
-        found = Session(target, Options(**options)).explore()
+        found = Session(target, UnitOptions(**options)).explore()
     except UsageError:
         continue
     paths += found.paths

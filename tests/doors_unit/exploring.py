@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from treadle.doors.unit.explore import Explored, Options, Session
+from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions
 from treadle.doors.unit.target import resolve
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
@@ -23,11 +23,11 @@ def load(name: str) -> types.ModuleType:
     return importlib.import_module(name)
 
 
-def explored(target: str, **options: Any) -> Explored:
+def explored(target: str, **options: Any) -> ExploredTarget:
     """Without a limit on time: a busy machine finds the same."""
     load(target.partition(":")[0])
     [found] = resolve(target)
-    return Session(found, Options(**{"seconds": 1e9, **options})).explore()
+    return Session(found, UnitOptions(**{"seconds": 1e9, **options})).explore()
 
 
 def trace(function: Callable[..., Any], args: Iterable[Any]) -> tuple[tuple[int, ...], Counter[Any]]:

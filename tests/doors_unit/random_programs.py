@@ -16,9 +16,9 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from treadle.doors.unit.explore import Explored, Options, Session
+from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions
 from treadle.doors.unit.target import resolve
-from treadle.symbolic.testcase import Node, TestCase
+from treadle.symbolic.testcase import CaseObject, TestCase
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="random-programs-")
 
@@ -183,10 +183,10 @@ def target(source: str) -> str:
     return f"{name}:main"
 
 
-def explore(source: str, **options: Any) -> Explored:
+def explore(source: str, **options: Any) -> ExploredTarget:
     """The program explored in this process, nothing written."""
     [found] = resolve(target(source))
-    return Session(found, Options(**{"k": 1, "seconds": 1e9, **options})).explore()
+    return Session(found, UnitOptions(**{"k": 1, "seconds": 1e9, **options})).explore()
 
 
 def facts(case: TestCase) -> tuple[Any, ...]:
@@ -201,7 +201,7 @@ def facts(case: TestCase) -> tuple[Any, ...]:
 
 def _plain(value: Any, numbers: dict[int, int], seen: dict[int, int]) -> Any:
     """Objects by the order in which they are first met, so that equal shapes are equal values."""
-    if isinstance(value, Node):
+    if isinstance(value, CaseObject):
         number = numbers.setdefault(value.number, len(numbers))
         if number in seen:
             return ("same", number)

@@ -16,9 +16,9 @@ from tests.doors_unit.exploring import explored, load
 from tests.doors_unit.random_programs import facts, programs
 from treadle.core.errors import UsageError
 from treadle.doors.unit.assumptions import hold_for, parsed
-from treadle.doors.unit.explore import Explored
+from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.suite import unit
-from treadle.symbolic.testcase import Node, TestCase
+from treadle.symbolic.testcase import CaseObject, TestCase
 
 _HEAPS = ["lazy", "solver"]
 
@@ -41,7 +41,7 @@ def test_the_programs_of_the_paper(target: str, assume: list[str], cases: int, h
     assert len(found.cases) == cases, [c.condition for c in found.cases]
 
 
-def _rings(found: Explored, name: str) -> int:
+def _rings(found: ExploredTarget, name: str) -> int:
     """Cases in which the structure comes back to itself."""
     return sum(not hold_for(case, [parsed(f"acyclic({name})", "")]) for case in found.cases)
 
@@ -112,8 +112,8 @@ def test_assuming_is_filtering(source: str, data: st.DataObject) -> None:
 
 
 def test_a_finished_case_is_judged_by_its_objects() -> None:
-    inner = Node(2, "instance", is_input=True)
-    outer = Node(1, "instance", fields={"next": inner}, is_input=True)
+    inner = CaseObject(2, "instance", is_input=True)
+    outer = CaseObject(1, "instance", fields={"next": inner}, is_input=True)
     case = TestCase("m:f", {"a": outer, "b": inner}, None, {}, [], ())  # type: ignore[arg-type]
     assert hold_for(case, [parsed("non_aliasing(a, b)", ""), parsed("acyclic(a)", "")])
     assert not hold_for(case, [parsed("non_sharing(a, b)", "")])

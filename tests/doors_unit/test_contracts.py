@@ -21,17 +21,17 @@ from tests.doors_unit.exploring import PROGRAMS, explored, load
 from tests.doors_unit.random_programs import programs
 from treadle.cli.main import main
 from treadle.core.errors import UsageError
-from treadle.doors.unit.explore import Explored
+from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.findings import sentence
 from treadle.doors.unit.suite import Suite, unit
-from treadle.symbolic.testcase import Node, TestCase
+from treadle.symbolic.testcase import CaseObject, TestCase
 
 
-def _inputs(found: Explored, name: str) -> list[Any]:
+def _inputs(found: ExploredTarget, name: str) -> list[Any]:
     return [case.arguments[name] for case in found.cases]
 
 
-def _broken(found: Explored) -> list[tuple[str, str]]:
+def _broken(found: ExploredTarget) -> list[tuple[str, str]]:
     return [(c.violation.kind, c.violation.condition) for c in found.cases if c.violation is not None]
 
 
@@ -218,7 +218,7 @@ def _fulfils(arguments: dict[str, Any], pre: str) -> bool:
 
 
 def _object(value: Any) -> Any:
-    return SimpleNamespace(**value.fields) if isinstance(value, Node) else value
+    return SimpleNamespace(**value.fields) if isinstance(value, CaseObject) else value
 
 
 # --- promises --------------------------------------------------------------------------------------------
@@ -385,12 +385,12 @@ def _told(case: TestCase) -> tuple[Any, ...]:
     return case.condition, case.outcome.raises, case.outcome.value, case.violation is not None
 
 
-def _reachable(value: Any) -> list[Node]:
-    found: list[Node] = []
+def _reachable(value: Any) -> list[CaseObject]:
+    found: list[CaseObject] = []
     todo = [value]
     while todo:
         node = todo.pop()
-        if isinstance(node, Node) and not any(node is one for one in found):
+        if isinstance(node, CaseObject) and not any(node is one for one in found):
             found.append(node)
             todo.extend(node.fields.values())
     return found

@@ -14,7 +14,7 @@ from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import evaluate
 from treadle.symbolic.heap.objects import LazyHeap
 from treadle.symbolic.ir.machine import Raised
-from treadle.symbolic.path import Path
+from treadle.symbolic.path import SymbolicPath
 from treadle.symbolic.python.contracts.formula import Names, NotPure, formula
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.solve.solver import Solver
@@ -33,8 +33,8 @@ _GLOBALS: dict[str, Any] = {"implies": implies, "is_small": is_small, "LIMIT": 3
 _UNKNOWN = {"a": x.var("a", x.INT), "b": x.var("b", x.INT), "p": x.var("p", x.BOOL)}
 
 
-def _read(text: str) -> tuple[Any, Any, Path]:
-    path = Path(Solver((-10, 10)))
+def _read(text: str) -> tuple[Any, Any, SymbolicPath]:
+    path = SymbolicPath(Solver((-10, 10)))
     vm = VM(path, LazyHeap(path), 2)
     truth, defined = formula(vm, ast.parse(text, mode="eval").body, Names(dict(_UNKNOWN), _GLOBALS))
     return truth, defined, path

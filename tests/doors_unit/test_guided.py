@@ -20,8 +20,8 @@ from tests.doors_unit.exploring import explored, load
 from tests.doors_unit.random_flows import flows
 from tests.doors_unit.random_programs import facts, programs
 from treadle.core.errors import UsageError
-from treadle.doors.unit.explore import Explored
-from treadle.symbolic.testcase import Node, TestCase
+from treadle.doors.unit.explore import ExploredTarget
+from treadle.symbolic.testcase import CaseObject, TestCase
 
 # --- the paper ---------------------------------------------------------------------------------------------
 
@@ -60,7 +60,7 @@ def test_mist_has_no_local_path_for_aliasing() -> None:
 
 
 def _real(value: Any, made: dict[int, Any]) -> Any:
-    if not isinstance(value, Node):
+    if not isinstance(value, CaseObject):
         return value
     if value.number not in made:
         assert value.cls is not None
@@ -125,12 +125,12 @@ class Traced:
         return {(a, b) for a, b in itertools.pairwise(self.local) if a in jumps and isinstance(b, int)}
 
 
-def _function(found: Explored) -> Callable[..., Any]:
+def _function(found: ExploredTarget) -> Callable[..., Any]:
     function: Callable[..., Any] = found.target.function
     return function
 
 
-def _all(source: str) -> tuple[Explored, list[Traced]]:
+def _all(source: str) -> tuple[ExploredTarget, list[Traced]]:
     found = random_programs.explore(source)
     return found, [Traced(_function(found), case) for case in found.cases]
 

@@ -16,21 +16,21 @@ from tests.doors_unit import random_programs
 from tests.doors_unit.alias_programs import alias_programs, list_programs
 from tests.doors_unit.exploring import explored, load
 from treadle.core.errors import UsageError
-from treadle.doors.unit.explore import Explored
+from treadle.doors.unit.explore import ExploredTarget
 from treadle.symbolic.heap.objects import InstanceObj
 from treadle.symbolic.heap.solver import SolverHeap
 from treadle.symbolic.python.machine import calls
 
 
-def _branches(found: Explored) -> dict[str, int]:
+def _branches(found: ExploredTarget) -> dict[str, int]:
     return {name: len(branches) for name, branches in found.seen.calls.items()}
 
 
-def _both(target: str, **options: Any) -> tuple[Explored, Explored]:
+def _both(target: str, **options: Any) -> tuple[ExploredTarget, ExploredTarget]:
     return explored(target, heap="lazy", **options), explored(target, heap="solver", **options)
 
 
-def _cases(found: Explored) -> Counter[Any]:
+def _cases(found: ExploredTarget) -> Counter[Any]:
     return Counter((case.condition, random_programs.facts(case)) for case in found.cases)
 
 
@@ -249,7 +249,7 @@ def _raised(function: Any, arguments: dict[str, Any]) -> type | None:
     return None
 
 
-def _heap(data: st.DataObject, module: Any, found: Explored) -> dict[str, Any]:
+def _heap(data: st.DataObject, module: Any, found: ExploredTarget) -> dict[str, Any]:
     """Arguments among None and two objects, whose links lead anywhere."""
     objects = [module.C(data.draw(st.integers(-1, 2))) for _ in range(2)]
     owned = module.D()

@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treadle.doors.unit.explore import Explored, Options, Session, parameter_types
+from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions, parameter_types
 from treadle.doors.unit.infer import Inferred, inferred
 from treadle.doors.unit.target import resolve
-from treadle.symbolic.heap.assumptions import Assumption, Graph, broken
+from treadle.symbolic.heap.assumptions import Graph, HeapAssumption, broken
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="inferred-")
 
@@ -44,12 +44,12 @@ def _target(text: str, function: str) -> str:
 
 def _inferred(text: str, function: str) -> list[Inferred]:
     [target] = resolve(_target(text, function))
-    return inferred(target, parameter_types(target, Options()))
+    return inferred(target, parameter_types(target, UnitOptions()))
 
 
-def _explored(text: str, function: str, **options: Any) -> Explored:
+def _explored(text: str, function: str, **options: Any) -> ExploredTarget:
     [target] = resolve(_target(text, function))
-    return Session(target, Options(none=False, k=1, infer_assumptions=True, **options)).explore()
+    return Session(target, UnitOptions(none=False, k=1, infer_assumptions=True, **options)).explore()
 
 
 _QUEUE = """
@@ -283,7 +283,7 @@ def test_what_is_inferred_holds_for_everything_that_is_built(source: str, chance
             if assumption.kind == "owned":
                 assert not broken(assumption, graph), assumption
             else:
-                assert not any(broken(Assumption("acyclic", (n,)), graph) for n in roots)
+                assert not any(broken(HeapAssumption("acyclic", (n,)), graph) for n in roots)
 
 
 def _key(value: Any) -> int | None:

@@ -15,7 +15,7 @@ from tests.doors_unit.exploring import PROGRAMS
 from treadle.doors.unit import store as unit_store
 from treadle.doors.unit.files import is_unedited
 from treadle.doors.unit.files import tests_in as number_of
-from treadle.doors.unit.grow import Kept
+from treadle.doors.unit.grow import TargetMemory
 from treadle.symbolic.solve.solver import Solver
 
 SRC = Path(__file__).parents[2] / "src"
@@ -41,7 +41,7 @@ def treadle(*args: str, before: str = "", **environment: str) -> subprocess.Comp
     return done
 
 
-def kept(target: str) -> Kept:
+def kept(target: str) -> TargetMemory:
     found = unit_store.load(target)
     assert found is not None
     return found

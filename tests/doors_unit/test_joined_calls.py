@@ -10,7 +10,7 @@ import pytest
 from tests.doors_unit.exploring import explored, load
 from tests.doors_unit.random_programs import facts
 from treadle.symbolic.expr.terms import Value
-from treadle.symbolic.solve.solver import Answer, Solver, Verdict
+from treadle.symbolic.solve.solver import Answer, Solver, SolverVerdict
 
 
 @pytest.mark.parametrize(
@@ -89,11 +89,11 @@ def test_where_the_solver_gives_up_behind_a_joined_call_the_call_is_run(monkeypa
     check = Solver.check
     hard: list[Any] = []
 
-    def gives_up(self: Solver, conditions: Any, extra: Value = True, *rest: Any, **named: Any) -> Verdict:
+    def gives_up(self: Solver, conditions: Any, extra: Value = True, *rest: Any, **named: Any) -> SolverVerdict:
         # what is known of a joined call has several parts; that of a way through it is a comparison
         if len(str(extra)) > 200:
             hard.append(extra)
-            return Verdict(Answer.UNKNOWN)
+            return SolverVerdict(Answer.UNKNOWN)
         return check(self, conditions, extra, *rest, **named)
 
     monkeypatch.setattr(Solver, "check", gives_up)

@@ -26,9 +26,9 @@ from treadle.core.errors import UsageError
 from treadle.doors.unit import commit as unit_commit
 from treadle.doors.unit import grow as unit_grow
 from treadle.doors.unit import store as unit_store
-from treadle.doors.unit.explore import Explored, Options, Session
+from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions
 from treadle.doors.unit.files import is_unedited
-from treadle.doors.unit.grow import Kept
+from treadle.doors.unit.grow import TargetMemory
 from treadle.doors.unit.target import resolve
 from treadle.symbolic.heap import aliasings as unit_aliasings
 from treadle.symbolic.path import Alternative
@@ -49,10 +49,10 @@ def run(*args: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
     return int(left.value.code or 0), out.out, out.err
 
 
-def explored(text: str, kept: Kept | None = None, **options: Any) -> tuple[Explored, Kept]:
+def explored(text: str, kept: TargetMemory | None = None, **options: Any) -> tuple[ExploredTarget, TargetMemory]:
     """One step of growing, nothing written: from the root, or from what was kept."""
     [found] = resolve(text)
-    chosen = Options(**options)
+    chosen = UnitOptions(**options)
     growth = None
     further: dict[str, Any] = {}
     if kept is not None:
@@ -62,10 +62,10 @@ def explored(text: str, kept: Kept | None = None, **options: Any) -> tuple[Explo
     result = Session(found, chosen, **further).explore()
     kept = unit_grow.keep(result, chosen, "test_x.py", growth, 0)
     # what is kept survives a round through its file
-    return result, Kept.from_json(json.loads(json.dumps(kept.to_json())))
+    return result, TargetMemory.from_json(json.loads(json.dumps(kept.to_json())))
 
 
-def cases(*results: Explored) -> list[Any]:
+def cases(*results: ExploredTarget) -> list[Any]:
     """Everything that tells the cases apart, in an order of its own."""
     found = [(c.trail, c.conditions, facts(c)) for r in results for c in r.cases]
     return sorted(found, key=repr)
@@ -135,10 +135,10 @@ def test_random_programs_grow_to_what_a_direct_run_gives(program: str) -> None:
 # --- limits ------------------------------------------------------------------------------------------------
 
 
-def limited(text: str, limits: Sequence[int], **options: Any) -> tuple[list[Explored], Kept]:
+def limited(text: str, limits: Sequence[int], **options: Any) -> tuple[list[ExploredTarget], TargetMemory]:
     """A run with a limit on paths, and one --more after the other, each with the next limit, until nothing is left."""
-    kept: Kept | None = None
-    results: list[Explored] = []
+    kept: TargetMemory | None = None
+    results: list[ExploredTarget] = []
     for limit in itertools.cycle(limits):
         result, kept = explored(text, kept, most_paths=limit, seconds=1e9, **options)
         results.append(result)
@@ -240,7 +240,7 @@ def test_known_prefixes_cost_no_question(monkeypatch: pytest.MonkeyPatch) -> Non
     load("unit_growing")
     result, kept = explored("unit_growing:grid", k=2)
     [found] = resolve("unit_growing:grid")
-    session = Session(found, Options(k=2), start=[Alternative(t, None) for t in kept.finished])
+    session = Session(found, UnitOptions(k=2), start=[Alternative(t, None) for t in kept.finished])
     solver = session.solver()
     monkeypatch.setattr(session, "solver", lambda: solver)
     again = session.explore()

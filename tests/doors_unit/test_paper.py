@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.doors_unit.exploring import explored, load, trace
-from treadle.doors.unit.explore import Explored
+from treadle.doors.unit.explore import ExploredTarget
 
 
-def _conditions(found: Explored) -> set[str]:
+def _conditions(found: ExploredTarget) -> set[str]:
     return {case.condition for case in found.cases}
 
 

@@ -16,9 +16,9 @@ from tests.doors_unit.exploring import PROGRAMS, load
 from tests.doors_unit.random_programs import programs, target
 from treadle.cli.main import main
 from treadle.doors.unit import grow as unit_grow
-from treadle.doors.unit.explore import Explored, Options, Session
+from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions
 from treadle.doors.unit.files import is_unedited, tests_in
-from treadle.doors.unit.grow import Kept
+from treadle.doors.unit.grow import TargetMemory
 from treadle.doors.unit.target import resolve
 
 _COUNT = tests_in  # its name is that of a test
@@ -40,21 +40,21 @@ def run(*args: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
     return int(left.value.code or 0), out.out, out.err
 
 
-def step(text: str, kept: Kept | None, **options: Any) -> tuple[Explored, Kept]:
+def step(text: str, kept: TargetMemory | None, **options: Any) -> tuple[ExploredTarget, TargetMemory]:
     """One run of a growing selection, nothing written."""
     [found] = resolve(text)
-    chosen = Options(seconds=1e9, **options)
+    chosen = UnitOptions(seconds=1e9, **options)
     growth = None
     further: dict[str, Any] = {}
     if kept is not None:
         growth = unit_grow.go_on(kept, found, chosen, None)
         chosen = dataclasses.replace(chosen, k=growth.k)
         if growth.complete:
-            return Explored(found, chosen), kept
+            return ExploredTarget(found, chosen), kept
         further = {"known": growth.known}
     result = Session(found, chosen, **further).explore()
     kept = unit_grow.keep(result, chosen, "test_x.py", growth, 0)
-    return result, Kept.from_json(json.loads(json.dumps(kept.to_json())))
+    return result, TargetMemory.from_json(json.loads(json.dumps(kept.to_json())))
 
 
 # --- growing -----------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ def test_a_point_that_a_wider_bound_reaches(capsys: pytest.CaptureFixture[str]) 
 def test_random_programs_grow_to_the_goals_of_a_direct_run(program: str) -> None:
     text = target(program)
     for select in ("statements", "branches", "local-paths"):
-        kept: Kept | None = None
+        kept: TargetMemory | None = None
         for k in range(3):
             before = kept
             result, kept = step(text, kept, **({"k": 0} if k == 0 else {}), select=select)

@@ -12,7 +12,7 @@ import treadle
 from tests.doors_unit.exploring import load
 from treadle.cli.main import main
 from treadle.core.errors import UsageError
-from treadle.doors.unit.explore import Explored, Options, Session
+from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions
 from treadle.doors.unit.target import resolve
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
@@ -37,13 +37,13 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load("unit_stubbed")
 
 
-def stubbed(target: str, text: str, **options: Any) -> Explored:
+def stubbed(target: str, text: str, **options: Any) -> ExploredTarget:
     Path("stubs.py").write_text(text)
     [found] = resolve(f"unit_stubbed:{target}")
-    return Session(found, Options(stubs=("stubs.py",), **options)).explore()
+    return Session(found, UnitOptions(stubs=("stubs.py",), **options)).explore()
 
 
-def outcomes(found: Explored) -> dict[str, Any]:
+def outcomes(found: ExploredTarget) -> dict[str, Any]:
     return {
         case.condition: case.outcome.raises.__name__ if case.outcome.raises is not None else case.outcome.value
         for case in found.cases

@@ -16,25 +16,25 @@ from tests.doors_unit import random_programs
 from tests.doors_unit.alias_programs import alias_programs
 from tests.doors_unit.exploring import explored, load
 from treadle.doors.unit import explore as unit_explore
-from treadle.doors.unit.explore import Explored, Options, Session
+from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions
 from treadle.doors.unit.summary import summary_of
-from treadle.doors.unit.target import Target, resolve
+from treadle.doors.unit.target import UnitTarget, resolve
 from treadle.symbolic.python.summaries import composer as summaries
 from treadle.symbolic.python.summaries.store import Store
-from treadle.symbolic.summary.tree import Case, Summary
+from treadle.symbolic.summary.tree import Summary, SummaryCase
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 TABLE_2 = (str(PROGRAMS / "unit_stubs_table2.py"),)
 
 
-def target(text: str) -> Target:
+def target(text: str) -> UnitTarget:
     load(text.partition(":")[0])
     [found] = resolve(text)
     return found
 
 
-def cases(text: str, **options: Any) -> list[Case]:
-    return summary_of(target(text), Options(k=1, **options)).cases
+def cases(text: str, **options: Any) -> list[SummaryCase]:
+    return summary_of(target(text), UnitOptions(k=1, **options)).cases
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_simp_gives_eight_tests() -> None:
 # --- the same as without -----------------------------------------------------------------------------------
 
 
-def _all(found: Explored) -> dict[str, Any]:
+def _all(found: ExploredTarget) -> dict[str, Any]:
     seen = found.seen
     told = [
         (c.trail, c.conditions, random_programs.facts(c), c.lines, c.symbolic, c.stubs, c.fragile) for c in found.cases
@@ -134,13 +134,13 @@ def _all(found: Explored) -> dict[str, Any]:
     }
 
 
-def _both(found: Target, **options: Any) -> tuple[dict[str, Any], dict[str, Any], Session]:
-    plain = Session(found, Options(summaries=False, seconds=1e9, **options))
-    composed = Session(found, Options(summaries=True, seconds=1e9, **options))
+def _both(found: UnitTarget, **options: Any) -> tuple[dict[str, Any], dict[str, Any], Session]:
+    plain = Session(found, UnitOptions(summaries=False, seconds=1e9, **options))
+    composed = Session(found, UnitOptions(summaries=True, seconds=1e9, **options))
     return _all(plain.explore()), _all(composed.explore()), composed
 
 
-def _targets() -> Iterator[Target]:
+def _targets() -> Iterator[UnitTarget]:
     load("unit_summaries")
     yield from resolve("unit_summaries")
 
@@ -148,7 +148,7 @@ def _targets() -> Iterator[Target]:
 @pytest.mark.parametrize("heap", ["solver", "lazy"])
 @pytest.mark.parametrize("one", [pytest.param(found, id=found.name) for found in _targets()])
 @pytest.mark.usefixtures("eager")
-def test_every_program_gives_the_same(one: Target, heap: str) -> None:
+def test_every_program_gives_the_same(one: UnitTarget, heap: str) -> None:
     plain, composed, _ = _both(one, k=1, heap=heap)
     assert composed == plain
 
@@ -200,14 +200,14 @@ def test_a_loop_that_the_summary_cuts_runs_on_known_values() -> None:
 
 
 def test_a_function_that_is_called_rarely_is_not_summarised() -> None:
-    found = Session(target("unit_summaries:guarded"), Options(k=1, summaries=True))
+    found = Session(target("unit_summaries:guarded"), UnitOptions(k=1, summaries=True))
     found.explore()
     assert found.result.summaries["computed"] == 0
 
 
 def test_functions_that_call_each_other_are_one_component() -> None:
     """Both entries of the component are summarised, each by itself; inside, the other one is run."""
-    found = Session(target("unit_summaries:parities"), Options(k=2, summaries=True))
+    found = Session(target("unit_summaries:parities"), UnitOptions(k=2, summaries=True))
     found.summaries = summaries.Summaries(2)
     result = found.explore()
     assert found.summaries.counts()["computed"] == 2
@@ -250,7 +250,7 @@ class Project:
 
         linecache.clearcache()
         [found] = resolve("kept_between_runs:main")
-        session = Session(found, Options(k=1, summaries=True))
+        session = Session(found, UnitOptions(k=1, summaries=True))
         assert session.summaries is not None
         session.summaries.after = 0
         session.summaries.store = Store(self.folder / ".treadle" / "summaries")
@@ -322,10 +322,10 @@ def test_what_is_kept_comes_back(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for one in list(_targets())[::3]:
         for _ in range(2):
-            session = Session(one, Options(k=1, summaries=True))
+            session = Session(one, UnitOptions(k=1, summaries=True))
             session.summaries = summaries.Summaries(1, store=store)
             kept = _all(session.explore())
-        plain = _all(Session(one, Options(k=1)).explore())
+        plain = _all(Session(one, UnitOptions(k=1)).explore())
         assert kept == plain
     assert store.warnings == []
     names = os.listdir(tmp_path)
@@ -335,6 +335,6 @@ def test_what_is_kept_comes_back(tmp_path: Path) -> None:
 
 
 def test_a_summary_has_a_leaf_for_each_case() -> None:
-    found: Summary = summary_of(target("unit_summaries:clamp"), Options(k=1))
+    found: Summary = summary_of(target("unit_summaries:clamp"), UnitOptions(k=1))
     assert [leaf.kind for leaf in found.leaves()] == ["raise", "return", "return", "return"]
     assert found.whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -20,10 +21,12 @@ from treadle.cli.main import main
 from treadle.core.errors import UsageError
 from treadle.doors.unit import parallel as unit_parallel
 from treadle.doors.unit import pool as unit_pool
-from treadle.doors.unit.explore import Explored, Options, Session
+from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.target import resolve
-from treadle.doors.unit.worker import Task
+from treadle.doors.unit.worker import PathsTask, _plain, receive, send
+from treadle.symbolic.explore import run_one
+from treadle.symbolic.path import SymbolicPath
 
 
 @pytest.fixture(autouse=True)
@@ -45,19 +48,29 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unit_parallel._Coordinator, "_run_one_here", patient)
 
 
-def explored(*texts: str, workers: int, **options: Any) -> list[Explored]:
-    sessions = [Session(target, Options(**options)) for text in texts for target in resolve(text)]
+def explored(*texts: str, workers: int, **options: Any) -> list[ExploredTarget]:
+    sessions = [Session(target, UnitOptions(**options)) for text in texts for target in resolve(text)]
     if workers == 1:
         return [session.explore() for session in sessions]
     return unit_parallel.explore_all(sessions, texts, workers)
 
 
-def facts(result: Explored) -> tuple[Any, ...]:
+def facts(result: ExploredTarget) -> tuple[Any, ...]:
     seen = result.seen
     pending = [a.trail for a in seen.pending]
     cases = [(c.trail, c.conditions, c.symbolic) for c in result.cases]
     told = [[str(part) for part in story] for story, _ in seen.ends], [end for _, end in seen.ends]
     return (cases, pending, dict(seen.cut), seen.cut_trails, seen.unsupported, seen.sampled, told, result.finished)
+
+
+def test_a_path_with_its_cases_can_be_sent() -> None:
+    session = Session(resolve("unit_paper:mist")[0], UnitOptions())
+    ran = run_one(session.cases, SymbolicPath(session.solver()))
+    stream = io.BytesIO()
+    send(stream, ("ran", 1, ran.trail, _plain(ran)))
+    stream.seek(0)
+    *_, back = receive(stream)
+    assert back.result.found[0].conditions == ran.result.found[0].conditions  # type: ignore[union-attr]
 
 
 # --- the same tests ----------------------------------------------------------------------------------------
@@ -131,8 +144,8 @@ def test_random_programs(found: list[str]) -> None:
 
 
 def test_a_short_function_does_not_wait_for_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[Task] = []
-    monkeypatch.setattr(unit_pool.Pool, "give", lambda self, process, task: given.append(task))
+    given: list[PathsTask] = []
+    monkeypatch.setattr(unit_pool.UnitWorkers, "give", lambda self, process, task: given.append(task))
     [result] = explored("unit_growing:straight", workers=2)
     assert (result.paths, given) == (2, [])
 
@@ -188,11 +201,11 @@ def test_the_file_is_the_same_byte_for_byte(options: dict[str, Any], monkeypatch
 # --- what can go wrong -------------------------------------------------------------------------------------
 
 
-def _killing(after: int) -> Callable[[Any, Any, Task], None]:
+def _killing(after: int) -> Callable[[Any, Any, PathsTask], None]:
     """Kill a worker, once, right after it has got this many tasks."""
     left = after
 
-    def give(self: Any, process: Any, task: Task) -> None:
+    def give(self: Any, process: Any, task: PathsTask) -> None:
         nonlocal left
         process.tasks.append(task.number)
         process.tell(task)
@@ -207,7 +220,7 @@ def _killing(after: int) -> Callable[[Any, Any, Task], None]:
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize("after", [1, 3])
 def test_a_dead_worker_loses_one_path_and_says_so(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unit_pool.Pool, "give", _killing(after))
+    monkeypatch.setattr(unit_pool.UnitWorkers, "give", _killing(after))
     [result] = explored("unit_parted:switches", workers=2)
     if result.seen.cut["lost"]:
         # what was below the lost path is lost with it: its trail is kept for --more
@@ -216,7 +229,7 @@ def test_a_dead_worker_loses_one_path_and_says_so(after: int, monkeypatch: pytes
         assert result.warnings == ["a worker process died (signal 9); the path it was running has no test"]
         [left] = [a.trail for a in result.seen.pending]
         [target] = resolve("unit_parted:switches")
-        rest = Session(target, Options(), start=result.seen.pending).explore()
+        rest = Session(target, UnitOptions(), start=result.seen.pending).explore()
         assert all(trail[: len(left)] == left for trail in rest.finished)
         result.finished += rest.finished
     assert len(set(result.finished)) == len(result.finished) == 128
@@ -224,11 +237,11 @@ def test_a_dead_worker_loses_one_path_and_says_so(after: int, monkeypatch: pytes
 
 @pytest.mark.usefixtures("elsewhere")
 def test_workers_that_die_again_and_again_end_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    def give(self: Any, process: Any, task: Task) -> None:
+    def give(self: Any, process: Any, task: PathsTask) -> None:
         process.tasks.append(task.number)
         os.kill(process.pid, signal.SIGKILL)
 
-    monkeypatch.setattr(unit_pool.Pool, "give", give)
+    monkeypatch.setattr(unit_pool.UnitWorkers, "give", give)
     monkeypatch.setattr(unit_pool, "_SPARE", 1)
     [result] = explored("unit_parted:switches", workers=2)
     assert result.paths == 0

@@ -14,7 +14,16 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from treadle.symbolic.expr.terms import Expr
-from treadle.symbolic.path import Alternative, Cut, Path, PathEnd, Place, TooHard, Trail, Unsupported
+from treadle.symbolic.path import (
+    Alternative,
+    BoundReached,
+    CannotFollow,
+    CodePlace,
+    PathEnd,
+    SymbolicPath,
+    TooHard,
+    Trail,
+)
 from treadle.symbolic.solve.solver import Solver
 
 T = TypeVar("T")
@@ -32,9 +41,9 @@ class Exploration:
     cut: Counter[str] = field(default_factory=Counter)
     # where the loop bound cut: a wider bound goes on from there
     cut_trails: list[Trail] = field(default_factory=list)
-    unsupported: list[Place] = field(default_factory=list)
-    sampled: list[Place] = field(default_factory=list)
-    gave_up: list[Place] = field(default_factory=list)
+    unsupported: list[CodePlace] = field(default_factory=list)
+    sampled: list[CodePlace] = field(default_factory=list)
+    gave_up: list[CodePlace] = field(default_factory=list)
     # every path that was run: what was decided on it, and how it ended
     ends: list[tuple[list[Expr | str], str]] = field(default_factory=list)
     # (file, line) of every function that some path entered
@@ -52,7 +61,7 @@ class Exploration:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran(Generic[T]):
+class PathRun(Generic[T]):
     """One path that was run: how it ended, and what it left for later.
 
     Plain data, so that a path can be run in one process and booked in another.
@@ -63,22 +72,22 @@ class Ran(Generic[T]):
     trail: Trail
     story: list[Expr | str]
     alternatives: list[Alternative]
-    place: Place
-    sampled: list[Place]
-    gave_up: list[Place]
+    place: CodePlace
+    sampled: list[CodePlace]
+    gave_up: list[CodePlace]
     followed: set[tuple[str, int]]
     calls: set[tuple[str, int]]
     result: T | None = None
 
 
-def run_one(run: Callable[[Path], T], path: Path) -> Ran[T]:
+def run_one(run: Callable[[SymbolicPath], T], path: SymbolicPath) -> PathRun[T]:
     """Run one path to its end, whatever that is."""
     end, result = "", None
     try:
         result = run(path)
-    except Cut as cut:
+    except BoundReached as cut:
         end = TOO_HARD if cut.kind == "loop" and path.doubtful else f"cut: {cut.kind}"
-    except Unsupported as unsupported:
+    except CannotFollow as unsupported:
         end = f"unsupported: {unsupported.what}"
     except TooHard:
         end = TOO_HARD
@@ -90,7 +99,7 @@ def run_one(run: Callable[[Path], T], path: Path) -> Ran[T]:
         # the trail was longer than the path: it belongs to other code, or the code is not the same twice
         end, result = "unsupported: the code does not repeat itself when it is run again", None
     trail = path.given if path.replaying else tuple(path.trail)
-    return Ran(
+    return PathRun(
         end,
         trail,
         path.story,
@@ -104,7 +113,7 @@ def run_one(run: Callable[[Path], T], path: Path) -> Ran[T]:
     )
 
 
-def book(ran: Ran[T], seen: Exploration) -> None:
+def book(ran: PathRun[T], seen: Exploration) -> None:
     """Keep what a path says about the search as a whole."""
     kind, _, what = ran.end.partition(": ")
     seen.runs += 1
@@ -117,7 +126,7 @@ def book(ran: Ran[T], seen: Exploration) -> None:
         elif what == "loop":
             seen.cut_trails.append(ran.trail)
     elif kind == "unsupported":
-        place = Place(ran.place.file, ran.place.line, what)
+        place = CodePlace(ran.place.file, ran.place.line, what)
         if place not in seen.unsupported:
             seen.unsupported.append(place)
     elif kind == "finished":
@@ -129,7 +138,7 @@ def book(ran: Ran[T], seen: Exploration) -> None:
 
 
 def explore(
-    run: Callable[[Path], T],
+    run: Callable[[SymbolicPath], T],
     solver: Solver,
     seen: Exploration,
     *,
@@ -137,7 +146,7 @@ def explore(
     full: Callable[[], bool] = lambda: False,
     words: tuple[str, ...] = (),
     start: Sequence[Alternative] = (Alternative((), None),),
-) -> Generator[Ran[T], None, None]:
+) -> Generator[PathRun[T], None, None]:
     """Run every path below the trails of `start`, the first one first; yields those that finish, books them all.
 
     The search ends when `full` says that there is no room for more. Whatever ends it early, Ctrl-C too, `seen.pending`
@@ -148,7 +157,7 @@ def explore(
     try:
         while todo and not full() and time.monotonic() <= deadline:
             alternative = todo[-1]
-            ran = run_one(run, Path(solver, alternative.trail, alternative.model, deadline, words=words))
+            ran = run_one(run, SymbolicPath(solver, alternative.trail, alternative.model, deadline, words=words))
             todo.pop()
             todo.extend(ran.alternatives)
             book(ran, seen)

@@ -36,7 +36,7 @@ APART, RUN_CALL = "apart", "run"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CodePlace:
     """A line of the program under test, and what happened there."""
 
     file: str
@@ -51,16 +51,16 @@ class PathEnd(Exception):
     """The path cannot go on; not an exception of the program under test."""
 
 
-class Cut(PathEnd):
+class BoundReached(PathEnd):
     """A bound was reached: 'loop', 'depth' or 'time'."""
 
-    def __init__(self, kind: str, place: Place | None = None) -> None:
+    def __init__(self, kind: str, place: CodePlace | None = None) -> None:
         super().__init__(kind)
         self.kind = kind
         self.place = place
 
 
-class Unsupported(PathEnd):
+class CannotFollow(PathEnd):
     """The program does something that cannot be followed."""
 
     def __init__(self, what: str) -> None:
@@ -69,7 +69,7 @@ class Unsupported(PathEnd):
 
 
 class Restart(PathEnd):
-    """What was found out on this path shows that it must be walked another way: not an end, see `Path.rewind`."""
+    """What was found out on this path shows that it must be walked another way: see `SymbolicPath.rewind`."""
 
 
 class TooHard(PathEnd):
@@ -89,7 +89,7 @@ class Alternative:
 
 
 @dataclass(slots=True)
-class Path:
+class SymbolicPath:
     solver: Solver
     given: Trail = ()
     model: Model | None = None
@@ -103,14 +103,14 @@ class Path:
     unsure: list[Expr] = field(default_factory=list)
     doubts: Callable[[Expr], bool | None] = lambda condition: False
     # values were picked here: the suite no longer claims every path
-    sampled: list[Place] = field(default_factory=list)
+    sampled: list[CodePlace] = field(default_factory=list)
     # the outcome may depend on something that changes from run to run, such as the order of a set
     fragile: bool = False
     # conditions the solver could not decide; that side was not explored
-    gave_up: list[Place] = field(default_factory=list)
+    gave_up: list[CodePlace] = field(default_factory=list)
     # what was decided, in order, for a person: conditions and notes about references
     story: list[Expr | str] = field(default_factory=list)
-    place: Place = field(default_factory=lambda: Place("", 0, ""))
+    place: CodePlace = field(default_factory=lambda: CodePlace("", 0, ""))
     # who follows this path, when only some paths are wanted (symbolic.guide)
     walk: Any = None
     # what was chosen and picked, in order
@@ -161,7 +161,7 @@ class Path:
                 self._add(condition if entry == TRUE else not_(condition))
             return bool(entry in (TRUE, ONLY_TRUE))
         if time.monotonic() > self.deadline:
-            raise Cut("time")
+            raise BoundReached("time")
         model = self._model()
         if free is not None:
             return self._part(condition, {**model, free: other_identity(free)}, {**model, free: 0})
@@ -173,7 +173,7 @@ class Path:
         if other.model is None:
             if self.is_joined:
                 raise TooHard
-            self.gave_up.append(Place(self.place.file, self.place.line, "the solver gave up"))
+            self.gave_up.append(CodePlace(self.place.file, self.place.line, "the solver gave up"))
             self._take(condition if here else not_(condition), TRUE if here else FALSE, model)
             return here
         yes, no = (model, other.model) if here else (other.model, model)
@@ -228,9 +228,9 @@ class Path:
         entry = self.trail[first]
         return (*self.trail[:first], APART if entry == JOINED else (RUN_CALL, entry[1]))
 
-    def apart(self) -> Path:
+    def apart(self) -> SymbolicPath:
         """The plain path that some inputs of this one take: to be run in its place."""
-        again = Path(self.solver, (), None, self.deadline, words=self.words)
+        again = SymbolicPath(self.solver, (), None, self.deadline, words=self.words)
         unknowns = sorted(frozenset().union(*(c.vars for c in self.conditions)), key=lambda v: v.order)
         again.follow = label(self.conditions, unknowns, domain=self.solver.domain) or self._model()
         again.chosen = list(reversed(self.chosen))
@@ -288,7 +288,7 @@ class Path:
             if verdict.model is None:
                 if self.is_joined:
                     raise TooHard
-                raise Unsupported("a condition that the solver cannot decide")
+                raise CannotFollow("a condition that the solver cannot decide")
             self.model = verdict.model
         return self.model
 
@@ -313,7 +313,7 @@ class Path:
             self.chosen.append(self._next())
             return int(self.chosen[-1])
         if time.monotonic() > self.deadline:
-            raise Cut("time")
+            raise BoundReached("time")
         for n in range(options - 1, 0, -1):
             self._leave(n, self.model)
         self.trail.append(0)
@@ -344,7 +344,7 @@ class Path:
 
     def pick(self, values: Sequence[Expr], what: str, count: int = 3) -> list[Any]:
         """Concrete values for unknown ones, a few different ones in turn; the path is sampled from here on."""
-        self.sampled.append(Place(self.place.file, self.place.line, what))
+        self.sampled.append(CodePlace(self.place.file, self.place.line, what))
         if self.follow is not None:
             entry = self.chosen.pop()
             self.trail.append(entry)

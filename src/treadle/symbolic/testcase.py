@@ -1,6 +1,6 @@
 """A unit test case: what goes in, what comes out, and why: the path that it stands for.
 
-Values are plain Python values, tuples, and `Node`s for objects with identity: two places that hold the same node
+Values are plain Python values, tuples, and `CaseObject`s for objects with identity: two places that hold the same node
 number hold the same object, before and after the call. Nothing here depends on how the case was found.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class CaseObject:
     """An object: 'list', 'dict', 'set', 'frozenset', 'instance', or 'function'.
 
     A function holds what its calls return (before) and with what it was called (after, as keys of `entries`).
@@ -35,7 +35,7 @@ class Opaque:
 
 
 @dataclass(slots=True)
-class Outcome:
+class CallOutcome:
     """How the call ended: a value, or an exception with its message (None: not predictable)."""
 
     value: Any = None
@@ -46,7 +46,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
+class BrokenContract:
     """A condition of a contract that the code breaks."""
 
     kind: str  # 'precondition' (of something that is called), 'postcondition', 'invariant', 'exceptions'
@@ -71,9 +71,9 @@ class TestCase:
 
     target: str
     arguments: dict[str, Any]
-    outcome: Outcome
+    outcome: CallOutcome
     # the objects that existed before the call, as they are after it; by node number
-    after: dict[int, Node]
+    after: dict[int, CaseObject]
     conditions: list[str]
     trail: tuple[Any, ...]
     sampled: bool = False
@@ -86,9 +86,9 @@ class TestCase:
     # symbolic side, for the table: argument -> text, outcome -> text
     symbolic: dict[str, str] = field(default_factory=dict)
     # the finding that the case shows
-    violation: Violation | None = None
+    violation: BrokenContract | None = None
     # conditions of contracts that could not be decided on this path
-    undecided: list[tuple[Violation, str]] = field(default_factory=list)
+    undecided: list[tuple[BrokenContract, str]] = field(default_factory=list)
     # the choices of the code itself, when more were made to decide its contracts
     body: tuple[Any, ...] | None = None
 

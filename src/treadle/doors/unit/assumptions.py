@@ -15,17 +15,17 @@ from typing import Any
 
 from treadle.core.assume import MARK
 from treadle.core.errors import UsageError
-from treadle.doors.unit.target import Target
+from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic import types as t
-from treadle.symbolic.heap.assumptions import KINDS, Assumption, Graph, broken
+from treadle.symbolic.heap.assumptions import KINDS, Graph, HeapAssumption, broken
 from treadle.symbolic.python.types import fields
 from treadle.symbolic.python.types.heirs import known_subclasses
-from treadle.symbolic.testcase import Node, TestCase
+from treadle.symbolic.testcase import CaseObject, TestCase
 
 _EXAMPLE = 'write non_aliasing(a, b), non_sharing(a, b) or acyclic(a), for example --assume "acyclic(self)"'
 
 
-def assumptions_of(target: Target, given: Sequence[str], types: dict[str, t.Type]) -> tuple[Assumption, ...]:
+def assumptions_of(target: UnitTarget, given: Sequence[str], types: dict[str, t.Type]) -> tuple[HeapAssumption, ...]:
     """Those of the command line and those of the decorator, checked against the parameters."""
     found = [parsed(text, f'--assume "{text}"') for text in given]
     for assumption in found:
@@ -40,16 +40,16 @@ def assumptions_of(target: Target, given: Sequence[str], types: dict[str, t.Type
     return tuple(dict.fromkeys(_of_receiver(one, target) for one in found))
 
 
-def _of_receiver(assumption: Assumption, target: Target) -> Assumption:
+def _of_receiver(assumption: HeapAssumption, target: UnitTarget) -> HeapAssumption:
     """The receiver is called self, whatever the method calls it."""
     if target.receiver != "self":
         return assumption
     first = _parameters(target)[0]
     places = (place.partition(".") for place in assumption.locations)
-    return Assumption(assumption.kind, tuple(f"{'self' if a == first else a}{dot}{b}" for a, dot, b in places))
+    return HeapAssumption(assumption.kind, tuple(f"{'self' if a == first else a}{dot}{b}" for a, dot, b in places))
 
 
-def _decorated(target: Target) -> list[tuple[str, bool]]:
+def _decorated(target: UnitTarget) -> list[tuple[str, bool]]:
     """(text, whether it is on the class) of every @treadle.assume."""
     found: list[tuple[str, bool]] = []
     current: Any = target.decorated
@@ -61,7 +61,7 @@ def _decorated(target: Target) -> list[tuple[str, bool]]:
     return list(dict.fromkeys(found))
 
 
-def parsed(text: str, where: str) -> Assumption:
+def parsed(text: str, where: str) -> HeapAssumption:
     """The assumption that a text means."""
     if not isinstance(text, str):
         raise UsageError(f"{where}: an assumption is a text; {_EXAMPLE}")
@@ -80,7 +80,7 @@ def parsed(text: str, where: str) -> Assumption:
     if len(node.args) != KINDS[kind]:
         wanted = "one place" if KINDS[kind] == 1 else "two places"
         raise UsageError(f"{where}: {kind} speaks of {wanted} in the heap, not {len(node.args)}; {_EXAMPLE}")
-    return Assumption(kind, tuple(_location(arg, where) for arg in node.args))
+    return HeapAssumption(kind, tuple(_location(arg, where) for arg in node.args))
 
 
 def _location(node: ast.expr, where: str) -> str:
@@ -95,17 +95,17 @@ def _location(node: ast.expr, where: str) -> str:
     return ".".join([node.id, *parts])
 
 
-def _parameters(target: Target) -> list[str]:
+def _parameters(target: UnitTarget) -> list[str]:
     names = list(inspect.signature(target.function).parameters)
     return names[1:] if target.receiver in ("new", "cls") else names
 
 
-def _fits(assumption: Assumption, target: Target) -> bool:
+def _fits(assumption: HeapAssumption, target: UnitTarget) -> bool:
     names = ["self" if target.receiver == "self" else "", *_parameters(target)]
     return all(location.partition(".")[0] in names for location in assumption.locations)
 
 
-def _check(assumption: Assumption, target: Target, types: dict[str, t.Type], where: str) -> None:
+def _check(assumption: HeapAssumption, target: UnitTarget, types: dict[str, t.Type], where: str) -> None:
     names = _parameters(target)
     for location in assumption.locations:
         name, *parts = location.split(".")
@@ -138,7 +138,7 @@ def _field(kind: t.Type | None, name: str, owner: str, where: str) -> t.Type | N
     raise UsageError(f"{where}: '{owner}' has no field '{name}'; {hint}")
 
 
-def fitting(given: Sequence[str], targets: Sequence[Target]) -> dict[str, tuple[str, ...]]:
+def fitting(given: Sequence[str], targets: Sequence[UnitTarget]) -> dict[str, tuple[str, ...]]:
     """Target -> the assumptions that speak of its parameters; each must speak of some target's."""
     found: dict[str, tuple[str, ...]] = {}
     ready = [(text, parsed(text, f'--assume "{text}"')) for text in given]
@@ -154,19 +154,19 @@ def fitting(given: Sequence[str], targets: Sequence[Target]) -> dict[str, tuple[
 # --- finished cases --------------------------------------------------------------------------------------------
 
 
-def hold_for(case: TestCase, assumptions: Sequence[Assumption]) -> bool:
+def hold_for(case: TestCase, assumptions: Sequence[HeapAssumption]) -> bool:
     """Whether the inputs of a test case are such as was assumed."""
     if not assumptions:
         return True
-    graph = Graph(case.arguments, _stored, _held, lambda value: value.number if isinstance(value, Node) else None)
+    graph = Graph(case.arguments, _stored, _held, lambda value: value.number if isinstance(value, CaseObject) else None)
     return not any(broken(one, graph) for one in assumptions)
 
 
 def _stored(value: Any, name: str) -> Any:
-    return value.fields.get(name) if isinstance(value, Node) else None
+    return value.fields.get(name) if isinstance(value, CaseObject) else None
 
 
 def _held(value: Any) -> list[Any]:
-    if isinstance(value, Node):
+    if isinstance(value, CaseObject):
         return [*value.fields.values(), *value.items, *(part for pair in value.entries for part in pair)]
     return list(value) if isinstance(value, tuple) else []

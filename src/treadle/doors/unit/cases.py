@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from treadle.doors.unit.target import Target
+from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import evaluate
@@ -21,8 +21,8 @@ from treadle.symbolic.expr.show import show
 from treadle.symbolic.expr.terms import Const, Expr, Value
 from treadle.symbolic.expr.text import changing
 from treadle.symbolic.heap.aliasings import Aliasing, Choices, aliasings
-from treadle.symbolic.heap.objects import DictObj, FunctionObj, InstanceObj, ListObj, Obj, Ref
-from treadle.symbolic.path import Impossible, Path
+from treadle.symbolic.heap.objects import DictObj, FunctionObj, InstanceObj, ListObj, Obj, UnknownRef
+from treadle.symbolic.path import Impossible, SymbolicPath
 from treadle.symbolic.python.machine.attributes import _MISSING
 from treadle.symbolic.python.types.fields import field_type
 from treadle.symbolic.python.values.list_methods import NotInList
@@ -38,10 +38,10 @@ from treadle.symbolic.python.values.values import (
 )
 from treadle.symbolic.solve.label import label
 from treadle.symbolic.solve.solver import Solver
-from treadle.symbolic.testcase import Node, Opaque, Outcome, TestCase
+from treadle.symbolic.testcase import CallOutcome, CaseObject, Opaque, TestCase
 
 if TYPE_CHECKING:
-    from treadle.doors.unit.explore import Run
+    from treadle.doors.unit.explore import FinishedPath
 
 
 @dataclass(slots=True)
@@ -56,7 +56,13 @@ class Cases:
 
 
 def cases_of(
-    target: Target, run: Run, path: Path, solver: Solver, words: tuple[str, ...], most: int, start: Choices = ()
+    target: UnitTarget,
+    run: FinishedPath,
+    path: SymbolicPath,
+    solver: Solver,
+    words: tuple[str, ...],
+    most: int,
+    start: Choices = (),
 ) -> Cases:
     """The test cases of a finished path, one for each aliasing that it leaves open; `solver` tells which those are.
 
@@ -85,7 +91,7 @@ class Concrete:
     """One aliasing of a path made concrete."""
 
     def __init__(
-        self, target: Target, run: Run, aliasing: Aliasing, domain: tuple[int, int], words: tuple[str, ...]
+        self, target: UnitTarget, run: FinishedPath, aliasing: Aliasing, domain: tuple[int, int], words: tuple[str, ...]
     ) -> None:
         self.target = target
         self.run = run
@@ -94,8 +100,8 @@ class Concrete:
         self.domain = domain
         self.words = words
         self.model: dict[Expr, Const] = {}
-        self._before: dict[int, Node] = {}
-        self._after: dict[int, Node] = {}
+        self._before: dict[int, CaseObject] = {}
+        self._after: dict[int, CaseObject] = {}
         self._defaults = 0
         # what was given to references, elements and entries that the path never looked at
         self._given: dict[str, Any] = {}
@@ -182,7 +188,7 @@ class Concrete:
         value = self.aliasing.shown(self.aliasing.value(value))
         if isinstance(value, Expr):
             return show(value)
-        if isinstance(value, Ref):
+        if isinstance(value, UnknownRef):
             return "?"
         if isinstance(value, Obj):
             return self.aliasing.title(value) or f"new {type(value).__name__.removesuffix('Obj').lower()}"
@@ -241,21 +247,21 @@ class Concrete:
             plain: dict[str, Any] = {"int": n, "bool": True, "float": n + 0.5, "str": "abcdefgh"[n % 8]}
             return plain[kind.kind]
         if isinstance(kind, t.ListOf | t.DictOf | t.SetOf):
-            node = Node(-self._defaults, _container(kind), is_input=True)
+            node = CaseObject(-self._defaults, _container(kind), is_input=True)
             self._before[node.number] = self._after[node.number] = node
             return node
         if isinstance(kind, t.TupleOf):
             return tuple(self.default(e) for e in kind.elements)
         if isinstance(kind, t.FunctionOf):
-            node = Node(-self._defaults, "function", is_input=True)
+            node = CaseObject(-self._defaults, "function", is_input=True)
             self._before[node.number] = self._after[node.number] = node
             return node
         if isinstance(kind, t.OneOf | t.Samples):
             return kind.values[0]
         if isinstance(kind, t.Instance):
-            node = Node(-self._defaults, "instance", kind.cls, is_input=True)
+            node = CaseObject(-self._defaults, "instance", kind.cls, is_input=True)
             self._before[node.number] = node
-            self._after[node.number] = Node(node.number, "instance", kind.cls, is_input=True)
+            self._after[node.number] = CaseObject(node.number, "instance", kind.cls, is_input=True)
             return node
         return None
 
@@ -264,7 +270,7 @@ class Concrete:
     def before(self, value: Any) -> Any:
         """An argument, or something reachable from one, as it was before the call."""
         value = self.aliasing.value(value)
-        if isinstance(value, Ref):
+        if isinstance(value, UnknownRef):
             return self._unlooked_at(value)
         if isinstance(value, tuple):
             return tuple(self.before(v) for v in value)
@@ -276,7 +282,7 @@ class Concrete:
             return self.after(value)
         if isinstance(value, InstanceObj):
             cls = self.aliasing.cls(value)
-            node = self._before[value.number] = Node(value.number, "instance", cls, is_input=True)
+            node = self._before[value.number] = CaseObject(value.number, "instance", cls, is_input=True)
             for name, start in self.aliasing.initial(value).items():
                 if start is not _MISSING:
                     node.fields[name] = self.before(start)
@@ -284,25 +290,25 @@ class Concrete:
                     self._overwritten(node, value, name)
             return node
         if isinstance(value, ListObj):
-            node = self._before[value.number] = Node(value.number, "list", is_input=True)
+            node = self._before[value.number] = CaseObject(value.number, "list", is_input=True)
             node.items = self._source_items(value, self.before)
             return node
         if isinstance(value, FunctionObj):
-            node = self._before[value.number] = Node(value.number, "function", is_input=True)
+            node = self._before[value.number] = CaseObject(value.number, "function", is_input=True)
             node.items = [self.before(result) for _, result in value.calls]
             return node
         assert isinstance(value, DictObj)
-        node = self._before[value.number] = Node(value.number, _dict_kind(value), is_input=True)
+        node = self._before[value.number] = CaseObject(value.number, _dict_kind(value), is_input=True)
         node.entries = [(self.before(k), self.before(v)) for k, v in value.source]
         node.entries += self._unseen(value, {k for k, _ in node.entries})
         return node
 
-    def _overwritten(self, node: Node, value: InstanceObj, name: str) -> None:
+    def _overwritten(self, node: CaseObject, value: InstanceObj, name: str) -> None:
         """A field written before it was read: it starts as something else, so that the write shows."""
         kind = field_type(self.aliasing.cls(value), name)
         now = self.aliasing.fields(value)
         written = self.aliasing.value(now.get(name))
-        if kind is None or name not in now or isinstance(written, Obj | Ref | tuple):
+        if kind is None or name not in now or isinstance(written, Obj | UnknownRef | tuple):
             return
         start = self.default(kind)
         final = self.leaf(written)
@@ -349,7 +355,7 @@ class Concrete:
         self._entries[value.number] = entries
         return entries
 
-    def _unlooked_at(self, ref: Ref) -> Any:
+    def _unlooked_at(self, ref: UnknownRef) -> Any:
         name, options = self.aliasing.options(ref)
         if name not in self._given:
             self._given[name] = self.default(t.union(*options))
@@ -360,7 +366,7 @@ class Concrete:
     def after(self, value: Any) -> Any:
         """A value as it is after the call."""
         value = self.aliasing.value(value)
-        if isinstance(value, Ref):
+        if isinstance(value, UnknownRef):
             return self._unlooked_at(value)
         if isinstance(value, tuple):
             return tuple(self.after(v) for v in value)
@@ -371,17 +377,17 @@ class Concrete:
         if isinstance(value, InstanceObj):
             return self._instance_after(value)
         if isinstance(value, ListObj):
-            node = self._after[value.number] = Node(value.number, "list", is_input=value.is_input)
+            node = self._after[value.number] = CaseObject(value.number, "list", is_input=value.is_input)
             node.items = self._items_after(value)
             return node
         if isinstance(value, FunctionObj):
-            node = self._after[value.number] = Node(value.number, "function", is_input=True)
+            node = self._after[value.number] = CaseObject(value.number, "function", is_input=True)
             node.entries = [(self.after(arguments), None) for arguments, _ in value.calls]
             return node
         assert isinstance(value, DictObj)
-        node = self._after[value.number] = Node(value.number, _dict_kind(value), is_input=value.is_input)
+        node = self._after[value.number] = CaseObject(value.number, _dict_kind(value), is_input=value.is_input)
         pairs = [(self.after(k), self.after(v)) for k, v in value.entries]
-        unseen = self._unseen(value, {self.leaf(k) for k, _ in value.source if not isinstance(k, Obj | Ref)})
+        unseen = self._unseen(value, {self.leaf(k) for k, _ in value.source if not isinstance(k, Obj | UnknownRef)})
         node.entries = [*pairs[: value.known], *(unseen if value.open else []), *pairs[value.known :]]
         return node
 
@@ -391,7 +397,7 @@ class Concrete:
         if isinstance(value.payload, BaseException):
             return Opaque(value.cls.__name__)
         cls = self.aliasing.cls(value)
-        node = self._after[value.number] = Node(value.number, "instance", cls, is_input=value.is_input)
+        node = self._after[value.number] = CaseObject(value.number, "instance", cls, is_input=value.is_input)
         if value.payload is not None:
             node.kind = "held"
             node.items = [self.after(value.payload)]
@@ -411,11 +417,11 @@ class Concrete:
 
     # --- outcome -----------------------------------------------------------------------------------------
 
-    def _outcome(self) -> Outcome:
+    def _outcome(self) -> CallOutcome:
         if self.run.raised is None:
-            return Outcome(self.after(self.run.value), drained=self.run.drained)
+            return CallOutcome(self.after(self.run.value), drained=self.run.drained)
         error = self.run.raised
-        return Outcome(raises=error.cls, message=self._message(error), drained=self.run.drained)
+        return CallOutcome(raises=error.cls, message=self._message(error), drained=self.run.drained)
 
     def _message(self, error: InstanceObj) -> str | None:
         """str(error), when it can be foretold."""
@@ -429,7 +435,7 @@ class Concrete:
             if isinstance(arg, NotInList):
                 return self._not_in_list(arg.value)
             found = self.after(arg)
-            if isinstance(found, Node | Opaque) or _holds_nodes(found):
+            if isinstance(found, CaseObject | Opaque) or _holds_nodes(found):
                 return None
             values.append(found)
         if self.has_floats and any(isinstance(v, float) for v in values):
@@ -439,7 +445,7 @@ class Concrete:
 
     def _not_in_list(self, value: Any) -> str | None:
         found = self.after(value)
-        if isinstance(found, Node | Opaque):
+        if isinstance(found, CaseObject | Opaque):
             return None
         try:
             [object()].index(found)
@@ -447,7 +453,7 @@ class Concrete:
             return str(error)
         return None
 
-    def _final(self) -> dict[int, Node]:
+    def _final(self) -> dict[int, CaseObject]:
         """Every object that existed before the call, as it is now."""
         for obj in self.aliasing.inputs:
             if obj.number in self._before:
@@ -486,7 +492,7 @@ def _dict_kind(value: DictObj) -> str:
 
 
 def _holds_nodes(value: Any) -> bool:
-    return isinstance(value, tuple) and any(isinstance(v, Node | Opaque) or _holds_nodes(v) for v in value)
+    return isinstance(value, tuple) and any(isinstance(v, CaseObject | Opaque) or _holds_nodes(v) for v in value)
 
 
 def _text_of(error: BaseException) -> str:

@@ -18,16 +18,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from treadle.core.errors import InternalError, UsageError
-from treadle.doors.unit.target import Target
+from treadle.doors.unit.target import UnitTarget
 
 # Starting pytest, twice, plus the tests: generous, because a busy machine must not turn a good test into a bad one.
 _TIMEOUT = 600
-# The exit code of `output.isolation` and `output.recorder` when there is no place for the results.
+# The exit code of `doors.unit.isolation` and `doors.unit.recorder` when there is no place for the results.
 _CANNOT_WRITE = 74
 
 
 @dataclass(slots=True)
-class Coverage:
+class CodeCoverage:
     """Lines and branches of the targets: (covered, all)."""
 
     lines: tuple[int, int] = (0, 0)
@@ -45,12 +45,12 @@ class Coverage:
 class Checked:
     failed: dict[str, str] = field(default_factory=dict)  # test -> why
     passed: list[str] = field(default_factory=list)
-    coverage: Coverage = field(default_factory=Coverage)
+    coverage: CodeCoverage = field(default_factory=CodeCoverage)
 
 
 def check(
     source: str,
-    targets: Sequence[Target],
+    targets: Sequence[UnitTarget],
     *,
     allow_effects: bool = False,
     whole: str | None = None,
@@ -84,7 +84,7 @@ def check(
         return result
 
 
-def coverage_of(source: str, targets: Sequence[Target]) -> Coverage:
+def coverage_of(source: str, targets: Sequence[UnitTarget]) -> CodeCoverage:
     """What the tests of a file cover, whether they pass or not."""
     with scratch() as folder:
         return _together(folder / "test_candidate.py", source, "", targets)[1]
@@ -102,8 +102,8 @@ def scratch() -> Iterator[Path]:
 
 
 def _together(
-    file: Path, whole: str, source: str, targets: Sequence[Target]
-) -> tuple[dict[str, tuple[str, str]], Coverage]:
+    file: Path, whole: str, source: str, targets: Sequence[UnitTarget]
+) -> tuple[dict[str, tuple[str, str]], CodeCoverage]:
     """All tests in one process, the last one first, measured; only `source` if the whole cannot be collected here."""
     measured = os.pathsep.join(sorted({t.file for t in targets}))
     out = file.parent / "coverage.json"
@@ -117,7 +117,7 @@ def _together(
         # somebody's own tests may need what only their folder has
         file.write_text(source, encoding="utf-8")
         ended = _run(file, "2", extra) if source else {}
-    return ended, from_report(json.loads(out.read_text()), targets) if out.exists() else Coverage()
+    return ended, from_report(json.loads(out.read_text()), targets) if out.exists() else CodeCoverage()
 
 
 def _run(file: Path, seed: str, extra: dict[str, str]) -> dict[str, tuple[str, str]]:
@@ -158,7 +158,7 @@ def check_room(done: subprocess.CompletedProcess[str]) -> None:
         raise OSError(errno.EIO, done.stderr.strip().splitlines()[-1])
 
 
-def from_report(data: dict[str, object], targets: Sequence[Target]) -> Coverage:
+def from_report(data: dict[str, object], targets: Sequence[UnitTarget]) -> CodeCoverage:
     """Coverage out of coverage.py's JSON. Only the lines of the targets' own bodies count."""
     files: dict[str, dict[str, list[object]]] = {}
     for name, entry in data["files"].items():  # type: ignore[attr-defined]
@@ -175,7 +175,7 @@ def from_report(data: dict[str, object], targets: Sequence[Target]) -> Coverage:
             lines[hit] += sum(_inside(line, own) for line in entry.get(key, ()))
         for key, hit in (("executed_branches", True), ("missing_branches", False)):
             branches[hit] += sum(_inside(arc[0], own) for arc in entry.get(key, ()))  # type: ignore[index]
-    return Coverage((lines[True], lines[True] + lines[False]), (branches[True], branches[True] + branches[False]))
+    return CodeCoverage((lines[True], lines[True] + lines[False]), (branches[True], branches[True] + branches[False]))
 
 
 def _inside(line: object, spans: list[tuple[int, int]]) -> bool:

@@ -15,10 +15,10 @@ from treadle.core.errors import UsageError
 from treadle.doors.unit import store as unit_store
 from treadle.doors.unit.ctrl_c import CtrlC
 from treadle.doors.unit.files import finish, prepare
-from treadle.doors.unit.grow import Kept
+from treadle.doors.unit.grow import TargetMemory
 
 
-def commit(path: Path, content: str | None, kept: Sequence[Kept], growing: bool) -> list[str]:
+def commit(path: Path, content: str | None, kept: Sequence[TargetMemory], growing: bool) -> list[str]:
     """Write the tests, if there are any, and remember what is kept; what could not be remembered, in words.
 
     Without the place to remember, a first run still writes its tests. One that adds to a file does not: the next one

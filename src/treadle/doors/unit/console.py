@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from treadle.doors.unit.explore import Explored
+from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.findings import findings
 from treadle.doors.unit.missing import lines as missing
 from treadle.doors.unit.missing import nothing_missing
@@ -21,9 +21,9 @@ from treadle.doors.unit.stubs import wrong_stubs
 from treadle.symbolic.expr.show import show
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.ir import steps as ir
-from treadle.symbolic.path import Place
+from treadle.symbolic.path import CodePlace
 from treadle.symbolic.python.compile import source
-from treadle.symbolic.testcase import Node
+from treadle.symbolic.testcase import CaseObject
 
 # More places than this would bury the summary; --json has them all.
 _MOST_PLACES = 10
@@ -108,7 +108,7 @@ def _count(n: int, what: str) -> str:
     return f"{n} {what}{'s' * (n != 1)}"
 
 
-def _places(title: str, places: Sequence[Place]) -> list[str]:
+def _places(title: str, places: Sequence[CodePlace]) -> list[str]:
     if not places:
         return []
     more = [f"    ... and {len(places) - _MOST_PLACES} more"] if len(places) > _MOST_PLACES else []
@@ -146,16 +146,16 @@ def _inputs(arguments: dict[str, Any]) -> str:
     seen: dict[int, str] = {}
     parts = []
     for name, value in arguments.items():
-        if isinstance(value, Node) and value.number in seen:
+        if isinstance(value, CaseObject) and value.number in seen:
             parts.append(f"{name}={seen[value.number]}")
             continue
-        if isinstance(value, Node):
+        if isinstance(value, CaseObject):
             seen[value.number] = name
         parts.append(f"{name}={shown(value)}")
     return ", ".join(parts)
 
 
-def _changes(arguments: dict[str, Any], after: dict[int, Node]) -> str:
+def _changes(arguments: dict[str, Any], after: dict[int, CaseObject]) -> str:
     """The arguments that are objects, as they are afterwards, where that differs."""
     parts = []
     for name, value in arguments.items():
@@ -189,7 +189,7 @@ def tree(suite: Suite) -> str:
     return "\n\n".join(blocks)
 
 
-def _grow(explored: Explored) -> _Branch:
+def _grow(explored: ExploredTarget) -> _Branch:
     root = _Branch()
     finished = iter(explored.finished)
     for story, end in explored.seen.ends:

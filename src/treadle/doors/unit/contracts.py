@@ -19,7 +19,7 @@ from typing import Any
 
 from treadle.core.errors import UsageError
 from treadle.doors.unit.cases import Concrete
-from treadle.doors.unit.target import Target
+from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic.heap.objects import Heap
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.compile.statements import compile_function
@@ -28,13 +28,13 @@ from treadle.symbolic.python.contracts.conditions import Condition, Written
 from treadle.symbolic.python.contracts.contracts import Broken
 from treadle.symbolic.python.machine import attributes, calls
 from treadle.symbolic.python.machine.vm import VM
-from treadle.symbolic.testcase import TestCase, Violation
+from treadle.symbolic.testcase import BrokenContract, TestCase
 
 
 class Contracts:
     """What is assumed and checked around the calls of one target."""
 
-    def __init__(self, target: Target, pre: Sequence[str] = (), enabled: bool = True) -> None:
+    def __init__(self, target: UnitTarget, pre: Sequence[str] = (), enabled: bool = True) -> None:
         self.target = target
         self.enabled = enabled
         self.given = [stated(target, text) for text in pre]
@@ -137,14 +137,14 @@ class Contracts:
             case.violation = _violation(broken, concrete)
 
 
-def _undecided(condition: Condition, target: Target) -> Violation:
-    return Violation(condition.kind, target.name, True, condition.text, condition.file, condition.line)
+def _undecided(condition: Condition, target: UnitTarget) -> BrokenContract:
+    return BrokenContract(condition.kind, target.name, True, condition.text, condition.file, condition.line)
 
 
-def _violation(broken: Broken, concrete: Concrete) -> Violation:
+def _violation(broken: Broken, concrete: Concrete) -> BrokenContract:
     condition = broken.condition
     returned = concrete.after(broken.returned) if broken.has_returned else None
-    return Violation(
+    return BrokenContract(
         condition.kind,
         broken.of,
         broken.own,
@@ -161,7 +161,7 @@ def _violation(broken: Broken, concrete: Concrete) -> Violation:
 # --- conditions that are text --------------------------------------------------------------------------------
 
 
-def leading_asserts(target: Target) -> list[Condition]:
+def leading_asserts(target: UnitTarget) -> list[Condition]:
     """The asserts at the start of the body, as far as they speak of the parameters only."""
     node = source.node_of(target.function.__code__)
     if not isinstance(node, ast.FunctionDef) or target.is_generator:
@@ -180,7 +180,7 @@ def leading_asserts(target: Target) -> list[Condition]:
     return found
 
 
-def _about(test: ast.expr, parameters: set[str], target: Target) -> bool:
+def _about(test: ast.expr, parameters: set[str], target: UnitTarget) -> bool:
     """Whether a condition is one on the parameters: they, builtins, and what the module defines for good."""
     if any(isinstance(n, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for n in ast.walk(test)):
         return False
@@ -196,7 +196,7 @@ def _is_fixed(name: str, function: types.FunctionType) -> bool:
     return hasattr(builtins, name)
 
 
-def stated(target: Target, text: str) -> Condition:
+def stated(target: UnitTarget, text: str) -> Condition:
     """A condition of --pre."""
     shown = f'--pre "{text}"'
     try:
@@ -226,7 +226,7 @@ def _plain(node: ast.Lambda) -> str:
     return ast.unparse(node.body)
 
 
-def fitting(pre: Sequence[str], targets: Sequence[Target]) -> dict[str, tuple[str, ...]]:
+def fitting(pre: Sequence[str], targets: Sequence[UnitTarget]) -> dict[str, tuple[str, ...]]:
     """Target -> the conditions of --pre that speak of its parameters; each must speak of some target's."""
     found: dict[str, tuple[str, ...]] = {target.text: () for target in targets}
     for text in pre:
@@ -254,7 +254,7 @@ def free_names(node: ast.expr) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id not in bound}
 
 
-def _written(target: Target, node: ast.expr) -> Written:
+def _written(target: UnitTarget, node: ast.expr) -> Written:
     """The expression as a function of all the parameters."""
     names = list(inspect.signature(target.function).parameters)
     if target.receiver in ("new", "cls"):
@@ -267,7 +267,7 @@ def _written(target: Target, node: ast.expr) -> Written:
     return Written(node, code, target.function)
 
 
-def _check_names(condition: Condition, target: Target) -> None:
+def _check_names(condition: Condition, target: UnitTarget) -> None:
     """A condition that asks for what the function does not have fails at every call: nothing could be said of it."""
     if not condition.origin.startswith("icontract") or isinstance(condition.test, Written):
         return

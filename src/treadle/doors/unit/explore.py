@@ -25,19 +25,27 @@ from treadle.doors.unit.cases import Cases, cases_of
 from treadle.doors.unit.contracts import Contracts
 from treadle.doors.unit.ctrl_c import CtrlC
 from treadle.doors.unit.infer import inferred
-from treadle.doors.unit.select import ALL_PATHS, NOTHING, Known, Selection, conclude, guide_for, nearest_first
-from treadle.doors.unit.target import Target
+from treadle.doors.unit.select import (
+    ALL_PATHS,
+    NOTHING,
+    AlreadyCovered,
+    TestSelection,
+    conclude,
+    guide_for,
+    nearest_first,
+)
+from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic import types as t
-from treadle.symbolic.explore import Exploration, Ran, explore
+from treadle.symbolic.explore import Exploration, PathRun, explore
 from treadle.symbolic.expr.terms import BOOL, Expr
 from treadle.symbolic.guide.guided import GivenUp, Guide, Walk, guided
 from treadle.symbolic.guide.local_paths import LocalGuide
 from treadle.symbolic.heap.aliasings import Choices
 from treadle.symbolic.heap.assumptions import Assumed
-from treadle.symbolic.heap.objects import Heap, LazyHeap, Ref
+from treadle.symbolic.heap.objects import Heap, LazyHeap, UnknownRef
 from treadle.symbolic.heap.solver import SolverHeap
 from treadle.symbolic.ir.machine import Raised
-from treadle.symbolic.path import Alternative, Impossible, Path, PathEnd, Place, Trail, Unsupported
+from treadle.symbolic.path import Alternative, CannotFollow, CodePlace, Impossible, PathEnd, SymbolicPath, Trail
 from treadle.symbolic.python.calls.stubs import Stubs
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.machine.concrete import is_plain_object
@@ -56,7 +64,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Options:
+class UnitOptions:
     """How far to look; the defaults are those of the command line."""
 
     k: int = 2
@@ -88,7 +96,7 @@ class Options:
 
 
 @dataclass(slots=True)
-class Run:
+class FinishedPath:
     """One finished path, still on its machine."""
 
     vm: VM
@@ -101,11 +109,11 @@ class Run:
 
 
 @dataclass(slots=True)
-class Explored:
+class ExploredTarget:
     """Everything found out about one target."""
 
-    target: Target
-    options: Options = field(default_factory=Options)
+    target: UnitTarget
+    options: UnitOptions = field(default_factory=UnitOptions)
     cases: list[TestCase] = field(default_factory=list)
     seen: Exploration = field(default_factory=Exploration)
     paths: int = 0
@@ -118,23 +126,23 @@ class Explored:
     # Ctrl-C ended the exploration
     stopped: bool = False
     # the criterion, when not all paths were asked for
-    selection: Selection | None = None
+    selection: TestSelection | None = None
     # of a selection of local paths: those that have their test
     traces: list[tuple[Any, ...]] = field(default_factory=list)
     # cases that could not be given values
-    unlabelled: list[Place] = field(default_factory=list)
+    unlabelled: list[CodePlace] = field(default_factory=list)
     # summaries 'computed', 'reused' from an earlier run, and calls 'composed' from them; what went wrong with the files
     summaries: Counter[str] = field(default_factory=Counter)
     warnings: list[str] = field(default_factory=list)
     # cases that are in no file: they cannot be written down, or the real run is not the same every time
-    unwritten: list[Place] = field(default_factory=list)
+    unwritten: list[CodePlace] = field(default_factory=list)
 
 
 # The machine recurses once per call and expression of the program; each of its frames takes several of ours.
 HOST_RECURSION = 20_000
 
 
-def parameter_types(target: Target, options: Options) -> dict[str, t.Type]:
+def parameter_types(target: UnitTarget, options: UnitOptions) -> dict[str, t.Type]:
     """Parameter -> type: --types, hint, use; one with a default and no type is left out.
 
     A parameter of unknown type without a default is the user's to name.
@@ -217,14 +225,14 @@ class Session:
 
     def __init__(
         self,
-        target: Target,
-        options: Options,
+        target: UnitTarget,
+        options: UnitOptions,
         make_heap: Callable[..., Heap] | None = None,
         progress: Callable[[int], None] = lambda n: None,
         start: Sequence[Alternative] = (Alternative((), None),),
         inside: Mapping[Trail, Choices] | None = None,
         decided: Iterable[str] = (),
-        known: Known = NOTHING,
+        known: AlreadyCovered = NOTHING,
     ) -> None:
         self.target = target
         self.options = options
@@ -243,7 +251,7 @@ class Session:
         self._decided = set(decided)
         self.ctrl_c = CtrlC()
         self.words = words_of(target.function)
-        self.result = Explored(target, options)
+        self.result = ExploredTarget(target, options)
         self.guide: Guide | None = None
         self.know(known)
         self.stubs = Stubs(options.stubs)
@@ -257,7 +265,7 @@ class Session:
                 options.k, allow_effects=options.allow_effects, stubs=self.stubs, after=SUMMARISED_AFTER, store=store
             )
 
-    def know(self, known: Known) -> None:
+    def know(self, known: AlreadyCovered) -> None:
         """Leave out of a selection what has its test already; look first for what has none."""
         self.known = known
         options = self.options
@@ -267,7 +275,7 @@ class Session:
             found = guide_for(self.target, options.select, options.points, options.k, known)
             self.guide, self.result.selection = found
 
-    def explore(self) -> Explored:
+    def explore(self) -> ExploredTarget:
         """One path after the other, in this process. Ctrl-C keeps what was found."""
         with self.ctrl_c:
             try:
@@ -278,7 +286,7 @@ class Session:
                 self.result.stopped = True
             return self.finish()
 
-    def leave(self) -> Explored:
+    def leave(self) -> ExploredTarget:
         """Not begun: all of it is for later."""
         self.result.stopped = True
         self.result.seen.pending.extend(self.start)
@@ -286,7 +294,7 @@ class Session:
         self.result.seen.cut["time"] += len(self.start)
         return self.finish()
 
-    def finish(self) -> Explored:
+    def finish(self) -> ExploredTarget:
         """After the last path: what only the search as a whole can say."""
         left = {alternative.trail for alternative in self.result.seen.pending}
         self.result.inside.update({t: c for t, c in self.inside.items() if t in left and t not in self.result.inside})
@@ -299,7 +307,7 @@ class Session:
             conclude(self.result.selection, self.result)
         return self.result
 
-    def _search(self) -> Generator_[Ran[Cases], None, None]:
+    def _search(self) -> Generator_[PathRun[Cases], None, None]:
         """The paths that finish: all of them, or those that the guide asks for."""
         seconds, full, words = self.options.seconds, self.is_full, self.samples
         solver, seen = self.solver(), self.result.seen
@@ -311,7 +319,7 @@ class Session:
         """The limit on paths is reached; as many tests fill it too, since a path may have several."""
         return max(len(self.result.finished), len(self.result.cases)) >= self.options.most_paths
 
-    def keep(self, ran: Ran[Cases]) -> None:
+    def keep(self, ran: PathRun[Cases]) -> None:
         """A finished path and its test cases."""
         assert ran.result is not None
         result, seen = self.result, self.result.seen
@@ -332,14 +340,14 @@ class Session:
             return
         result.paths += 1
         for _ in range(ran.result.unlabelled):
-            result.unlabelled.append(Place(self.target.file, self.target.line, "no values found for a path"))
+            result.unlabelled.append(CodePlace(self.target.file, self.target.line, "no values found for a path"))
         self.progress(len(result.cases))
 
     def _decided_already(self, case: TestCase) -> bool:
         """Deciding a contract took several ways after one path of the code: one way for each answer is enough."""
         for open_, why in case.undecided:
             what = f"the {open_.kind} `{open_.condition}` cannot be decided: {why}"
-            place = Place(open_.file or self.target.file, open_.line or self.target.line, what)
+            place = CodePlace(open_.file or self.target.file, open_.line or self.target.line, what)
             if place not in self.result.unlabelled:
                 self.result.unlabelled.append(place)
         if case.body is None:
@@ -385,12 +393,12 @@ class Session:
         """Asked which aliasings a finished path leaves open; apart, so that the search takes no notice."""
         return Solver(self.options.domain)
 
-    def cases(self, path: Path) -> Cases:
+    def cases(self, path: SymbolicPath) -> Cases:
         """Run one path; its test cases, one for each aliasing that the path leaves open."""
         with self.ctrl_c.path():
             return self._cases(path)
 
-    def _cases(self, path: Path) -> Cases:
+    def _cases(self, path: SymbolicPath) -> Cases:
         run = self._run(path)
         walk: Walk | None = path.walk
         if walk is not None and not walk.selected():
@@ -417,11 +425,11 @@ class Session:
                 case.meets = path.walk.met
         return found
 
-    def _run(self, path: Path) -> Run:
+    def _run(self, path: SymbolicPath) -> FinishedPath:
         try:
             return restarting(path, lambda plain: self._run_path(path, plain))
         except RecursionError:
-            raise Unsupported("recursion that is too deep to follow") from None
+            raise CannotFollow("recursion that is too deep to follow") from None
         except (PathEnd, Raised):
             raise
         except Exception as error:
@@ -429,9 +437,9 @@ class Session:
             if "TREADLE_DEBUG" in os.environ:
                 raise
             what = f"{type(error).__name__}: {error}"
-            raise Unsupported(f"internal error in Treadle, please report it: {what[:200]}") from error
+            raise CannotFollow(f"internal error in Treadle, please report it: {what[:200]}") from error
 
-    def _run_path(self, path: Path, run_plainly: set[int]) -> Run:
+    def _run_path(self, path: SymbolicPath, run_plainly: set[int]) -> FinishedPath:
         heap = self.make_heap(path, alias=self.options.alias, subclasses=known_subclasses)
         vm = VM(path, heap, self.options.k, allow_effects=self.options.allow_effects)
         vm.field_type = fields.field_type
@@ -440,7 +448,7 @@ class Session:
         vm.stubs = self.stubs
         if self.guide is not None:
             vm.walk = path.walk = self.guide.walk(vm)
-        path.place = Place(self.target.file, self.target.line, "")
+        path.place = CodePlace(self.target.file, self.target.line, "")
         arguments: dict[str, Any] = {}
         heap.assumed = Assumed(self.assumptions, arguments) if self.assumptions else None
         positional: list[Any] = []
@@ -451,7 +459,7 @@ class Session:
                 vm.force(me).classes = self._heirs
             arguments["self"] = me
             positional.append(me)
-            if isinstance(me, Ref):
+            if isinstance(me, UnknownRef):
                 heap.refs["self"] = me
         elif self.target.receiver == "cls":
             positional.append(self.target.cls)
@@ -471,7 +479,7 @@ class Session:
             given = vm.force(heap.value_of_type(self.types[rest.name], rest.name))
             arguments[rest.name] = given
             positional.extend(given)
-        run = Run(vm, arguments)
+        run = FinishedPath(vm, arguments)
         try:
             run.value = self.contracts.call(vm, positional, named, functools.partial(_known_truth, vm))
             if isinstance(run.value, Generator | Iterator_):
@@ -497,4 +505,4 @@ def _known_truth(vm: VM, value: Any) -> Any:
     return vm.decide(value) if isinstance(value, Expr) and value.sort is BOOL else value
 
 
-__all__ = ["Explored", "Impossible", "Options", "Run", "Session", "parameter_types"]
+__all__ = ["ExploredTarget", "FinishedPath", "Impossible", "Session", "UnitOptions", "parameter_types"]

@@ -14,13 +14,13 @@ import re
 from pathlib import Path
 
 from treadle.core.errors import UsageError
-from treadle.doors.unit.target import Target
+from treadle.doors.unit.target import UnitTarget
 
 # The last line of a written file: a digest of everything above it, so that hand edits are noticed.
 _SEAL = "# treadle unit, unedited: "
 
 
-def output_path(found: list[Target], texts: list[str], output: str | os.PathLike[str] | None) -> Path:
+def output_path(found: list[UnitTarget], texts: list[str], output: str | os.PathLike[str] | None) -> Path:
     if output is not None:
         path = Path(output)
         if path.suffix != ".py":
@@ -33,7 +33,7 @@ def output_path(found: list[Target], texts: list[str], output: str | os.PathLike
     return folder / name
 
 
-def path_line(path: Path, targets: list[Target]) -> str:
+def path_line(path: Path, targets: list[UnitTarget]) -> str:
     """A module that lives outside the tests' folder and the current one must be found by the tests."""
     for target in targets:
         depth = target.module.__name__.count(".") + (1 if hasattr(target.module, "__path__") else 0)

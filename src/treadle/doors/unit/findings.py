@@ -13,11 +13,11 @@ from collections import Counter
 from typing import Any
 
 from treadle.doors.unit.result import Suite, plain, shown
-from treadle.doors.unit.target import Target
-from treadle.symbolic.testcase import Outcome, TestCase, Violation
+from treadle.doors.unit.target import UnitTarget
+from treadle.symbolic.testcase import BrokenContract, CallOutcome, TestCase
 
 
-def _place(violation: Violation) -> str:
+def _place(violation: BrokenContract) -> str:
     if not violation.file:
         return ""
     near = os.path.relpath(violation.file)
@@ -57,7 +57,7 @@ def comment(case: TestCase) -> list[str]:
     return [f"# {line}" for line in textwrap.wrap(f"a finding: {what(case, place)}{how}", 90, break_on_hyphens=False)]
 
 
-def _tells_result(violation: Violation) -> bool:
+def _tells_result(violation: BrokenContract) -> bool:
     shows = violation.own and violation.kind != "invariant"
     return shows and violation.has_returned and violation.returned is not None
 
@@ -127,13 +127,13 @@ _UNTOLD = "Failed to recompute the values of the contract condition"
 _MARKERS = {"SilentContractError": "to write nothing", "OfflineContractError": "to stay offline"}
 
 
-def broken_for_real(case: TestCase, why: str, target: Target, contracts: bool) -> bool:
+def broken_for_real(case: TestCase, why: str, target: UnitTarget, contracts: bool) -> bool:
     """The real run decided what the prediction had left open: the case becomes one of that, to be run again.
 
     That is a condition that could not be decided, an effect that deal.has does not declare, or how a violation is told.
     """
     if case.violation is not None and _UNTOLD in why and case.outcome.raises is not RuntimeError:
-        case.outcome = Outcome(raises=RuntimeError, drained=case.outcome.drained)
+        case.outcome = CallOutcome(raises=RuntimeError, drained=case.outcome.drained)
         return True
     if case.violation is not None or case.outcome.raises is not None:
         return False
@@ -141,12 +141,12 @@ def broken_for_real(case: TestCase, why: str, target: Target, contracts: bool) -
     if error is None or not (case.undecided or error.__name__ in _MARKERS):
         return False
     if error.__name__ in _MARKERS:
-        broken = Violation("effect", target.name, True, _MARKERS[error.__name__], target.file, target.line)
+        broken = BrokenContract("effect", target.name, True, _MARKERS[error.__name__], target.file, target.line)
     else:
         named = [violation for violation, _ in case.undecided if violation.condition in why]
         broken = named[0] if named else case.undecided[0][0]
     case.violation = broken if contracts else None
-    case.outcome = Outcome(raises=error, drained=case.outcome.drained)
+    case.outcome = CallOutcome(raises=error, drained=case.outcome.drained)
     return True
 
 

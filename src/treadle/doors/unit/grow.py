@@ -21,12 +21,12 @@ from typing import Any
 from treadle import __version__
 from treadle.core.errors import UsageError
 from treadle.doors.unit.code import Code, changes, code_of
-from treadle.doors.unit.explore import Explored, Options, parameter_types
-from treadle.doors.unit.select import ALL_PATHS, NOTHING, Known, Selection
-from treadle.doors.unit.target import Target
+from treadle.doors.unit.explore import ExploredTarget, UnitOptions, parameter_types
+from treadle.doors.unit.select import ALL_PATHS, NOTHING, AlreadyCovered, TestSelection
+from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic.heap.aliasings import Choices
-from treadle.symbolic.path import Alternative, Place, Trail
-from treadle.symbolic.testcase import Node, TestCase
+from treadle.symbolic.path import Alternative, CodePlace, Trail
+from treadle.symbolic.testcase import CaseObject, TestCase
 
 # Of the kept form itself; another number cannot be read.
 VERSION = 3
@@ -35,7 +35,7 @@ _BUDGETS = ("k", "seconds", "most_paths", "summaries", "keep_summaries")
 
 
 @dataclass(slots=True)
-class Kept:
+class TargetMemory:
     """What is known of one target after its last run."""
 
     target: str
@@ -57,8 +57,8 @@ class Kept:
     met: list[str] = field(default_factory=list)
     traces: list[tuple[Any, ...]] = field(default_factory=list)
     # what keeps the suite from claiming every path, whatever is added to it
-    unsupported: list[Place] = field(default_factory=list)
-    sampled: list[Place] = field(default_factory=list)
+    unsupported: list[CodePlace] = field(default_factory=list)
+    sampled: list[CodePlace] = field(default_factory=list)
     deep: int = 0
     wrong: int = 0
     made_by: str = ""
@@ -83,14 +83,14 @@ class Kept:
         }
 
     @classmethod
-    def from_json(cls, found: Any) -> Kept:
+    def from_json(cls, found: Any) -> TargetMemory:
         """Raises ValueError with the reason when this is not what `to_json` gave."""
         if not isinstance(found, dict) or found.get("version") != VERSION:
             raise ValueError("it was not written by this version of Treadle")
         try:
             facts = {f.name: found[f.name] for f in dataclasses.fields(cls)}
             facts |= {name: [_trail(t) for t in found[name]] for name in _TRAILS}
-            facts |= {name: [Place(str(f), int(n), str(w)) for f, n, w in found[name]] for name in _PLACES}
+            facts |= {name: [CodePlace(str(f), int(n), str(w)) for f, n, w in found[name]] for name in _PLACES}
             facts["inside"] = {_trail(t): tuple((int(a), int(b)) for a, b in at) for t, at in found["inside"]}
             facts |= {name: [str(one) for one in found[name]] for name in ("decided", "met")}
             facts["traces"] = [_as_tuple(trace) for trace in found["traces"]]
@@ -160,14 +160,14 @@ def made_by() -> str:
     return f"treadle {__version__}, Python {sys.version_info.major}.{sys.version_info.minor}"
 
 
-def matters(options: Options) -> dict[str, Any]:
+def matters(options: UnitOptions) -> dict[str, Any]:
     """The options that decide which paths there are, as they look after a round through JSON."""
     chosen = {k: v for k, v in dataclasses.asdict(options).items() if k not in _BUDGETS}
     found: dict[str, Any] = json.loads(json.dumps(chosen, default=repr))
     return found
 
 
-def parameters(target: Target, options: Options) -> dict[str, str]:
+def parameters(target: UnitTarget, options: UnitOptions) -> dict[str, str]:
     """The types that the arguments have: they may come from code that no path enters."""
     shown = {name: repr(kind) for name, kind in parameter_types(target, options).items()}
     return {name: re.sub(r" at 0x[0-9a-fA-F]+", "", text) for name, text in shown.items()}
@@ -180,13 +180,13 @@ def parameters(target: Target, options: Options) -> dict[str, str]:
 class Growth:
     """How one target goes on: from which trails, under which bound."""
 
-    kept: Kept
+    kept: TargetMemory
     k: int
     start: list[Alternative] = field(default_factory=list)
     # as in `Session`
     inside: dict[Trail, Choices] = field(default_factory=dict)
     decided: list[str] = field(default_factory=list)
-    known: Known = NOTHING
+    known: AlreadyCovered = NOTHING
     # its tests are no longer in the file: they are made again, from their trails
     again: bool = False
 
@@ -214,7 +214,7 @@ class Growth:
         return frozenset(self.kept.finished)
 
 
-def go_on(kept: Kept, target: Target, options: Options, wanted: int | None) -> Growth:
+def go_on(kept: TargetMemory, target: UnitTarget, options: UnitOptions, wanted: int | None) -> Growth:
     """The next step of growing: what was left pending, else the next bound (or the one that is wanted)."""
     _check(kept, target, options)
     if wanted is not None and wanted < kept.k:
@@ -227,11 +227,11 @@ def go_on(kept: Kept, target: Target, options: Options, wanted: int | None) -> G
     if wanted is not None and not kept.complete:
         k = wanted
     trails = [*kept.pending, *(kept.cut if k > kept.k else ())]
-    known = Known(frozenset(kept.met), traces=tuple(kept.traces))
+    known = AlreadyCovered(frozenset(kept.met), traces=tuple(kept.traces))
     return Growth(kept, k, [Alternative(t, None) for t in dict.fromkeys(trails)], kept.inside, kept.decided, known)
 
 
-def _check(kept: Kept, target: Target, options: Options) -> None:
+def _check(kept: TargetMemory, target: UnitTarget, options: UnitOptions) -> None:
     """The kept trails belong to this code under these options, or they mean nothing."""
     anew = f"run treadle unit {kept.target} -k {kept.k} to start anew"
     if kept.made_by != made_by():
@@ -266,20 +266,20 @@ def _flag(name: str, value: Any) -> str:
 
 
 def keep(
-    explored: Explored,
-    options: Options,
+    explored: ExploredTarget,
+    options: UnitOptions,
     file: str,
     growth: Growth | None,
     wrong: int,
     written: Collection[int] | None = None,
-) -> Kept:
+) -> TargetMemory:
     """What is known after a run; `growth` is what the run went on from, None if it began at the root.
 
     `written` are the cases that have come through, by identity; all of them when it is not given.
     """
     seen = explored.seen
     again = growth is not None and growth.again
-    before = growth.kept if growth is not None else Kept(explored.target.text, file, options.k)
+    before = growth.kept if growth is not None else TargetMemory(explored.target.text, file, options.k)
     wider = options.k > before.k
     missed = [*seen.unsupported, *seen.gave_up, *explored.unlabelled, *explored.unwritten]
     classes = {cls for case in explored.cases for cls in _classes(case)}
@@ -294,7 +294,7 @@ def keep(
         cases = [c for c in explored.cases if written is None or id(c) in written]
         met, left = _selected(explored.selection, cases)
         cut, pending = ([()] * bool(found and left) for found in (seen.cut["loop"], pending))
-    return Kept(
+    return TargetMemory(
         explored.target.text,
         file,
         options.k,
@@ -317,7 +317,7 @@ def keep(
     )
 
 
-def _selected(selection: Selection, cases: Iterable[TestCase]) -> tuple[list[str], bool]:
+def _selected(selection: TestSelection, cases: Iterable[TestCase]) -> tuple[list[str], bool]:
     """The goals that have their test, and whether there may be more to find with another bound."""
     bits = selection.met(cases)
     met = [goal.text for number, goal in enumerate(selection.goals) if bits >> number & 1]
@@ -333,7 +333,7 @@ def _classes(case: TestCase) -> Iterable[type]:
         value = todo.pop()
         if isinstance(value, tuple):
             todo.extend(value)
-        elif isinstance(value, Node) and id(value) not in met:
+        elif isinstance(value, CaseObject) and id(value) not in met:
             met.add(id(value))
             if value.cls is not None:
                 yield value.cls

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from treadle.doors.unit.owned import Owning
-from treadle.doors.unit.target import Target
+from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic import types as t
-from treadle.symbolic.heap.assumptions import Assumption
+from treadle.symbolic.heap.assumptions import HeapAssumption
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.types import fields
 from treadle.symbolic.python.types.heirs import known_subclasses
@@ -32,7 +32,7 @@ from treadle.symbolic.python.types.heirs import known_subclasses
 class Inferred:
     """An assumption, and why it holds; `says` is what follows from it for these inputs, in a person's words."""
 
-    assumption: Assumption
+    assumption: HeapAssumption
     reason: str
     says: str = ""
 
@@ -44,7 +44,7 @@ class _No(Exception):
     """The structure may be cyclic."""
 
 
-def inferred(target: Target, types: dict[str, t.Type]) -> list[Inferred]:
+def inferred(target: UnitTarget, types: dict[str, t.Type]) -> list[Inferred]:
     """What the code says about the inputs."""
     inputs: dict[str, t.Type] = dict(types)
     if target.receiver == "self" and target.cls is not None:
@@ -53,7 +53,7 @@ def inferred(target: Target, types: dict[str, t.Type]) -> list[Inferred]:
     return [*linked, *_owned(target, inputs, {one.assumption for one in linked})]
 
 
-def _linked_by_constructors(target: Target, inputs: dict[str, t.Type]) -> list[Inferred]:
+def _linked_by_constructors(target: UnitTarget, inputs: dict[str, t.Type]) -> list[Inferred]:
     """acyclic(x) for every input whose structure only constructors link."""
     found: list[Inferred] = []
     for name, kind in inputs.items():
@@ -69,14 +69,14 @@ def _linked_by_constructors(target: Target, inputs: dict[str, t.Type]) -> list[I
             continue
         shown = ", ".join(f"{cls.__name__}.{field}" for cls, own in links.items() for field in own)
         verb = "is" if "," not in shown else "are"
-        found.append(Inferred(Assumption("acyclic", (name,)), f"{shown} {verb} assigned by constructors only"))
+        found.append(Inferred(HeapAssumption("acyclic", (name,)), f"{shown} {verb} assigned by constructors only"))
     return found
 
 
 # --- fields that own what they hold -----------------------------------------------------------------------------
 
 
-def _owned(target: Target, inputs: dict[str, t.Type], known: set[Assumption]) -> list[Inferred]:
+def _owned(target: UnitTarget, inputs: dict[str, t.Type], known: set[HeapAssumption]) -> list[Inferred]:
     held = _held_by_fields(inputs.values())
     try:
         owning = Owning({target.file, *_project_files(target), *_files_of(held)})
@@ -86,14 +86,14 @@ def _owned(target: Target, inputs: dict[str, t.Type], known: set[Assumption]) ->
     if not owned:
         return []
     whole = set(_names(held)) <= set(owned) and not any(map(_has_open_parts, _kinds(held)))
-    assumption = Assumption("owned", tuple(owned))
+    assumption = HeapAssumption("owned", tuple(owned))
     shown = [f"{cls.__name__}.{field}" for cls, own in held.items() for field in own if field in owned]
     hold = "holds" if len(shown) == 1 else "hold"
     reason = f"what {' and '.join(shown)} {hold} is made to be put there, and never given away"
     says = list(_statements(inputs, held, owned, whole)) or [f"nothing else holds what {' and '.join(shown)} {hold}"]
     found = [Inferred(assumption, reason, text) for text in dict.fromkeys(says)]
     for name, kind in inputs.items():
-        acyclic = Assumption("acyclic", (name,))
+        acyclic = HeapAssumption("acyclic", (name,))
         if whole and acyclic not in known and _may_come_back(kind, held):
             found.append(Inferred(acyclic, reason))
     return found
@@ -266,7 +266,7 @@ def _comes_back(links: dict[type, dict[str, set[type]]]) -> bool:
 _FORBIDDEN = ("__new__", "__setattr__", "__setstate__", "__getattr__", "__getattribute__")
 
 
-def _only_constructors(links: dict[type, dict[str, set[type]]], target: Target) -> None:
+def _only_constructors(links: dict[type, dict[str, set[type]]], target: UnitTarget) -> None:
     names = {field for own in links.values() for field in own}
     constructors: set[ast.AST] = set()
     files: set[str] = {target.file}
@@ -373,7 +373,7 @@ def _is_super(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
-def _project_files(target: Target) -> list[str]:
+def _project_files(target: UnitTarget) -> list[str]:
     """Every file of the target's package; of a single module, the files beside it that mention it.
 
     Not its tests: those put objects together as no program would, Treadle's own above all.

@@ -1,6 +1,6 @@
 """A pytest plugin for checking generated tests: every test alone in its own process, and coverage of the whole.
 
-Loaded only by `output.unit_check`, in a fresh process; it imports nothing of Treadle, so that the tests run as they
+Loaded only by `doors.unit.check`, in a fresh process; it imports nothing of Treadle, so that the tests run as they
 will run for their owner. Results go to the file named by TREADLE_CHECK as JSON lines.
 """
 
@@ -61,7 +61,7 @@ def _report(line: dict[str, Any]) -> None:
 
 
 def _give_up(error: OSError) -> None:
-    """There is no place for the results, such as on a full disk: `output.unit_check` knows this exit code."""
+    """There is no place for the results, such as on a full disk: `doors.unit.check` knows this exit code."""
     os.write(2, f"\n{error.strerror}\n".encode())
     os._exit(74)
 

@@ -1,7 +1,7 @@
 """`--missing`: only tests for paths that the project's own tests do not take.
 
-The own tests are run once, in a process of their own, with `output.recorder`: it writes down the path of every call of
-the targets, and the arcs between lines, which coverage.py turns into figures. The generated tests are run with the
+The own tests are run once, in a process of their own, with `doors.unit.recorder`: it writes down the path of every call
+of the targets, and the arcs between lines, which coverage.py turns into figures. The generated tests are run with the
 same recorder; one whose call takes a path that the own tests have taken is left out. Lines and conditions cannot tell
 apart paths that differ in aliasing only: where several generated tests take one path, the shape of the arguments
 decides as well.
@@ -24,12 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from treadle.core.errors import InternalError, UsageError
-from treadle.doors.unit.check import Coverage, check_room, from_report, scratch
-from treadle.doors.unit.explore import Explored
+from treadle.doors.unit.check import CodeCoverage, check_room, from_report, scratch
+from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.files import is_unedited
 from treadle.doors.unit.result import Suite
-from treadle.doors.unit.select import ALL_PATHS, NOTHING, Known, fewest
-from treadle.doors.unit.target import Target
+from treadle.doors.unit.select import ALL_PATHS, NOTHING, AlreadyCovered, fewest
+from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic.python.machine.callgraph import world
 
 # A suite that takes longer is better measured once, by its owner; generating must stay a matter of minutes.
@@ -46,7 +46,7 @@ class OwnTests:
     failed: list[str] = field(default_factory=list)
     # target -> (path, shape of the arguments) of its calls
     calls: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
-    coverage: Coverage = field(default_factory=Coverage)
+    coverage: CodeCoverage = field(default_factory=CodeCoverage)
     # target -> the ways that its conditions went, as instructions
     ways: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
     # (file, line): lines that were run on behalf of the targets
@@ -71,7 +71,7 @@ class OwnTests:
 
 
 def own_tests(
-    targets: Sequence[Target],
+    targets: Sequence[UnitTarget],
     output: Path,
     tests: str | os.PathLike[str] | None,
     append: bool,
@@ -103,15 +103,15 @@ def own_tests(
     return found
 
 
-def known_to(own: OwnTests, select: str) -> Known:
+def known_to(own: OwnTests, select: str) -> AlreadyCovered:
     """The goals that the own tests meet, as far as that is known before there are others to compare with."""
     if select == ALL_PATHS:
-        return Known(first=frozenset(own.uncovered))
-    return Known(lines=frozenset(own.lines)) if select != "local-paths" else NOTHING
+        return AlreadyCovered(first=frozenset(own.uncovered))
+    return AlreadyCovered(lines=frozenset(own.lines)) if select != "local-paths" else NOTHING
 
 
 def _record(
-    command: list[str], targets: Sequence[Target], folder: Path, environment: dict[str, str], local: bool = False
+    command: list[str], targets: Sequence[UnitTarget], folder: Path, environment: dict[str, str], local: bool = False
 ) -> tuple[subprocess.CompletedProcess[str], dict[str, Any] | None, dict[str, Any] | None]:
     files = {m.__file__ for t in targets for m in world(t.module) if m.__file__} | {t.file for t in targets}
     out = folder / "paths.json"
@@ -147,7 +147,7 @@ def _reason(done: subprocess.CompletedProcess[str]) -> str:
     return (errors or said or [f"pytest ended with exit code {done.returncode}"])[0][:300]
 
 
-def _measure(found: OwnTests, arcs: dict[str, list[list[int]]], targets: Sequence[Target], folder: Path) -> None:
+def _measure(found: OwnTests, arcs: dict[str, list[list[int]]], targets: Sequence[UnitTarget], folder: Path) -> None:
     import coverage
 
     files = sorted({t.file for t in targets})
@@ -161,7 +161,7 @@ def _measure(found: OwnTests, arcs: dict[str, list[list[int]]], targets: Sequenc
         return
     report = json.loads(out.read_text(encoding="utf-8"))
     found.coverage = from_report(report, targets)
-    spans = {(os.path.realpath(t.file), t.file): [] for t in targets}  # type: dict[tuple[str, str], list[Target]]
+    spans: dict[tuple[str, str], list[UnitTarget]] = {(os.path.realpath(t.file), t.file): [] for t in targets}
     for target in targets:
         spans[os.path.realpath(target.file), target.file].append(target)
     for name, entry in report["files"].items():
@@ -172,7 +172,7 @@ def _measure(found: OwnTests, arcs: dict[str, list[list[int]]], targets: Sequenc
                 found.uncovered |= {(file, line) for line in inside}
 
 
-def _within(line: int, target: Target) -> bool:
+def _within(line: int, target: UnitTarget) -> bool:
     first, last = target.body()
     return first <= line <= last
 
@@ -201,7 +201,7 @@ def drop_taken(suite: Suite, own: OwnTests) -> bool:
     return bool(taken)
 
 
-def _new_goals(suite: Suite, explored: Explored) -> int:
+def _new_goals(suite: Suite, explored: ExploredTarget) -> int:
     """How many goals the generated tests meet; those that were known are none of their business."""
     written = {id(case) for case in suite.cases}
     found = 0

@@ -12,15 +12,17 @@ from pathlib import Path
 
 from treadle.core.errors import UsageError
 from treadle.doors.unit import store as unit_store
-from treadle.doors.unit.explore import Options
+from treadle.doors.unit.explore import UnitOptions
 from treadle.doors.unit.files import tests_in
-from treadle.doors.unit.grow import Growth, Kept, go_on, keep
+from treadle.doors.unit.grow import Growth, TargetMemory, go_on, keep
 from treadle.doors.unit.result import More, Suite
 from treadle.doors.unit.select import ALL_PATHS
-from treadle.doors.unit.target import Target
+from treadle.doors.unit.target import UnitTarget
 
 
-def growths(suite: Suite, found: Sequence[Target], options: Options, wanted: int | None, single: bool) -> list[Growth]:
+def growths(
+    suite: Suite, found: Sequence[UnitTarget], options: UnitOptions, wanted: int | None, single: bool
+) -> list[Growth]:
     """How each target goes on. Of a module, those that cannot are left out and said; one alone is an error."""
     growing: list[Growth] = []
     missing: list[str] = []
@@ -59,7 +61,7 @@ def file_of(growing: Sequence[Growth]) -> Path:
     return Path(files[0])
 
 
-def options_of(growth: Growth, options: Options) -> Options:
+def options_of(growth: Growth, options: UnitOptions) -> UnitOptions:
     room = max(len(growth.kept.finished), growth.kept.made) if growth.again else 0
     return dataclasses.replace(options, k=growth.k, most_paths=options.most_paths + room)
 
@@ -93,9 +95,9 @@ def grown(suite: Suite, growing: Sequence[Growth], content: str) -> More:
     )
 
 
-def remembered(suite: Suite, options: Options, file: Path, growing: Sequence[Growth] = ()) -> list[Kept]:
+def remembered(suite: Suite, options: UnitOptions, file: Path, growing: Sequence[Growth] = ()) -> list[TargetMemory]:
     """What the next --more needs."""
-    found: list[Kept] = []
+    found: list[TargetMemory] = []
     before = {g.kept.target: g for g in growing}
     for explored in suite.explored:
         growth = before.get(explored.target.text)

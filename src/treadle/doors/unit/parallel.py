@@ -20,11 +20,11 @@ from typing import Any
 
 from treadle.doors.unit.cases import Cases
 from treadle.doors.unit.ctrl_c import CtrlC
-from treadle.doors.unit.explore import Explored, Session
-from treadle.doors.unit.pool import Pool, Process
-from treadle.doors.unit.worker import Setup, Task
-from treadle.symbolic.explore import Ran, book, run_one
-from treadle.symbolic.path import Alternative, Path, Trail
+from treadle.doors.unit.explore import ExploredTarget, Session
+from treadle.doors.unit.pool import Process, UnitWorkers
+from treadle.doors.unit.worker import PathsTask, Setup
+from treadle.symbolic.explore import PathRun, book, run_one
+from treadle.symbolic.path import Alternative, SymbolicPath, Trail
 from treadle.symbolic.solve.solver import Solver
 
 # Long enough that talking costs little, short enough that nobody waits for work.
@@ -44,7 +44,7 @@ class _Node:
     alternative: Alternative
     parent: _Node | None = None
     next: _Node | None = None
-    ran: Ran[Cases] | None = None
+    ran: PathRun[Cases] | None = None
     taken: bool = False
     lost: bool = False
     booked: bool = False
@@ -106,7 +106,7 @@ class _Tree:
     def begin(self) -> None:
         self.begun = self.begun if self.begun is not None else time.monotonic()
 
-    def add(self, node: _Node, ran: Ran[Cases]) -> list[_Node]:
+    def add(self, node: _Node, ran: PathRun[Cases]) -> list[_Node]:
         """A path has been run, here or elsewhere; what it left for later."""
         node.ran = ran
         return self._chain(node, list(reversed(ran.alternatives)))
@@ -156,14 +156,14 @@ class _Tree:
             self._solver = self.session.solver()
         self.begin()
         given = node.alternative
-        path = Path(self._solver, given.trail, given.model, self.deadline, words=self.session.samples)
+        path = SymbolicPath(self._solver, given.trail, given.model, self.deadline, words=self.session.samples)
         self.add(node, run_one(self.session.cases, path))
 
     def explore_here(self) -> None:
         self.session.explore()
         self.over = self.concluded = True
 
-    def finish(self) -> Explored:
+    def finish(self) -> ExploredTarget:
         result = self.session.result if self.concluded else self.session.finish()
         result.summaries += self.counts
         result.warnings += [w for w in dict.fromkeys(self.warnings) if w not in result.warnings]
@@ -173,7 +173,7 @@ class _Tree:
 class _Coordinator:
     """Hands out work, and books what comes back."""
 
-    def __init__(self, trees: Sequence[_Tree], pool: Pool) -> None:
+    def __init__(self, trees: Sequence[_Tree], pool: UnitWorkers) -> None:
         self.trees = trees
         self.pool = pool
         self.given: dict[int, _Given] = {}
@@ -237,7 +237,7 @@ class _Coordinator:
                 trail = None if tree.whole else node.alternative.trail
                 number = next(self.numbers)
                 self.given[number] = _Given(tree, {node.alternative.trail: node})
-                self.pool.give(process, Task(number, self.places[id(tree)], trail, left, _BUDGET))
+                self.pool.give(process, PathsTask(number, self.places[id(tree)], trail, left, _BUDGET))
 
     def _work_for(self, process: Process) -> tuple[_Tree, _Node] | None:
         """Of a function that everybody has left; of the worker's own; of a new one; of any.
@@ -319,7 +319,7 @@ def explore_all(
     workers: int,
     progress: Progress | None = None,
     ctrl_c: CtrlC | None = None,
-) -> list[Explored]:
+) -> list[ExploredTarget]:
     """All sessions, in so many processes; the same as one after the other in this one. Ctrl-C keeps what was found."""
     ctrl_c = ctrl_c or CtrlC()
     with ctrl_c:
@@ -328,7 +328,7 @@ def explore_all(
 
 def _explore_all(
     sessions: Sequence[Session], texts: Sequence[str], workers: int, progress: Progress | None, ctrl_c: CtrlC
-) -> list[Explored]:
+) -> list[ExploredTarget]:
     trees = [_Tree(session) for session in sessions]
     for tree in trees:
         tree.session.ctrl_c = ctrl_c
@@ -337,7 +337,7 @@ def _explore_all(
     setup = Setup.of(texts, [(s.target.text, s.options, dict(s.inside), s.known) for s in sessions])
     try:
         if any(not tree.over for tree in trees):
-            with Pool(workers, setup) as pool:
+            with UnitWorkers(workers, setup) as pool:
                 _Coordinator(trees, pool).run(ctrl_c)
                 for tree in trees:
                     tree.warnings += pool.warnings

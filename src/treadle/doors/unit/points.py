@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from treadle.core.errors import UsageError
-from treadle.doors.unit.target import Target
+from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic.ir import flow
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.python.compile import source
@@ -54,12 +54,12 @@ def places(texts: Iterable[str | int]) -> list[tuple[str | None, int]]:
     return list(dict.fromkeys(found))
 
 
-def points_of(texts: Iterable[str | int], target: Target) -> list[Point]:
+def points_of(texts: Iterable[str | int], target: UnitTarget) -> list[Point]:
     """The points, each looked up in the program that the target belongs to."""
     return [_point(given, line, target) for given, line in places(texts)]
 
 
-def _point(given: str | None, line: int, target: Target) -> Point:
+def _point(given: str | None, line: int, target: UnitTarget) -> Point:
     file = target.file if given is None else _file(given, target)
     text = f"{given or os.path.basename(file)}:{line}"
     try:
@@ -75,7 +75,7 @@ def _point(given: str | None, line: int, target: Target) -> Point:
     return Point(text, file, line, tuple(sorted(wanted)), not set(wanted) & alive)
 
 
-def _file(given: str, target: Target) -> str:
+def _file(given: str, target: UnitTarget) -> str:
     """The loaded file that a name means: the target's own, else one whose path ends like that."""
     wanted = os.path.normpath(given).split(os.sep)
     loaded = {f for m in list(sys.modules.values()) if isinstance(f := getattr(m, "__file__", None), str)}
@@ -121,7 +121,7 @@ def _code_lines(definition: Definition, file: str) -> tuple[set[int], set[int]]:
         code = todo.pop()
         alive |= flow.code_lines(code, flow.reachable(code))
         every |= flow.code_lines(code)
-        todo.extend(s.function for block in code.blocks for s in block.steps if isinstance(s, ir.Closure))
+        todo.extend(s.function for block in code.blocks for s in block.steps if isinstance(s, ir.ClosureStep))
     return alive, every - alive
 
 

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from treadle.doors.unit.worker import Setup, Task, receive, send
+from treadle.doors.unit.worker import PathsTask, Setup, receive, send
 
 # Replacements for workers that died; a program that kills more of them than this is not worth the next one.
 _SPARE = 8
@@ -80,7 +80,7 @@ class Process:
         self._popen.wait()
 
 
-class Pool:
+class UnitWorkers:
     """So many workers, as long as it is open."""
 
     def __init__(self, workers: int, setup: Setup) -> None:
@@ -99,7 +99,7 @@ class Pool:
         except OSError as error:
             self.warnings.append(f"a worker process cannot be started ({error.strerror}); the others do its work")
 
-    def __enter__(self) -> Pool:
+    def __enter__(self) -> UnitWorkers:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -120,7 +120,7 @@ class Pool:
         """Workers came up and died, again and again."""
         return self._met and not self._processes
 
-    def give(self, process: Process, task: Task) -> None:
+    def give(self, process: Process, task: PathsTask) -> None:
         process.tasks.append(task.number)
         process.tell(task)
 

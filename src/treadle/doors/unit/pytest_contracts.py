@@ -18,11 +18,11 @@ from typing import Any
 
 from treadle.doors.unit.contracts import Contracts, free_names
 from treadle.doors.unit.pytest_values import Imports, NotWritable, leaf
-from treadle.doors.unit.target import Target
+from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic.python.contracts import conditions
 from treadle.symbolic.python.contracts.conditions import Condition
 from treadle.symbolic.python.contracts.formula import owner_of, returned
-from treadle.symbolic.testcase import Node, TestCase
+from treadle.symbolic.testcase import CaseObject, TestCase
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class Promised:
 class Promises:
     """The postconditions and invariants of one target, ready to be written."""
 
-    def __init__(self, target: Target, imports: Imports) -> None:
+    def __init__(self, target: UnitTarget, imports: Imports) -> None:
         self.target = target
         self.imports = imports
         self.conditions = Contracts(target).promises()
@@ -164,7 +164,7 @@ def _changed(case: TestCase) -> list[tuple[str, Condition]]:
     """Arguments beside the object of the call that it has changed, with the invariants of their classes."""
     found: list[tuple[str, Condition]] = []
     for name, value in case.arguments.items():
-        if name == "self" or not isinstance(value, Node) or value.cls is None or value.kind != "instance":
+        if name == "self" or not isinstance(value, CaseObject) or value.cls is None or value.kind != "instance":
             continue
         after = case.after.get(value.number)
         if after is not None and after.fields != value.fields:

@@ -25,9 +25,9 @@ from treadle.doors.unit.pytest_values import (
     quoted,
     text,
 )
-from treadle.doors.unit.target import Target
+from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic.python.contracts.conditions import as_written
-from treadle.symbolic.testcase import Node, Opaque, TestCase
+from treadle.symbolic.testcase import CaseObject, Opaque, TestCase
 
 _WIDTH = 100
 _ID_WIDTH = 90
@@ -43,7 +43,7 @@ class Rendered:
 
 
 @dataclass(slots=True)
-class Written:
+class RenderedSuite:
     """A test file's parts; `source()` joins them."""
 
     title: str
@@ -74,16 +74,16 @@ class Written:
 
 
 def write(
-    groups: list[tuple[Target, list[TestCase]]],
+    groups: list[tuple[UnitTarget, list[TestCase]]],
     approximate: frozenset[int] = frozenset(),
     taken: frozenset[str] = frozenset(),
     plainly: frozenset[int] | None = frozenset(),
-) -> Written:
+) -> RenderedSuite:
     """The test file for the cases of some targets; `approximate`: ids of cases whose floats need a tolerance;
     `taken`: names that a test must not have; `plainly`: ids of cases without assertions from contracts (None: all)."""
     names = ", ".join(target.text.replace(":", ".") for target, _ in groups[:4])
     more = f" and {len(groups) - 4} more" if len(groups) > 4 else ""
-    written = Written(f"Tests of {names}{more}, written by `treadle unit`.")
+    written = RenderedSuite(f"Tests of {names}{more}, written by `treadle unit`.")
     used = set(taken)
     for target, cases in groups:
         _Writer(target, written, used, approximate, plainly).all(cases)
@@ -93,8 +93,8 @@ def write(
 class _Writer:
     def __init__(
         self,
-        target: Target,
-        written: Written,
+        target: UnitTarget,
+        written: RenderedSuite,
         used: set[str],
         approximate: frozenset[int],
         plainly: frozenset[int] | None,
@@ -307,13 +307,13 @@ class _Writer:
             kind = self.imports.of(outcome.raises)
             return self._raising(kind, call, outcome.message)
         value = outcome.value
-        if isinstance(value, Node) and value.number in builder.names:
+        if isinstance(value, CaseObject) and value.number in builder.names:
             return [f"assert {call} is {builder.names[value.number]}"]
         if value is None or isinstance(value, bool):
             return [f"assert {call} is {value}"]
         if comparable(value, builder.names):
             return [self._equality(case, call, text(value, self.imports, builder.names), value)]
-        if isinstance(value, Node) and value.kind == "held":
+        if isinstance(value, CaseObject) and value.kind == "held":
             try:
                 shown = container(value, self.imports, builder.names)
                 return [f"assert {call} == {shown}"]
@@ -388,7 +388,7 @@ class _Assertions:
 
     def of(self, path: str, value: Any) -> list[str]:
         """path holds value."""
-        if isinstance(value, Node):
+        if isinstance(value, CaseObject):
             if value.number in self.names:
                 return [f"assert {path} is {self.names[value.number]}"]
             if comparable(value, self.names):
@@ -412,7 +412,7 @@ class _Assertions:
             return [f"assert {path} is {shown}"]
         return [self.writer._equality(self.case, path, shown, value)]
 
-    def _kind(self, path: str, node: Node) -> list[str]:
+    def _kind(self, path: str, node: CaseObject) -> list[str]:
         if node.kind in ("instance", "held") and node.cls is not None:
             try:
                 return [f"assert type({path}) is {self.imports.of(node.cls)}"]
@@ -420,7 +420,7 @@ class _Assertions:
                 return []
         return []
 
-    def contents(self, path: str, node: Node) -> list[str]:
+    def contents(self, path: str, node: CaseObject) -> list[str]:
         lines: list[str] = []
         if node.kind == "function":
             return self._calls(path, [arguments for arguments, _ in node.entries])
@@ -453,13 +453,13 @@ class _Assertions:
         shown = ", ".join(text(arguments, self.imports, self.names) for arguments in calls)
         return [f"assert [call.args for call in {path}.call_args_list] == [{shown}]"]
 
-    def _held(self, path: str, node: Node) -> list[str]:
+    def _held(self, path: str, node: CaseObject) -> list[str]:
         value = node.items[0]
         if any(isinstance(getattr(node.cls, m, None), types.FunctionType) for m in ("__iter__", "__len__", "__eq__")):
             return []  # the class shows itself otherwise than its base would
         if isinstance(value, tuple):
             return self.of(f"tuple({path})", value)
-        if isinstance(value, Node) and value.kind in ("list", "dict", "set"):
+        if isinstance(value, CaseObject) and value.kind in ("list", "dict", "set"):
             return self.of(f"{value.kind}({path})", value)
         try:
             return [f"assert {path} == {leaf(value, self.imports)}"]
@@ -582,7 +582,7 @@ def _spread(source: str) -> str:
 
 
 def _has_float(value: Any) -> bool:
-    if isinstance(value, Node):
+    if isinstance(value, CaseObject):
         return any(_has_float(v) for v in value.items) or any(_has_float(v) for _, v in value.entries)
     if isinstance(value, tuple):
         return any(_has_float(v) for v in value)
@@ -592,4 +592,4 @@ def _has_float(value: Any) -> bool:
 def _holds_mutable(value: Any) -> bool:
     if isinstance(value, tuple):
         return any(_holds_mutable(v) for v in value)
-    return isinstance(value, Node)
+    return isinstance(value, CaseObject)

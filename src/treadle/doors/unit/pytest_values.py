@@ -24,7 +24,7 @@ from unittest.mock import Mock
 from treadle.symbolic import types as t
 from treadle.symbolic.python.contracts.conditions import as_written
 from treadle.symbolic.python.types import hints, infer
-from treadle.symbolic.testcase import Node, Opaque
+from treadle.symbolic.testcase import CaseObject, Opaque
 
 
 class NotWritable(Exception):
@@ -146,7 +146,7 @@ def _by_repr(value: Any, imports: Imports) -> str:
 
 def text(value: Any, imports: Imports, names: dict[int, str]) -> str:
     """A value in terms of the names of the objects that were built."""
-    if isinstance(value, Node):
+    if isinstance(value, CaseObject):
         if value.number in names:
             return names[value.number]
         return container(value, imports, names)
@@ -156,7 +156,7 @@ def text(value: Any, imports: Imports, names: dict[int, str]) -> str:
     return leaf(value, imports)
 
 
-def container(node: Node, imports: Imports, names: dict[int, str]) -> str:
+def container(node: CaseObject, imports: Imports, names: dict[int, str]) -> str:
     if node.kind == "list":
         return f"[{', '.join(text(v, imports, names) for v in node.items)}]"
     if node.kind == "dict":
@@ -174,7 +174,7 @@ def container(node: Node, imports: Imports, names: dict[int, str]) -> str:
 
 def flat(value: Any, around: tuple[int, ...] = ()) -> bool:
     """A value that == compares completely: no objects of the program inside, and not itself."""
-    if isinstance(value, Node):
+    if isinstance(value, CaseObject):
         if value.kind in ("instance", "held", "function") or value.number in around:
             return False
         inside = (*around, value.number)
@@ -192,7 +192,7 @@ def comparable(value: Any, named: Container[int]) -> bool:
     def visit(part: Any) -> bool:
         if isinstance(part, tuple):
             return all(visit(p) for p in part)
-        if not isinstance(part, Node):
+        if not isinstance(part, CaseObject):
             return True
         if part.number in named or part.number in seen:
             return False
@@ -216,7 +216,7 @@ class Builder:
 
     def build(self, name: str, value: Any) -> str:
         """Make a value; its expression in the test."""
-        if isinstance(value, Node):
+        if isinstance(value, CaseObject):
             return self._node(value, name)
         if isinstance(value, tuple):
             parts = [self.build(f"{name}_{i}", v) for i, v in enumerate(value)]
@@ -232,7 +232,7 @@ class Builder:
 
     def value(self, value: Any) -> Any:
         """The real value, for trying constructors."""
-        if isinstance(value, Node):
+        if isinstance(value, CaseObject):
             return self.real[value.number]
         if isinstance(value, tuple):
             return tuple(self.value(v) for v in value)
@@ -250,7 +250,7 @@ class Builder:
         self._taken.add(name)
         return name
 
-    def _node(self, node: Node, wanted: str) -> str:
+    def _node(self, node: CaseObject, wanted: str) -> str:
         if node.number in self.names:
             return self.names[node.number]
         if node.number in self._making:
@@ -261,7 +261,7 @@ class Builder:
             return self._function(node, wanted)
         return self._container(node, wanted)
 
-    def _function(self, node: Node, wanted: str) -> str:
+    def _function(self, node: CaseObject, wanted: str) -> str:
         """A stand-in that returns what the path assumed."""
         results = [self.build(f"{wanted}_result", value) for value in node.items]
         values = [self.value(value) for value in node.items]
@@ -275,7 +275,7 @@ class Builder:
         self.lines.append(f"{name} = {self.imports.of(Mock)}({arguments})")
         return name
 
-    def _container(self, node: Node, wanted: str) -> str:
+    def _container(self, node: CaseObject, wanted: str) -> str:
         self._making.add(node.number)
         single = wanted.removesuffix("s") if wanted.endswith("s") else f"{wanted}_item"
         for i, item in enumerate(node.items):
@@ -296,7 +296,7 @@ class Builder:
         self._making.discard(node.number)
         return name
 
-    def _instance(self, node: Node, wanted: str) -> str:
+    def _instance(self, node: CaseObject, wanted: str) -> str:
         cls = node.cls
         assert cls is not None
         self.imports.of(cls)  # its name is taken before any object gets one
@@ -318,7 +318,7 @@ class Builder:
             self.finish()
         return name
 
-    def _constructed(self, node: Node, name: str, cls: type, ready: dict[str, Any]) -> bool:
+    def _constructed(self, node: CaseObject, name: str, cls: type, ready: dict[str, Any]) -> bool:
         """Try the constructor with the wanted fields; fix what differs by assignment."""
         plan = _constructor_arguments(cls, ready)
         if plan is None:
@@ -343,7 +343,7 @@ class Builder:
             return False
         return True
 
-    def _bare(self, node: Node, name: str, cls: type, ready: dict[str, Any]) -> None:
+    def _bare(self, node: CaseObject, name: str, cls: type, ready: dict[str, Any]) -> None:
         try:
             made: Any = object.__new__(cls)
         except TypeError as error:
@@ -366,7 +366,7 @@ class Builder:
 
 
 class _Cycle(Exception):
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: CaseObject) -> None:
         super().__init__(node.number)
         self.node = node
 

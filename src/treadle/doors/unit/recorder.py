@@ -1,6 +1,6 @@
 """A pytest plugin that writes down which path each call of a function takes.
 
-Loaded in a fresh process by `output.unit_missing`, for somebody's own tests and for generated ones; it imports nothing
+Loaded in a fresh process by `doors.unit.missing`, for somebody's own tests and for generated ones; it imports nothing
 of Treadle. TREADLE_RECORD names a JSON file: the functions to watch, the files whose lines make up a path, and where
 the result goes. A path is what happens in those files during the call: lines, the way each condition goes, where
 something is raised, what is called. Only a digest of it is kept, so two runs of one interpreter can be compared.
@@ -30,7 +30,7 @@ _MOST_NESTED = 8
 _CALL, _LINE, _OP, _RAISE, _RETURN, _BRANCH = range(6)
 
 
-class Record:
+class RecordedCall:
     """One call that is going on."""
 
     __slots__ = ("digest", "shape", "target", "ways")
@@ -60,13 +60,13 @@ class Recorder:
         self.arcs: dict[str, set[tuple[int, int]]] = {}
         self.test = ""
         self._local = threading.local()
-        self._waiting: dict[FrameType, Record] = {}  # generators between two values
+        self._waiting: dict[FrameType, RecordedCall] = {}  # generators between two values
 
     # --- what both ways of watching share ------------------------------------------------------------------
 
     @property
-    def active(self) -> list[Record]:
-        found: list[Record] | None = getattr(self._local, "active", None)
+    def active(self) -> list[RecordedCall]:
+        found: list[RecordedCall] | None = getattr(self._local, "active", None)
         if found is None:
             found = self._local.active = []
         return found
@@ -76,7 +76,7 @@ class Recorder:
         target = self.targets.get((code.co_filename, code.co_firstlineno))
         if target is None or len(self.active) >= _MOST_NESTED:
             return False
-        record = self._waiting.pop(frame, None) or Record(target, shape_of(frame))
+        record = self._waiting.pop(frame, None) or RecordedCall(target, shape_of(frame))
         self.active.append(record)
         return True
 
@@ -102,7 +102,7 @@ class Recorder:
         else:
             self.keep(record)
 
-    def keep(self, record: Record) -> None:
+    def keep(self, record: RecordedCall) -> None:
         found = self.calls.setdefault(record.target, {})
         found[self.test, record.digest.hexdigest(), record.shape] = None
         self.ways.setdefault(record.target, {}).setdefault(self.test, set()).update(record.ways)
@@ -123,7 +123,7 @@ class Recorder:
 
 
 def write(path: str, data: Any) -> None:
-    """Without a place for it, such as on a full disk, the process ends: `output.unit_missing` knows the code."""
+    """Without a place for it, such as on a full disk, the process ends: `doors.unit.missing` knows the code."""
     try:
         with open(path, "w", encoding="utf-8") as stream:
             json.dump(data, stream)

@@ -6,13 +6,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from treadle.doors.unit.check import Coverage
-from treadle.doors.unit.explore import Explored
+from treadle.doors.unit.check import CodeCoverage
+from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.pytest_values import Imports, NotWritable, text
 from treadle.doors.unit.select import ALL_PATHS
-from treadle.symbolic.path import Place
+from treadle.symbolic.path import CodePlace
 from treadle.symbolic.python.contracts.conditions import as_written
-from treadle.symbolic.testcase import Node, Opaque, TestCase
+from treadle.symbolic.testcase import CaseObject, Opaque, TestCase
 
 if TYPE_CHECKING:
     from treadle.doors.unit.missing import OwnTests
@@ -59,8 +59,8 @@ class Suite:
     names: list[str] = field(default_factory=list)
     paths: int = 0
     cut: Counter[str] = field(default_factory=Counter)
-    unsupported: list[Place] = field(default_factory=list)
-    sampled: list[Place] = field(default_factory=list)
+    unsupported: list[CodePlace] = field(default_factory=list)
+    sampled: list[CodePlace] = field(default_factory=list)
     # cases whose real run contradicts the prediction: bugs of Treadle, never written
     disagreements: list[tuple[TestCase, str]] = field(default_factory=list)
     # cases that rest on a stub which the real run contradicts: never written
@@ -68,8 +68,8 @@ class Suite:
     stub_files: tuple[str, ...] = ()
     # targets of a module that were left out, and why
     left_out: list[str] = field(default_factory=list)
-    coverage: Coverage = field(default_factory=Coverage)
-    explored: list[Explored] = field(default_factory=list)
+    coverage: CodeCoverage = field(default_factory=CodeCoverage)
+    explored: list[ExploredTarget] = field(default_factory=list)
     # what the project's own tests do (--missing)
     own_tests: OwnTests | None = None
     # of a suite that was added to (--more)
@@ -185,7 +185,7 @@ def plain(value: Any, seen: tuple[int, ...] = ()) -> Any:
 
 
 def shown(value: Any, seen: tuple[int, ...] = ()) -> str:
-    if isinstance(value, Node):
+    if isinstance(value, CaseObject):
         if value.number in seen:
             return "..."
         seen = (*seen, value.number)

@@ -1,7 +1,7 @@
 """Selection criteria of `treadle unit`: which paths get a test, and what may be claimed afterwards.
 
 A criterion other than all-paths is a set of goals (points, statements, branches) or the local paths of the target;
-`guide_for` makes its trace generator, `Selection` keeps what came of it. What no test meets is not simply missing:
+`guide_for` makes its trace generator, `TestSelection` keeps what came of it. What no test meets is not simply missing:
 none exists within the bound, or the line is dead, or the search did not see everything and it is not known.
 """
 
@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Any
 from treadle.core.errors import UsageError
 from treadle.doors.unit.points import places as places_of
 from treadle.doors.unit.points import points_of
-from treadle.doors.unit.target import Target
+from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic.explore import Exploration
 from treadle.symbolic.guide.guided import GoalGuide, Guide, NearestFirst
 from treadle.symbolic.guide.local_paths import LocalGuide
 from treadle.symbolic.ir import flow
 from treadle.symbolic.ir import steps as ir
-from treadle.symbolic.ir.flow import Goals
+from treadle.symbolic.ir.flow import FlowGoals
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.machine.callgraph import CallGraph
 from treadle.symbolic.testcase import TestCase
 
 if TYPE_CHECKING:
-    from treadle.doors.unit.explore import Explored
+    from treadle.doors.unit.explore import ExploredTarget
 
 ALL_PATHS = "all-paths"
 CRITERIA = (ALL_PATHS, "local-paths", "statements", "branches", "points")
@@ -48,7 +48,7 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class AlreadyCovered:
     """What has its test already, from an earlier run or among the project's own tests: nobody looks for it again."""
 
     # goals by their text; lines that are run, as (file, line); local paths
@@ -62,11 +62,11 @@ class Known:
         return goal.text in self.goals or any((goal.file, line) in self.lines for line in goal.lines)
 
 
-NOTHING = Known()
+NOTHING = AlreadyCovered()
 
 
 @dataclass(slots=True)
-class Selection:
+class TestSelection:
     """A criterion, its goals, and how the search for them ended."""
 
     select: str
@@ -113,25 +113,25 @@ def words(select: str, points: Sequence[str]) -> str:
 
 
 def guide_for(
-    target: Target, select: str, points: Sequence[str | int], k: int, known: Known = NOTHING
-) -> tuple[Guide, Selection]:
+    target: UnitTarget, select: str, points: Sequence[str | int], k: int, known: AlreadyCovered = NOTHING
+) -> tuple[Guide, TestSelection]:
     """The trace generator of a criterion; what is known is not looked for."""
     code = source.code_of(target.function.__code__)
     key = (target.file, target.line)
     if select == "local-paths":
-        entered = Goals(edges={(id(code), -1, True): 1})
+        entered = FlowGoals(edges={(id(code), -1, True): 1})
         graph = CallGraph(target.module, entered, [(key, 1)])
         local = LocalGuide(code, _raises, recursive=_calls_itself(code, target, graph))
         for trace in known.traces:
             local.covered.add(trace)
-        return local, Selection(select, [], k)
+        return local, TestSelection(select, [], k)
     if select == "points":
         goals = [Goal(p.text, p.file, p.line, p.lines, dead=p.dead) for p in points_of(points, target)]
     elif select == "statements":
         goals = _statements(target, code)
     else:
         goals = _branches(target, code)
-    wanted = Goals()
+    wanted = FlowGoals()
     before = sum(1 << number for number, goal in enumerate(goals) if known.has(goal))
     for number, goal in enumerate(goals):
         if before >> number & 1:
@@ -143,21 +143,21 @@ def guide_for(
     edges = sum(wanted.edges.values())
     graph = CallGraph(target.module, wanted, [(key, edges)])
     guide = GoalGuide(code, wanted, graph.reach, graph.afterwards, fewest=select == "points")
-    return guide, Selection(select, goals, k, before=before)
+    return guide, TestSelection(select, goals, k, before=before)
 
 
-def nearest_first(target: Target, lines: Iterable[tuple[str, int]]) -> Guide:
+def nearest_first(target: UnitTarget, lines: Iterable[tuple[str, int]]) -> Guide:
     """All paths, in an order: those that lead to the lines come first."""
     code = source.code_of(target.function.__code__)
-    goals = Goals({place: 1 << number for number, place in enumerate(sorted(lines))})
+    goals = FlowGoals({place: 1 << number for number, place in enumerate(sorted(lines))})
     graph = CallGraph(target.module, goals)
     return NearestFirst(code, goals, graph.reach, graph.afterwards)
 
 
-def _calls_itself(code: ir.Function, target: Target, graph: CallGraph) -> bool:
+def _calls_itself(code: ir.CompiledFunction, target: UnitTarget, graph: CallGraph) -> bool:
     @dataclass
     class Running:
-        code: ir.Function
+        code: ir.CompiledFunction
         globals: dict[str, Any]
 
     function = Running(code, target.function.__globals__)
@@ -165,13 +165,17 @@ def _calls_itself(code: ir.Function, target: Target, graph: CallGraph) -> bool:
     return any(graph.reach(function, step) for step in every)
 
 
-def _raises(step: ir.Step) -> frozenset[str] | None:
+def _raises(step: ir.IrStep) -> frozenset[str] | None:
     """Which exceptions a step may raise, as far as that is known."""
-    if isinstance(step, ir.BeginLoop | ir.Jump | ir.Catch | ir.Closure | ir.Branch | ir.LoadOuter):
+    if isinstance(
+        step, ir.BeginLoopStep | ir.JumpStep | ir.CatchStep | ir.ClosureStep | ir.BranchStep | ir.LoadOuterStep
+    ):
         return frozenset()
-    if isinstance(step, ir.Raise):
+    if isinstance(step, ir.RaiseStep):
         return frozenset({""})
-    if isinstance(step, ir.Assign | ir.Return) and (isinstance(step.value, ir.Const) or step.value.startswith("%")):
+    if isinstance(step, ir.AssignStep | ir.ReturnStep) and (
+        isinstance(step.value, ir.Const) or step.value.startswith("%")
+    ):
         return frozenset()
     return None
 
@@ -179,7 +183,7 @@ def _raises(step: ir.Step) -> frozenset[str] | None:
 # --- goals -------------------------------------------------------------------------------------------------
 
 
-def _statements(target: Target, code: ir.Function) -> list[Goal]:
+def _statements(target: UnitTarget, code: ir.CompiledFunction) -> list[Goal]:
     """The statements of the target's own body: those of functions inside it are theirs."""
     node = source.node_of(target.function.__code__)
     name = os.path.basename(target.file)
@@ -206,7 +210,7 @@ def _own(todo: list[ast.AST]) -> Iterable[ast.AST]:
             yield from _own(list(ast.iter_child_nodes(node)))
 
 
-def _branches(target: Target, code: ir.Function) -> list[Goal]:
+def _branches(target: UnitTarget, code: ir.CompiledFunction) -> list[Goal]:
     """Both sides of every condition of the target's own body, the parts of `and` and `or` included."""
     name = os.path.basename(target.file)
     sides = flow.branches(code)
@@ -215,7 +219,7 @@ def _branches(target: Target, code: ir.Function) -> list[Goal]:
     for number, side in sides:
         same = [n for n, line in lines.items() if line == lines[number]]
         which = f" condition {same.index(number) + 1}" if len(same) > 1 else ""
-        if isinstance(code.blocks[number].end, ir.Next):
+        if isinstance(code.blocks[number].end, ir.NextStep):
             words = "another round" if side else "no more rounds"
         else:
             words = "true" if side else "false"
@@ -233,7 +237,7 @@ _LIMITS = {
 }
 
 
-def conclude(selection: Selection, explored: Explored) -> None:
+def conclude(selection: TestSelection, explored: ExploredTarget) -> None:
     """After the search: drop the cases that add nothing, and note what may have been overlooked."""
     seen: Exploration = explored.seen
     selection.loops = bool(seen.cut["loop"])

@@ -11,25 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from treadle.doors.unit.result import Suite
-from treadle.doors.unit.select import ALL_PATHS, Goal, Selection, fewest, words
+from treadle.doors.unit.select import ALL_PATHS, Goal, TestSelection, fewest, words
 
 # More goals than this would bury the summary; --json has them all.
 _MOST_GOALS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PointAnswer:
     """One goal, and what is known about it; `tests` are numbers of cases."""
 
     goal: Goal
     verdict: str  # 'reached', 'none', 'dead', 'unknown'
     tests: tuple[int, ...]
-    selection: Selection
+    selection: TestSelection
 
 
-def answers(suite: Suite) -> list[Answer]:
+def answers(suite: Suite) -> list[PointAnswer]:
     """Every goal of every target; a point that several targets were asked for is one goal."""
-    found: dict[tuple[Any, ...], Answer] = {}
+    found: dict[tuple[Any, ...], PointAnswer] = {}
     for explored in suite.explored:
         selection = explored.selection
         if selection is None:
@@ -45,9 +45,9 @@ def answers(suite: Suite) -> list[Answer]:
             key = (goal.text, goal.edge, "" if selection.select == "points" else explored.target.text)
             before = found.get(key)
             if before is not None and _RANK[before.verdict] >= _RANK[verdict]:
-                found[key] = Answer(goal, before.verdict, before.tests + tests, before.selection)
+                found[key] = PointAnswer(goal, before.verdict, before.tests + tests, before.selection)
             else:
-                found[key] = Answer(goal, verdict, (before.tests if before else ()) + tests, selection)
+                found[key] = PointAnswer(goal, verdict, (before.tests if before else ()) + tests, selection)
     return list(found.values())
 
 
@@ -140,13 +140,13 @@ def _by(suite: Suite) -> str:
     return new
 
 
-def _all_points(found: list[Answer]) -> str:
+def _all_points(found: list[PointAnswer]) -> str:
     if len(found) == 1:
         return f"{found[0].goal.text} is"
     return "both points are" if len(found) == 2 else f"all {len(found)} points are"
 
 
-def _point(answer: Answer, before: str) -> str:
+def _point(answer: PointAnswer, before: str) -> str:
     where, selection = answer.goal.text, answer.selection
     if answer.verdict == "reached" and not answer.tests:
         return f"{where} is reached {before}"

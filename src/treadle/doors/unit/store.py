@@ -12,7 +12,7 @@ from pathlib import Path
 
 from treadle.core.errors import UsageError
 from treadle.doors.unit.files import finish, prepare
-from treadle.doors.unit.grow import Kept
+from treadle.doors.unit.grow import TargetMemory
 from treadle.doors.unit.select import ALL_PATHS, words
 
 FOLDER = Path(".treadle") / "unit"
@@ -24,15 +24,15 @@ def place(target: str, select: str = ALL_PATHS, points: Sequence[str] = ()) -> P
     return FOLDER / f"{target.replace(':', '-')}{selected}.json"
 
 
-def place_of(kept: Kept) -> Path:
+def place_of(kept: TargetMemory) -> Path:
     return place(kept.target, kept.options.get("select", ALL_PATHS), kept.options.get("points", ()))
 
 
-def load(target: str, select: str = ALL_PATHS, points: Sequence[str] = ()) -> Kept | None:
+def load(target: str, select: str = ALL_PATHS, points: Sequence[str] = ()) -> TargetMemory | None:
     """What the last run kept of a target; None when there was none."""
     path = place(target, select, points)
     try:
-        kept = Kept.from_json(json.loads(path.read_text(encoding="utf-8")))
+        kept = TargetMemory.from_json(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -46,7 +46,7 @@ def load(target: str, select: str = ALL_PATHS, points: Sequence[str] = ()) -> Ke
     return kept if kept.target == target else None
 
 
-def text(kept: Kept) -> str:
+def text(kept: TargetMemory) -> str:
     return json.dumps(kept.to_json(), indent=1) + "\n"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from treadle.doors.unit.result import Suite, shown
 from treadle.doors.unit.summary import summary_of
 from treadle.symbolic.python.calls.stubs import FILE
-from treadle.symbolic.summary.tree import Leaf
+from treadle.symbolic.summary.tree import SummaryLeaf
 
 
 def stub_files(given: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
@@ -29,7 +29,7 @@ def wrong_stubs(suite: Suite) -> list[str]:
     return lines
 
 
-def _not_held(leaf: Leaf) -> str:
+def _not_held(leaf: SummaryLeaf) -> str:
     return "more rounds of a loop than -k" if leaf.kind == "cut" else leaf.why
 
 

@@ -19,7 +19,7 @@ from treadle.doors.unit.check import coverage_of
 from treadle.doors.unit.commit import commit
 from treadle.doors.unit.contracts import excluded, fitting
 from treadle.doors.unit.ctrl_c import CtrlC
-from treadle.doors.unit.explore import HEAPS, Explored, Options, Session
+from treadle.doors.unit.explore import HEAPS, ExploredTarget, Session, UnitOptions
 from treadle.doors.unit.files import content_of, may_write, output_path, read
 from treadle.doors.unit.grow import Growth
 from treadle.doors.unit.missing import drop_taken, known_to, own_tests
@@ -30,7 +30,7 @@ from treadle.doors.unit.result import Suite
 from treadle.doors.unit.select import ALL_PATHS, check
 from treadle.doors.unit.selected import default_file, drop_superfluous
 from treadle.doors.unit.stubs import stub_files
-from treadle.doors.unit.target import Target, resolve
+from treadle.doors.unit.target import UnitTarget, resolve
 from treadle.doors.unit.verify import run_and_keep
 from treadle.symbolic.heap.aliasings import in_lazy_order
 
@@ -92,7 +92,7 @@ def unit(
     files that say what code does that cannot be followed, besides `treadle_stubs.py` of the current folder.
     `workers` is a number of processes, or 'auto'; the tests do not depend on it.
     """
-    options = Options(2 if k is None else k, alias, none, domain, seconds, paths, types or {}, allow_effects)
+    options = UnitOptions(2 if k is None else k, alias, none, domain, seconds, paths, types or {}, allow_effects)
     options.pre, options.contracts = tuple(pre), contracts
     options.assume, options.infer_assumptions = tuple(assume), infer_assumptions
     options.select = "points" if points and select == ALL_PATHS else select
@@ -169,7 +169,7 @@ def _nothing_written(what: str) -> Iterator[None]:
         raise KeyboardInterrupt(f"stopped while {what}: no file was written or changed") from None
 
 
-def _check_options(options: Options) -> None:
+def _check_options(options: UnitOptions) -> None:
     if options.k < 0:
         raise UsageError(f"-k {options.k}: a loop cannot run fewer than 0 times")
     if options.domain[0] > options.domain[1]:
@@ -184,7 +184,7 @@ def _check_options(options: Options) -> None:
 
 
 def _sessions(
-    suite: Suite, found: Sequence[Target], options: Options, growing: Sequence[Growth] | None, single: bool
+    suite: Suite, found: Sequence[UnitTarget], options: UnitOptions, growing: Sequence[Growth] | None, single: bool
 ) -> list[Session]:
     """One for each target that can be explored; of a module, the others are left out and said."""
     sessions: list[Session] = []
@@ -221,7 +221,7 @@ def _processes(workers: int | str) -> int:
 
 def _explored(
     sessions: Sequence[Session], progress: Progress | None, texts: Sequence[str], workers: int, ctrl_c: CtrlC
-) -> Iterator[tuple[Session, Explored]]:
+) -> Iterator[tuple[Session, ExploredTarget]]:
     if workers > 1:
         yield from zip(sessions, explore_all(sessions, texts, workers, progress, ctrl_c), strict=True)
         return
@@ -253,7 +253,7 @@ def _explore(
             suite.left_out.append(f"{session.target.text}: stopped before it")
 
 
-def _book(suite: Suite, explored: Explored) -> None:
+def _book(suite: Suite, explored: ExploredTarget) -> None:
     explored.cases = in_lazy_order(explored.cases)
     suite.explored.append(explored)
     suite.paths += explored.paths

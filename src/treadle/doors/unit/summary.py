@@ -6,8 +6,8 @@ import inspect
 import sys
 
 from treadle.core.errors import UsageError
-from treadle.doors.unit.explore import HOST_RECURSION, Options, parameter_types
-from treadle.doors.unit.target import Target
+from treadle.doors.unit.explore import HOST_RECURSION, UnitOptions, parameter_types
+from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic import types as t
 from treadle.symbolic.python.calls.stubs import Stubs
 from treadle.symbolic.python.machine import calls
@@ -19,7 +19,7 @@ from treadle.symbolic.summary.recording import RecordingHeap, RecordingPath
 from treadle.symbolic.summary.tree import Summary
 
 
-def summary_of(target: Target, options: Options) -> Summary:
+def summary_of(target: UnitTarget, options: UnitOptions) -> Summary:
     """The summary of one function; the functions that it calls are summarised first and composed."""
     sys.setrecursionlimit(max(sys.getrecursionlimit(), HOST_RECURSION))
     summaries = Summaries(options.k, allow_effects=options.allow_effects, stubs=Stubs(options.stubs))
@@ -31,7 +31,7 @@ def summary_of(target: Target, options: Options) -> Summary:
     return found
 
 
-def _signature(target: Target, options: Options) -> Signature:
+def _signature(target: UnitTarget, options: UnitOptions) -> Signature:
     types = parameter_types(target, options)
     found: list[tuple[str, t.Type | Constant]] = []
     parameters = list(inspect.signature(target.function).parameters.values())

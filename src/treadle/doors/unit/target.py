@@ -26,7 +26,7 @@ from treadle.symbolic.python.contracts.conditions import as_written
 
 
 @dataclass(slots=True)
-class Target:
+class UnitTarget:
     """One function to write tests for."""
 
     text: str  # as the user would write it
@@ -119,7 +119,7 @@ def _load_file(path: str) -> types.ModuleType:
     return load_module(".".join(parts))
 
 
-def resolve(text: str, left_out: list[str] | None = None) -> list[Target]:
+def resolve(text: str, left_out: list[str] | None = None) -> list[UnitTarget]:
     """The functions that a target on the command line means; `left_out` gets those of a module that cannot be one."""
     left_out = [] if left_out is None else left_out
     name, colon, inside = text.partition(":")
@@ -138,7 +138,7 @@ def resolve(text: str, left_out: list[str] | None = None) -> list[Target]:
     return _named(text, module, inside, left_out)
 
 
-def _named(text: str, module: types.ModuleType, inside: str, left_out: list[str]) -> list[Target]:
+def _named(text: str, module: types.ModuleType, inside: str, left_out: list[str]) -> list[UnitTarget]:
     value: Any = module
     cls: type | None = None
     parts = inside.split(".")
@@ -168,7 +168,7 @@ def _mangled(cls: type, name: str) -> str:
     return name
 
 
-def _target(text: str, module: types.ModuleType, cls: type | None, raw: Any, name: str) -> Target:
+def _target(text: str, module: types.ModuleType, cls: type | None, raw: Any, name: str) -> UnitTarget:
     receiver, is_property = ("self" if cls is not None else ""), False
     function = raw
     if isinstance(raw, staticmethod):
@@ -215,12 +215,12 @@ def _target(text: str, module: types.ModuleType, cls: type | None, raw: Any, nam
         source.code_of(function.__code__)
     except source.NoSource as error:
         raise UsageError(f"'{shown}' has no source to follow: {error}") from None
-    return Target(text, module, function, cls, receiver, is_property, decorated)
+    return UnitTarget(text, module, function, cls, receiver, is_property, decorated)
 
 
-def _module_targets(module: types.ModuleType, left_out: list[str]) -> list[Target]:
+def _module_targets(module: types.ModuleType, left_out: list[str]) -> list[UnitTarget]:
     """The module's own public functions, and the methods of its own public classes."""
-    found: list[Target] = []
+    found: list[UnitTarget] = []
     classes: set[type] = set()
     for name, value in list(vars(module).items()):
         written = as_written(value) if isinstance(value, type) else value
@@ -238,8 +238,8 @@ def _module_targets(module: types.ModuleType, left_out: list[str]) -> list[Targe
     return found
 
 
-def _class_targets(module: types.ModuleType, cls: type, left_out: list[str]) -> list[Target]:
-    found: list[Target] = []
+def _class_targets(module: types.ModuleType, cls: type, left_out: list[str]) -> list[UnitTarget]:
+    found: list[UnitTarget] = []
     written = as_written(cls)
     special = _without_objects(cls)
     for name, raw in list(vars(written).items()):

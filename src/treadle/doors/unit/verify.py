@@ -13,10 +13,10 @@ from pathlib import Path
 from treadle.doors.unit.check import check
 from treadle.doors.unit.files import appended, names_in, path_line
 from treadle.doors.unit.findings import broken_for_real
-from treadle.doors.unit.pytest_suite import Written, write
+from treadle.doors.unit.pytest_suite import RenderedSuite, write
 from treadle.doors.unit.result import Suite, shown
-from treadle.doors.unit.target import Target
-from treadle.symbolic.path import Place
+from treadle.doors.unit.target import UnitTarget
+from treadle.symbolic.path import CodePlace
 from treadle.symbolic.testcase import TestCase
 
 # Rounds in which a test that fails may be written in another way, or is taken for a wrong prediction; the second only
@@ -32,7 +32,7 @@ def run_and_keep(
     existing: str | None = None,
     contracts: bool = True,
     at_once: int = 1,
-    measured: Sequence[Target] = (),
+    measured: Sequence[UnitTarget] = (),
 ) -> None:
     """Render, run, drop what fails, until everything that is left passes.
 
@@ -74,7 +74,7 @@ def run_and_keep(
     _drop_unsteady(suite, [case for _, cases in groups for case in cases], groups)
 
 
-def _drop_unsteady(suite: Suite, unsteady: Sequence[TestCase], groups: list[tuple[Target, list[TestCase]]]) -> None:
+def _drop_unsteady(suite: Suite, unsteady: Sequence[TestCase], groups: list[tuple[UnitTarget, list[TestCase]]]) -> None:
     for case in unsteady:
         _drop(groups, case)
         call = f"{case.target.partition(':')[2]}({', '.join(f'{n}={shown(v)}' for n, v in case.arguments.items())})"
@@ -83,10 +83,10 @@ def _drop_unsteady(suite: Suite, unsteady: Sequence[TestCase], groups: list[tupl
 
 def _judge(
     suite: Suite,
-    written: Written,
+    written: RenderedSuite,
     failed: dict[str, str],
     passed: set[str],
-    groups: list[tuple[Target, list[TestCase]]],
+    groups: list[tuple[UnitTarget, list[TestCase]]],
     approximate: set[int],
     plainly: set[int],
     contracts: bool,
@@ -118,7 +118,7 @@ def _judge(
             suite.disagreements.append((case, why))
 
 
-def _drop(groups: list[tuple[Target, list[TestCase]]], case: TestCase) -> None:
+def _drop(groups: list[tuple[UnitTarget, list[TestCase]]], case: TestCase) -> None:
     for _, cases in groups:
         cases[:] = [c for c in cases if c is not case]
 
@@ -130,7 +130,7 @@ def _stable(why: str) -> str:
 
 def _unsupported(suite: Suite, case: TestCase, what: str) -> None:
     explored = next(e for e in suite.explored if e.target.text == case.target)
-    place = Place(explored.target.file, explored.target.line, what)
+    place = CodePlace(explored.target.file, explored.target.line, what)
     explored.unwritten.append(place)
     if place not in suite.unsupported:
         suite.unsupported.append(place)

@@ -4,7 +4,7 @@ It resolves the targets itself, runs what is below the trails it is given, and s
 ended, so that whoever kills it loses one path. Standard output belongs to the conversation; what the program under
 test prints goes nowhere.
 
-Messages are pickles, each after its length. To the worker: `Task`s, the first one a `Setup`; closing its input ends it.
+Messages are pickles, each after its length. To the worker: a `Setup`, then `PathsTask`s; closing its input ends it.
 From it: ("ready",), ("ran", task, trail, path), ("again", task, trail) for a path whose case cannot be sent, ("done",
 task, counts, warnings).
 """
@@ -32,18 +32,18 @@ from fractions import Fraction
 from typing import IO, Any
 
 from treadle.doors.unit.cases import Cases
-from treadle.doors.unit.explore import Options, Session
-from treadle.doors.unit.select import Known
-from treadle.doors.unit.target import Target, resolve
-from treadle.symbolic.explore import Ran, run_one
+from treadle.doors.unit.explore import Session, UnitOptions
+from treadle.doors.unit.select import AlreadyCovered
+from treadle.doors.unit.target import UnitTarget, resolve
+from treadle.symbolic.explore import PathRun, run_one
 from treadle.symbolic.expr.show import show
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.aliasings import Choices
-from treadle.symbolic.path import Alternative, Path, Trail
+from treadle.symbolic.path import Alternative, SymbolicPath, Trail
 from treadle.symbolic.solve.solver import Solver
 
 # What a session is made of: its target, and the arguments of `Session`.
-Recipe = tuple[str, Options, dict[Trail, Choices], Known]
+Recipe = tuple[str, UnitOptions, dict[Trail, Choices], AlreadyCovered]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class PathsTask:
     """Run what is below a trail for some time; without a trail, explore the target as a whole."""
 
     number: int
@@ -81,7 +81,13 @@ _VALUES: tuple[type, ...] = (
     *(Fraction, complex, range, slice, Counter, enum.Enum, decimal.Decimal, pathlib.PurePath),
     *(datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo),
 )
-_NOUNS = ("treadle.core.", "treadle.generate.unit_", "treadle.symbolic.path", "treadle.symbolic.explore")
+_NOUNS = (
+    "treadle.core.",
+    "treadle.doors.unit.",
+    "treadle.symbolic.path",
+    "treadle.symbolic.explore",
+    "treadle.symbolic.testcase",
+)
 
 
 class _Pickler(pickle.Pickler):
@@ -109,7 +115,7 @@ def receive(stream: IO[bytes]) -> Any:
     return pickle.loads(data)
 
 
-def _plain(ran: Ran[Cases]) -> Ran[Cases]:
+def _plain(ran: PathRun[Cases]) -> PathRun[Cases]:
     """Without expressions, which mean nothing in another process."""
     story: list[Expr | str] = [show(part) if isinstance(part, Expr) else part for part in ran.story]
     left = [Alternative(a.trail, None) for a in ran.alternatives]
@@ -123,7 +129,7 @@ def _plain(ran: Ran[Cases]) -> Ran[Cases]:
 class _Worker:
     out: IO[bytes]
     setup: Setup
-    targets: dict[str, Target] = field(default_factory=dict)
+    targets: dict[str, UnitTarget] = field(default_factory=dict)
     sessions: dict[int, tuple[Session, Solver]] = field(default_factory=dict)
     # models of what was given back: they spare a question when it returns to this process
     models: dict[tuple[int, Trail], Alternative] = field(default_factory=dict)
@@ -135,7 +141,7 @@ class _Worker:
             self.sessions[number] = (session, session.solver())
         return self.sessions[number]
 
-    def run(self, task: Task) -> None:
+    def run(self, task: PathsTask) -> None:
         session, solver = self.session(task.session)
         before = Counter(session.result.summaries)
         if task.trail is None:
@@ -148,13 +154,13 @@ class _Worker:
         warnings = list(store.warnings) if store is not None else []
         send(self.out, ("done", task.number, session.result.summaries - before, warnings))
 
-    def _below(self, task: Task, session: Session, solver: Solver, trail: Trail) -> None:
+    def _below(self, task: PathsTask, session: Session, solver: Solver, trail: Trail) -> None:
         begun = time.monotonic()
         deadline = begun + task.seconds
         todo = [self.models.pop((task.session, trail), Alternative(trail, None))]
         while todo and (now := time.monotonic()) <= deadline and now - begun <= task.budget:
             alternative = todo.pop()
-            path = Path(solver, alternative.trail, alternative.model, deadline, words=session.samples)
+            path = SymbolicPath(solver, alternative.trail, alternative.model, deadline, words=session.samples)
             ran = run_one(session.cases, path)
             todo.extend(ran.alternatives)
             try:
@@ -165,7 +171,7 @@ class _Worker:
         for left in todo:
             self.models[task.session, left.trail] = left
 
-    def _whole(self, task: Task, session: Session) -> None:
+    def _whole(self, task: PathsTask, session: Session) -> None:
         explored = session.explore()
         seen = explored.seen
         seen.pending = [Alternative(a.trail, None) for a in seen.pending]

@@ -22,13 +22,13 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from treadle.symbolic.explore import TOO_HARD, Exploration, Ran, book, run_one
+from treadle.symbolic.explore import TOO_HARD, Exploration, PathRun, book, run_one
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.guide.joins import Joined, join
 from treadle.symbolic.ir import steps as ir
-from treadle.symbolic.ir.flow import FAR, Flow, Goals, sides
-from treadle.symbolic.ir.machine import Frame, Machine
-from treadle.symbolic.path import Alternative, Path, PathEnd, Trail
+from treadle.symbolic.ir.flow import FAR, Flow, FlowGoals, sides
+from treadle.symbolic.ir.machine import Frame, IrMachine
+from treadle.symbolic.path import Alternative, PathEnd, SymbolicPath, Trail
 from treadle.symbolic.solve.solver import Solver
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class GivenUp(PathEnd):
 class Walk:
     """What a guide sees of one path; the machine calls it at every step that matters."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: IrMachine) -> None:
         self.machine = machine
         self.path = machine.path
         self.met = 0  # goals, as bits
@@ -106,7 +106,7 @@ class Walk:
 class Guide:
     """A trace generator for one selection criterion."""
 
-    def walk(self, machine: Machine) -> Walk:
+    def walk(self, machine: IrMachine) -> Walk:
         raise NotImplementedError
 
     def offer(self, alternatives: Sequence[Alternative]) -> None:
@@ -135,7 +135,7 @@ class Guide:
 
 
 def guided(
-    run: Callable[[Path], T],
+    run: Callable[[SymbolicPath], T],
     solver: Solver,
     seen: Exploration,
     guide: Guide,
@@ -143,7 +143,7 @@ def guided(
     seconds: float = float("inf"),
     full: Callable[[], bool] = lambda: False,
     words: tuple[str, ...] = (),
-) -> Generator[Ran[T], None, None]:
+) -> Generator[PathRun[T], None, None]:
     """Algorithm 1: while the trace generator has traces and the criterion is not satisfied, run the next one."""
     deadline = time.monotonic() + seconds
     guide.offer([Alternative((), None)])
@@ -155,7 +155,7 @@ def guided(
             trace = guide.next_trace()
             if trace is None:
                 return
-            path = Path(solver, trace.trail, trace.model, deadline, words=words)
+            path = SymbolicPath(solver, trace.trail, trace.model, deadline, words=words)
             ran = run_one(run, path)
             trace = None
             if ran.end == TOO_HARD:
@@ -231,9 +231,9 @@ class GoalGuide(Guide):
 
     def __init__(
         self,
-        code: ir.Function,
-        goals: Goals,
-        calls: Callable[[Any, ir.Step], int],
+        code: ir.CompiledFunction,
+        goals: FlowGoals,
+        calls: Callable[[Any, ir.IrStep], int],
         outside: int = 0,
         *,
         fewest: bool = False,
@@ -258,13 +258,13 @@ class GoalGuide(Guide):
 
     def flow(self, function: Any) -> Flow:
         """The facts about a function of the running program, which knows its code and the names it sees."""
-        code: ir.Function = function.code
+        code: ir.CompiledFunction = function.code
         found = self._flows.get(id(code))
         if found is None:
             found = self._flows[id(code)] = Flow(code, self.goals, lambda step: self._calls(function, step))
         return found
 
-    def walk(self, machine: Machine) -> GoalWalk:
+    def walk(self, machine: IrMachine) -> GoalWalk:
         return GoalWalk(machine, self)
 
     # --- the selection criterion ---------------------------------------------------------------------------
@@ -352,7 +352,9 @@ class GoalGuide(Guide):
 class NearestFirst(GoalGuide):
     """All paths, those first that lead to a goal which has no test yet."""
 
-    def __init__(self, code: ir.Function, goals: Goals, calls: Callable[[Any, ir.Step], int], outside: int = 0) -> None:
+    def __init__(
+        self, code: ir.CompiledFunction, goals: FlowGoals, calls: Callable[[Any, ir.IrStep], int], outside: int = 0
+    ) -> None:
         super().__init__(code, goals, calls, outside)
         self.joins = False
 
@@ -370,7 +372,7 @@ class NearestFirst(GoalGuide):
 class GoalWalk(Walk):
     """The goals that one path has met, and whether it can meet more."""
 
-    def __init__(self, machine: Machine, guide: GoalGuide) -> None:
+    def __init__(self, machine: IrMachine, guide: GoalGuide) -> None:
         super().__init__(machine)
         self.guide = guide
         # goals that can be met after each frame of the stack has been left

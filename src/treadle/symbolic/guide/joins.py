@@ -28,11 +28,11 @@ from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import BOOL, INT, Expr, Value
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.ir.machine import Environment, Frame, Raised
-from treadle.symbolic.path import APART, JOINED, Unsupported
+from treadle.symbolic.path import APART, JOINED, CannotFollow
 
 if TYPE_CHECKING:
     from treadle.symbolic.ir.flow import Flow
-    from treadle.symbolic.ir.machine import Machine
+    from treadle.symbolic.ir.machine import IrMachine
 
 # Larger expressions cost more than the paths that they save.
 _LARGEST = 400
@@ -57,7 +57,7 @@ class Apart(Exception):
     """The sides cannot be passed at once."""
 
 
-def join(machine: Machine, frame: Frame, condition: Expr, flow: Flow, wanted: bool) -> Joined | None:
+def join(machine: IrMachine, frame: Frame, condition: Expr, flow: Flow, wanted: bool) -> Joined | None:
     """Pass both sides of the condition at the end of a block, if that is possible.
 
     `wanted` counts beyond the given trail: within it, the trail says what was done.
@@ -69,14 +69,14 @@ def join(machine: Machine, frame: Frame, condition: Expr, flow: Flow, wanted: bo
             path.joined(APART)
     wanted = wanted and not path.plain
     end = frame.block.end
-    if not wanted or not isinstance(end, ir.Branch) or frame.code.is_generator or not _may_join(flow, frame.block):
+    if not wanted or not isinstance(end, ir.BranchStep) or frame.code.is_generator or not _may_join(flow, frame.block):
         return None
     meeting = flow.meeting(frame.block.number)
     try:
         joined = _both(machine, frame, condition, end, meeting, flow, [_MOST_STEPS])
     except Apart:
         if path.replaying:
-            raise Unsupported("the code does not repeat itself when it is run again") from None
+            raise CannotFollow("the code does not repeat itself when it is run again") from None
         return None
     path.joined(about=[condition])
     frame.env.clear()
@@ -86,7 +86,7 @@ def join(machine: Machine, frame: Frame, condition: Expr, flow: Flow, wanted: bo
     return joined
 
 
-def _may_join(flow: Flow, block: ir.Block) -> bool:
+def _may_join(flow: Flow, block: ir.BasicBlock) -> bool:
     """Whether the sides consist of steps that can be joined at all."""
     found = flow.joinable.get(block.number)
     if found is None:
@@ -95,21 +95,27 @@ def _may_join(flow: Flow, block: ir.Block) -> bool:
     return found
 
 
-def _is_plain_block(block: ir.Block) -> bool:
+def _is_plain_block(block: ir.BasicBlock) -> bool:
     if block.loop is not None or block.body_of is not None:
         return False
-    if not isinstance(block.end, ir.Jump | ir.Branch | ir.Return):
+    if not isinstance(block.end, ir.JumpStep | ir.BranchStep | ir.ReturnStep):
         return False
     return all(
         step.op in _PLAIN_OPERATORS | _DIVISIONS
-        if isinstance(step, ir.Op)
-        else isinstance(step, ir.Assign | ir.LoadGlobal)
+        if isinstance(step, ir.OpStep)
+        else isinstance(step, ir.AssignStep | ir.LoadGlobalStep)
         for step in block.steps
     )
 
 
 def _both(
-    machine: Machine, frame: Frame, condition: Expr, end: ir.Branch, meeting: int | None, flow: Flow, left: list[int]
+    machine: IrMachine,
+    frame: Frame,
+    condition: Expr,
+    end: ir.BranchStep,
+    meeting: int | None,
+    flow: Flow,
+    left: list[int],
 ) -> Joined:
     if condition.sort is not BOOL or not condition.linear:
         raise Apart
@@ -120,7 +126,7 @@ def _both(
     return Joined(_together(condition, yes.env, no.env))
 
 
-def _side(machine: Machine, frame: Frame, number: int, meeting: int | None, flow: Flow, left: list[int]) -> Joined:
+def _side(machine: IrMachine, frame: Frame, number: int, meeting: int | None, flow: Flow, left: list[int]) -> Joined:
     """What the blocks from `number` on leave: up to, but without, the meeting point, or to the end of the function."""
     inner = Frame(frame.code, Environment(frame.env.outer), frame.function)
     inner.env.update(frame.env)
@@ -132,11 +138,11 @@ def _side(machine: Machine, frame: Frame, number: int, meeting: int | None, flow
         for step in block.steps:
             _step(machine, inner, step)
         end = block.end
-        if isinstance(end, ir.Jump):
+        if isinstance(end, ir.JumpStep):
             number = end.target
-        elif isinstance(end, ir.Return) and meeting is None:
+        elif isinstance(end, ir.ReturnStep) and meeting is None:
             return Joined(inner.env, _operand(machine, inner, end.value), returned=True)
-        elif isinstance(end, ir.Branch):
+        elif isinstance(end, ir.BranchStep):
             condition = _operand(machine, inner, end.condition)
             if isinstance(condition, bool):
                 number = end.then if condition else end.orelse
@@ -153,8 +159,8 @@ def _side(machine: Machine, frame: Frame, number: int, meeting: int | None, flow
     return Joined(inner.env)
 
 
-def _step(machine: Machine, frame: Frame, step: ir.Step) -> None:
-    if isinstance(step, ir.Op):
+def _step(machine: IrMachine, frame: Frame, step: ir.IrStep) -> None:
+    if isinstance(step, ir.OpStep):
         values = [_operand(machine, frame, arg) for arg in step.args]
         if not all(map(_is_plain, values)):
             raise Apart
@@ -163,7 +169,7 @@ def _step(machine: Machine, frame: Frame, step: ir.Step) -> None:
                 raise Apart
         elif step.op not in _PLAIN_OPERATORS or (step.op.startswith("*") and all(isinstance(v, Expr) for v in values)):
             raise Apart
-    elif not isinstance(step, ir.Assign | ir.LoadGlobal):
+    elif not isinstance(step, ir.AssignStep | ir.LoadGlobalStep):
         raise Apart
     try:
         machine.act(frame, step)
@@ -171,7 +177,7 @@ def _step(machine: Machine, frame: Frame, step: ir.Step) -> None:
         raise Apart from None
 
 
-def _operand(machine: Machine, frame: Frame, operand: ir.Operand) -> Any:
+def _operand(machine: IrMachine, frame: Frame, operand: ir.Operand) -> Any:
     try:
         return machine.operand(frame, operand)
     except Raised:

@@ -20,15 +20,15 @@ from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.guide.guided import GivenUp, Guide, Walk
 from treadle.symbolic.guide.joins import Joined, join
 from treadle.symbolic.ir import steps as ir
-from treadle.symbolic.ir.flow import Flow, Goals
-from treadle.symbolic.ir.machine import Frame, Machine
+from treadle.symbolic.ir.flow import Flow, FlowGoals
+from treadle.symbolic.ir.machine import Frame, IrMachine
 from treadle.symbolic.path import Alternative
 
 # An element of a trace: a block that was entered; "call" and "return" of a frame of the target;
 # ("raise", block, step, class) where a step raised, without the class where somebody else's code did.
 Element = Any
 # step -> the classes that it may raise, "" for any that a callee or a raise statement chooses; None: who knows
-Raises = Callable[[ir.Step], frozenset[str] | None]
+Raises = Callable[[ir.IrStep], frozenset[str] | None]
 
 _RETURN = "return"
 _CALL = "call"
@@ -65,7 +65,7 @@ class Covered(dict[Element, "Covered"]):
 
 
 @dataclass(frozen=True, slots=True)
-class Prospect:
+class LocalProspect:
     """Where a partial trace goes on: its elements so far, and the step of the target that is being run."""
 
     trace: list[Element]  # grows with the path that left this behind
@@ -79,7 +79,7 @@ class Prospect:
 class LocalGuide(Guide):
     """Every local path of `code` has one test."""
 
-    def __init__(self, code: ir.Function, raises: Raises, *, recursive: bool) -> None:
+    def __init__(self, code: ir.CompiledFunction, raises: Raises, *, recursive: bool) -> None:
         self.code = code
         self._raises = raises
         # a call may lead back here: what follows a place is then not known from the place alone
@@ -88,14 +88,14 @@ class LocalGuide(Guide):
         self._todo: list[Alternative] = []
         self._flows: dict[int, Flow] = {}
 
-    def flow(self, code: ir.Function) -> Flow:
+    def flow(self, code: ir.CompiledFunction) -> Flow:
         """The control flow of a callee; there are no goals in it."""
         found = self._flows.get(id(code))
         if found is None:
-            found = self._flows[id(code)] = Flow(code, Goals(), lambda step: 0)
+            found = self._flows[id(code)] = Flow(code, FlowGoals(), lambda step: 0)
         return found
 
-    def walk(self, machine: Machine) -> LocalWalk:
+    def walk(self, machine: IrMachine) -> LocalWalk:
         return LocalWalk(machine, self)
 
     def offer(self, alternatives: Sequence[Alternative]) -> None:
@@ -109,7 +109,7 @@ class LocalGuide(Guide):
                 return alternative
         return None
 
-    def _closed(self, prospect: Prospect) -> bool:
+    def _closed(self, prospect: LocalProspect) -> bool:
         node = self.covered.find(prospect.trace[: prospect.length])
         if prospect.target is None:
             return node is not None and self.closed(node, prospect.block, prospect.index)
@@ -147,7 +147,7 @@ class LocalGuide(Guide):
         here = self.code.blocks[block]
         found: list[tuple[Covered, int, int]] = []
         end = here.end
-        steps: list[ir.Step] = [*here.steps, *([end] if end is not None else [])]
+        steps: list[ir.IrStep] = [*here.steps, *([end] if end is not None else [])]
         for i in range(index, len(steps)):
             raises = self._raises(steps[i])
             if raises is None:
@@ -160,11 +160,11 @@ class LocalGuide(Guide):
                     if here.handler not in after:
                         return None
                     found.append((after[here.handler], here.handler, 0))
-        if isinstance(end, ir.Return):
+        if isinstance(end, ir.ReturnStep):
             return found if _RETURN in node else None
-        if not isinstance(end, ir.Jump | ir.Branch | ir.Next):
+        if not isinstance(end, ir.JumpStep | ir.BranchStep | ir.NextStep):
             return found
-        for target in ir.successors(ir.Block(block, end=end)):
+        for target in ir.successors(ir.BasicBlock(block, end=end)):
             if target not in node:
                 return None
             found.append((node[target], target, 0))
@@ -174,7 +174,7 @@ class LocalGuide(Guide):
 class LocalWalk(Walk):
     """The local trace of one path."""
 
-    def __init__(self, machine: Machine, guide: LocalGuide) -> None:
+    def __init__(self, machine: IrMachine, guide: LocalGuide) -> None:
         super().__init__(machine)
         self.guide = guide
         self.trace: list[Element] = []
@@ -214,8 +214,8 @@ class LocalWalk(Walk):
         if frame.code is self.guide.code:
             index = frame.index
             steps = frame.block.steps
-            theirs = index >= len(steps) and isinstance(frame.block.end, ir.Raise)
-            theirs = theirs or (index < len(steps) and isinstance(steps[index], ir.Call))
+            theirs = index >= len(steps) and isinstance(frame.block.end, ir.RaiseStep)
+            theirs = theirs or (index < len(steps) and isinstance(steps[index], ir.CallStep))
             name = "" if theirs else getattr(getattr(error, "cls", None), "__qualname__", "")
             self._add(("raise", frame.block.number, index, name))
 
@@ -229,14 +229,14 @@ class LocalWalk(Walk):
             return None
         return join(self.machine, frame, condition, self.guide.flow(frame.code), True)
 
-    def prospect(self, entry: Any) -> Prospect | None:
+    def prospect(self, entry: Any) -> LocalProspect | None:
         if len(self._own) != 1:
             return None
         frame = self._own[0]
         target = None
-        if self.deciding is frame and isinstance(frame.block.end, ir.Branch):
+        if self.deciding is frame and isinstance(frame.block.end, ir.BranchStep):
             target = frame.block.end.then if entry == 0 else frame.block.end.orelse
-        return Prospect(self.trace, len(self.trace), target, frame.block.number, frame.index)
+        return LocalProspect(self.trace, len(self.trace), target, frame.block.number, frame.index)
 
     def selected(self) -> bool:
         return self.guide.covered.find(self.trace) is None

@@ -20,9 +20,9 @@ from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import Rewriting, evaluate
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.assumptions import Graph, broken
-from treadle.symbolic.heap.objects import MISSING, DictObj, Heap, InstanceObj, ListObj, Obj, Ref, element_name
+from treadle.symbolic.heap.objects import MISSING, DictObj, Heap, InstanceObj, ListObj, Obj, UnknownRef, element_name
 from treadle.symbolic.heap.solver import Depends, Either, Entered, SolverHeap
-from treadle.symbolic.path import Path
+from treadle.symbolic.path import SymbolicPath
 from treadle.symbolic.solve.solver import Answer, Solver
 from treadle.symbolic.testcase import TestCase
 
@@ -33,7 +33,7 @@ Choices = tuple[tuple[int, int], ...]
 class Aliasing:
     """One aliasing of a path; this one is that of a heap on which everything is decided."""
 
-    def __init__(self, heap: Heap, path: Path) -> None:
+    def __init__(self, heap: Heap, path: SymbolicPath) -> None:
         self.heap = heap
         self.path = path
         self.conditions: list[Expr] = path.conditions
@@ -43,12 +43,12 @@ class Aliasing:
         self.choices: Choices = ()
 
     def value(self, value: Any) -> Any:
-        """The value behind references, as far as they are known; a `Ref` that comes back was never looked at."""
-        while isinstance(value, Ref) and value.resolved:
+        """The value behind references, as far as they are known; a `UnknownRef` that comes back was never looked at."""
+        while isinstance(value, UnknownRef) and value.resolved:
             value = value.value
         return value
 
-    def options(self, ref: Ref) -> tuple[str, tuple[t.Type, ...]]:
+    def options(self, ref: UnknownRef) -> tuple[str, tuple[t.Type, ...]]:
         """A reference that was never looked at: what it is called, and what it may be."""
         return ref.name, ref.options
 
@@ -76,7 +76,7 @@ class Aliasing:
         return [(write.index, write.value) for write in obj.writes]
 
 
-def aliasings(heap: Heap, path: Path, solver: Solver, start: Choices = ()) -> Iterator[Aliasing]:
+def aliasings(heap: Heap, path: SymbolicPath, solver: Solver, start: Choices = ()) -> Iterator[Aliasing]:
     """Every aliasing that the path leaves open, in the order in which lazy initialisation would meet them.
 
     They come in the order of their choices. With `start`, those before it are left out, without a question.
@@ -126,7 +126,7 @@ def _interleaved(case: TestCase) -> list[int]:
 class _NothingOpen(Aliasing):
     """Every object of a path of the heap solver is known to be another one."""
 
-    def __init__(self, heap: SolverHeap, path: Path) -> None:
+    def __init__(self, heap: SolverHeap, path: SymbolicPath) -> None:
         super().__init__(heap, path)
         self.conditions = [c for c in path.conditions if not all(v.sort is x.REF for v in c.vars)]
 
@@ -136,7 +136,7 @@ class _Decided(Aliasing):
 
     heap: SolverHeap
 
-    def __init__(self, heap: SolverHeap, path: Path) -> None:
+    def __init__(self, heap: SolverHeap, path: SymbolicPath) -> None:
         super().__init__(heap, path)
         # objects that are one, the first of them first; number of an object -> its place in that list
         self.classes: list[list[Obj]] = []
@@ -379,7 +379,7 @@ class _Decided(Aliasing):
                 unread.add(start)  # through another reference it had been written before
             if name in obj.fields:
                 self._now[place].setdefault(name, obj.fields[name])
-        self._named: dict[str, list[Ref]] = {}
+        self._named: dict[str, list[UnknownRef]] = {}
         for ref in self.heap.refs.values():
             self._named.setdefault(self.renamed(ref.name), []).append(ref)
         return unread
@@ -462,7 +462,7 @@ class _Decided(Aliasing):
         while True:
             if isinstance(value, Either):
                 value = value.yes if self.shown(value.guard) is True else value.no
-            elif isinstance(value, Ref):
+            elif isinstance(value, UnknownRef):
                 name = self.renamed(value.name)
                 if name in self.known:
                     place = self.known[name] - 1
@@ -476,7 +476,7 @@ class _Decided(Aliasing):
             else:
                 return value
 
-    def options(self, ref: Ref) -> tuple[str, tuple[t.Type, ...]]:
+    def options(self, ref: UnknownRef) -> tuple[str, tuple[t.Type, ...]]:
         name = self.renamed(ref.name)
         others = self._named.get(name, ())
         return name, tuple(o for o in ref.options if all(o in other.options for other in others)) or ref.options

@@ -18,13 +18,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, Ref
+from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, UnknownRef
 
 KINDS = {"non_aliasing": 2, "non_sharing": 2, "acyclic": 1}
 
 
 @dataclass(frozen=True, slots=True)
-class Assumption:
+class HeapAssumption:
     kind: str
     locations: tuple[str, ...]  # access paths
 
@@ -87,7 +87,7 @@ class Graph:
         return any(self.key(value) in self.reachable(inner) for inner in self.held(value))
 
 
-def broken(assumption: Assumption, graph: Graph) -> bool:
+def broken(assumption: HeapAssumption, graph: Graph) -> bool:
     """Whether what is known of the inputs contradicts the assumption."""
     if assumption.kind == "owned":
         return any(map(graph.held_twice, assumption.locations))
@@ -104,14 +104,14 @@ def broken(assumption: Assumption, graph: Graph) -> bool:
 class Assumed:
     """The assumptions on the heap of one path."""
 
-    assumptions: tuple[Assumption, ...]
+    assumptions: tuple[HeapAssumption, ...]
     roots: dict[str, Any] = field(default_factory=dict)  # parameter -> its value
 
     def may_alias(self, a: str, b: str) -> bool:
         """Whether two references may be one object, judged by their access paths alone."""
         return not any(_forbidden(one, a, b) for one in self.assumptions)
 
-    def allow(self, ref: Ref, known: Obj) -> bool:
+    def allow(self, ref: UnknownRef, known: Obj) -> bool:
         """Whether the reference may be this object, with everything else that the path has found out."""
         ref.resolved, ref.value = True, known
         try:
@@ -121,7 +121,7 @@ class Assumed:
             ref.resolved, ref.value = False, None
 
 
-def _forbidden(one: Assumption, a: str, b: str) -> bool:
+def _forbidden(one: HeapAssumption, a: str, b: str) -> bool:
     if one.kind == "acyclic":
         inside = _below(a, one.locations[0]) and _below(b, one.locations[0])
         return inside and a != b and (_below(a, b) or _below(b, a))
@@ -140,7 +140,7 @@ def _below(name: str, location: str) -> bool:
 
 
 def _behind(value: Any) -> Any:
-    while isinstance(value, Ref):
+    while isinstance(value, UnknownRef):
         if not value.resolved:
             return None
         value = value.value

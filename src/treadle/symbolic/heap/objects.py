@@ -1,6 +1,6 @@
 """The heap of a path: objects the program made, objects that were there before, and references not yet known.
 
-Lazy initialisation: an unknown reference (`Ref`) stays unknown while it is only passed around. A test for None
+Lazy initialisation: an unknown reference (`UnknownRef`) stays unknown while it is only passed around. A test for None
 decides just that. The first dereference makes it one of: a fresh input object, one of the input objects already
 in the heap that it may be (aliasing is considered here and only here), or None. Objects made by the program are
 never aliases of inputs.
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.path import Path, Place
+from treadle.symbolic.path import CodePlace, SymbolicPath
 
 if TYPE_CHECKING:
     from treadle.symbolic.heap.assumptions import Assumed
@@ -139,7 +139,7 @@ class FunctionObj(Obj):
         return f"<function {self.name}>"
 
 
-class Ref:
+class UnknownRef:
     """A reference that is not yet known; `options` are what it may still be."""
 
     __slots__ = ("name", "options", "resolved", "value")
@@ -158,13 +158,13 @@ class Heap:
     """What a machine asks of a heap."""
 
     def __init__(
-        self, path: Path, *, alias: bool = True, subclasses: Callable[[type], tuple[type, ...]] | None = None
+        self, path: SymbolicPath, *, alias: bool = True, subclasses: Callable[[type], tuple[type, ...]] | None = None
     ) -> None:
         self.path = path
         self.alias = alias
         self.subclasses = subclasses or (lambda cls: (cls,))
         self.inputs: list[Obj] = []
-        self.refs: dict[str, Ref] = {}
+        self.refs: dict[str, UnknownRef] = {}
         self.unknowns: list[Expr] = []
         # told of every new input object: what its class promises is assumed then
         self.on_input: Callable[[InstanceObj], None] | None = None
@@ -201,7 +201,7 @@ class Heap:
             return self._tuple(possible[0], name)
         ref = self.refs.get(name)
         if ref is None:
-            ref = self.refs[name] = Ref(name, possible)
+            ref = self.refs[name] = UnknownRef(name, possible)
         return ref
 
     def _scalar(self, kind: t.Scalar, name: str) -> Expr:
@@ -238,7 +238,7 @@ class Heap:
             return value
         elif isinstance(kind, t.Samples):
             place = self.path.place
-            self.path.sampled.append(Place(place.file, place.line, f"'{name}' is one of a few values of {kind}"))
+            self.path.sampled.append(CodePlace(place.file, place.line, f"'{name}' is one of a few values of {kind}"))
             return kind.values[self.path.choose(len(kind.values))]
         else:
             raise TypeError(f"not a single type: {kind}")
@@ -274,10 +274,10 @@ class Heap:
         """Whether two references of the inputs, by name, may be the same object."""
         return self.alias and (self.assumed is None or self.assumed.may_alias(a, b))
 
-    def is_none(self, ref: Ref) -> bool:
+    def is_none(self, ref: UnknownRef) -> bool:
         raise NotImplementedError
 
-    def force(self, ref: Ref) -> Any:
+    def force(self, ref: UnknownRef) -> Any:
         raise NotImplementedError
 
     def same(self, a: Any, b: Any, looks: bool = True) -> Value:
@@ -402,7 +402,7 @@ class Heap:
 class LazyHeap(Heap):
     """Lazy initialisation: branch on aliasing when an unknown reference is first dereferenced."""
 
-    def is_none(self, ref: Ref) -> bool:
+    def is_none(self, ref: UnknownRef) -> bool:
         if ref.resolved:
             return ref.value is None
         others = tuple(o for o in ref.options if o is not t.NONE)
@@ -416,7 +416,7 @@ class LazyHeap(Heap):
         self.path.note(f"{ref.name} is not None")
         return False
 
-    def force(self, ref: Ref) -> Any:
+    def force(self, ref: UnknownRef) -> Any:
         """None, a known object or a fresh one; scalars of a union become plain unknowns."""
         if ref.resolved:
             return ref.value
@@ -438,7 +438,7 @@ class LazyHeap(Heap):
         ref.value = known if known is not None else self.fresh(kind, ref.name)
         return ref.value
 
-    def _tell(self, ref: Ref, kind: t.Type, known: Obj | None, choices: list[tuple[t.Type, Obj | None]]) -> None:
+    def _tell(self, ref: UnknownRef, kind: t.Type, known: Obj | None, choices: list[tuple[t.Type, Obj | None]]) -> None:
         if len(choices) == 1:
             return
         if kind is t.NONE:

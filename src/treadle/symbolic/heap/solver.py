@@ -33,12 +33,12 @@ from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import Rewriting
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, LazyHeap, ListObj, Obj, Ref, Some, Write
+from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, LazyHeap, ListObj, Obj, Some, UnknownRef, Write
 
 _WithIdentity = t.Instance | t.ListOf | t.DictOf | t.SetOf
 
 
-class Either(Ref):
+class Either(UnknownRef):
     """One of two values, depending on which objects are the same; decided when it is used."""
 
     __slots__ = ("guard", "no", "yes")
@@ -55,7 +55,7 @@ class Either(Ref):
 class Entered:
     """A reference came into the heap: lazily, it would have been decided here which object it is."""
 
-    ref: Ref
+    ref: UnknownRef
     obj: Obj
     # the objects in the heap that it may be
     among: list[Obj]
@@ -294,20 +294,20 @@ class SolverHeap(LazyHeap):
     @staticmethod
     def _is_plain(value: Any) -> bool:
         """A reference to an object or list of one type, or None: identity says all about it."""
-        if not isinstance(value, Ref) or isinstance(value, Either):
+        if not isinstance(value, UnknownRef) or isinstance(value, Either):
             return False
         kinds = [o for o in value.options if o is not t.NONE]
         return len(kinds) == 1 and isinstance(kinds[0], _WithIdentity)
 
-    def is_none(self, ref: Ref) -> bool:
+    def is_none(self, ref: UnknownRef) -> bool:
         if isinstance(ref, Either):
             chosen = self.force(ref)
-            return self.is_none(chosen) if isinstance(chosen, Ref) else chosen is None
+            return self.is_none(chosen) if isinstance(chosen, UnknownRef) else chosen is None
         if ref.resolved or not self._is_plain(ref):
             return super().is_none(ref)
         return self._ask_none(ref)
 
-    def _ask_none(self, ref: Ref) -> bool:
+    def _ask_none(self, ref: UnknownRef) -> bool:
         if t.NONE not in ref.options:
             return False
         unknown = x.var(ref.name, x.REF)
@@ -327,7 +327,7 @@ class SolverHeap(LazyHeap):
             ref.options = tuple(o for o in ref.options if o is not t.NONE)
         return nothing
 
-    def force(self, ref: Ref) -> Any:
+    def force(self, ref: UnknownRef) -> Any:
         if ref.resolved:
             value = ref.value
             self._learn()
@@ -355,11 +355,11 @@ class SolverHeap(LazyHeap):
         if isinstance(kind, _WithIdentity):
             at = self._at if self._at is not None else len(self.path.story)
             self._at = None
-            obj = self._enter(Ref(name, (kind,)), at)
+            obj = self._enter(UnknownRef(name, (kind,)), at)
             return self.settle(obj) if isinstance(obj, DictObj) else obj
         return super().fresh(kind, name)
 
-    def _enter(self, ref: Ref, at: int) -> Any:
+    def _enter(self, ref: UnknownRef, at: int) -> Any:
         """The object of a reference; it may be one of those that are there."""
         unknown = x.var(ref.name, x.REF)
         self._learn()
@@ -439,21 +439,21 @@ class SolverHeap(LazyHeap):
                 return True
             if a is None or b is None:
                 other = b if a is None else a
-                return isinstance(other, Ref) and self.is_none(other)
+                return isinstance(other, UnknownRef) and self.is_none(other)
         a, b = self._looked_up(a), self._looked_up(b)
         for value in (a, b):
             if not isinstance(value, InstanceObj | ListObj | DictObj) and not self._is_plain(value):
                 return NotImplemented
-            if isinstance(value, Ref) and self._promised(value):
+            if isinstance(value, UnknownRef) and self._promised(value):
                 return NotImplemented  # what its class promises holds only if it is not None
-        objects = [self._enter(v, len(self.path.story)) if isinstance(v, Ref) else self.now(v) for v in (a, b)]
+        objects = [self._enter(v, len(self.path.story)) if isinstance(v, UnknownRef) else self.now(v) for v in (a, b)]
         if not all(o.is_input for o in objects):
             return objects[0] is objects[1]
         known = self.known_same(*objects)
         one, other = (x.var(v.name, x.REF) for v in (a, b))
         if known is None:
             return x.eq(one, other)
-        both_none = all(isinstance(v, Ref) and t.NONE in v.options for v in (a, b))
+        both_none = all(isinstance(v, UnknownRef) and t.NONE in v.options for v in (a, b))
         if known is False and both_none and frozenset(map(self._root, (one, other))) not in self._different:
             return x.and_(x.eq(one, 0), x.eq(other, 0))
         return known
@@ -465,7 +465,7 @@ class SolverHeap(LazyHeap):
 
     def _is_one_reference(self, a: Any, b: Any) -> bool:
         """Whether two references that nobody has looked at are one field of one object, which decides it."""
-        fields = [self._fields.get(v.name) for v in (a, b) if isinstance(v, Ref) and not v.resolved]
+        fields = [self._fields.get(v.name) for v in (a, b) if isinstance(v, UnknownRef) and not v.resolved]
         if len(fields) < 2 or any(x.var(v.name, x.REF) in self._entered for v in (a, b)):
             return False
         (one, name), (other, its) = (found or (None, "") for found in fields)
@@ -474,12 +474,12 @@ class SolverHeap(LazyHeap):
         known = self.known_same(one, other)
         return known if known is not None else self._decide(x.eq(identity(one), identity(other)))
 
-    def _promised(self, ref: Ref) -> bool:
+    def _promised(self, ref: UnknownRef) -> bool:
         return any(self.promises(c) for o in ref.options if isinstance(o, t.Instance) for c in self.subclasses(o.cls))
 
     @staticmethod
     def _looked_up(value: Any) -> Any:
-        while isinstance(value, Ref) and value.resolved:
+        while isinstance(value, UnknownRef) and value.resolved:
             value = value.value
         return value
 
@@ -507,7 +507,7 @@ class SolverHeap(LazyHeap):
         if not self.beginning and self._is_one_of(obj, self._deleted.get(name, [])):
             return obj.fields.get(name, MISSING)
         start = self.value_of_type(kind, f"{obj.name}.{name}")
-        if isinstance(start, Ref):
+        if isinstance(start, UnknownRef):
             self._fields[start.name] = (obj, name)
         for other in self._objects():
             if other.initial.get(name, MISSING) is MISSING or self.known_same(obj, other) is not None:

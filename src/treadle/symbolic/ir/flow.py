@@ -20,7 +20,7 @@ FAR = 1_000_000
 
 
 @dataclass(slots=True)
-class Goals:
+class FlowGoals:
     """Where the goals are: on lines of files, and on branches of one function."""
 
     lines: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -34,12 +34,12 @@ class Goals:
         return found
 
 
-def sides(block: ir.Block) -> tuple[int, int] | None:
+def sides(block: ir.BasicBlock) -> tuple[int, int] | None:
     """The two blocks that a condition or the head of a for loop leads to."""
     match block.end:
-        case ir.Branch(then=then, orelse=orelse):
+        case ir.BranchStep(then=then, orelse=orelse):
             return then, orelse
-        case ir.Next(body=body, done=done):
+        case ir.NextStep(body=body, done=done):
             return body, done
     return None
 
@@ -50,7 +50,7 @@ class Flow:
     `calls(step)` names the goals that a step may reach in other functions.
     """
 
-    def __init__(self, code: ir.Function, goals: Goals, calls: Callable[[ir.Step], int]) -> None:
+    def __init__(self, code: ir.CompiledFunction, goals: FlowGoals, calls: Callable[[ir.IrStep], int]) -> None:
         self.code = code
         self._successors = [list(ir.successors(block)) for block in code.blocks]
         # _tail[b][i]: goals on step i or later of block b, its end and its two sides included
@@ -68,7 +68,7 @@ class Flow:
         # condition -> whether its sides can be passed at once (symbolic.joins)
         self.joinable: dict[int, bool] = {}
 
-    def _goals_in(self, block: ir.Block, goals: Goals, calls: Callable[[ir.Step], int]) -> list[int]:
+    def _goals_in(self, block: ir.BasicBlock, goals: FlowGoals, calls: Callable[[ir.IrStep], int]) -> list[int]:
         steps = (*block.steps, *((block.end,) if block.end is not None else ()))
         found = 0
         for side in (True, False):
@@ -172,7 +172,7 @@ class Flow:
             if wanted:
                 start = [n for n, tail in enumerate(self._tail) if tail[0] & wanted]
             else:
-                start = [b.number for b in self.code.blocks if isinstance(b.end, ir.Return)]
+                start = [b.number for b in self.code.blocks if isinstance(b.end, ir.ReturnStep)]
             table = self._distances[wanted] = self._distances_to(start)
         return table
 
@@ -196,12 +196,12 @@ class Flow:
         return table
 
 
-def _onward(block: ir.Block) -> list[int]:
+def _onward(block: ir.BasicBlock) -> list[int]:
     """Where control goes from a block when nothing is raised."""
-    return list(ir.successors(ir.Block(block.number, end=block.end)))
+    return list(ir.successors(ir.BasicBlock(block.number, end=block.end)))
 
 
-def _meetings(code: ir.Function) -> list[int | None]:
+def _meetings(code: ir.CompiledFunction) -> list[int | None]:
     """Immediate post-dominators: block -> the first that comes on every way from it to the end of the function."""
     every = (1 << len(code.blocks)) - 1
     after = [every] * len(code.blocks)
@@ -224,7 +224,7 @@ def _meetings(code: ir.Function) -> list[int | None]:
     return found
 
 
-def reachable(code: ir.Function) -> set[int]:
+def reachable(code: ir.CompiledFunction) -> set[int]:
     """The blocks that control can come to from the entry."""
     seen: set[int] = set()
     todo = [0]
@@ -236,19 +236,19 @@ def reachable(code: ir.Function) -> set[int]:
     return seen
 
 
-def code_lines(code: ir.Function, blocks: Iterable[int] | None = None) -> set[int]:
+def code_lines(code: ir.CompiledFunction, blocks: Iterable[int] | None = None) -> set[int]:
     """The lines on which the function, or some of its blocks, does something."""
     numbers = range(len(code.blocks)) if blocks is None else blocks
     found: set[int] = set()
     for number in numbers:
         block = code.blocks[number]
         found.update(step.line for step in block.steps)
-        if block.end is not None and not (isinstance(block.end, ir.Jump) and block.end.line == code.line):
+        if block.end is not None and not (isinstance(block.end, ir.JumpStep) and block.end.line == code.line):
             found.add(block.end.line)
     return found - {0}
 
 
-def branches(code: ir.Function) -> list[tuple[int, bool]]:
+def branches(code: ir.CompiledFunction) -> list[tuple[int, bool]]:
     """The sides of every condition and for loop that control can come to.
 
     Left out: an exception that no clause of a try takes, or that a context manager does not swallow. It goes on
@@ -266,11 +266,11 @@ def branches(code: ir.Function) -> list[tuple[int, bool]]:
     return found
 
 
-def _asks_about_exception(block: ir.Block) -> bool:
-    matching = {step.dst for step in block.steps if isinstance(step, ir.Op) and step.op == "matches"}
-    caught = bool(block.steps) and isinstance(block.steps[0], ir.Catch)
-    return caught or (isinstance(block.end, ir.Branch) and block.end.condition in matching)
+def _asks_about_exception(block: ir.BasicBlock) -> bool:
+    matching = {step.dst for step in block.steps if isinstance(step, ir.OpStep) and step.op == "matches"}
+    caught = bool(block.steps) and isinstance(block.steps[0], ir.CatchStep)
+    return caught or (isinstance(block.end, ir.BranchStep) and block.end.condition in matching)
 
 
-def _goes_on_raising(block: ir.Block) -> bool:
-    return not block.steps and isinstance(block.end, ir.Raise)
+def _goes_on_raising(block: ir.BasicBlock) -> bool:
+    return not block.steps and isinstance(block.end, ir.RaiseStep)

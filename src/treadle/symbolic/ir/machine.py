@@ -1,7 +1,7 @@
 """Running IR on known and unknown values: frames, exceptions, loops and their bound.
 
 The machine knows control flow only; what an operator, a field access or a call means is decided by the subclass
-(`frontends.python.vm`). Calls are recursive; one machine runs one path.
+(`symbolic.python.machine.vm`). Calls are recursive; one machine runs one path.
 
 Loop-k: beginning round k + 1 of a loop cuts the path, if conditions on unknowns were met since the round before: a
 loop that runs on known values only is not bounded, nor is one over a known sequence, which ends by itself.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.ir import steps as ir
-from treadle.symbolic.path import Cut, Path, Place, Unsupported
+from treadle.symbolic.path import BoundReached, CannotFollow, CodePlace, SymbolicPath
 
 if TYPE_CHECKING:
     from treadle.symbolic.guide.guided import Walk
@@ -40,10 +40,6 @@ class Exhausted(Exception):
     """An iterator of the program has no more values."""
 
 
-class Unbound(Exception):
-    """A slot was read before it was written."""
-
-
 class Environment(dict[str, Any]):
     """The slots of a frame; `outer` is the enclosing function's."""
 
@@ -61,7 +57,7 @@ Mark = tuple[int, int]
 class Frame:
     __slots__ = ("block", "code", "env", "error", "function", "index", "loops", "mark", "sent")
 
-    def __init__(self, code: ir.Function, env: Environment, function: Any) -> None:
+    def __init__(self, code: ir.CompiledFunction, env: Environment, function: Any) -> None:
         self.code = code
         self.env = env
         self.function = function  # the function value being run: its globals, its class
@@ -83,8 +79,8 @@ class Yielded:
         self.value = value
 
 
-class Machine:
-    def __init__(self, path: Path, k: int) -> None:
+class IrMachine:
+    def __init__(self, path: SymbolicPath, k: int) -> None:
         self.path = path
         self.k = k
         self.steps = 0
@@ -93,10 +89,10 @@ class Machine:
         # who follows this path, when only some paths are wanted
         self.walk: Walk | None = None
         self._actions: dict[type, Callable[[Frame, Any], None]] = {
-            ir.Assign: self._assign,
-            ir.Delete: self._delete,
-            ir.Catch: self._catch,
-            ir.BeginLoop: self._begin_loop,
+            ir.AssignStep: self._assign,
+            ir.DeleteStep: self._delete,
+            ir.CatchStep: self._catch,
+            ir.BeginLoopStep: self._begin_loop,
             **self.actions(),
         }
 
@@ -132,7 +128,7 @@ class Machine:
         With `error` the frame goes on as if that exception had been raised where it stopped.
         """
         if len(self.frames) >= DEPTH:
-            raise Cut("depth", self.path.place)
+            raise BoundReached("depth", self.path.place)
         self._check_recursion(frame)
         frame.mark = self.mark()
         self.path.followed.add((frame.code.file, frame.code.line))
@@ -168,7 +164,7 @@ class Machine:
         block = frame.block
         step = block.steps[frame.index] if frame.index < len(block.steps) else block.end
         if step is not None and step.line:
-            self.path.place = Place(frame.code.file, step.line, "")
+            self.path.place = CodePlace(frame.code.file, step.line, "")
 
     def _run_block(self, frame: Frame) -> Any:
         actions = self._actions
@@ -178,40 +174,40 @@ class Machine:
             while frame.index < len(steps):
                 step = steps[frame.index]
                 self._count(frame, step)
-                if type(step) is ir.Yield:
+                if type(step) is ir.YieldStep:
                     frame.index += 1
                     frame.env[step.dst] = None
                     frame.sent = step.dst
                     return Yielded(self.operand(frame, step.value))
                 action = actions.get(type(step))
                 if action is None:
-                    raise Unsupported(f"the step '{ir.show_step(step)}'")
+                    raise CannotFollow(f"the step '{ir.show_step(step)}'")
                 action(frame, step)
                 frame.index += 1
             end = block.end
             assert end is not None
             self._count(frame, end)
             match end:
-                case ir.Jump(target=target):
+                case ir.JumpStep(target=target):
                     self._enter(frame, target)
-                case ir.Branch(condition=condition, then=then, orelse=orelse):
+                case ir.BranchStep(condition=condition, then=then, orelse=orelse):
                     if self.walk is None:
                         self._enter(frame, then if self.truth_of(self.operand(frame, condition)) else orelse)
                     else:
                         joined = self._watched(frame, self.operand(frame, condition), end, self.walk)
                         if joined is not None and joined.returned:
                             return joined.value
-                case ir.Next():
+                case ir.NextStep():
                     self._next(frame, end)
-                case ir.Return(value=value):
+                case ir.ReturnStep(value=value):
                     return self.operand(frame, value)
-                case ir.Raise(value=value, cause=cause):
+                case ir.RaiseStep(value=value, cause=cause):
                     why = self.operand(frame, cause) if cause is not None else None
                     raise Raised(self.exception(self.operand(frame, value), why))
-                case ir.Stop(what=what):
-                    raise Unsupported(what)
+                case ir.StopStep(what=what):
+                    raise CannotFollow(what)
 
-    def _watched(self, frame: Frame, condition: Any, end: ir.Branch, walk: Walk) -> Joined | None:
+    def _watched(self, frame: Frame, condition: Any, end: ir.BranchStep, walk: Walk) -> Joined | None:
         """Branch; if the condition is one expression, whoever follows the path may choose the side, or both."""
         joined = walk.join(frame, condition) if isinstance(condition, Expr) else None
         if joined is not None:
@@ -229,22 +225,22 @@ class Machine:
         """Control of the frame goes on with another block."""
         self._enter(frame, block)
 
-    def act(self, frame: Frame, step: ir.Step) -> None:
+    def act(self, frame: Frame, step: ir.IrStep) -> None:
         """Do what a step says, and nothing else."""
         self._actions[type(step)](frame, step)
 
-    def _count(self, frame: Frame, step: ir.Step) -> None:
+    def _count(self, frame: Frame, step: ir.IrStep) -> None:
         self.steps += 1
         place = self.path.place
         if step.line and (step.line != place.line or place.file != frame.code.file):
-            self.path.place = Place(frame.code.file, step.line, "")
+            self.path.place = CodePlace(frame.code.file, step.line, "")
             self.lines.add((frame.code.file, step.line))
             if self.walk is not None:
                 self.walk.line(frame.code.file, step.line)
         if self.steps % 512 == 0 and time.monotonic() > self.path.deadline:
-            raise Cut("time", place)
+            raise BoundReached("time", place)
         if self.steps > STEPS:
-            raise Cut("depth", place)
+            raise BoundReached("depth", place)
 
     def _enter(self, frame: Frame, target: int) -> None:
         frame.block = frame.code.blocks[target]
@@ -254,7 +250,7 @@ class Machine:
         if frame.block.body_of is not None:
             self._begin_round(frame, frame.block.body_of)
 
-    def _begin_loop(self, frame: Frame, step: ir.BeginLoop) -> None:
+    def _begin_loop(self, frame: Frame, step: ir.BeginLoopStep) -> None:
         frame.loops[step.head] = [0, self.mark()]
 
     def _begin_round(self, frame: Frame, head: int) -> None:
@@ -262,7 +258,7 @@ class Machine:
         loop[0] += 1
         before, loop[1] = loop[1], self.mark()
         if loop[0] > self.k and not self._ends_by_itself(frame, head) and self.asked_since(before):
-            raise Cut("loop", self.path.place)
+            raise BoundReached("loop", self.path.place)
 
     def mark(self) -> Mark:
         """How far the path is, for `asked_since`."""
@@ -278,9 +274,9 @@ class Machine:
 
     def _ends_by_itself(self, frame: Frame, head: int) -> bool:
         end = frame.code.blocks[head].end
-        return isinstance(end, ir.Next) and self.ends_by_itself(self.operand(frame, end.iterator))
+        return isinstance(end, ir.NextStep) and self.ends_by_itself(self.operand(frame, end.iterator))
 
-    def _next(self, frame: Frame, end: ir.Next) -> None:
+    def _next(self, frame: Frame, end: ir.NextStep) -> None:
         walk = self.walk
         if walk is not None:
             walk.asking = frame
@@ -301,7 +297,7 @@ class Machine:
     def _check_recursion(self, frame: Frame) -> None:
         same = [f for f in self.frames if f.code is frame.code]
         if len(same) > self.k and self.asked_since(same[-1].mark):
-            raise Cut("loop", self.path.place)
+            raise BoundReached("loop", self.path.place)
 
     # --- slots ---------------------------------------------------------------------------------------------
 
@@ -313,14 +309,14 @@ class Machine:
         except KeyError:
             raise self.unbound(frame, operand) from None
 
-    def _assign(self, frame: Frame, step: ir.Assign) -> None:
+    def _assign(self, frame: Frame, step: ir.AssignStep) -> None:
         frame.env[step.dst] = self.operand(frame, step.value)
 
-    def _delete(self, frame: Frame, step: ir.Delete) -> None:
+    def _delete(self, frame: Frame, step: ir.DeleteStep) -> None:
         if step.name in frame.env:
             del frame.env[step.name]
         elif not step.quiet:
             raise self.unbound(frame, step.name)
 
-    def _catch(self, frame: Frame, step: ir.Catch) -> None:
+    def _catch(self, frame: Frame, step: ir.CatchStep) -> None:
         frame.env[step.dst] = frame.error

@@ -1,16 +1,12 @@
-"""The small language that every front end compiles to: functions as control-flow graphs of simple steps.
+"""The small language that functions of Python are compiled to: control-flow graphs of simple steps.
 
-A `Function` owns numbered `Block`s; a block is a list of steps ended by exactly one terminator (`Jump`,
-`Branch`, `Next`, `Return`, `Raise`, `Stop`). Values live in named slots: parameters and local names as
-written, and temporaries `%1, %2, ...`. An operand is a slot name or a `Const`. Every step carries the source
-line.
+A `CompiledFunction` owns numbered `BasicBlock`s; a block is a list of steps ended by one terminator (`JumpStep`,
+`BranchStep`, `NextStep`, `ReturnStep`, `RaiseStep`, `StopStep`). Values live in named slots: parameters and local names
+as written, and temporaries `%1, %2, ...`. An operand is a slot name or a `Const`. Every step carries the source line.
 
 When a step of a block raises, control goes to the block's `handler` (or out of the function), with the
-exception in the handler's `Catch` step. Loop heads are marked, with their source line: that is where
-iterations are counted.
-
-The language is shared: Python uses all steps but the last three; concurrent-object front ends add
-`AsyncCall`, `Await` and `Get`. `show(function)` prints it, for `--show ir`.
+exception in the handler's `CatchStep`. Loop heads are marked, with their source line: that is where
+iterations are counted. `show(function)` prints it, for `--show ir`.
 """
 
 from __future__ import annotations
@@ -34,7 +30,7 @@ Operand = str | Const
 
 
 @dataclass(slots=True)
-class Step:
+class IrStep:
     """Base of everything in a block."""
 
     line: int
@@ -44,13 +40,13 @@ class Step:
 
 
 @dataclass(slots=True)
-class Assign(Step):
+class AssignStep(IrStep):
     dst: str
     value: Operand
 
 
 @dataclass(slots=True)
-class Delete(Step):
+class DeleteStep(IrStep):
     """The slot no longer has a value; quiet: it is fine if it had none."""
 
     name: str
@@ -58,19 +54,19 @@ class Delete(Step):
 
 
 @dataclass(slots=True)
-class LoadGlobal(Step):
+class LoadGlobalStep(IrStep):
     dst: str
     name: str
 
 
 @dataclass(slots=True)
-class StoreGlobal(Step):
+class StoreGlobalStep(IrStep):
     name: str
     value: Operand
 
 
 @dataclass(slots=True)
-class LoadOuter(Step):
+class LoadOuterStep(IrStep):
     """Read a name of an enclosing function."""
 
     dst: str
@@ -78,13 +74,13 @@ class LoadOuter(Step):
 
 
 @dataclass(slots=True)
-class StoreOuter(Step):
+class StoreOuterStep(IrStep):
     name: str
     value: Operand
 
 
 @dataclass(slots=True)
-class Op(Step):
+class OpStep(IrStep):
     """A unary or binary operator: `+`, `<`, `not`, `is`, `in`, `truth`, ..."""
 
     dst: str
@@ -93,47 +89,47 @@ class Op(Step):
 
 
 @dataclass(slots=True)
-class GetField(Step):
+class GetFieldStep(IrStep):
     dst: str
     obj: Operand
     name: str
 
 
 @dataclass(slots=True)
-class SetField(Step):
+class SetFieldStep(IrStep):
     obj: Operand
     name: str
     value: Operand
 
 
 @dataclass(slots=True)
-class DelField(Step):
+class DelFieldStep(IrStep):
     obj: Operand
     name: str
 
 
 @dataclass(slots=True)
-class GetItem(Step):
+class GetItemStep(IrStep):
     dst: str
     obj: Operand
     index: Operand
 
 
 @dataclass(slots=True)
-class SetItem(Step):
+class SetItemStep(IrStep):
     obj: Operand
     index: Operand
     value: Operand
 
 
 @dataclass(slots=True)
-class DelItem(Step):
+class DelItemStep(IrStep):
     obj: Operand
     index: Operand
 
 
 @dataclass(slots=True)
-class Call(Step):
+class CallStep(IrStep):
     """`args` may hold ("*", operand); `named` may hold (None, operand) for `**operand`."""
 
     dst: str
@@ -143,7 +139,7 @@ class Call(Step):
 
 
 @dataclass(slots=True)
-class New(Step):
+class NewStep(IrStep):
     """A new container or object of the named kind: list, tuple, dict, set, slice, text, or a class."""
 
     dst: str
@@ -152,24 +148,24 @@ class New(Step):
 
 
 @dataclass(slots=True)
-class Closure(Step):
+class ClosureStep(IrStep):
     """A function value: the code, the defaults, and the names it sees around it."""
 
     dst: str
-    function: Function
+    function: CompiledFunction
     defaults: tuple[Operand, ...] = ()
     named_defaults: tuple[tuple[str, Operand], ...] = ()
 
 
 @dataclass(slots=True)
-class BeginLoop(Step):
+class BeginLoopStep(IrStep):
     """A loop is entered from outside: its rounds are counted from here."""
 
     head: int
 
 
 @dataclass(slots=True)
-class Iterate(Step):
+class IterateStep(IrStep):
     """An iterator over the value."""
 
     dst: str
@@ -177,7 +173,7 @@ class Iterate(Step):
 
 
 @dataclass(slots=True)
-class Unpack(Step):
+class UnpackStep(IrStep):
     """Spread an iterable over slots; `star` is the index of the slot that takes the rest."""
 
     targets: tuple[str, ...]
@@ -186,62 +182,37 @@ class Unpack(Step):
 
 
 @dataclass(slots=True)
-class Catch(Step):
+class CatchStep(IrStep):
     """First step of a handler block: the exception that led here."""
 
     dst: str
 
 
 @dataclass(slots=True)
-class Yield(Step):
+class YieldStep(IrStep):
     """Hand a value to the consumer of a generator; `dst` receives what it sends back."""
 
     dst: str
     value: Operand
 
 
-@dataclass(slots=True)
-class AsyncCall(Step):
-    """Add a task to another actor: `dst` receives the future."""
-
-    dst: str
-    obj: Operand
-    method: str
-    args: tuple[Operand, ...]
-
-
-@dataclass(slots=True)
-class Await(Step):
-    """Release the actor until the guard holds."""
-
-    guard: Any
-
-
-@dataclass(slots=True)
-class Get(Step):
-    """Block the actor until the future has its value."""
-
-    dst: str
-    future: Operand
-
-
 # --- terminators -----------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
-class Jump(Step):
+class JumpStep(IrStep):
     target: int
 
 
 @dataclass(slots=True)
-class Branch(Step):
+class BranchStep(IrStep):
     condition: Operand
     then: int
     orelse: int
 
 
 @dataclass(slots=True)
-class Next(Step):
+class NextStep(IrStep):
     """The head of a for loop: the iterator's next value into `dst`, or leave the loop."""
 
     dst: str
@@ -251,33 +222,33 @@ class Next(Step):
 
 
 @dataclass(slots=True)
-class Return(Step):
+class ReturnStep(IrStep):
     value: Operand
 
 
 @dataclass(slots=True)
-class Raise(Step):
+class RaiseStep(IrStep):
     value: Operand
     cause: Operand | None = None
 
 
 @dataclass(slots=True)
-class Stop(Step):
+class StopStep(IrStep):
     """A statement that no front end supports: the path ends here, as unsupported."""
 
     what: str
 
 
-Terminator = Jump | Branch | Next | Return | Raise | Stop
+Terminator = JumpStep | BranchStep | NextStep | ReturnStep | RaiseStep | StopStep
 
 
 # --- graphs ----------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
-class Block:
+class BasicBlock:
     number: int
-    steps: list[Step] = field(default_factory=list)
+    steps: list[IrStep] = field(default_factory=list)
     end: Terminator | None = None
     handler: int | None = None
     # the source line of the loop whose head this block is
@@ -287,7 +258,7 @@ class Block:
 
 
 @dataclass(slots=True)
-class Parameter:
+class IrParameter:
     """One parameter; kind is 'plain', 'positional', 'keyword', 'rest' (*args) or 'named' (**kwargs)."""
 
     name: str
@@ -296,31 +267,31 @@ class Parameter:
 
 
 @dataclass(slots=True)
-class Function:
+class CompiledFunction:
     name: str
     file: str
     line: int
-    parameters: list[Parameter] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
+    parameters: list[IrParameter] = field(default_factory=list)
+    blocks: list[BasicBlock] = field(default_factory=list)
     is_generator: bool = False
     # the class whose body holds the function: for super() and private names
     owner: str | None = None
 
-    def block(self) -> Block:
-        new = Block(len(self.blocks))
+    def block(self) -> BasicBlock:
+        new = BasicBlock(len(self.blocks))
         self.blocks.append(new)
         return new
 
 
-def successors(block: Block) -> Iterator[int]:
+def successors(block: BasicBlock) -> Iterator[int]:
     """Where control can go from a block, the handler last."""
     end = block.end
-    if isinstance(end, Jump):
+    if isinstance(end, JumpStep):
         yield end.target
-    elif isinstance(end, Branch):
+    elif isinstance(end, BranchStep):
         yield end.then
         yield end.orelse
-    elif isinstance(end, Next):
+    elif isinstance(end, NextStep):
         yield end.body
         yield end.done
     if block.handler is not None:
@@ -330,12 +301,12 @@ def successors(block: Block) -> Iterator[int]:
 # --- printing --------------------------------------------------------------------------------------------
 
 
-def show(function: Function) -> str:
+def show(function: CompiledFunction) -> str:
     """The whole graph as text, unreachable blocks left out."""
     reachable = _reachable(function)
     parameters = ", ".join(_parameter(p) for p in function.parameters)
     lines = [f"function {function.name}({parameters})    {function.file}:{function.line}"]
-    nested: list[Function] = []
+    nested: list[CompiledFunction] = []
     for block in function.blocks:
         if block.number not in reachable:
             continue
@@ -347,14 +318,14 @@ def show(function: Function) -> str:
         lines.append(f"b{block.number}:{notes}")
         for step in (*block.steps, *([block.end] if block.end else [])):
             lines.append(f"    {step.line or '':>4}  {show_step(step)}")
-            if isinstance(step, Closure):
+            if isinstance(step, ClosureStep):
                 nested.append(step.function)
     for inner in nested:
         lines.extend(("", show(inner)))
     return "\n".join(lines)
 
 
-def _reachable(function: Function) -> set[int]:
+def _reachable(function: CompiledFunction) -> set[int]:
     seen: set[int] = set()
     todo = [0]
     while todo:
@@ -365,7 +336,7 @@ def _reachable(function: Function) -> set[int]:
     return seen
 
 
-def _parameter(parameter: Parameter) -> str:
+def _parameter(parameter: IrParameter) -> str:
     stars = {"rest": "*", "named": "**"}.get(parameter.kind, "")
     return f"{stars}{parameter.name}{'=...' if parameter.has_default else ''}"
 
@@ -380,71 +351,65 @@ def _operand(operand: Any) -> str:
     return str(operand)
 
 
-def show_step(step: Step) -> str:
+def show_step(step: IrStep) -> str:
     """One step in one line."""
     match step:
-        case Assign(dst=dst, value=value):
+        case AssignStep(dst=dst, value=value):
             return f"{dst} = {value}"
-        case Delete(name=name):
+        case DeleteStep(name=name):
             return f"delete {name}"
-        case LoadGlobal(dst=dst, name=name):
+        case LoadGlobalStep(dst=dst, name=name):
             return f"{dst} = global {name}"
-        case StoreGlobal(name=name, value=value):
+        case StoreGlobalStep(name=name, value=value):
             return f"global {name} = {value}"
-        case LoadOuter(dst=dst, name=name):
+        case LoadOuterStep(dst=dst, name=name):
             return f"{dst} = outer {name}"
-        case StoreOuter(name=name, value=value):
+        case StoreOuterStep(name=name, value=value):
             return f"outer {name} = {value}"
-        case Op(dst=dst, op=op, args=(a, b)):
+        case OpStep(dst=dst, op=op, args=(a, b)):
             return f"{dst} = {a} {op} {b}"
-        case Op(dst=dst, op=op, args=args):
+        case OpStep(dst=dst, op=op, args=args):
             return f"{dst} = {op} {_list(args)}"
-        case GetField(dst=dst, obj=obj, name=name):
+        case GetFieldStep(dst=dst, obj=obj, name=name):
             return f"{dst} = {obj}.{name}"
-        case SetField(obj=obj, name=name, value=value):
+        case SetFieldStep(obj=obj, name=name, value=value):
             return f"{obj}.{name} = {value}"
-        case DelField(obj=obj, name=name):
+        case DelFieldStep(obj=obj, name=name):
             return f"delete {obj}.{name}"
-        case GetItem(dst=dst, obj=obj, index=index):
+        case GetItemStep(dst=dst, obj=obj, index=index):
             return f"{dst} = {obj}[{index}]"
-        case SetItem(obj=obj, index=index, value=value):
+        case SetItemStep(obj=obj, index=index, value=value):
             return f"{obj}[{index}] = {value}"
-        case DelItem(obj=obj, index=index):
+        case DelItemStep(obj=obj, index=index):
             return f"delete {obj}[{index}]"
-        case Call(dst=dst, function=function, args=args, named=named):
+        case CallStep(dst=dst, function=function, args=args, named=named):
             named_text = [f"**{v}" if k is None else f"{k}={v}" for k, v in named]
             return f"{dst} = call {function}({', '.join([*map(_operand, args), *named_text])})"
-        case New(dst=dst, kind=kind, args=args):
+        case NewStep(dst=dst, kind=kind, args=args):
             return f"{dst} = new {kind}({_list(args)})"
-        case Closure(dst=dst, function=function):
+        case ClosureStep(dst=dst, function=function):
             return f"{dst} = function {function.name}"
-        case BeginLoop(head=head):
+        case BeginLoopStep(head=head):
             return f"begin loop b{head}"
-        case Iterate(dst=dst, value=value):
+        case IterateStep(dst=dst, value=value):
             return f"{dst} = iterate {value}"
-        case Unpack(targets=targets, value=value, star=star):
+        case UnpackStep(targets=targets, value=value, star=star):
             names = [f"*{t}" if i == star else t for i, t in enumerate(targets)]
             return f"{', '.join(names)} = unpack {value}"
-        case Catch(dst=dst):
+        case CatchStep(dst=dst):
             return f"{dst} = caught"
-        case Yield(dst=dst, value=value):
+        case YieldStep(dst=dst, value=value):
             return f"{dst} = yield {value}"
-        case AsyncCall(dst=dst, obj=obj, method=method, args=args):
-            return f"{dst} = {obj}!{method}({_list(args)})"
-        case Await(guard=guard):
-            return f"await {guard}"
-        case Get(dst=dst, future=future):
-            return f"{dst} = {future}.get"
-        case Jump(target=target):
+        case JumpStep(target=target):
             return f"goto b{target}"
-        case Branch(condition=condition, then=then, orelse=orelse):
+        case BranchStep(condition=condition, then=then, orelse=orelse):
             return f"if {condition} goto b{then} else b{orelse}"
-        case Next(dst=dst, iterator=iterator, body=body, done=done):
+        case NextStep(dst=dst, iterator=iterator, body=body, done=done):
             return f"{dst} = next {iterator} goto b{body} else b{done}"
-        case Return(value=value):
+        case ReturnStep(value=value):
             return f"return {value}"
-        case Raise(value=value):
+        case RaiseStep(value=value):
             return f"raise {value}"
-        case Stop(what=what):
+        case StopStep(what=what):
             return f"unsupported: {what}"
     raise TypeError(f"not a step: {step!r}")

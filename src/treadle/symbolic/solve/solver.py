@@ -72,7 +72,7 @@ class Answer(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SolverVerdict:
     answer: Answer
     model: Model | None = None
 
@@ -81,8 +81,8 @@ class Verdict:
         return self.answer is Answer.SAT
 
 
-_UNSAT = Verdict(Answer.UNSAT)
-_UNKNOWN = Verdict(Answer.UNKNOWN)
+_UNSAT = SolverVerdict(Answer.UNSAT)
+_UNKNOWN = SolverVerdict(Answer.UNKNOWN)
 
 
 @dataclass(slots=True)
@@ -122,7 +122,7 @@ class Solver:
         self.words: tuple[str, ...] = ()  # strings that the program mentions
         self.counts: Counter[str] = Counter()
         self._recent: deque[Model] = deque(maxlen=RECENT)
-        self._answers: dict[tuple[Expr, ...], Verdict] = {}
+        self._answers: dict[tuple[Expr, ...], SolverVerdict] = {}
         self._apart = apart
 
     # z3's side is made when a question gets that far: for most paths of most functions none does
@@ -145,7 +145,7 @@ class Solver:
 
     def check(
         self, conditions: Sequence[Expr], extra: Value = True, hint: Model | None = None, base: Model | None = None
-    ) -> Verdict:
+    ) -> SolverVerdict:
         """Whether `extra` can hold on the path described by `conditions`; `base` is any model of them."""
         if not isinstance(extra, Expr):
             if not extra:
@@ -153,13 +153,13 @@ class Solver:
                 return _UNSAT
             if hint is not None and all(evaluate(c, hint) for c in conditions):
                 self.counts["constant"] += 1
-                return Verdict(Answer.SAT, hint)
+                return SolverVerdict(Answer.SAT, hint)
             if not conditions:
-                return Verdict(Answer.SAT, {})
+                return SolverVerdict(Answer.SAT, {})
             return self.check(conditions[:-1], conditions[-1], hint)
         if extra in conditions and hint is not None:
             self.counts["constant"] += 1
-            return Verdict(Answer.SAT, hint)
+            return SolverVerdict(Answer.SAT, hint)
         if not_(extra) in conditions:
             self.counts["constant"] += 1
             return _UNSAT
@@ -170,7 +170,7 @@ class Solver:
                 and (stage == "model in hand" or all(evaluate(c, model) for c in conditions))
             ):
                 self.counts[stage] += 1
-                return Verdict(Answer.SAT, model)
+                return SolverVerdict(Answer.SAT, model)
         if base is not None:
             # conditions that share no unknown with the question stay as they are
             related = connected(conditions, extra)
@@ -179,7 +179,7 @@ class Solver:
                 if verdict.model is None:
                     return verdict
                 asked = extra.vars.union(*(c.vars for c in related))
-                return Verdict(Answer.SAT, {**base, **{v: evaluate(v, verdict.model) for v in asked}})
+                return SolverVerdict(Answer.SAT, {**base, **{v: evaluate(v, verdict.model) for v in asked}})
         if bounds.impossible(conditions, extra):
             self.counts["bounds"] += 1
             return _UNSAT
@@ -187,7 +187,7 @@ class Solver:
             value = bounds.single(conditions, extra)
             if value is not None:
                 self.counts["bounds"] += 1
-                return Verdict(Answer.SAT, {next(iter(extra.vars)): value})
+                return SolverVerdict(Answer.SAT, {next(iter(extra.vars)): value})
         key = (*conditions, extra)
         found = self._answers.get(key)
         if found is not None:
@@ -198,7 +198,7 @@ class Solver:
             self._recent.appendleft(found.model)
         return found
 
-    def _ask(self, conditions: Sequence[Expr], extra: Expr) -> Verdict:
+    def _ask(self, conditions: Sequence[Expr], extra: Expr) -> SolverVerdict:
         if _is_lia(extra) and all(_is_lia(c) for c in conditions):
             self.counts["z3 linear"] += 1
             return self._run(self._lia, conditions, extra, ())
@@ -226,7 +226,7 @@ class Solver:
             verdict = self._guess(related, extra, unknowns)
         return self._completed(verdict, conditions)
 
-    def _ask_of_strings(self, related: Sequence[Expr], extra: Expr, unknowns: Sequence[Expr]) -> Verdict:
+    def _ask_of_strings(self, related: Sequence[Expr], extra: Expr, unknowns: Sequence[Expr]) -> SolverVerdict:
         """Values that conditions name are put in; z3 is asked about the rest, from nothing: only then does it use the
         equations of the path to get rid of unknowns, which is worth more than what it has learned before."""
         found = reduced([*related, extra])
@@ -234,7 +234,7 @@ class Solver:
             self.counts["pins"] += 1
             return _UNSAT
         pins, left = found
-        verdict = Verdict(Answer.SAT, {})
+        verdict = SolverVerdict(Answer.SAT, {})
         if left:
             self.counts["z3 strings"] += 1
             verdict = self._refined(left)
@@ -242,9 +242,9 @@ class Solver:
                 verdict = self._guess(left[:-1], left[-1], [v for v in unknowns if v not in pins])
         else:
             self.counts["pins"] += 1
-        return verdict if verdict.model is None else Verdict(Answer.SAT, {**verdict.model, **pins})
+        return verdict if verdict.model is None else SolverVerdict(Answer.SAT, {**verdict.model, **pins})
 
-    def _refined(self, conditions: Sequence[Expr]) -> Verdict:
+    def _refined(self, conditions: Sequence[Expr]) -> SolverVerdict:
         """Ask a z3 that knows nothing else, and believe only a model that our evaluator confirms.
 
         z3 gives some partial operations a meaning of their own, and knows others by a definition that leaves something
@@ -266,7 +266,7 @@ class Solver:
                     return _UNKNOWN
                 model = _read(translator, solver.model(), conditions)
                 if all(evaluate(c, model) for c in conditions):
-                    return Verdict(Answer.SAT, model)
+                    return SolverVerdict(Answer.SAT, model)
                 self.counts["model rejected"] += 1
                 facts = list(_instances(translator, conditions, model))
                 if not facts:
@@ -281,7 +281,7 @@ class Solver:
         solver.set("rlimit", max(1000, int(effort * _STEPS_PER_SECOND)))
         solver.set("timeout", max(1, int(effort * 1000 * _PATIENCE)))
 
-    def _guess(self, related: Sequence[Expr], extra: Expr, unknowns: Sequence[Expr]) -> Verdict:
+    def _guess(self, related: Sequence[Expr], extra: Expr, unknowns: Sequence[Expr]) -> SolverVerdict:
         """Where z3 gives up (much of string replacement), a handful of plain values often does it."""
         choices = [_GUESSES.get(v.sort, ()) if v.sort is not STR else (*self.words, *_TEXTS) for v in unknowns]
         if not unknowns or prod(map(len, choices)) > _MOST_GUESSES:
@@ -290,23 +290,23 @@ class Solver:
             model = dict(zip(unknowns, values, strict=True))
             if evaluate(extra, model) and all(evaluate(c, model) for c in related):
                 self.counts["guess"] += 1
-                return Verdict(Answer.SAT, model)
+                return SolverVerdict(Answer.SAT, model)
         return _UNKNOWN
 
-    def _completed(self, verdict: Verdict, conditions: Sequence[Expr]) -> Verdict:
+    def _completed(self, verdict: SolverVerdict, conditions: Sequence[Expr]) -> SolverVerdict:
         """A model of the related conditions only: unrelated ones are solved apart and joined."""
         if verdict.model is None:
             return verdict
         model = dict(verdict.model)
         rest = [c for c in conditions if not evaluate(c, model)]
         if not rest:
-            return Verdict(Answer.SAT, model)
+            return SolverVerdict(Answer.SAT, model)
         apart = [c for c in conditions if not (c.vars & model.keys())]
         found = self._ask([c for c in apart if c is not rest[0]], rest[0])
         if found.model is None:
             return _UNKNOWN
         joined = {**found.model, **model}
-        return Verdict(Answer.SAT, joined) if all(evaluate(c, joined) for c in conditions) else _UNKNOWN
+        return SolverVerdict(Answer.SAT, joined) if all(evaluate(c, joined) for c in conditions) else _UNKNOWN
 
     def _bounded(self, integers: Sequence[Expr], lower: int, upper: int) -> list[Any]:
         terms = [self._translator.term(v, INT) for v in integers]
@@ -319,7 +319,7 @@ class Solver:
         extra: Expr,
         within: Sequence[Any],
         timeout: float | None = None,
-    ) -> Verdict:
+    ) -> SolverVerdict:
         try:
             stack.follow(conditions, self._translator)
             self._limit(stack.z3, timeout if timeout is not None else self.timeout)
@@ -340,7 +340,7 @@ class Solver:
         if not evaluate(extra, model) or not all(evaluate(c, model) for c in conditions):
             self.counts["model rejected"] += 1
             return _UNKNOWN
-        return Verdict(Answer.SAT, model)
+        return SolverVerdict(Answer.SAT, model)
 
 
 def _read(translator: Translator, found: Any, conditions: Sequence[Expr]) -> dict[Expr, Const]:

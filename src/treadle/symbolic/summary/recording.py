@@ -17,8 +17,8 @@ from typing import Any
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.heap.objects import InstanceObj, LazyHeap, ListObj, Obj, Ref, Some
-from treadle.symbolic.path import FALSE, ONLY_FALSE, ONLY_TRUE, TRUE, Path, PathEnd
+from treadle.symbolic.heap.objects import InstanceObj, LazyHeap, ListObj, Obj, Some, UnknownRef
+from treadle.symbolic.path import FALSE, ONLY_FALSE, ONLY_TRUE, TRUE, PathEnd, SymbolicPath
 from treadle.symbolic.summary.tree import (
     Change,
     Decide,
@@ -29,14 +29,14 @@ from treadle.symbolic.summary.tree import (
     ReadItem,
     Same,
     SetEnds,
-    SetField,
     SetItems,
     Settled,
     Split,
+    WroteField,
 )
 
 
-class Opaque(PathEnd):
+class NotSummarised(PathEnd):
     """The function does something that a summary cannot hold; what follows is not looked at."""
 
     def __init__(self, why: str) -> None:
@@ -45,7 +45,7 @@ class Opaque(PathEnd):
 
 
 @dataclass(slots=True)
-class RecordingPath(Path):
+class RecordingPath(SymbolicPath):
     events: list[tuple[Event, Any]] = field(default_factory=list)
     # inside a decision of the heap, which is recorded as a whole
     inside: int = 0
@@ -53,32 +53,32 @@ class RecordingPath(Path):
     def decide(self, condition: Value, free: Expr | None = None) -> bool:
         if not isinstance(condition, Expr):
             return bool(condition)
-        side = Path.decide(self, condition)
+        side = SymbolicPath.decide(self, condition)
         certain = self.trail[-1] in (ONLY_TRUE, ONLY_FALSE)
         assert certain or self.trail[-1] in (TRUE, FALSE)
         self.events.append((Decide(condition, certain, self.place), side))
         return side
 
     def certain(self, condition: Value, side: bool) -> None:
-        Path.certain(self, condition, side)
+        SymbolicPath.certain(self, condition, side)
         if isinstance(condition, Expr):
             self.events.append((Decide(condition, True, self.place), side))
 
     def choose(self, options: int) -> int:
         if options > 1 and not self.inside:
-            raise Opaque("a choice that is not recorded")
-        return Path.choose(self, options)
+            raise NotSummarised("a choice that is not recorded")
+        return SymbolicPath.choose(self, options)
 
     def assume(self, condition: Value) -> None:
         if isinstance(condition, Expr) and not self.inside:
-            raise Opaque("an assumption about elements")
-        Path.assume(self, condition)
+            raise NotSummarised("an assumption about elements")
+        SymbolicPath.assume(self, condition)
 
     def pick(self, values: Sequence[Expr], what: str, count: int = 3) -> list[Any]:
-        raise Opaque(what)
+        raise NotSummarised(what)
 
     def rewind(self) -> None:
-        Path.rewind(self)
+        SymbolicPath.rewind(self)
         self.events, self.inside = [], 0
 
 
@@ -115,9 +115,9 @@ class RecordingHeap(LazyHeap):
                 return ReadItem(made, obj.name, int(item[1]))
             if rest.startswith(".") and rest[1:].isidentifier() and isinstance(obj, InstanceObj):
                 return ReadField(made, obj.name, rest[1:])
-        raise Opaque(f"an input that is not a field or an element: {name}")
+        raise NotSummarised(f"an input that is not a field or an element: {name}")
 
-    def is_none(self, ref: Ref) -> bool:
+    def is_none(self, ref: UnknownRef) -> bool:
         if ref.resolved or self.path.inside:
             return LazyHeap.is_none(self, ref)
         before = self.path.decisions
@@ -127,11 +127,11 @@ class RecordingHeap(LazyHeap):
         self.path.events.append((IsNone(ref.name, self.path.decisions > before), answer))
         return answer
 
-    def force(self, ref: Ref) -> Any:
+    def force(self, ref: UnknownRef) -> Any:
         if ref.resolved or self.path.inside:
             return LazyHeap.force(self, ref)
         if any(isinstance(o, t.OneOf | t.Samples) or _any_length(o) for o in ref.options):
-            raise Opaque(f"'{ref.name}' is one of several known values")
+            raise NotSummarised(f"'{ref.name}' is one of several known values")
         before, known = self.path.decisions, len(self.inputs)
         self.path.inside += 1
         value = LazyHeap.force(self, ref)
@@ -174,7 +174,7 @@ class OpenHeap(RecordingHeap):
         if self.path.decisions == before:
             self.path.decisions += 1
 
-    def force(self, ref: Ref) -> Any:
+    def force(self, ref: UnknownRef) -> Any:
         if ref.resolved or self.path.inside:
             return super().force(ref)
         before = self.path.decisions
@@ -195,7 +195,7 @@ class OpenHeap(RecordingHeap):
         if all(own):
             return False
         if any(own):
-            raise Opaque("an object of its own is compared with one that was given")
+            raise NotSummarised("an object of its own is compared with one that was given")
         self._counted(self.path.decisions)
         self._names += 1
         made = x.var(f"is'{self._names}", x.BOOL)
@@ -216,7 +216,7 @@ class OpenHeap(RecordingHeap):
             return
         kept, own = self.held(value)
         self.given_away.update({o.number: o for o in own})
-        self.path.events.append((SetField(obj.name, name, kept), None))
+        self.path.events.append((WroteField(obj.name, name, kept), None))
         self._written.add(name)
         for other in self.inputs:
             if isinstance(other, InstanceObj) and other is not obj:
@@ -224,7 +224,7 @@ class OpenHeap(RecordingHeap):
                 other.initial.pop(name, None)
 
     def settled(self, value: Any) -> Any:
-        if isinstance(value, Expr) or (isinstance(value, Ref) and not value.resolved):
+        if isinstance(value, Expr) or (isinstance(value, UnknownRef) and not value.resolved):
             self.path.events.append((Settled(value), None))
         return value
 
@@ -234,35 +234,37 @@ class OpenHeap(RecordingHeap):
         return value
 
     def postpone(self, conditions: list[Expr], unread: Any, is_new: bool) -> None:
-        raise Opaque("a read sees one of several writes")
+        raise NotSummarised("a read sees one of several writes")
 
     def write_element(self, obj: ListObj, index: Value, value: Any) -> None:
         if obj.is_input and isinstance(index, Expr):
-            raise Opaque("a list is written at an unknown place")
+            raise NotSummarised("a list is written at an unknown place")
         super().write_element(obj, index, value)
 
     def settle(self, obj: Some) -> Some:
         if obj.is_input and isinstance(obj, InstanceObj):
-            raise Opaque("an object is looked at as a whole")
+            raise NotSummarised("an object is looked at as a whole")
         return obj
 
     def delete_field(self, obj: InstanceObj, name: str) -> None:
         if obj.is_input:
-            raise Opaque("a field is deleted")
+            raise NotSummarised("a field is deleted")
         super().delete_field(obj, name)
 
     def written_elsewhere(self, obj: InstanceObj, name: str) -> bool:
         if name in self._written:
-            raise Opaque("a field that no class declares is written and read")
+            raise NotSummarised("a field that no class declares is written and read")
         return False
 
 
 def _refers_to_objects(value: Any) -> bool:
-    return isinstance(value, Ref) and all(isinstance(o, t.Instance | t.ListOf | t.NoneType) for o in value.options)
+    return isinstance(value, UnknownRef) and all(
+        isinstance(o, t.Instance | t.ListOf | t.NoneType) for o in value.options
+    )
 
 
 def _looked_up(value: Any) -> Any:
-    while isinstance(value, Ref) and value.resolved:
+    while isinstance(value, UnknownRef) and value.resolved:
         value = value.value
     return value
 
@@ -280,9 +282,9 @@ def changes_of(heap: LazyHeap) -> tuple[Change, ...]:
         elif isinstance(obj, InstanceObj):
             continue  # every write was an event
         elif getattr(obj, "source", ()) or getattr(obj, "entries", ()) or getattr(obj, "absent", ()):
-            raise Opaque("the contents of a dictionary or set")
+            raise NotSummarised("the contents of a dictionary or set")
         elif getattr(obj, "open", True) is False:
-            raise Opaque("the size of a dictionary or set")
+            raise NotSummarised("the size of a dictionary or set")
     return tuple(found)
 
 
@@ -292,7 +294,7 @@ def _list_changes(obj: ListObj) -> list[Change]:
         same = set(source) == set(range(len(obj.items))) and all(source[i] is v for i, v in enumerate(obj.items))
         return [SetItems(obj.name, tuple(obj.items), not same or bool(obj.writes))]
     if obj.start or obj.count is not obj.length or any(isinstance(write.index, Expr) for write in obj.writes):
-        raise Opaque("a list of unknown length is shortened, or written at an unknown place")
+        raise NotSummarised("a list of unknown length is shortened, or written at an unknown place")
     if not (obj.writes or obj.head or obj.tail):
         return []
     writes = tuple((write.index, write.value) for write in obj.writes)

@@ -15,8 +15,8 @@ strings and on objects of its own, is folded into expressions. The invariant: co
 and in its heap exactly the trail, the conditions and the notes that running the function would have left. So the test
 cases are the same, in the same order, and a path that was begun with a summary can be continued without (`Restart`).
 
-What is here knows no programming language; `symbolic.recording` makes the tree, `frontends.python.summaries` records
-and composes Python functions.
+What is here knows no programming language; `symbolic.summary.recording` makes the tree,
+`symbolic.python.summaries` records and composes Python functions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any
 
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import InstanceObj, Obj
-from treadle.symbolic.path import Place
+from treadle.symbolic.path import CodePlace
 
 # --- events ----------------------------------------------------------------------------------------------
 
@@ -38,7 +38,7 @@ class Decide:
 
     condition: Expr
     certain: bool
-    place: Place
+    place: CodePlace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +96,7 @@ class Same:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SetField:
+class WroteField:
     """A field of an input object is written. An object that the function made is there by number, without contents."""
 
     obj: str
@@ -115,7 +115,7 @@ class Settled:
     wholly: bool = False
 
 
-Event = Decide | ReadField | ReadItem | IsNone | Force | Split | Same | SetField | Settled
+Event = Decide | ReadField | ReadItem | IsNone | Force | Split | Same | WroteField | Settled
 
 # --- leaves ----------------------------------------------------------------------------------------------
 
@@ -150,7 +150,7 @@ def held_by(change: Change) -> list[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class SummaryCase:
     """One row of the paper's tables, as text."""
 
     arguments: tuple[str, ...]
@@ -162,7 +162,7 @@ class Case:
 
 
 @dataclass(slots=True, eq=False)
-class Leaf:
+class SummaryLeaf:
     """How a path of the function ends.
 
     `kind`: 'return', 'raise', 'cut' (the loop bound was reached) or 'plain': something that must be seen in the
@@ -182,16 +182,16 @@ class Leaf:
     stubs: tuple[str, ...] = ()
     steps: int = 0
     depth: int = 0
-    place: Place = field(default_factory=lambda: Place("", 0, ""))
+    place: CodePlace = field(default_factory=lambda: CodePlace("", 0, ""))
     why: str = ""
-    case: Case | None = None
+    case: SummaryCase | None = None
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class SummaryNode:
     event: Event | None = None
-    children: dict[Any, Node] = field(default_factory=dict)
-    leaf: Leaf | None = None
+    children: dict[Any, SummaryNode] = field(default_factory=dict)
+    leaf: SummaryLeaf | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -200,7 +200,7 @@ class Summary:
 
     name: str
     formals: dict[str, Any]
-    root: Node
+    root: SummaryNode
     # (file, line, name) of every function that some path runs
     codes: frozenset[tuple[str, int, str]] = frozenset()
     # most work a call does, in steps of the machine: what composition can save
@@ -210,8 +210,8 @@ class Summary:
     # global names that were read -> what they held
     globals_read: dict[str, str] = field(default_factory=dict)
 
-    def leaves(self) -> list[Leaf]:
-        found: list[Leaf] = []
+    def leaves(self) -> list[SummaryLeaf]:
+        found: list[SummaryLeaf] = []
         todo = [self.root]
         while todo:
             node = todo.pop()
@@ -221,11 +221,11 @@ class Summary:
         return found
 
     @property
-    def cases(self) -> list[Case]:
+    def cases(self) -> list[SummaryCase]:
         return [leaf.case for leaf in self.leaves() if leaf.case is not None]
 
 
-def insert(root: Node, events: Sequence[tuple[Event, Any]], leaf: Leaf) -> None:
+def insert(root: SummaryNode, events: Sequence[tuple[Event, Any]], leaf: SummaryLeaf) -> None:
     """Add one path to the tree; paths share the events before the first outcome in which they differ."""
     node = root
     for event, outcome in events:
@@ -234,7 +234,7 @@ def insert(root: Node, events: Sequence[tuple[Event, Any]], leaf: Leaf) -> None:
         if isinstance(event, Force) and isinstance(outcome, tuple) and outcome[0] == "new":
             assert isinstance(node.event, Force)
             outcome = ("new", _position(node.event.made, event.made[0]))
-        node = node.children.setdefault(outcome, Node())
+        node = node.children.setdefault(outcome, SummaryNode())
     node.leaf = leaf
 
 

@@ -19,7 +19,7 @@ from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj
 from treadle.symbolic.ir.machine import Exhausted, Raised
-from treadle.symbolic.path import Unsupported
+from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.calls import models_math
 from treadle.symbolic.python.calls.functions import (
     CLASSES,
@@ -130,7 +130,7 @@ def _constant(node: Any) -> Any:
     try:
         return ast.literal_eval(node)
     except ValueError:
-        raise Unsupported("a default value that is not a constant") from None
+        raise CannotFollow("a default value that is not a constant") from None
 
 
 def _lookup(table: dict[Any, Any], function: Any) -> Any:
@@ -155,7 +155,7 @@ def _guarded(vm: VM, function: Any, handler: Callable[..., Any], args: list[Any]
             function(*shown, **shown_named)
         except Exception as error:
             raise vm.host_error(error) from None
-        raise Unsupported(f"this use of '{getattr(function, '__name__', function)}'") from None
+        raise CannotFollow(f"this use of '{getattr(function, '__name__', function)}'") from None
     return handler(vm, *args, **named)
 
 
@@ -182,7 +182,7 @@ def _unbound_method(vm: VM, function: Any, args: list[Any], named: dict[str, Any
                 raise vm.mimic(lambda: function(shown))
             return method(vm, first, name, args[1:], named)
         if isinstance(first, type) and name == "__subclasses__":
-            raise Unsupported("__subclasses__")
+            raise CannotFollow("__subclasses__")
         args = [first, *args[1:]]
     return concrete.call_real(vm, function, args, named)
 
@@ -219,8 +219,8 @@ def _object_method(vm: VM, owner: type, name: str, obj: InstanceObj, args: list[
     if name == "__init_subclass__":
         return None
     if name == "__hash__":
-        raise Unsupported("the hash of an object")
-    raise Unsupported(f"object.{name} on an object of the program")
+        raise CannotFollow("the hash of an object")
+    raise CannotFollow(f"object.{name} on an object of the program")
 
 
 def _new(vm: VM, owner: type, args: list[Any], named: dict[str, Any]) -> Any:
@@ -281,7 +281,7 @@ def method(vm: VM, obj: Any, name: str, args: list[Any], named: dict[str, Any]) 
     if isinstance(obj, BuiltinMethod):
         if name == "__call__":
             return method(vm, obj.self, obj.name, args, named)
-        raise Unsupported(f"the attribute '{name}' of a method")
+        raise CannotFollow(f"the attribute '{name}' of a method")
     if name == "__init__":
         return _initialised(vm, obj, args, named)
     special = _SPECIAL_METHODS.get(name)
@@ -313,7 +313,7 @@ def method(vm: VM, obj: Any, name: str, args: list[Any], named: dict[str, Any]) 
     if isinstance(obj, Slice):
         return concrete.call_real(vm, getattr(slice, name), [obj, *args], named, f"slice.{name}")
     if isinstance(obj, Range) and name == "index":
-        raise Unsupported("range.index")
+        raise CannotFollow("range.index")
     if isinstance(obj, View) and name == "isdisjoint":
         return method(vm, vm.new_set(mappings.view_items(vm, obj)), name, args, named)
     shown = operators.exemplar(vm, obj) if isinstance(obj, Obj | tuple) else obj
@@ -357,7 +357,7 @@ def _generator_method(vm: VM, obj: Generator, name: str, args: list[Any]) -> Any
                     raise
         obj.finished = True
         return None
-    raise Unsupported(f"generator.{name}")
+    raise CannotFollow(f"generator.{name}")
 
 
 def _exhausted_as_stop(vm: VM, obj: Generator, error: Any) -> Any:

@@ -23,7 +23,7 @@ from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import FunctionObj, InstanceObj, Obj
 from treadle.symbolic.ir.machine import Raised
-from treadle.symbolic.path import Unsupported
+from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.calls.models import MODELS
 from treadle.symbolic.python.calls.numbers import (
     _abs,
@@ -216,7 +216,7 @@ def _deque_method(vm: VM, obj: InstanceObj, name: str, args: list[Any], named: d
     if name not in list_methods.DEQUE_METHODS:
         if name in builtin_calls._SPECIAL_METHODS:
             return builtin_calls.method(vm, obj.payload, name, args, named)
-        raise Unsupported(f"deque.{name}")
+        raise CannotFollow(f"deque.{name}")
     result = list_methods.DEQUE_METHODS[name](vm, obj.payload, *args, **named)
     most = obj.fields.get("maxlen")
     if most is not None:
@@ -231,9 +231,9 @@ def _getattr(vm: VM, obj: Any, name: Any, default: Any = _MISSING) -> Any:
 
     name = vm.force(name)
     if isinstance(name, Expr):
-        raise Unsupported("an attribute with an unknown name")
+        raise CannotFollow("an attribute with an unknown name")
     if not isinstance(name, str):
-        raise Unsupported("an attribute whose name is not a string")
+        raise CannotFollow("an attribute whose name is not a string")
     try:
         return attributes.get(vm, obj, name)
     except Raised as raised:
@@ -253,7 +253,7 @@ def _setattr(vm: VM, obj: Any, name: Any, value: Any) -> Any:
     from treadle.symbolic.python.machine import attributes
 
     if isinstance(vm.force(name), Expr):
-        raise Unsupported("an attribute with an unknown name")
+        raise CannotFollow("an attribute with an unknown name")
     attributes.set_(vm, obj, vm.force(name), value)
 
 
@@ -279,7 +279,7 @@ def _hash(vm: VM, value: Any) -> Any:
     if vm.hashing:
         return 0
     if _hash_varies(value):
-        raise Unsupported("the hash of a value, which changes from run to run")
+        raise CannotFollow("the hash of a value, which changes from run to run")
     return _on_known(vm, hash, value)
 
 
@@ -290,7 +290,7 @@ def _hash_varies(value: Any) -> bool:
 
 
 def _id(vm: VM, value: Any) -> Any:
-    raise Unsupported("id(), which changes from run to run")
+    raise CannotFollow("id(), which changes from run to run")
 
 
 def _print(vm: VM, *args: Any, **named: Any) -> None:
@@ -457,7 +457,7 @@ def _negated(vm: VM, value: Any) -> Any:
 
 
 def _weak(vm: VM, *args: Any, **named: Any) -> Any:
-    raise Unsupported("a weak reference")
+    raise CannotFollow("a weak reference")
 
 
 CLASSES: dict[type, Callable[..., Any]] = {

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from treadle import stubs as written
 from treadle.core.errors import UsageError
 from treadle.symbolic.ir.machine import Environment, Raised
-from treadle.symbolic.path import Unsupported
+from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.values.values import BuiltinMethod, FunctionValue
 
@@ -113,18 +113,18 @@ def answer(vm: VM, stub: Stub, args: list[Any], named: dict[str, Any]) -> Any:
         try:
             calls.bind(vm, function, args, named, env)
         except Raised:
-            raise Unsupported(f"a call of '{stub.name}' with arguments that {case} does not take") from None
+            raise CannotFollow(f"a call of '{stub.name}' with arguments that {case} does not take") from None
         if case.when is not None:
             given = {name: env[name] for name in inspect.signature(case.when).parameters}
             try:
                 holds = vm.truth_of(calls.call(vm, case.when, [], given))
             except Raised as raised:
-                raise Unsupported(f"the guard of {case} raises {raised.value.cls.__name__}") from None
+                raise CannotFollow(f"the guard of {case} raises {raised.value.cls.__name__}") from None
             if not holds:
                 continue
         vm.stub_cases[str(case)] = None
         return calls.call(vm, case.function, args, named)
-    raise Unsupported(f"a call of '{stub.name}' for which no case of its stub holds ({_short(stub.cases[0].file)})")
+    raise CannotFollow(f"a call of '{stub.name}' for which no case of its stub holds ({_short(stub.cases[0].file)})")
 
 
 # --- reading a file --------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
 from treadle.symbolic.ir.machine import Exhausted, Raised
-from treadle.symbolic.path import Unsupported
+from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.values.values import Generator, Iterator_, Range, View
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def _reversed(vm: VM, value: Any) -> Any:
         size = length(vm, value)
         if isinstance(size, int):
             return over_values([sequences.get_item(vm, value, i) for i in range(size - 1, -1, -1)])
-        raise Unsupported("reversed() of an object of unknown length")
+        raise CannotFollow("reversed() of an object of unknown length")
     shown = operators.exemplar(vm, value)
     raise vm.mimic(lambda: reversed(shown))
 

@@ -49,7 +49,7 @@ _COMPREHENSION = (ast.ListComp, ast.SetComp, ast.DictComp)
 class Expressions:
     """Builds one function's blocks; `Compiler` adds the statements."""
 
-    def __init__(self, function: ir.Function, scope: Scope) -> None:
+    def __init__(self, function: ir.CompiledFunction, scope: Scope) -> None:
         self.function = function
         self.file = function.file
         self.owner = function.owner
@@ -61,12 +61,12 @@ class Expressions:
 
     # --- blocks ------------------------------------------------------------------------------------------
 
-    def block(self) -> ir.Block:
+    def block(self) -> ir.BasicBlock:
         block = self.function.block()
         block.handler = self.handler
         return block
 
-    def go(self, block: ir.Block) -> None:
+    def go(self, block: ir.BasicBlock) -> None:
         """Continue in this block."""
         block.handler = self.handler
         self.current = block
@@ -78,13 +78,13 @@ class Expressions:
         self.handler = handler
         fresh = self.block()
         if self.current.end is None:
-            self.current.end = ir.Jump(self._line(), fresh.number)
+            self.current.end = ir.JumpStep(self._line(), fresh.number)
         self.go(fresh)
 
     def _line(self) -> int:
         return self.current.steps[-1].line if self.current.steps else self.function.line
 
-    def emit(self, step: ir.Step) -> None:
+    def emit(self, step: ir.IrStep) -> None:
         if self.current.end is None:
             self.current.steps.append(step)
 
@@ -92,19 +92,19 @@ class Expressions:
         if self.current.end is None:
             self.current.end = terminator
 
-    def jump(self, node: ast.AST, target: ir.Block) -> None:
-        self.end(ir.Jump(getattr(node, "lineno", 0), target.number))
+    def jump(self, node: ast.AST, target: ir.BasicBlock) -> None:
+        self.end(ir.JumpStep(getattr(node, "lineno", 0), target.number))
 
-    def begin_loop(self, node: ast.AST, head: ir.Block, body: ir.Block) -> None:
+    def begin_loop(self, node: ast.AST, head: ir.BasicBlock, body: ir.BasicBlock) -> None:
         line = getattr(node, "lineno", 0)
         head.loop = line
         body.body_of = head.number
-        self.emit(ir.BeginLoop(line, head.number))
+        self.emit(ir.BeginLoopStep(line, head.number))
         self.jump(node, head)
         self.go(head)
 
     def stop(self, node: ast.AST, what: str) -> None:
-        self.end(ir.Stop(getattr(node, "lineno", self.function.line), what))
+        self.end(ir.StopStep(getattr(node, "lineno", self.function.line), what))
         self.go(self.block())
 
     def temporary(self) -> str:
@@ -113,12 +113,12 @@ class Expressions:
 
     def copy(self, node: ast.AST, value: ir.Operand) -> str:
         dst = self.temporary()
-        self.emit(ir.Assign(getattr(node, "lineno", 0), dst, value))
+        self.emit(ir.AssignStep(getattr(node, "lineno", 0), dst, value))
         return dst
 
     def op(self, node: ast.AST, op: str, *args: ir.Operand) -> str:
         dst = self.temporary()
-        self.emit(ir.Op(getattr(node, "lineno", 0), dst, op, args))
+        self.emit(ir.OpStep(getattr(node, "lineno", 0), dst, op, args))
         return dst
 
     def operator(self, op: ast.AST) -> str:
@@ -147,34 +147,34 @@ class Expressions:
             return self.slot(name)
         dst = self.temporary()
         if kind == "outer":
-            self.emit(ir.LoadOuter(node.lineno, dst, self.scope.outer_slot(name)))
+            self.emit(ir.LoadOuterStep(node.lineno, dst, self.scope.outer_slot(name)))
         else:
-            self.emit(ir.LoadGlobal(node.lineno, dst, self.mangled(name)))
+            self.emit(ir.LoadGlobalStep(node.lineno, dst, self.mangled(name)))
         return dst
 
     def store(self, node: ast.Name, value: ir.Operand) -> None:
         name = node.id
         kind = "local" if self._is_renamed(name) else self.scope.kind(name)
         if kind == "local":
-            self.emit(ir.Assign(node.lineno, self.slot(name), value))
+            self.emit(ir.AssignStep(node.lineno, self.slot(name), value))
         elif kind == "outer":
-            self.emit(ir.StoreOuter(node.lineno, self.scope.outer_slot(name), value))
+            self.emit(ir.StoreOuterStep(node.lineno, self.scope.outer_slot(name), value))
         else:
-            self.emit(ir.StoreGlobal(node.lineno, name, value))
+            self.emit(ir.StoreGlobalStep(node.lineno, name, value))
 
     def assign(self, target: ast.expr, value: ir.Operand) -> None:
         if isinstance(target, ast.Name):
             self.store(target, value)
         elif isinstance(target, ast.Attribute):
             obj = self.expression(target.value)
-            self.emit(ir.SetField(target.lineno, obj, self.mangled(target.attr), value))
+            self.emit(ir.SetFieldStep(target.lineno, obj, self.mangled(target.attr), value))
         elif isinstance(target, ast.Subscript):
             obj = self.expression(target.value)
-            self.emit(ir.SetItem(target.lineno, obj, self.expression(target.slice), value))
+            self.emit(ir.SetItemStep(target.lineno, obj, self.expression(target.slice), value))
         elif isinstance(target, ast.Tuple | ast.List):
             star = next((i for i, e in enumerate(target.elts) if isinstance(e, ast.Starred)), None)
             slots = tuple(self.temporary() for _ in target.elts)
-            self.emit(ir.Unpack(target.lineno, slots, value, star))
+            self.emit(ir.UnpackStep(target.lineno, slots, value, star))
             for element, name in zip(target.elts, slots, strict=True):
                 self.assign(element.value if isinstance(element, ast.Starred) else element, name)
         else:
@@ -226,11 +226,11 @@ class Expressions:
         done = self.block()
         for i, (op, right_node) in enumerate(zip(node.ops, node.comparators, strict=True)):
             right = self.copy(node, self.expression(right_node))
-            self.emit(ir.Assign(node.lineno, result, self.op(node, self.operator(op), left, right)))
+            self.emit(ir.AssignStep(node.lineno, result, self.op(node, self.operator(op), left, right)))
             if i < len(node.ops) - 1:
                 going = self.block()
                 truth = self.op(node, "truth", result)
-                self.end(ir.Branch(node.lineno, truth, going.number, done.number))
+                self.end(ir.BranchStep(node.lineno, truth, going.number, done.number))
                 self.go(going)
             left = right
         self.jump(node, done)
@@ -241,18 +241,18 @@ class Expressions:
         result = self.temporary()
         done = self.block()
         for i, part in enumerate(node.values):
-            self.emit(ir.Assign(part.lineno, result, self.expression(part)))
+            self.emit(ir.AssignStep(part.lineno, result, self.expression(part)))
             if i < len(node.values) - 1:
                 going = self.block()
                 truth = self.op(part, "truth", result)
                 then, orelse = (going, done) if isinstance(node.op, ast.And) else (done, going)
-                self.end(ir.Branch(part.lineno, truth, then.number, orelse.number))
+                self.end(ir.BranchStep(part.lineno, truth, then.number, orelse.number))
                 self.go(going)
         self.jump(node, done)
         self.go(done)
         return result
 
-    def condition(self, node: ast.expr, then: ir.Block, orelse: ir.Block) -> None:
+    def condition(self, node: ast.expr, then: ir.BasicBlock, orelse: ir.BasicBlock) -> None:
         """Branch on an expression's truth, without building the value of and/or/not."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             self.condition(node.operand, orelse, then)
@@ -267,7 +267,7 @@ class Expressions:
             self.condition(node.values[-1], then, orelse)
         else:
             truth = self.op(node, "truth", self.expression(node))
-            self.end(ir.Branch(node.lineno, truth, then.number, orelse.number))
+            self.end(ir.BranchStep(node.lineno, truth, then.number, orelse.number))
 
     def _get_IfExp(self, node: ast.IfExp) -> ir.Operand:
         result = self.temporary()
@@ -275,7 +275,7 @@ class Expressions:
         self.condition(node.test, then, orelse)
         for block, part in ((then, node.body), (orelse, node.orelse)):
             self.go(block)
-            self.emit(ir.Assign(part.lineno, result, self.expression(part)))
+            self.emit(ir.AssignStep(part.lineno, result, self.expression(part)))
             self.jump(node, done)
         self.go(done)
         return result
@@ -290,14 +290,14 @@ class Expressions:
     def _get_Attribute(self, node: ast.Attribute) -> ir.Operand:
         obj = self.expression(node.value)
         dst = self.temporary()
-        self.emit(ir.GetField(node.lineno, dst, obj, self.mangled(node.attr)))
+        self.emit(ir.GetFieldStep(node.lineno, dst, obj, self.mangled(node.attr)))
         return dst
 
     def _get_Subscript(self, node: ast.Subscript) -> ir.Operand:
         obj = self._safe(node.value, node.slice)
         index = self.expression(node.slice)
         dst = self.temporary()
-        self.emit(ir.GetItem(node.lineno, dst, obj, index))
+        self.emit(ir.GetItemStep(node.lineno, dst, obj, index))
         return dst
 
     def _get_Slice(self, node: ast.Slice) -> ir.Operand:
@@ -306,7 +306,7 @@ class Expressions:
 
     def _new(self, node: ast.AST, kind: str, *args: Any) -> str:
         dst = self.temporary()
-        self.emit(ir.New(getattr(node, "lineno", 0), dst, kind, args))
+        self.emit(ir.NewStep(getattr(node, "lineno", 0), dst, kind, args))
         return dst
 
     def _elements(self, nodes: list[ast.expr]) -> list[Any]:
@@ -360,10 +360,10 @@ class Expressions:
         s = self.scope
         return Scope(s.locals, s.globals, s.nonlocals, s.outer, merged)
 
-    def nested(self, node: ast.Lambda | ast.FunctionDef, name: str = "") -> ir.Function:
+    def nested(self, node: ast.Lambda | ast.FunctionDef, name: str = "") -> ir.CompiledFunction:
         raise NotImplementedError
 
-    def closure(self, node: ast.Lambda | ast.FunctionDef, function: ir.Function) -> str:
+    def closure(self, node: ast.Lambda | ast.FunctionDef, function: ir.CompiledFunction) -> str:
         defaults = tuple(self.expression(d) for d in node.args.defaults)
         named = tuple(
             (a.arg, self.expression(d))
@@ -371,7 +371,7 @@ class Expressions:
             if d is not None
         )
         dst = self.temporary()
-        self.emit(ir.Closure(node.lineno, dst, function, defaults, named))
+        self.emit(ir.ClosureStep(node.lineno, dst, function, defaults, named))
         return dst
 
     def _get_Call(self, node: ast.Call) -> ir.Operand:
@@ -382,7 +382,7 @@ class Expressions:
         args = tuple(self._elements(node.args))
         named = tuple((k.arg, self.expression(k.value)) for k in node.keywords)
         dst = self.temporary()
-        self.emit(ir.Call(node.lineno, dst, function, args, named))
+        self.emit(ir.CallStep(node.lineno, dst, function, args, named))
         return dst
 
     def _get_Starred(self, node: ast.Starred) -> ir.Operand:
@@ -391,21 +391,21 @@ class Expressions:
     def _get_Yield(self, node: ast.Yield) -> ir.Operand:
         value = self.expression(node.value) if node.value else ir.Const(None)
         dst = self.temporary()
-        self.emit(ir.Yield(node.lineno, dst, value))
+        self.emit(ir.YieldStep(node.lineno, dst, value))
         return dst
 
     def _get_YieldFrom(self, node: ast.YieldFrom) -> ir.Operand:
         """Each value of the inner iterable, then what the inner generator returned."""
         iterator, item, dst = self.temporary(), self.temporary(), self.temporary()
-        self.emit(ir.Iterate(node.lineno, iterator, self.expression(node.value)))
+        self.emit(ir.IterateStep(node.lineno, iterator, self.expression(node.value)))
         head, body, done = self.block(), self.block(), self.block()
         self.begin_loop(node, head, body)
-        self.end(ir.Next(node.lineno, item, iterator, body.number, done.number))
+        self.end(ir.NextStep(node.lineno, item, iterator, body.number, done.number))
         self.go(body)
-        self.emit(ir.Yield(node.lineno, self.temporary(), item))
+        self.emit(ir.YieldStep(node.lineno, self.temporary(), item))
         self.jump(node, head)
         self.go(done)
-        self.emit(ir.Op(node.lineno, dst, "returned", (iterator,)))
+        self.emit(ir.OpStep(node.lineno, dst, "returned", (iterator,)))
         return dst
 
     # --- comprehensions ----------------------------------------------------------------------------------
@@ -425,7 +425,7 @@ class Expressions:
 
         def add() -> None:
             key = self.expression(node.key)
-            self.emit(ir.SetItem(node.lineno, result, key, self.expression(node.value)))
+            self.emit(ir.SetItemStep(node.lineno, result, key, self.expression(node.value)))
 
         self._generators(node, node.generators, add)
         return result
@@ -449,13 +449,13 @@ class Expressions:
             self.stop(node, "an asynchronous comprehension")
         iterator = self.temporary()
         source = first if first is not None else self.expression(generator.iter)
-        self.emit(ir.Iterate(line, iterator, source))
+        self.emit(ir.IterateStep(line, iterator, source))
         names = {n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)}
         self._renamed.append({name: f"{name}.{iterator[1:]}" for name in names})
         head, inside, after = self.block(), self.block(), self.block()
         self.begin_loop(node, head, inside)
         item = self.temporary()
-        self.end(ir.Next(line, item, iterator, inside.number, after.number))
+        self.end(ir.NextStep(line, item, iterator, inside.number, after.number))
         self.go(inside)
         self.assign(generator.target, item)
         for test in generator.ifs:
@@ -483,6 +483,6 @@ class Expressions:
                 ast.copy_location(part, node)
         maker = self.closure(inner, self.nested(inner, "<genexpr>"))
         iterator, dst = self.temporary(), self.temporary()
-        self.emit(ir.Iterate(node.lineno, iterator, self.expression(first.iter)))
-        self.emit(ir.Call(node.lineno, dst, maker, (iterator,)))
+        self.emit(ir.IterateStep(node.lineno, iterator, self.expression(first.iter)))
+        self.emit(ir.CallStep(node.lineno, dst, maker, (iterator,)))
         return dst

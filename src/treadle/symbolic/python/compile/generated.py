@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.heap.objects import InstanceObj
-from treadle.symbolic.path import Unsupported
+from treadle.symbolic.path import CannotFollow
 
 if TYPE_CHECKING:
     from treadle.symbolic.python.machine.vm import VM
@@ -41,7 +41,7 @@ def call(vm: VM, function: types.FunctionType, args: list[Any], named: dict[str,
     if name == "__repr__":
         return strings._dataclass_repr(vm, obj)
     if name == "__hash__":
-        raise Unsupported("the hash of an object")
+        raise CannotFollow("the hash of an object")
     return UNHANDLED
 
 

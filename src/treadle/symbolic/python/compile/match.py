@@ -28,9 +28,9 @@ def compile_match(c: Compiler, node: ast.Match) -> None:
     c.go(after)
 
 
-def _test(c: Compiler, node: ast.AST, truth: str, fail: ir.Block) -> None:
+def _test(c: Compiler, node: ast.AST, truth: str, fail: ir.BasicBlock) -> None:
     passed = c.block()
-    c.end(ir.Branch(getattr(node, "lineno", 0), truth, passed.number, fail.number))
+    c.end(ir.BranchStep(getattr(node, "lineno", 0), truth, passed.number, fail.number))
     c.go(passed)
 
 
@@ -40,7 +40,7 @@ def _bind(c: Compiler, node: ast.AST, name: str, value: ir.Operand) -> None:
     c.store(target, value)
 
 
-def _pattern(c: Compiler, node: ast.pattern, subject: str, fail: ir.Block) -> None:
+def _pattern(c: Compiler, node: ast.pattern, subject: str, fail: ir.BasicBlock) -> None:
     line = node.lineno
     match node:
         case ast.MatchValue(value=value):
@@ -68,12 +68,12 @@ def _pattern(c: Compiler, node: ast.pattern, subject: str, fail: ir.Block) -> No
             fixed = len(patterns) - (star is not None)
             _test(c, node, c.op(node, "is sequence", subject), fail)
             size = c.temporary()
-            c.emit(ir.Call(line, size, ir.Const(len), (subject,)))
+            c.emit(ir.CallStep(line, size, ir.Const(len), (subject,)))
             comparison = ">=" if star is not None else "=="
             enough = c.op(node, comparison, size, ir.Const(fixed))
             _test(c, node, c.op(node, "truth", enough), fail)
             slots = tuple(c.temporary() for _ in patterns)
-            c.emit(ir.Unpack(line, slots, subject, star))
+            c.emit(ir.UnpackStep(line, slots, subject, star))
             for part, slot in zip(patterns, slots, strict=True):
                 if isinstance(part, ast.MatchStar):
                     if part.name:
@@ -86,20 +86,20 @@ def _pattern(c: Compiler, node: ast.pattern, subject: str, fail: ir.Block) -> No
                 k = c.expression(key)
                 _test(c, node, c.op(node, "truth", c.op(node, "in", k, subject)), fail)
                 found = c.temporary()
-                c.emit(ir.GetItem(line, found, subject, k))
+                c.emit(ir.GetItemStep(line, found, subject, k))
                 _pattern(c, part, found, fail)
             if rest is not None:
                 c.stop(node, "'**rest' in a mapping pattern")
         case ast.MatchClass(cls=cls, patterns=patterns, kwd_attrs=names, kwd_patterns=named):
             kind = c.copy(node, c.expression(cls))
             is_one = c.temporary()
-            c.emit(ir.Call(line, is_one, ir.Const(isinstance), (subject, kind)))
+            c.emit(ir.CallStep(line, is_one, ir.Const(isinstance), (subject, kind)))
             _test(c, node, c.op(node, "truth", is_one), fail)
             for i, part in enumerate(patterns):
                 _pattern(c, part, c.op(node, "match argument", subject, kind, ir.Const(i)), fail)
             for name, part in zip(names, named, strict=True):
                 found = c.temporary()
-                c.emit(ir.GetField(line, found, subject, name))
+                c.emit(ir.GetFieldStep(line, found, subject, name))
                 _pattern(c, part, found, fail)
         case _:
             c.stop(node, "this pattern")

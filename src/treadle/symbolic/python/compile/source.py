@@ -106,13 +106,13 @@ def _enclosing(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> tuple[str | No
     return owner, outer
 
 
-def code_of(code: types.CodeType) -> ir.Function:
+def code_of(code: types.CodeType) -> ir.CompiledFunction:
     """The IR of a code object."""
     return _code_in(code, file_of(code))
 
 
 @functools.cache
-def _code_in(code: types.CodeType, file: str) -> ir.Function:
+def _code_in(code: types.CodeType, file: str) -> ir.CompiledFunction:
     """Kept per file as well: equal functions of two files are equal code objects."""
     if file.startswith("<"):
         raise NoSource(f"'{code.co_name}' was generated and has no source file")
@@ -135,7 +135,7 @@ _ACCELERATED = {
 
 
 @functools.cache
-def python_version(module: str, name: str) -> tuple[ir.Function, dict[str, Any], ast.FunctionDef] | None:
+def python_version(module: str, name: str) -> tuple[ir.CompiledFunction, dict[str, Any], ast.FunctionDef] | None:
     """The pure-Python definition that a C function replaces: (code, globals, definition)."""
     source = _ACCELERATED.get(module)
     if source is None:

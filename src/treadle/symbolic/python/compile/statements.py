@@ -26,45 +26,45 @@ class _Loop:
 
 def compile_function(
     node: FunctionNode, file: str, owner: str | None = None, outer: Scope | None = None, name: str = ""
-) -> ir.Function:
+) -> ir.CompiledFunction:
     scope, is_generator = scope_of(node, outer)
     title = name or (node.name if not isinstance(node, ast.Lambda) else "<lambda>")
-    function = ir.Function(title, file, node.lineno, _parameters(node.args), [], is_generator, owner)
+    function = ir.CompiledFunction(title, file, node.lineno, _parameters(node.args), [], is_generator, owner)
     compiler = Compiler(function, scope)
     if isinstance(node, ast.AsyncFunctionDef):
         compiler.stop(node, "a coroutine")
     elif isinstance(node, ast.Lambda):
-        compiler.end(ir.Return(node.lineno, compiler.expression(node.body)))
+        compiler.end(ir.ReturnStep(node.lineno, compiler.expression(node.body)))
     else:
         compiler.statements(node.body)
         # on no line: the end of the last statement may not have been reached
-        compiler.end(ir.Return(0, ir.Const(None)))
+        compiler.end(ir.ReturnStep(0, ir.Const(None)))
     for block in function.blocks:
         if block.end is None:
-            block.end = ir.Return(node.lineno, ir.Const(None))
+            block.end = ir.ReturnStep(node.lineno, ir.Const(None))
     return function
 
 
-def _parameters(arguments: ast.arguments) -> list[ir.Parameter]:
+def _parameters(arguments: ast.arguments) -> list[ir.IrParameter]:
     positional = [*arguments.posonlyargs, *arguments.args]
     without = len(positional) - len(arguments.defaults)
     found = [
-        ir.Parameter(a.arg, "positional" if i < len(arguments.posonlyargs) else "plain", i >= without)
+        ir.IrParameter(a.arg, "positional" if i < len(arguments.posonlyargs) else "plain", i >= without)
         for i, a in enumerate(positional)
     ]
     if arguments.vararg:
-        found.append(ir.Parameter(arguments.vararg.arg, "rest"))
+        found.append(ir.IrParameter(arguments.vararg.arg, "rest"))
     for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        found.append(ir.Parameter(a.arg, "keyword", default is not None))
+        found.append(ir.IrParameter(a.arg, "keyword", default is not None))
     if arguments.kwarg:
-        found.append(ir.Parameter(arguments.kwarg.arg, "named"))
+        found.append(ir.IrParameter(arguments.kwarg.arg, "named"))
     return found
 
 
 class Compiler(Expressions):
     """Statements; expressions are in the base class."""
 
-    def __init__(self, function: ir.Function, scope: Scope) -> None:
+    def __init__(self, function: ir.CompiledFunction, scope: Scope) -> None:
         super().__init__(function, scope)
         self._loops: list[_Loop] = []
         # what must run when control leaves: finally bodies and __exit__ calls, with the handler around each
@@ -117,27 +117,27 @@ class Compiler(Expressions):
             obj = self.expression(target.value)
             name = self.mangled(target.attr)
             old = self.temporary()
-            self.emit(ir.GetField(node.lineno, old, obj, name))
+            self.emit(ir.GetFieldStep(node.lineno, old, obj, name))
             new = self.op(node, op, old, self.expression(node.value))
-            self.emit(ir.SetField(node.lineno, obj, name, new))
+            self.emit(ir.SetFieldStep(node.lineno, obj, name, new))
         elif isinstance(target, ast.Subscript):
             obj = self.expression(target.value)
             index = self.expression(target.slice)
             old = self.temporary()
-            self.emit(ir.GetItem(node.lineno, old, obj, index))
+            self.emit(ir.GetItemStep(node.lineno, old, obj, index))
             new = self.op(node, op, old, self.expression(node.value))
-            self.emit(ir.SetItem(node.lineno, obj, index, new))
+            self.emit(ir.SetItemStep(node.lineno, obj, index, new))
 
     def _do_Delete(self, node: ast.Delete) -> None:
         for target in node.targets:
             if isinstance(target, ast.Name) and self.scope.kind(target.id) == "local":
-                self.emit(ir.Delete(node.lineno, self.slot(target.id)))
+                self.emit(ir.DeleteStep(node.lineno, self.slot(target.id)))
             elif isinstance(target, ast.Attribute):
                 obj = self.expression(target.value)
-                self.emit(ir.DelField(node.lineno, obj, self.mangled(target.attr)))
+                self.emit(ir.DelFieldStep(node.lineno, obj, self.mangled(target.attr)))
             elif isinstance(target, ast.Subscript):
                 obj = self.expression(target.value)
-                self.emit(ir.DelItem(node.lineno, obj, self.expression(target.slice)))
+                self.emit(ir.DelItemStep(node.lineno, obj, self.expression(target.slice)))
             elif isinstance(target, ast.Tuple | ast.List):
                 self._do_Delete(ast.copy_location(ast.Delete(target.elts), node))
             else:
@@ -149,14 +149,14 @@ class Compiler(Expressions):
         self.go(wrong)
         args = (self.expression(node.msg),) if node.msg else ()
         error = self.temporary()
-        self.emit(ir.Call(node.lineno, error, ir.Const(AssertionError), args))
-        self.end(ir.Raise(node.lineno, error))
+        self.emit(ir.CallStep(node.lineno, error, ir.Const(AssertionError), args))
+        self.end(ir.RaiseStep(node.lineno, error))
         self.go(fine)
 
     def _do_Import(self, node: ast.Import) -> None:
         for alias in node.names:
             dst = self.temporary()
-            self.emit(ir.New(node.lineno, dst, "module", (ir.Const(alias.name), ir.Const(bool(alias.asname)))))
+            self.emit(ir.NewStep(node.lineno, dst, "module", (ir.Const(alias.name), ir.Const(bool(alias.asname)))))
             name = alias.asname or alias.name.partition(".")[0]
             self.store(ast.copy_location(ast.Name(name, ast.Store()), node), dst)
 
@@ -164,7 +164,7 @@ class Compiler(Expressions):
         for alias in node.names:
             dst = self.temporary()
             where = ir.Const(("." * node.level) + (node.module or ""))
-            self.emit(ir.New(node.lineno, dst, "import", (where, ir.Const(alias.name))))
+            self.emit(ir.NewStep(node.lineno, dst, "import", (where, ir.Const(alias.name))))
             self.store(ast.copy_location(ast.Name(alias.asname or alias.name, ast.Store()), node), dst)
 
     def _do_FunctionDef(self, node: ast.FunctionDef) -> None:
@@ -172,11 +172,11 @@ class Compiler(Expressions):
         value: ir.Operand = self.closure(node, compile_function(node, self.file, self.owner, self.scope))
         for decorator in reversed(decorators):
             decorated = self.temporary()
-            self.emit(ir.Call(node.lineno, decorated, decorator, (value,)))
+            self.emit(ir.CallStep(node.lineno, decorated, decorator, (value,)))
             value = decorated
         self.store(ast.copy_location(ast.Name(node.name, ast.Store()), node), value)
 
-    def nested(self, node: ast.Lambda | ast.FunctionDef, name: str = "") -> ir.Function:
+    def nested(self, node: ast.Lambda | ast.FunctionDef, name: str = "") -> ir.CompiledFunction:
         return compile_function(node, self.file, self.owner, self.visible_scope(), name)
 
     # --- leaving -----------------------------------------------------------------------------------------
@@ -197,21 +197,21 @@ class Compiler(Expressions):
         if self._cleanups:
             value = self.copy(node, value)
             self._run_cleanups(0)
-        self.end(ir.Return(node.lineno, value))
+        self.end(ir.ReturnStep(node.lineno, value))
         self.go(self.block())
 
     def _do_Break(self, node: ast.Break) -> None:
         loop = self._loops[-1]
         self._pass(node, loop)
         self._run_cleanups(loop.cleanups)
-        self.end(ir.Jump(node.lineno, loop.after))
+        self.end(ir.JumpStep(node.lineno, loop.after))
         self.go(self.block())
 
     def _do_Continue(self, node: ast.Continue) -> None:
         loop = self._loops[-1]
         self._pass(node, loop)
         self._run_cleanups(loop.cleanups)
-        self.end(ir.Jump(node.lineno, loop.head))
+        self.end(ir.JumpStep(node.lineno, loop.head))
         self.go(self.block())
 
     def _pass(self, node: ast.Break | ast.Continue, loop: _Loop) -> None:
@@ -224,11 +224,11 @@ class Compiler(Expressions):
     def _do_Raise(self, node: ast.Raise) -> None:
         if node.exc is None:
             value: ir.Operand = self._caught[-1] if self._caught else ir.Const(None)
-            self.end(ir.Raise(node.lineno, value))
+            self.end(ir.RaiseStep(node.lineno, value))
         else:
             value = self.expression(node.exc)
             cause = self.expression(node.cause) if node.cause else None
-            self.end(ir.Raise(node.lineno, value, cause))
+            self.end(ir.RaiseStep(node.lineno, value, cause))
         self.go(self.block())
 
     # --- branching ---------------------------------------------------------------------------------------
@@ -251,7 +251,12 @@ class Compiler(Expressions):
         self._loop_body(node, head, body, orelse, after)
 
     def _loop_body(
-        self, node: ast.While | ast.For, head: ir.Block, body: ir.Block, orelse: ir.Block, after: ir.Block
+        self,
+        node: ast.While | ast.For,
+        head: ir.BasicBlock,
+        body: ir.BasicBlock,
+        orelse: ir.BasicBlock,
+        after: ir.BasicBlock,
     ) -> None:
         self._loops.append(_Loop(head.number, after.number, len(self._cleanups)))
         self.go(body)
@@ -267,10 +272,10 @@ class Compiler(Expressions):
 
     def _do_For(self, node: ast.For) -> None:
         iterator = self.temporary()
-        self.emit(ir.Iterate(node.lineno, iterator, self.expression(node.iter)))
+        self.emit(ir.IterateStep(node.lineno, iterator, self.expression(node.iter)))
         head, body, orelse, after = (self.block() for _ in range(4))
         self.begin_loop(node, head, body)
-        self.end(ir.Next(node.lineno, f"%item{head.number}", iterator, body.number, orelse.number))
+        self.end(ir.NextStep(node.lineno, f"%item{head.number}", iterator, body.number, orelse.number))
         self._loop_body(node, head, body, orelse, after)
 
     def _do_Match(self, node: ast.Match) -> None:
@@ -298,9 +303,9 @@ class Compiler(Expressions):
         self.jump(node, after)
         self.go(failed)
         error = self.temporary()
-        self.emit(ir.Catch(node.lineno, error))
+        self.emit(ir.CatchStep(node.lineno, error))
         cleanup()
-        self.end(ir.Raise(node.lineno, error))
+        self.end(ir.RaiseStep(node.lineno, error))
         self.go(after)
 
     def _try_except(self, node: ast.Try) -> None:
@@ -317,14 +322,14 @@ class Compiler(Expressions):
         self.jump(node, after)
         self.go(caught)
         error = self.temporary()
-        self.emit(ir.Catch(node.handlers[0].lineno, error))
+        self.emit(ir.CatchStep(node.handlers[0].lineno, error))
         for clause in node.handlers:
             body, following = self.block(), self.block()
             if clause.type is None:
                 self.jump(clause, body)
             else:
                 matched = self.op(clause, "matches", error, self.expression(clause.type))
-                self.end(ir.Branch(clause.lineno, matched, body.number, following.number))
+                self.end(ir.BranchStep(clause.lineno, matched, body.number, following.number))
             self.go(body)
             self._caught.append(error)
             if clause.name:
@@ -332,11 +337,11 @@ class Compiler(Expressions):
                 self.store(name, error)
             self.statements(clause.body)
             if clause.name and self.scope.kind(clause.name) == "local":
-                self.emit(ir.Delete(clause.lineno, self.slot(clause.name), quiet=True))
+                self.emit(ir.DeleteStep(clause.lineno, self.slot(clause.name), quiet=True))
             self._caught.pop()
             self.jump(clause, after)
             self.go(following)
-        self.end(ir.Raise(node.lineno, error))
+        self.end(ir.RaiseStep(node.lineno, error))
         self.go(after)
 
     def _do_With(self, node: ast.With) -> None:
@@ -350,13 +355,13 @@ class Compiler(Expressions):
         manager = self.copy(node, self.expression(item.context_expr))
         leave, enter, entered = self.temporary(), self.temporary(), self.temporary()
         self.op(node, "with", manager)
-        self.emit(ir.GetField(node.lineno, leave, manager, "__exit__"))
-        self.emit(ir.GetField(node.lineno, enter, manager, "__enter__"))
-        self.emit(ir.Call(node.lineno, entered, enter, ()))
+        self.emit(ir.GetFieldStep(node.lineno, leave, manager, "__exit__"))
+        self.emit(ir.GetFieldStep(node.lineno, enter, manager, "__enter__"))
+        self.emit(ir.CallStep(node.lineno, entered, enter, ()))
 
         def close() -> None:
             nothing = ir.Const(None)
-            self.emit(ir.Call(node.lineno, self.temporary(), leave, (nothing, nothing, nothing)))
+            self.emit(ir.CallStep(node.lineno, self.temporary(), leave, (nothing, nothing, nothing)))
 
         outside = self.handler
         failed, after = self.block(), self.block()
@@ -371,15 +376,15 @@ class Compiler(Expressions):
         self.jump(node, after)
         self.go(failed)
         error, kind = self.temporary(), self.temporary()
-        self.emit(ir.Catch(node.lineno, error))
-        self.emit(ir.Call(node.lineno, kind, ir.Const(type), (error,)))
+        self.emit(ir.CatchStep(node.lineno, error))
+        self.emit(ir.CallStep(node.lineno, kind, ir.Const(type), (error,)))
         answer = self.temporary()
-        self.emit(ir.Call(node.lineno, answer, leave, (kind, error, ir.Const(None))))
+        self.emit(ir.CallStep(node.lineno, answer, leave, (kind, error, ir.Const(None))))
         swallowed = self.op(node, "truth", answer)
         again = self.block()
-        self.end(ir.Branch(node.lineno, swallowed, after.number, again.number))
+        self.end(ir.BranchStep(node.lineno, swallowed, after.number, again.number))
         self.go(again)
-        self.end(ir.Raise(node.lineno, error))
+        self.end(ir.RaiseStep(node.lineno, error))
         self.go(after)
 
 

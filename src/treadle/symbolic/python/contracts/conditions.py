@@ -23,7 +23,7 @@ class Written:
     """A condition that is no function: the text of --pre, a leading assert."""
 
     node: ast.expr
-    code: ir.Function
+    code: ir.CompiledFunction
     function: types.FunctionType  # whose names it uses
 
 

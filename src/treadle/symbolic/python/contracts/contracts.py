@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from treadle.symbolic.heap.objects import InstanceObj, Ref
+from treadle.symbolic.heap.objects import InstanceObj, UnknownRef
 from treadle.symbolic.ir.machine import Raised
-from treadle.symbolic.path import Cut, Unsupported
+from treadle.symbolic.path import BoundReached, CannotFollow
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.contracts.conditions import (
     Condition,
@@ -58,7 +58,7 @@ class _Words(Opaque):
     __slots__ = ()
 
     def __str__(self) -> str:
-        raise Unsupported("the message of a contract library")
+        raise CannotFollow("the message of a contract library")
 
     __repr__ = __str__
 
@@ -193,10 +193,10 @@ class _Contracted:
                     condition, self.name, self.own, result, raised.value.cls.__name__
                 )
                 raise
-            except (Unsupported, Cut) as end:
-                if not self.own or (isinstance(end, Cut) and end.kind == "time"):
+            except (CannotFollow, BoundReached) as end:
+                if not self.own or (isinstance(end, BoundReached) and end.kind == "time"):
                     raise
-                what = end.what if isinstance(end, Unsupported) else f"cut by the {end.kind} bound"
+                what = end.what if isinstance(end, CannotFollow) else f"cut by the {end.kind} bound"
                 self.vm.checks.undecided.append((condition, what))
                 continue
             if not fine:
@@ -381,7 +381,7 @@ def call_target(
 def check_inputs(vm: VM, result: Any, me: Any) -> None:
     """What the call has changed beside its own object must keep its invariants, though no library looks there."""
     checks = vm.checks
-    while isinstance(me, Ref):
+    while isinstance(me, UnknownRef):
         if not me.resolved:
             break  # nobody has looked at it, so nobody has changed it
         me = vm.force(me)
@@ -392,10 +392,10 @@ def check_inputs(vm: VM, result: Any, me: Any) -> None:
             try:
                 if holds(vm, condition, _of_object(obj)):
                     continue
-            except (Unsupported, Cut) as end:
-                if isinstance(end, Cut) and end.kind == "time":
+            except (CannotFollow, BoundReached) as end:
+                if isinstance(end, BoundReached) and end.kind == "time":
                     raise
-                what = end.what if isinstance(end, Unsupported) else f"cut by the {end.kind} bound"
+                what = end.what if isinstance(end, CannotFollow) else f"cut by the {end.kind} bound"
                 checks.undecided.append((condition, what))
                 continue
             except Raised:

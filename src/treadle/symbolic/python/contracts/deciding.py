@@ -17,7 +17,7 @@ from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Value
 from treadle.symbolic.heap.objects import InstanceObj
 from treadle.symbolic.ir.machine import Raised
-from treadle.symbolic.path import Impossible, Unsupported
+from treadle.symbolic.path import CannotFollow, Impossible
 from treadle.symbolic.python.contracts.conditions import Condition, Written
 from treadle.symbolic.python.contracts.formula import Arguments, NotPure, formula, names_of
 from treadle.symbolic.python.machine import attributes, calls, operators
@@ -86,7 +86,7 @@ def _by_name(vm: VM, condition: Condition, call: Call) -> dict[str, Any]:
     """What `_` stands for: the arguments, or the fields of the object. It is a dict, with a dict's methods."""
     for name in condition.attributes():
         if hasattr(dict, name):
-            raise Unsupported(f"'_.{name}' is a method of dict and not what was given; write _[{name!r}]")
+            raise CannotFollow(f"'_.{name}' is a method of dict and not what was given; write _[{name!r}]")
     if condition.kind != "invariant":
         return dict(call.given)
     obj = call.given["self"]
@@ -176,8 +176,8 @@ def assume(vm: VM, condition: Condition, call: Call) -> None:
     except Raised as raised:
         condition.failed = raised.value.cls.__name__
         raise Impossible from None
-    except Unsupported as unsupported:
-        raise Unsupported(f"the {condition.kind} `{condition.text}` cannot be evaluated: {unsupported.what}") from None
+    except CannotFollow as unsupported:
+        raise CannotFollow(f"the {condition.kind} `{condition.text}` cannot be evaluated: {unsupported.what}") from None
 
 
 def assume_one_of(vm: VM, groups: list[list[Condition]], call: Call) -> None:

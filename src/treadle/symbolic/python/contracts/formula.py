@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Ref
+from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, UnknownRef
 from treadle.symbolic.ir.machine import Environment, Raised
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.machine import attributes, calls, operators
@@ -117,7 +117,11 @@ class _Reader:
     def _truth_of(self, value: Any, sure: bool) -> Value:
         if isinstance(value, InstanceObj) and not operators._has_truth(value.cls):
             return True
-        if _is_scalar(value) or isinstance(value, ListObj | DictObj | tuple) or (isinstance(value, Ref) and sure):
+        if (
+            _is_scalar(value)
+            or isinstance(value, ListObj | DictObj | tuple)
+            or (isinstance(value, UnknownRef) and sure)
+        ):
             return operators.truth(self.vm, value)
         raise NotPure
 
@@ -216,14 +220,14 @@ class _Reader:
         return self.vm.read_global(self.names.globals, self.names.mangled(name))
 
     def _seen(self, value: Any) -> Any:
-        while isinstance(value, Ref) and value.resolved:
+        while isinstance(value, UnknownRef) and value.resolved:
             value = value.value
         return value
 
     def _object(self, node: ast.expr, sure: bool) -> Any:
         """A value that is looked into: an unknown reference is decided, if that is certain to happen."""
         found = self.value(node, sure)
-        if isinstance(found, Ref):
+        if isinstance(found, UnknownRef):
             if not sure:
                 raise NotPure
             found = self.vm.force(found)
@@ -303,13 +307,13 @@ class _Reader:
         return found if isinstance(found, Expr) else bool(found)
 
     def _identical(self, a: Any, b: Any, sure: bool) -> Value:
-        known = not isinstance(a, Ref) and not isinstance(b, Ref)
+        known = not isinstance(a, UnknownRef) and not isinstance(b, UnknownRef)
         if known or _is_none_test(a, b, sure):
             return operators.identical(self.vm, a, b)
         raise NotPure
 
     def _member(self, item: Any, container: Any, sure: bool) -> Value:
-        if isinstance(container, Ref) or not _is_scalar(item):
+        if isinstance(container, UnknownRef) or not _is_scalar(item):
             raise NotPure
         values: Any = container
         if isinstance(container, ListObj) and container.items is not None:
@@ -411,7 +415,7 @@ def _is_truth(value: Any) -> bool:
 
 def _is_none_test(a: Any, b: Any, sure: bool) -> bool:
     """`ref is None`: decides about the reference, so only where that certainly happens."""
-    return (a is None or b is None) and (sure or not (isinstance(a, Ref) or isinstance(b, Ref)))
+    return (a is None or b is None) and (sure or not (isinstance(a, UnknownRef) or isinstance(b, UnknownRef)))
 
 
 def _looks_up(cls: type) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import MISSING, DictObj, FunctionObj, InstanceObj, ListObj
-from treadle.symbolic.path import Unsupported
+from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.values.values import (
     Bound,
     BuiltinMethod,
@@ -86,7 +86,7 @@ def python_type(vm: VM, value: Any) -> type:
             vm.heap.split(value, [(c,) for c in value.classes])
         return value.cls
     if isinstance(value, FunctionObj):
-        raise Unsupported("the type of a function that is an input")
+        raise CannotFollow("the type of a function that is an input")
     if isinstance(value, Range):
         return range
     if isinstance(value, Slice):
@@ -145,7 +145,7 @@ def get(vm: VM, obj: Any, name: str) -> Any:
     if isinstance(obj, int | float | str | bytes | type(None)) and not isinstance(obj, enum.Enum):
         return _builtin(vm, obj, kind, name)
     if type(obj).__module__ == Slice.__module__:
-        raise Unsupported(f"the attribute '{name}' of a {type(obj).__name__.lower()}")
+        raise CannotFollow(f"the attribute '{name}' of a {type(obj).__name__.lower()}")
     return _host(vm, obj, name)
 
 
@@ -164,7 +164,7 @@ def _builtin(vm: VM, obj: Any, kind: type, name: str) -> Any:
         kind = type(getattr({}, obj.kind)())
     if hasattr(kind, name):
         if not callable(getattr(kind, name)):
-            raise Unsupported(f"the attribute '{name}' of a {kind.__name__}")
+            raise CannotFollow(f"the attribute '{name}' of a {kind.__name__}")
         return BuiltinMethod(obj, name)
     shown = operators.exemplar(vm, obj)
     raise vm.mimic(lambda: getattr(shown, name))
@@ -185,7 +185,7 @@ def _function(vm: VM, obj: FunctionValue, name: str) -> Any:
         raise vm.error(AttributeError, "'function' object has no attribute '__wrapped__'")
     if obj.host is not None:
         return vm.lift(getattr(obj.host, name))
-    raise Unsupported(f"the attribute '{name}' of a function")
+    raise CannotFollow(f"the attribute '{name}' of a function")
 
 
 def _module(vm: VM, obj: types.ModuleType, name: str) -> Any:
@@ -212,7 +212,7 @@ def _class(vm: VM, cls: type, name: str) -> Any:
     if name == "__name__" or name == "__qualname__":
         return getattr(cls, name)
     if name == "__dict__":
-        raise Unsupported("the __dict__ of a class")
+        raise CannotFollow("the __dict__ of a class")
     overlay = vm.assigned.get((id(cls), name), _MISSING)
     if overlay is not _MISSING:
         return overlay
@@ -259,7 +259,7 @@ def bind(vm: VM, raw: Any, obj: Any, cls: type) -> Any:
             raise vm.error(AttributeError, "property has no getter")
         return vm.call(raw.fget, obj)
     if isinstance(raw, functools.partialmethod):
-        raise Unsupported("functools.partialmethod")
+        raise CannotFollow("functools.partialmethod")
     if isinstance(raw, functools.cached_property):
         value = vm.call(raw.func, obj)
         if isinstance(obj, InstanceObj) and raw.attrname:
@@ -329,7 +329,7 @@ def missing(vm: VM, obj: InstanceObj, name: str) -> Any:
     from treadle.symbolic.python.types.fields import sets_by_name
 
     if obj.is_input and sets_by_name(obj.cls):
-        raise Unsupported(f"the field '{name}': {obj.cls.__name__} sets fields by computed names")
+        raise CannotFollow(f"the field '{name}': {obj.cls.__name__} sets fields by computed names")
     return vm.error(AttributeError, f"'{obj.cls.__name__}' object has no attribute '{name}'")
 
 
@@ -451,10 +451,10 @@ def set_(vm: VM, obj: Any, name: str, value: Any) -> None:
         vm.touched.append((vars(obj), name))
         return
     if isinstance(obj, FunctionValue | Bound | Partial):
-        raise Unsupported("setting an attribute of a function")
+        raise CannotFollow("setting an attribute of a function")
     shown = operators.exemplar(vm, obj)
     if operators.is_known(obj) and not isinstance(obj, int | float | str | bytes | tuple | type(None)):
-        raise Unsupported(f"setting an attribute of a {type(obj).__name__} object")
+        raise CannotFollow(f"setting an attribute of a {type(obj).__name__} object")
     raise vm.mimic(lambda: setattr(shown, name, None))
 
 
@@ -516,4 +516,4 @@ def delete(vm: VM, obj: Any, name: str) -> None:
     if obj is None or isinstance(obj, Expr | ListObj | DictObj | int | str | tuple):
         shown = operators.exemplar(vm, obj)
         raise vm.mimic(lambda: delattr(shown, name))
-    raise Unsupported("deleting an attribute of something that is not an object")
+    raise CannotFollow("deleting an attribute of something that is not an object")

@@ -27,25 +27,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from treadle.symbolic.ir import steps as ir
-from treadle.symbolic.ir.flow import Goals
+from treadle.symbolic.ir.flow import FlowGoals
 from treadle.symbolic.python.compile import source
 
 # Steps that run no code of the program besides themselves.
 _QUIET = (
-    ir.Assign,
-    ir.Delete,
-    ir.LoadGlobal,
-    ir.LoadOuter,
-    ir.StoreOuter,
-    ir.StoreGlobal,
-    ir.Closure,
-    ir.BeginLoop,
-    ir.Catch,
-    ir.Jump,
-    ir.Branch,  # the condition has been made a truth value by a step of its own
-    ir.Return,
-    ir.Yield,
-    ir.Stop,
+    ir.AssignStep,
+    ir.DeleteStep,
+    ir.LoadGlobalStep,
+    ir.LoadOuterStep,
+    ir.StoreOuterStep,
+    ir.StoreGlobalStep,
+    ir.ClosureStep,
+    ir.BeginLoopStep,
+    ir.CatchStep,
+    ir.JumpStep,
+    ir.BranchStep,  # the condition has been made a truth value by a step of its own
+    ir.ReturnStep,
+    ir.YieldStep,
+    ir.StopStep,
 )
 # Decorators that hand on the function as it is, or wrapped so that only a call of its name gets there.
 _TRANSPARENT = {"staticmethod", "classmethod", "abstractmethod", "override", "final", "overload", "cache", "lru_cache"}
@@ -86,7 +86,7 @@ class _Function:
 class CallGraph:
     """The functions of a world, each with the goals that a call of it may reach."""
 
-    def __init__(self, module: types.ModuleType, goals: Goals, extra: Iterable[tuple[Key, int]] = ()) -> None:
+    def __init__(self, module: types.ModuleType, goals: FlowGoals, extra: Iterable[tuple[Key, int]] = ()) -> None:
         """`extra` adds goals to functions: those that are not lines."""
         self._functions: list[_Function] = []
         self._by_key: dict[Key, list[_Function]] = {}  # several lambdas may share a line
@@ -95,7 +95,7 @@ class CallGraph:
         self._escaping: list[_Function] = []
         self._all_escape = False
         self._promises = False  # somebody's contracts may be checked
-        self._slots: dict[int, dict[str, ir.Step | None]] = {}
+        self._slots: dict[int, dict[str, ir.IrStep | None]] = {}
         self._files: set[str] = set()
         for loaded in world(module, {file for file, _ in goals.lines}, importing=True):
             self._read(loaded)
@@ -254,33 +254,33 @@ class CallGraph:
 
     # --- questions ---------------------------------------------------------------------------------------
 
-    def reach(self, function: Any, step: ir.Step) -> int:
+    def reach(self, function: Any, step: ir.IrStep) -> int:
         """Goals that a step of a running function may reach in the functions that it calls."""
         if isinstance(step, _QUIET):
             return 0
-        code: ir.Function = function.code
+        code: ir.CompiledFunction = function.code
         if code.file not in self._files:
             return self.foreign
-        if not isinstance(step, ir.Call):
+        if not isinstance(step, ir.CallStep):
             return self.implicit
         return self._called(function, code, step.function)
 
-    def _called(self, function: Any, code: ir.Function, operand: ir.Operand) -> int:
+    def _called(self, function: Any, code: ir.CompiledFunction, operand: ir.Operand) -> int:
         if isinstance(operand, ir.Const):
             return self._value(operand.value)
         made = self._made(code).get(operand)
-        if isinstance(made, ir.LoadGlobal):
+        if isinstance(made, ir.LoadGlobalStep):
             return self._global(function.globals, made.name)
-        if isinstance(made, ir.GetField):
+        if isinstance(made, ir.GetFieldStep):
             owner = self._made(code).get(made.obj) if isinstance(made.obj, str) else None
-            if isinstance(owner, ir.LoadGlobal):
+            if isinstance(owner, ir.LoadGlobalStep):
                 module = function.globals.get(owner.name)
                 if isinstance(module, types.ModuleType) and hasattr(module, made.name):
                     return self._value(getattr(module, made.name))
             return self._named(made.name)
         return self.values
 
-    def _made(self, code: ir.Function) -> dict[str, ir.Step | None]:
+    def _made(self, code: ir.CompiledFunction) -> dict[str, ir.IrStep | None]:
         """Slot -> the only step that gives it a value; temporaries have no other."""
         found = self._slots.get(id(code))
         if found is None:

@@ -15,7 +15,7 @@ from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import DictObj, FunctionObj, InstanceObj, ListObj
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.ir.machine import Environment, Frame
-from treadle.symbolic.path import Unsupported
+from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.calls import stubs
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.summaries.composer import NOT_COMPOSED
@@ -78,7 +78,7 @@ def call(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
 def _unknown_function(vm: VM, function: FunctionObj, args: list[Any], named: dict[str, Any]) -> Any:
     """A call of a function that is an input: it may return anything of its type."""
     if named:
-        raise Unsupported("keyword arguments for a function that is an input")
+        raise CannotFollow("keyword arguments for a function that is an input")
     name = f"{function.name}()" if not function.calls else f"{function.name}()#{len(function.calls) + 1}"
     result = vm.heap.value_of_type(function.returns, name)
     function.calls.append((tuple(args), result))
@@ -218,7 +218,7 @@ def bind(vm: VM, function: FunctionValue, args: Sequence[Any], named: dict[str, 
         raise vm.error(TypeError, f"{name}() got an unexpected keyword argument '{unexpected}'")
 
 
-def _too_many(name: str, positional: list[ir.Parameter], given: int) -> str:
+def _too_many(name: str, positional: list[ir.IrParameter], given: int) -> str:
     required = sum(not p.has_default for p in positional)
     most = len(positional)
     takes = f"from {required} to {most}" if required != most else str(most)
@@ -376,4 +376,4 @@ def _generated(function: Any) -> bool:
     return bool(inner.__code__.co_filename.startswith("<"))
 
 
-__all__ = ["Iterator_", "Super", "Unsupported", "bind", "call", "instantiate", "run"]
+__all__ = ["CannotFollow", "Iterator_", "Super", "bind", "call", "instantiate", "run"]

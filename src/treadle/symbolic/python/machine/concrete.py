@@ -16,9 +16,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from treadle.symbolic.expr.terms import Expr
-from treadle.symbolic.heap.objects import DictObj, FunctionObj, InstanceObj, ListObj, Obj, Ref
+from treadle.symbolic.heap.objects import DictObj, FunctionObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.ir.machine import Exhausted, Raised
-from treadle.symbolic.path import PathEnd, Unsupported
+from treadle.symbolic.path import CannotFollow, PathEnd
 from treadle.symbolic.python.values.values import (
     Bound,
     BuiltinMethod,
@@ -52,7 +52,7 @@ def lift(vm: VM, value: Any) -> Any:
         return Bound(value.__func__, lift(vm, value.__self__))
     if kind is slice:
         return Slice(value.start, value.stop, value.step)
-    if isinstance(value, Obj | Ref | Expr | type | types.ModuleType | enum.Enum | BaseException):
+    if isinstance(value, Obj | UnknownRef | Expr | type | types.ModuleType | enum.Enum | BaseException):
         return value
     if isinstance(value, Fraction) and kind is Fraction:
         return _instance(vm, value)
@@ -174,7 +174,7 @@ class Lowering:
         if isinstance(value, tuple):
             return tuple(self.lower(v, known) for v in value)
         if isinstance(value, FunctionObj):
-            raise Unsupported("a function that is an input, given to compiled code")
+            raise CannotFollow("a function that is an input, given to compiled code")
         if isinstance(value, Obj):
             return self._object(value, known)
         if isinstance(value, Range):
@@ -201,10 +201,10 @@ class Lowering:
                 found.append(iterator.step())
             except Exhausted:
                 return found
-            if any(isinstance(v, Expr | Obj | Ref) for v in found[-1:]):
-                raise Unsupported("an iterator of unknown values given to compiled code")
+            if any(isinstance(v, Expr | Obj | UnknownRef) for v in found[-1:]):
+                raise CannotFollow("an iterator of unknown values given to compiled code")
             if len(found) > 1000:
-                raise Unsupported("a long iterator given to compiled code")
+                raise CannotFollow("a long iterator given to compiled code")
 
     def _callable(self, value: Any, known: dict[Expr, Any]) -> Any:
         from treadle.symbolic.python.machine import calls
@@ -244,7 +244,7 @@ class Lowering:
             try:
                 made = object.__new__(value.cls)
             except TypeError:
-                raise Unsupported(f"an object of type '{value.cls.__name__}' given to compiled code") from None
+                raise CannotFollow(f"an object of type '{value.cls.__name__}' given to compiled code") from None
         self.made[id(value)] = (value, made)
         for name, field in value.fields.items():
             if name != "args":
@@ -313,9 +313,9 @@ def call_real(vm: VM, function: Any, args: list[Any], named: dict[str, Any], wha
     except (Raised, PathEnd):
         raise
     except Effect as effect:
-        raise Unsupported(f"'{name}' {effect}; pass --allow-effects to run it") from None
+        raise CannotFollow(f"'{name}' {effect}; pass --allow-effects to run it") from None
     except RecursionError:
-        raise Unsupported(f"'{name}' recurses too deeply") from None
+        raise CannotFollow(f"'{name}' recurses too deeply") from None
     except (Exception, SystemExit) as error:
         lowering.bring_back()
         raise vm.host_error(error) from None
@@ -324,7 +324,7 @@ def call_real(vm: VM, function: Any, args: list[Any], named: dict[str, Any], wha
         if real is result:
             return obj
     if isinstance(result, types.GeneratorType):
-        raise Unsupported(f"'{name}', a generator without source")
+        raise CannotFollow(f"'{name}', a generator without source")
     return lift(vm, result)
 
 
@@ -401,15 +401,15 @@ def check_effect(vm: VM, function: Any) -> None:
         elif owner is not None:
             module = type(owner).__module__
     if _reads_input(getattr(function, "__self__", None), name):
-        raise Unsupported(f"'sys.stdin.{name}' waits for input; pass --allow-effects to run it")
+        raise CannotFollow(f"'sys.stdin.{name}' waits for input; pass --allow-effects to run it")
     reason = _EFFECTS.get(str(module))
     limited = _ONLY.get(str(module))
     if limited is not None and name not in limited:
         return
     if reason is not None and name not in _PURE.get(str(module), ()):
-        raise Unsupported(f"'{module}.{name}' {reason}; pass --allow-effects to run it")
+        raise CannotFollow(f"'{module}.{name}' {reason}; pass --allow-effects to run it")
     if name in _EFFECT_NAMES and module in ("builtins", "_io", "io", "datetime", "_sitebuiltins", None):
-        raise Unsupported(f"'{name}' reaches outside the program; pass --allow-effects to run it")
+        raise CannotFollow(f"'{name}' reaches outside the program; pass --allow-effects to run it")
 
 
 def _reads_input(owner: Any, name: str) -> bool:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, Ref
-from treadle.symbolic.path import Unsupported
+from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, UnknownRef
+from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.values.kinds import (
     _sort,
     as_int,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 def truth(vm: VM, value: Any) -> Value:
     """bool(value), as an expression when it is not known."""
-    if isinstance(value, Ref) and not value.resolved and value.options:
+    if isinstance(value, UnknownRef) and not value.resolved and value.options:
         plain = all(o is t.NONE or (isinstance(o, t.Instance) and not _has_truth(o.cls)) for o in value.options)
         if plain:
             return not vm.is_none(value)
@@ -91,9 +91,9 @@ def equal(vm: VM, a: Any, b: Any) -> Value:
         a = vm.force(a)
         if not isinstance(a, InstanceObj) or _own_equality(a.cls) is None:
             return True
-    if a is None and isinstance(b, Ref):
+    if a is None and isinstance(b, UnknownRef):
         return vm.is_none(b)
-    if b is None and isinstance(a, Ref):
+    if b is None and isinstance(a, UnknownRef):
         return vm.is_none(a)
     if _by_identity(a) and _by_identity(b):
         answer = vm.heap.same(a, b)
@@ -126,7 +126,7 @@ def equal(vm: VM, a: Any, b: Any) -> Value:
     if isinstance(a, DictObj) and isinstance(b, DictObj):
         return _dicts_equal(vm, a, b)
     if isinstance(a, Range) and isinstance(b, Range):
-        raise Unsupported("comparing ranges of unknown size")
+        raise CannotFollow("comparing ranges of unknown size")
     if is_known(a) and is_known(b):
         try:
             return bool(a == b)
@@ -191,7 +191,7 @@ def _by_identity(value: Any) -> bool:
     """A reference to an object, not looked at yet, whose class leaves == to object."""
     from treadle.symbolic.python.types.heirs import known_subclasses
 
-    if not isinstance(value, Ref) or value.resolved or not value.options:
+    if not isinstance(value, UnknownRef) or value.resolved or not value.options:
         return False
     classes = [o.cls if isinstance(o, t.Instance) else None for o in value.options if o is not t.NONE]
     return all(c is not None and all(_own_equality(heir) is None for heir in known_subclasses(c)) for c in classes)
@@ -253,7 +253,7 @@ def identical(vm: VM, a: Any, b: Any) -> Value:
         if same_kind and isinstance(known, str) and not _is_shared(known):
             if not vm.decide(equal(vm, a, b)):
                 return False
-            raise Unsupported(f"whether a text is the very object {known!r}")
+            raise CannotFollow(f"whether a text is the very object {known!r}")
         return equal(vm, a, b) if same_kind else False
     if isinstance(a, int | str) and type(a) is type(b):
         return bool(a == b)
@@ -306,7 +306,7 @@ def contains(vm: VM, item: Any, container: Any) -> Value:
             except Exception as error:
                 raise vm.host_error(error) from None
         if isinstance(container, bytes):
-            raise Unsupported("an unknown value in bytes")
+            raise CannotFollow("an unknown value in bytes")
     if container is None or isinstance(container, Expr | int | float):
         shown, sought = exemplar(vm, container), exemplar(vm, item)
         raise vm.mimic(lambda: sought in shown)

@@ -9,7 +9,7 @@ from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
 from treadle.symbolic.ir.machine import Exhausted, Raised, Yielded
-from treadle.symbolic.path import Unsupported
+from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.values.values import Generator, Iterator_, Range, View
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def _over_host(vm: VM, value: Any) -> Iterator_:
         nonlocal steps
         steps += 1
         if steps > 100_000:
-            raise Unsupported("an endless iterator")
+            raise CannotFollow("an endless iterator")
         try:
             return vm.lift(next(source))
         except StopIteration:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Ref
+from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, UnknownRef
 from treadle.symbolic.ir.machine import Raised
-from treadle.symbolic.path import Unsupported
+from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.machine.equality import _has_truth, _right_first, contains, equal, identical, truth
 from treadle.symbolic.python.values.kinds import (
     _is_python,
@@ -180,9 +180,9 @@ def binary(vm: VM, op: str, a: Any, b: Any) -> Any:
 
 def _known(vm: VM, op: str, a: Any, b: Any) -> Any:
     if op == "**" and isinstance(b, int) and isinstance(a, int) and abs(a) > 1 and b > 10_000:
-        raise Unsupported("a very large power")
+        raise CannotFollow("a very large power")
     if op in ("*", "<<") and isinstance(a, int | str) and isinstance(b, int) and b > 10_000_000:
-        raise Unsupported("a very large value")
+        raise CannotFollow("a very large value")
     try:
         return vm.lift(HOST[op](a, b))
     except Exception as error:
@@ -196,7 +196,7 @@ def _refused(vm: VM, op: str, a: Any, b: Any) -> Any:
         HOST[op](left, right)
     except Exception as error:
         raise vm.host_error(error) from None
-    raise Unsupported(f"'{op}' on {type(left).__name__} and {type(right).__name__} with unknown contents")
+    raise CannotFollow(f"'{op}' on {type(left).__name__} and {type(right).__name__} with unknown contents")
 
 
 def _dunder(vm: VM, op: str, a: Any, b: Any) -> Any:
@@ -489,7 +489,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
 def _not_equal(vm: VM, a: Any, b: Any) -> Value:
     from treadle.symbolic.python.machine import attributes
 
-    a_forced = vm.force(a) if not (b is None or isinstance(b, Ref)) else a
+    a_forced = vm.force(a) if not (b is None or isinstance(b, UnknownRef)) else a
     if isinstance(a_forced, InstanceObj) and _is_python(attributes.special(vm, a_forced, "__ne__")):
         return truth(vm, vm.call(attributes.get(vm, a_forced, "__ne__"), b))
     return x.not_(equal(vm, a, b))

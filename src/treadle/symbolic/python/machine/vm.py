@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.heap.objects import DictObj, Heap, InstanceObj, ListObj, Obj, Ref
+from treadle.symbolic.heap.objects import DictObj, Heap, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.ir import steps as ir
-from treadle.symbolic.ir.machine import Environment, Exhausted, Frame, Machine, Raised
-from treadle.symbolic.path import Cut, Path, PathEnd, Unsupported
+from treadle.symbolic.ir.machine import Environment, Exhausted, Frame, IrMachine, Raised
+from treadle.symbolic.path import BoundReached, CannotFollow, PathEnd, SymbolicPath
 from treadle.symbolic.python.calls import compiled as builtin_calls
 from treadle.symbolic.python.calls import models, models_math
 from treadle.symbolic.python.contracts import contracts
@@ -33,7 +33,7 @@ from treadle.symbolic.python.values.values import Bound, FunctionValue, Iterator
 if TYPE_CHECKING:
     from treadle.symbolic.python.calls.stubs import Stubs
     from treadle.symbolic.python.summaries.composer import Summaries
-    from treadle.symbolic.summary.tree import Leaf, Summary
+    from treadle.symbolic.summary.tree import Summary, SummaryLeaf
 
 MISSING: Any = object()
 # Python that stands for compiled functions; some of these complain about what they cannot walk over as a loop does
@@ -41,10 +41,10 @@ _MODELS = (models.__file__, models_math.__file__)
 _LIKE_A_LOOP = ("all", "any", "filter", "prod", "groupby", "fsum")
 
 
-class VM(Machine):
+class VM(IrMachine):
     """One path of one Python program."""
 
-    def __init__(self, path: Path, heap: Heap, k: int, *, allow_effects: bool = False) -> None:
+    def __init__(self, path: SymbolicPath, heap: Heap, k: int, *, allow_effects: bool = False) -> None:
         super().__init__(path, k)
         self.heap = heap
         self.allow_effects = allow_effects
@@ -72,25 +72,25 @@ class VM(Machine):
 
     def actions(self) -> dict[type, Callable[[Frame, Any], None]]:
         return {
-            ir.LoadGlobal: self._load_global,
-            ir.StoreGlobal: self._store_global,
-            ir.LoadOuter: self._load_outer,
-            ir.StoreOuter: self._store_outer,
-            ir.Op: self._op,
-            ir.GetField: self._get_field,
-            ir.SetField: self._set_field,
-            ir.DelField: self._del_field,
-            ir.GetItem: self._get_item,
-            ir.SetItem: self._set_item,
-            ir.DelItem: self._del_item,
-            ir.Call: self._call,
-            ir.New: self._new,
-            ir.Closure: self._closure,
-            ir.Iterate: self._iterate,
-            ir.Unpack: self._unpack,
+            ir.LoadGlobalStep: self._load_global,
+            ir.StoreGlobalStep: self._store_global,
+            ir.LoadOuterStep: self._load_outer,
+            ir.StoreOuterStep: self._store_outer,
+            ir.OpStep: self._op,
+            ir.GetFieldStep: self._get_field,
+            ir.SetFieldStep: self._set_field,
+            ir.DelFieldStep: self._del_field,
+            ir.GetItemStep: self._get_item,
+            ir.SetItemStep: self._set_item,
+            ir.DelItemStep: self._del_item,
+            ir.CallStep: self._call,
+            ir.NewStep: self._new,
+            ir.ClosureStep: self._closure,
+            ir.IterateStep: self._iterate,
+            ir.UnpackStep: self._unpack,
         }
 
-    def composed(self, summary: Summary, leaf: Leaf) -> None:
+    def composed(self, summary: Summary, leaf: SummaryLeaf) -> None:
         """A call was composed: its outcome is this leaf of the summary."""
 
     # --- exceptions of the program -------------------------------------------------------------------------
@@ -100,7 +100,7 @@ class VM(Machine):
             name = self.frames[-1].code.name.rstrip("_")
             if not (name in _LIKE_A_LOOP and args and str(args[0]).endswith("object is not iterable")):
                 # the original would complain in words of its own
-                raise Unsupported(f"a wrong argument of '{name}'")
+                raise CannotFollow(f"a wrong argument of '{name}'")
         made = InstanceObj(self.heap.number(), (cls,))
         made.fields["args"] = args
         return Raised(made)
@@ -124,7 +124,7 @@ class VM(Machine):
             raised = self.host_error(error)
             raised.value.payload = None
             return raised
-        raise Unsupported("an operation that fails on unknown values only")
+        raise CannotFollow("an operation that fails on unknown values only")
 
     def exception(self, value: Any, cause: Any) -> Any:
         value = self.force(value)
@@ -141,7 +141,7 @@ class VM(Machine):
     def unbound(self, frame: Frame, name: str) -> Raised:
         shown = name.partition(".")[0]
         if shown.startswith("%"):
-            raise Unsupported(f"a value that was never computed ({name})")
+            raise CannotFollow(f"a value that was never computed ({name})")
         message = f"cannot access local variable '{shown}' where it is not associated with a value"
         return self.error(UnboundLocalError, message)
 
@@ -149,7 +149,7 @@ class VM(Machine):
 
     def force(self, value: Any) -> Any:
         """The object behind an unknown reference, None included; anything else as it is."""
-        while isinstance(value, Ref):
+        while isinstance(value, UnknownRef):
             value = self.heap.force(value)
         if self.heap.merged and isinstance(value, Obj):
             value = self.heap.now(value)
@@ -157,7 +157,7 @@ class VM(Machine):
         return float(value) if type(value) is Fraction else value
 
     def is_none(self, value: Any) -> bool:
-        if isinstance(value, Ref):
+        if isinstance(value, UnknownRef):
             return self.heap.is_none(value)
         return value is None
 
@@ -205,7 +205,7 @@ class VM(Machine):
 
     # --- names -----------------------------------------------------------------------------------------------
 
-    def _load_global(self, frame: Frame, step: ir.LoadGlobal) -> None:
+    def _load_global(self, frame: Frame, step: ir.LoadGlobalStep) -> None:
         frame.env[step.dst] = self.read_global(frame.function.globals, step.name)
 
     def read_global(self, names: dict[str, Any], name: str) -> Any:
@@ -222,13 +222,13 @@ class VM(Machine):
             return getattr(builtins, name)
         raise self.error(NameError, f"name '{name}' is not defined")
 
-    def _store_global(self, frame: Frame, step: ir.StoreGlobal) -> None:
+    def _store_global(self, frame: Frame, step: ir.StoreGlobalStep) -> None:
         names = frame.function.globals
         self.assigned[(id(names), step.name)] = self.operand(frame, step.value)
         if (names, step.name) not in self.touched:
             self.touched.append((names, step.name))
 
-    def _load_outer(self, frame: Frame, step: ir.LoadOuter) -> None:
+    def _load_outer(self, frame: Frame, step: ir.LoadOuterStep) -> None:
         env = frame.env.outer
         while env is not None:
             if step.name in env:
@@ -239,7 +239,7 @@ class VM(Machine):
         message = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
         raise self.error(NameError, message)
 
-    def _store_outer(self, frame: Frame, step: ir.StoreOuter) -> None:
+    def _store_outer(self, frame: Frame, step: ir.StoreOuterStep) -> None:
         value = self.operand(frame, step.value)
         env = frame.env.outer
         while env is not None:
@@ -250,30 +250,30 @@ class VM(Machine):
 
     # --- steps -----------------------------------------------------------------------------------------------
 
-    def _op(self, frame: Frame, step: ir.Op) -> None:
+    def _op(self, frame: Frame, step: ir.OpStep) -> None:
         args = [self.operand(frame, a) for a in step.args]
         frame.env[step.dst] = operators.apply(self, step.op, args)
 
-    def _get_field(self, frame: Frame, step: ir.GetField) -> None:
+    def _get_field(self, frame: Frame, step: ir.GetFieldStep) -> None:
         frame.env[step.dst] = attributes.get(self, self.operand(frame, step.obj), step.name)
 
-    def _set_field(self, frame: Frame, step: ir.SetField) -> None:
+    def _set_field(self, frame: Frame, step: ir.SetFieldStep) -> None:
         attributes.set_(self, self.operand(frame, step.obj), step.name, self.operand(frame, step.value))
 
-    def _del_field(self, frame: Frame, step: ir.DelField) -> None:
+    def _del_field(self, frame: Frame, step: ir.DelFieldStep) -> None:
         attributes.delete(self, self.operand(frame, step.obj), step.name)
 
-    def _get_item(self, frame: Frame, step: ir.GetItem) -> None:
+    def _get_item(self, frame: Frame, step: ir.GetItemStep) -> None:
         frame.env[step.dst] = sequences.get_item(self, self.operand(frame, step.obj), self.operand(frame, step.index))
 
-    def _set_item(self, frame: Frame, step: ir.SetItem) -> None:
+    def _set_item(self, frame: Frame, step: ir.SetItemStep) -> None:
         obj, index = self.operand(frame, step.obj), self.operand(frame, step.index)
         sequences.set_item(self, obj, index, self.operand(frame, step.value))
 
-    def _del_item(self, frame: Frame, step: ir.DelItem) -> None:
+    def _del_item(self, frame: Frame, step: ir.DelItemStep) -> None:
         sequences.delete_item(self, self.operand(frame, step.obj), self.operand(frame, step.index))
 
-    def _call(self, frame: Frame, step: ir.Call) -> None:
+    def _call(self, frame: Frame, step: ir.CallStep) -> None:
         function = self.operand(frame, step.function)
         args: list[Any] = []
         for a in step.args:
@@ -290,7 +290,7 @@ class VM(Machine):
                     raise self._not_spread(function, "**", "a mapping", value)
                 for k, v in mappings.entries(self, value):
                     if not isinstance(k, str):
-                        raise Unsupported("unknown keyword argument names")
+                        raise CannotFollow("unknown keyword argument names")
                     named[k] = v
             else:
                 named[key] = value
@@ -314,7 +314,7 @@ class VM(Machine):
             function = function.function
         host = function.host if isinstance(function, FunctionValue) else function
         if not hasattr(host, "__qualname__"):
-            raise Unsupported(f"an argument after {stars} that is not {wanted}")
+            raise CannotFollow(f"an argument after {stars} that is not {wanted}")
         module = getattr(host, "__module__", None)
         shown = host.__qualname__ if module in (None, "builtins") else f"{module}.{host.__qualname__}"
         return self.error(TypeError, f"{shown}() argument after {stars} must be {wanted}, not {kind}")
@@ -322,16 +322,16 @@ class VM(Machine):
     def call(self, function: Any, *args: Any) -> Any:
         return calls.call(self, function, list(args), {})
 
-    def _closure(self, frame: Frame, step: ir.Closure) -> None:
+    def _closure(self, frame: Frame, step: ir.ClosureStep) -> None:
         defaults = tuple(self.operand(frame, d) for d in step.defaults)
         named = {name: self.operand(frame, d) for name, d in step.named_defaults}
         function = frame.function
         frame.env[step.dst] = FunctionValue(step.function, function.globals, frame.env, defaults, named, function.owner)
 
-    def _new(self, frame: Frame, step: ir.New) -> None:
+    def _new(self, frame: Frame, step: ir.NewStep) -> None:
         frame.env[step.dst] = self._made(frame, step)
 
-    def _made(self, frame: Frame, step: ir.New) -> Any:
+    def _made(self, frame: Frame, step: ir.NewStep) -> Any:
         kind = step.kind
         if kind in ("list", "tuple", "set"):
             items: list[Any] = []
@@ -364,7 +364,7 @@ class VM(Machine):
             return module if whole else sys.modules[name.partition(".")[0]]
         if kind == "import":
             return self._import_from(frame, *(a.value for a in step.args))
-        raise Unsupported(f"new {kind}")
+        raise CannotFollow(f"new {kind}")
 
     def _text(self, frame: Frame, parts: tuple[Any, ...]) -> Any:
         out: list[Any] = []
@@ -379,7 +379,7 @@ class VM(Machine):
     def _super(self, frame: Frame) -> Super:
         owner = frame.function.owner
         if owner is None:
-            raise Unsupported("super() outside a method")
+            raise CannotFollow("super() outside a method")
         first = frame.code.parameters[0].name
         return Super(owner, frame.env[first])
 
@@ -403,7 +403,7 @@ class VM(Machine):
 
     # --- iteration -------------------------------------------------------------------------------------------
 
-    def _iterate(self, frame: Frame, step: ir.Iterate) -> None:
+    def _iterate(self, frame: Frame, step: ir.IterateStep) -> None:
         frame.env[step.dst] = iterate(self, self.operand(frame, step.value))
 
     def advance(self, iterator: Any) -> Any:
@@ -429,12 +429,12 @@ class VM(Machine):
             except Exhausted:
                 return found
             if len(found) > self.k + 1 and not iterator.bounded() and self.asked_since(before):
-                raise Cut("loop", self.path.place)
+                raise BoundReached("loop", self.path.place)
             before = self.mark()
             if len(found) > 10_000:
-                raise Cut("depth", self.path.place)
+                raise BoundReached("depth", self.path.place)
 
-    def _unpack(self, frame: Frame, step: ir.Unpack) -> None:
+    def _unpack(self, frame: Frame, step: ir.UnpackStep) -> None:
         values = self._unpacked(self.operand(frame, step.value), len(step.targets), step.star)
         frame.env.update(zip(step.targets, values, strict=True))
 

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr
-from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, Ref
+from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.ir.machine import Environment, Frame, Raised
-from treadle.symbolic.path import Alternative, Cut, Restart, Unsupported
+from treadle.symbolic.path import Alternative, BoundReached, CannotFollow, Restart
 from treadle.symbolic.python.calls.stubs import Stubs
 from treadle.symbolic.python.machine import concrete
 from treadle.symbolic.python.summaries.composing import Composition
@@ -35,8 +35,8 @@ from treadle.symbolic.python.types import hints, infer
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.python.values.values import Bound, FunctionValue, Range, Slice
 from treadle.symbolic.solve.solver import Solver
-from treadle.symbolic.summary.recording import Opaque, OpenHeap, RecordingHeap, RecordingPath, changes_of
-from treadle.symbolic.summary.tree import Change, Leaf, Node, Summary, held_by, insert
+from treadle.symbolic.summary.recording import NotSummarised, OpenHeap, RecordingHeap, RecordingPath, changes_of
+from treadle.symbolic.summary.tree import Change, Summary, SummaryLeaf, SummaryNode, held_by, insert
 
 if TYPE_CHECKING:
     from treadle.symbolic.python.machine.vm import VM
@@ -235,14 +235,14 @@ def owner_of(function: Any) -> type | None:
 
 def kind_of(value: Any, declared: t.Type | None) -> t.Type | Constant | None:
     """The formal parameter for an actual argument; None when there is none."""
-    while isinstance(value, Ref) and value.resolved:
+    while isinstance(value, UnknownRef) and value.resolved:
         value = value.value
     if isinstance(value, Expr):
         return _SORTS.get(value.sort)
     if type(value) is int:
         return t.INT
     options = t.options(declared) if declared is not None else ()
-    if isinstance(value, Ref):
+    if isinstance(value, UnknownRef):
         fits = set(value.options) <= set(options)
         return declared if fits and declared is not None else t.union(*value.options, t.NONE)
     if value is None:
@@ -308,7 +308,7 @@ class _Recording:
 
     def summary(self) -> Summary | None:
         solver = Solver()
-        root = Node()
+        root = SummaryNode()
         todo = [Alternative((), None)]
         done = 0
         while todo and done < MOST_PATHS:
@@ -326,7 +326,7 @@ class _Recording:
         made.steps = max((leaf.steps for leaf in made.leaves() if leaf.kind in ("return", "raise")), default=0)
         return made
 
-    def _leaf(self, path: RecordingPath, run_plainly: set[int]) -> Leaf | None:
+    def _leaf(self, path: RecordingPath, run_plainly: set[int]) -> SummaryLeaf | None:
         from treadle.symbolic.python.summaries.recording import RecordingVM
 
         if self.table:
@@ -339,21 +339,21 @@ class _Recording:
         for name, kind in self.signature:
             value = kind.value if isinstance(kind, Constant) else heap.declare(kind, name)
             self.formals[name] = env[name] = value
-        leaf = Leaf("plain")
+        leaf = SummaryLeaf("plain")
         try:
             leaf = self._ended(vm, Frame(self.function.code, env, self.function))
         except Restart:
             raise
-        except Cut as cut:
+        except BoundReached as cut:
             if cut.kind == "time":
                 return None
-            leaf = Leaf("cut" if cut.kind == "loop" else "plain", place=path.place, why=cut.kind)
-        except Opaque as opaque:
-            leaf = Leaf("plain", why=opaque.why)
+            leaf = SummaryLeaf("cut" if cut.kind == "loop" else "plain", place=path.place, why=cut.kind)
+        except NotSummarised as opaque:
+            leaf = SummaryLeaf("plain", why=opaque.why)
         except Exception as error:
             # also a gap of the machine: what the most general inputs run into may never happen at a call
-            leaf = Leaf(
-                "plain", why=error.what if isinstance(error, Unsupported) else f"{type(error).__name__}: {error}"
+            leaf = SummaryLeaf(
+                "plain", why=error.what if isinstance(error, CannotFollow) else f"{type(error).__name__}: {error}"
             )
         leaf.lines, leaf.followed = frozenset(vm.lines), frozenset(path.followed)
         leaf.steps, leaf.depth, leaf.stubs = vm.steps, vm.deepest, tuple(vm.stub_cases)
@@ -361,7 +361,7 @@ class _Recording:
         self.globals_read |= vm.globals_read
         return leaf
 
-    def _ended(self, vm: Any, frame: Frame) -> Leaf:
+    def _ended(self, vm: Any, frame: Frame) -> SummaryLeaf:
         try:
             kind, value = "return", vm.run(frame)
         except Raised as raised:
@@ -369,18 +369,18 @@ class _Recording:
         case = describe(self.formals, vm, kind, value) if self.table else None
         try:
             changes = self._kept(vm, value)
-            return Leaf(kind, value, changes, self._given_away(vm.heap), case=case)
-        except Opaque as opaque:
-            return Leaf("plain", why=opaque.why, case=case)
+            return SummaryLeaf(kind, value, changes, self._given_away(vm.heap), case=case)
+        except NotSummarised as opaque:
+            return SummaryLeaf("plain", why=opaque.why, case=case)
 
     def _kept(self, vm: Any, value: Any) -> tuple[Change, ...]:
         """What the path has done to its inputs, if that and its result can be made again elsewhere."""
         if vm.assigned or vm.touched or vm.lifted or vm.changed_hosts:
-            raise Opaque("state of the module")
+            raise NotSummarised("state of the module")
         if vm.checks != type(vm.checks)():
-            raise Opaque("a contract")
+            raise NotSummarised("a contract")
         if vm.path.sampled or vm.path.fragile or vm.path.gave_up:
-            raise Opaque("values that were picked")
+            raise NotSummarised("values that were picked")
         changes = changes_of(vm.heap)
         holdable(value, set())
         for change in changes:
@@ -400,7 +400,7 @@ _PLAIN = (int, float, str, bytes, bool, type(None), Fraction, type, types.Functi
 
 def holdable(value: Any, seen: set[int]) -> None:
     """Only what can be made again in another heap."""
-    if isinstance(value, (Expr, Ref, *_PLAIN)) or value is NotImplemented or id(value) in seen:
+    if isinstance(value, (Expr, UnknownRef, *_PLAIN)) or value is NotImplemented or id(value) in seen:
         return
     seen.add(id(value))
     if isinstance(value, tuple):
@@ -421,7 +421,7 @@ def holdable(value: Any, seen: set[int]) -> None:
     elif isinstance(value, types.BuiltinFunctionType):
         parts = []
     else:
-        raise Opaque(f"a value that is made by the function: {type(value).__name__.lower()}")
+        raise NotSummarised(f"a value that is made by the function: {type(value).__name__.lower()}")
     for part in parts:
         holdable(part, seen)
 
@@ -432,11 +432,11 @@ def held(value: Any) -> tuple[Any, list[Obj]]:
         parts = [held(v) for v in value]
         return tuple(kept for kept, _ in parts), [own for _, owns in parts for own in owns]
     if not isinstance(value, Obj) or value.is_input:
-        if isinstance(value, Bound | Range | Slice) or not isinstance(value, (Expr, Ref, Obj, *_PLAIN)):
-            raise Opaque(f"a {type(value).__name__.lower()} is put into an object that was given")
+        if isinstance(value, Bound | Range | Slice) or not isinstance(value, (Expr, UnknownRef, Obj, *_PLAIN)):
+            raise NotSummarised(f"a {type(value).__name__.lower()} is put into an object that was given")
         return value, []
     if value.host is not None:
-        raise Opaque("an object of the module is put into one that was given")
+        raise NotSummarised("an object of the module is put into one that was given")
     made: Obj
     if isinstance(value, InstanceObj):
         made = InstanceObj(value.number, value.classes)
@@ -446,7 +446,7 @@ def held(value: Any) -> tuple[Any, list[Obj]]:
         made = DictObj(value.number, [])
         made.keys_only, made.frozen = value.keys_only, value.frozen
     else:
-        raise Opaque("a function is put into an object that was given")
+        raise NotSummarised("a function is put into an object that was given")
     return made, [value]
 
 

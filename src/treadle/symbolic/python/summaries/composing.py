@@ -17,9 +17,9 @@ from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import substitute
 from treadle.symbolic.expr.terms import Expr
-from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, Ref
+from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.ir.machine import DEPTH, STEPS, Environment, Raised
-from treadle.symbolic.path import Cut, Restart
+from treadle.symbolic.path import BoundReached, Restart
 from treadle.symbolic.python.machine import attributes
 from treadle.symbolic.python.machine.equality import equal, identical
 from treadle.symbolic.python.types.fields import field_names
@@ -30,16 +30,16 @@ from treadle.symbolic.summary.tree import (
     Decide,
     Force,
     IsNone,
-    Leaf,
     ReadField,
     ReadItem,
     Same,
     SetEnds,
-    SetField,
     SetItems,
     Settled,
     Split,
     Summary,
+    SummaryLeaf,
+    WroteField,
     held_by,
 )
 
@@ -93,7 +93,7 @@ class Composition:
                     outcome = path.decide(condition)
             elif type(event) is ReadField:
                 self._bind(event.made, self._field(self._object(event.obj), event.name))
-            elif type(event) is SetField:
+            elif type(event) is WroteField:
                 attributes.plain_set(vm, self._object(event.obj), event.name, self._begun(event.value))
             elif type(event) is Settled:
                 value = self._value(event.value)
@@ -129,17 +129,17 @@ class Composition:
 
     def _bind(self, formal: Any, actual: Any) -> None:
         if isinstance(formal, Expr):
-            while isinstance(actual, Ref) and actual.resolved:
+            while isinstance(actual, UnknownRef) and actual.resolved:
                 actual = actual.value
             if not _fits(formal.sort, actual):
                 raise Restart
             self.values[formal] = actual
-        elif isinstance(formal, Ref):
+        elif isinstance(formal, UnknownRef):
             # the reference itself, also where it is known what it refers to: writing it back changes nothing
             self.refs[formal.name] = actual
-            while isinstance(actual, Ref) and actual.resolved:
+            while isinstance(actual, UnknownRef) and actual.resolved:
                 actual = actual.value
-            if isinstance(actual, Ref):
+            if isinstance(actual, UnknownRef):
                 if not set(actual.options) <= set(formal.options):
                     raise Restart
                 self.shared[id(actual)] += 1
@@ -227,7 +227,7 @@ class Composition:
     def _unshared(self, ref: str) -> Any:
         """An undecided reference to a list that stands for two inputs is equal to itself without a decision."""
         value = self.refs[ref]
-        if isinstance(value, Ref) and not value.resolved and self.shared[id(value)] > 1:
+        if isinstance(value, UnknownRef) and not value.resolved and self.shared[id(value)] > 1:
             to_objects = all(isinstance(o, t.Instance | t.NoneType) for o in value.options)
             if not to_objects:
                 raise Restart
@@ -264,12 +264,12 @@ class Composition:
 
     # --- the end -----------------------------------------------------------------------------------------
 
-    def _end(self, leaf: Leaf) -> Any:
+    def _end(self, leaf: SummaryLeaf) -> Any:
         vm = self.vm
         if leaf.kind == "cut" and not self.folded:
             self._passed(leaf)
             vm.path.place = leaf.place
-            raise Cut("loop", leaf.place)
+            raise BoundReached("loop", leaf.place)
         if leaf.kind not in ("return", "raise") or len(vm.frames) + leaf.depth >= DEPTH:
             raise Restart
         if vm.steps + leaf.steps > STEPS:
@@ -285,7 +285,7 @@ class Composition:
             raise Raised(value)
         return value
 
-    def _passed(self, leaf: Leaf) -> None:
+    def _passed(self, leaf: SummaryLeaf) -> None:
         """Book the lines and the work of the function as if it had been run."""
         self.vm.steps += leaf.steps
         self.vm.lines |= leaf.lines
@@ -297,7 +297,7 @@ class Composition:
         """A value of the summary in the caller's terms; objects that the function made are made here."""
         if isinstance(value, Expr):
             return self._rewritten(value)
-        if isinstance(value, Ref):
+        if isinstance(value, UnknownRef):
             if value.name in self.refs:
                 return self.refs[value.name]
             raise Restart

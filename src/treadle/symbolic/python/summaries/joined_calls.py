@@ -24,11 +24,11 @@ from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import substitute
 from treadle.symbolic.expr.terms import BOOL, INT, Expr, Value
 from treadle.symbolic.guide.joins import Apart, either, size_of
-from treadle.symbolic.heap.objects import Ref
+from treadle.symbolic.heap.objects import UnknownRef
 from treadle.symbolic.path import JOINED_CALL, RUN_CALL, is_mixed
 from treadle.symbolic.python.summaries.composer import NOT_COMPOSED, Summaries, is_busy, is_recordable
 from treadle.symbolic.solve.solver import Answer
-from treadle.symbolic.summary.tree import Decide, Node, Settled, Summary
+from treadle.symbolic.summary.tree import Decide, Settled, Summary, SummaryNode
 
 if TYPE_CHECKING:
     from treadle.symbolic.guide.guided import Walk
@@ -87,7 +87,7 @@ class JoinedCalls(Summaries):
 
 
 def _scalar(value: Any) -> Any:
-    while isinstance(value, Ref) and value.resolved:
+    while isinstance(value, UnknownRef) and value.resolved:
         value = value.value
     return value
 
@@ -144,7 +144,7 @@ class _Joined:
         if not self.asks or size_of(self.value) + size_of(self.within) > _LARGEST:
             raise Apart
 
-    def _of(self, node: Node) -> tuple[Any, Value, Value]:
+    def _of(self, node: SummaryNode) -> tuple[Any, Value, Value]:
         """The value, where the call ends within the loop bound, and where it raises."""
         if node.leaf is not None:
             if node.leaf.kind == "cut" and self.folded:

@@ -16,25 +16,25 @@ from typing import Any
 from treadle.symbolic import types as t
 from treadle.symbolic.expr.json import Reader, Writer
 from treadle.symbolic.expr.terms import Expr
-from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, Ref
-from treadle.symbolic.path import Place
+from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, UnknownRef
+from treadle.symbolic.path import CodePlace
 from treadle.symbolic.python.values.values import Bound, Range, Slice
 from treadle.symbolic.summary.tree import (
-    Case,
     Decide,
     Force,
     IsNone,
-    Leaf,
-    Node,
     ReadField,
     ReadItem,
     Same,
     SetEnds,
-    SetField,
     SetItems,
     Settled,
     Split,
     Summary,
+    SummaryCase,
+    SummaryLeaf,
+    SummaryNode,
+    WroteField,
 )
 
 
@@ -146,13 +146,13 @@ class SummaryWriter:
             "expressions": self.exprs.nodes,
         }
 
-    def _node(self, node: Node, numbers: dict[int, int]) -> Any:
+    def _node(self, node: SummaryNode, numbers: dict[int, int]) -> Any:
         if node.leaf is not None:
             return {"leaf": self._leaf(node.leaf)}
         children = [[outcome, numbers[id(child)]] for outcome, child in node.children.items()]
         return {"event": self._event(node.event), "children": children}
 
-    def _place(self, place: Place) -> Any:
+    def _place(self, place: CodePlace) -> Any:
         return self.line(place.file, place.line) if place.file else None
 
     def _event(self, event: Any) -> Any:
@@ -168,14 +168,14 @@ class SummaryWriter:
             return ["force", event.ref, event.counted, [self.made(m) for m in event.made]]
         if isinstance(event, Same):
             return ["same", self.value(event.made), self.value(event.left), self.value(event.right), event.looks]
-        if isinstance(event, SetField):
+        if isinstance(event, WroteField):
             return ["write", event.obj, event.name, self.value(event.value)]
         if isinstance(event, Settled):
             return ["settled", self.value(event.value), event.wholly]
         assert isinstance(event, Split)
         return ["split", event.obj, [[path_of(c) for c in group] for group in event.groups]]
 
-    def _leaf(self, leaf: Leaf) -> Any:
+    def _leaf(self, leaf: SummaryLeaf) -> Any:
         case = leaf.case
         return {
             "kind": leaf.kind,
@@ -203,7 +203,7 @@ class SummaryWriter:
 
     def made(self, value: Any) -> Any:
         """An unknown input, with what is needed to make it again."""
-        if isinstance(value, Ref):
+        if isinstance(value, UnknownRef):
             return {"ref": value.name, "options": [write_type(o) for o in value.options]}
         if isinstance(value, tuple):
             return {"tuple": [self.made(v) for v in value]}
@@ -226,7 +226,7 @@ class SummaryWriter:
             return {"float": repr(value)}
         if isinstance(value, tuple):
             return {"tuple": [self.value(v) for v in value]}
-        if isinstance(value, Ref):
+        if isinstance(value, UnknownRef):
             return {"ref": value.name}
         if isinstance(value, Obj):
             return {"input": value.name} if value.is_input else {"object": self._object(value)}
@@ -274,8 +274,8 @@ class SummaryWriter:
         return {"error": [path_of(type(payload)), [self.value(a) for a in payload.args]]}
 
 
-def _children_first(root: Node) -> list[Node]:
-    found: list[Node] = []
+def _children_first(root: SummaryNode) -> list[SummaryNode]:
+    found: list[SummaryNode] = []
     todo = [root]
     while todo:
         node = todo.pop()
@@ -297,10 +297,10 @@ class SummaryReader:
     def summary(self) -> Summary:
         written = self.written
         formals = {name: self.made(value) for name, value in written["formals"].items()}
-        nodes: list[Node] = []
+        nodes: list[SummaryNode] = []
         # parents come last, but what they make is named by what follows them
         for one in written["nodes"][::-1]:
-            nodes.append(Node() if "leaf" in one else Node(event=self._event(*one["event"])))
+            nodes.append(SummaryNode() if "leaf" in one else SummaryNode(event=self._event(*one["event"])))
         nodes.reverse()
         for node, one in zip(nodes, written["nodes"], strict=True):
             if "leaf" in one:
@@ -312,8 +312,8 @@ class SummaryReader:
             written["name"], formals, nodes[-1], codes, written["steps"], written["whole"], written["globals"]
         )
 
-    def _place(self, written: Any) -> Place:
-        return Place(*self.line(*written), "") if written is not None else Place("", 0, "")
+    def _place(self, written: Any) -> CodePlace:
+        return CodePlace(*self.line(*written), "") if written is not None else CodePlace("", 0, "")
 
     def _event(self, name: str, *rest: Any) -> Any:
         if name == "decide":
@@ -333,16 +333,16 @@ class SummaryReader:
             made, left, right = (self.value(v) for v in rest[:3])
             return Same(made, left, right, rest[3])
         if name == "write":
-            return SetField(rest[0], rest[1], self.value(rest[2]))
+            return WroteField(rest[0], rest[1], self.value(rest[2]))
         if name == "settled":
             return Settled(self.value(rest[0]), rest[1])
         if name == "split":
             return Split(rest[0], tuple(tuple(found_at(c) for c in group) for group in rest[1]))
         raise ValueError(f"no event '{name}'")
 
-    def _leaf(self, written: dict[str, Any]) -> Leaf:
+    def _leaf(self, written: dict[str, Any]) -> SummaryLeaf:
         case = written["case"]
-        return Leaf(
+        return SummaryLeaf(
             written["kind"],
             self.value(written["value"]),
             tuple(self._change(*c) for c in written["changes"]),
@@ -365,7 +365,7 @@ class SummaryReader:
 
     def made(self, written: dict[str, Any]) -> Any:
         if "ref" in written:
-            return Ref(written["ref"], tuple(read_type(o) for o in written["options"]))
+            return UnknownRef(written["ref"], tuple(read_type(o) for o in written["options"]))
         if "tuple" in written:
             return tuple(self.made(v) for v in written["tuple"])
         if "value" in written:
@@ -394,7 +394,7 @@ class SummaryReader:
         if kind == "tuple":
             return tuple(self.value(v) for v in inner)
         if kind == "ref":
-            return Ref(inner, ())
+            return UnknownRef(inner, ())
         if kind == "input":
             return InstanceObj(0, (object,), inner, True)  # of an input only the name matters here
         if kind == "object":
@@ -439,8 +439,8 @@ class SummaryReader:
 
 def _case(
     arguments: list[str], result: str, before: list[str], after: list[str], exception: str, constraints: list[str]
-) -> Case:
-    return Case(tuple(arguments), result, tuple(before), tuple(after), exception, tuple(constraints))
+) -> SummaryCase:
+    return SummaryCase(tuple(arguments), result, tuple(before), tuple(after), exception, tuple(constraints))
 
 
 def _outcome(written: Any) -> Any:

@@ -9,8 +9,8 @@ from treadle.symbolic.ir.machine import Frame, Raised
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.summaries.store import fingerprint
 from treadle.symbolic.python.types.fields import field_type
-from treadle.symbolic.summary.recording import Opaque, RecordingHeap, RecordingPath
-from treadle.symbolic.summary.tree import Leaf, Summary
+from treadle.symbolic.summary.recording import NotSummarised, RecordingHeap, RecordingPath
+from treadle.symbolic.summary.tree import Summary, SummaryLeaf
 
 if TYPE_CHECKING:
     from treadle.symbolic.python.summaries.composer import Summaries
@@ -47,10 +47,10 @@ class RecordingVM(VM):
     def error(self, cls: type[BaseException], *args: Any) -> Raised:
         if cls is AttributeError and not (args and _of_builtin(args[0])):
             # an object of the caller may have more attributes than its class says
-            raise Opaque("an attribute that is not there")
+            raise NotSummarised("an attribute that is not there")
         return super().error(cls, *args)
 
-    def composed(self, summary: Summary, leaf: Leaf) -> None:
+    def composed(self, summary: Summary, leaf: SummaryLeaf) -> None:
         self.codes |= summary.codes
         self.globals_read |= summary.globals_read
         self.deepest = max(self.deepest, len(self.frames) + leaf.depth)

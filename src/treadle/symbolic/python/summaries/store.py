@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from treadle import __version__
 from treadle.symbolic import types as t
-from treadle.symbolic.heap.objects import InstanceObj, Ref
+from treadle.symbolic.heap.objects import InstanceObj, UnknownRef
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.summaries.json import (
     SummaryReader,
@@ -36,7 +36,7 @@ from treadle.symbolic.python.summaries.json import (
 )
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.python.values.values import FunctionValue
-from treadle.symbolic.summary.tree import Force, ReadField, ReadItem, SetField, Split, Summary
+from treadle.symbolic.summary.tree import Force, ReadField, ReadItem, Split, Summary, WroteField
 
 if TYPE_CHECKING:
     from treadle.symbolic.python.summaries.composer import Signature, Summaries
@@ -259,7 +259,7 @@ def _classes(summary: Summary) -> set[type]:
     def look(value: Any) -> None:
         if isinstance(value, InstanceObj):
             found.update(value.classes)
-        elif isinstance(value, Ref):
+        elif isinstance(value, UnknownRef):
             for option in value.options:
                 look_type(option)
         elif isinstance(value, tuple):
@@ -288,7 +288,7 @@ def _classes(summary: Summary) -> set[type]:
                 look(value)
         elif isinstance(node.event, Split):
             found.update(c for group in node.event.groups for c in group)
-        elif isinstance(node.event, SetField):
+        elif isinstance(node.event, WroteField):
             look(node.event.value)
         if node.leaf is not None:
             look((node.leaf.value, *node.leaf.made))

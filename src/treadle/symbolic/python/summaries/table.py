@@ -8,12 +8,12 @@ from typing import Any
 
 from treadle.symbolic.expr.show import show
 from treadle.symbolic.expr.terms import Expr
-from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, Ref
+from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.python.machine import attributes
-from treadle.symbolic.summary.tree import Case
+from treadle.symbolic.summary.tree import SummaryCase
 
 
-def describe(formals: dict[str, Any], vm: Any, kind: str, value: Any) -> Case:
+def describe(formals: dict[str, Any], vm: Any, kind: str, value: Any) -> SummaryCase:
     """The case of a finished path, in the columns of the paper."""
     told = _Telling()
     arguments = tuple(f"{name}={told.text(v)}" for name, v in formals.items())
@@ -23,7 +23,7 @@ def describe(formals: dict[str, Any], vm: Any, kind: str, value: Any) -> Case:
     after = tuple(told.after(o) for o in vm.heap.inputs)
     made = tuple(told.made_objects())
     story = dict.fromkeys(part if isinstance(part, str) else show(part) for part in vm.path.story)
-    return Case(arguments, result, before, (*after, *made), exception, tuple(story))
+    return SummaryCase(arguments, result, before, (*after, *made), exception, tuple(story))
 
 
 class _Telling:
@@ -33,11 +33,11 @@ class _Telling:
         self.new: dict[int, Obj] = {}
 
     def text(self, value: Any) -> str:
-        while isinstance(value, Ref) and value.resolved:
+        while isinstance(value, UnknownRef) and value.resolved:
             value = value.value
         if isinstance(value, Expr):
             return show(value)
-        if isinstance(value, Ref):
+        if isinstance(value, UnknownRef):
             return "_"  # never looked at
         if isinstance(value, Obj):
             if value.is_input:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.heap.objects import DictObj, FunctionObj, InstanceObj, ListObj, Obj, Ref
-from treadle.symbolic.path import Unsupported
+from treadle.symbolic.heap.objects import DictObj, FunctionObj, InstanceObj, ListObj, Obj, UnknownRef
+from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.values.values import Generator, Iterator_, Range, View
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def is_known(value: Any) -> bool:
     """A plain Python value that Python's own operators can take."""
     if isinstance(value, tuple):
         return all(is_known(v) for v in value)
-    return not isinstance(value, Expr | Obj | Ref | Iterator_ | Generator | Range | View) and (
+    return not isinstance(value, Expr | Obj | UnknownRef | Iterator_ | Generator | Range | View) and (
         type(value).__module__ != "treadle.symbolic.python.values.values"
     )
 
@@ -42,7 +42,7 @@ def as_int(value: Any) -> Value:
 def as_real(value: Any) -> Value:
     if isinstance(value, float):
         if value != value or value in (float("inf"), float("-inf")):
-            raise Unsupported("arithmetic of an unknown number with inf or nan")
+            raise CannotFollow("arithmetic of an unknown number with inf or nan")
         return Fraction(value)
     if isinstance(value, Expr) and value.sort is x.REAL:
         return value
@@ -67,7 +67,7 @@ def exemplar(vm: VM, value: Any) -> Any:
         bare.__module__, bare.__qualname__ = value.cls.__module__, value.cls.__qualname__
         return bare()
     if isinstance(value, FunctionObj):
-        raise Unsupported("a function that is an input, used as something else")
+        raise CannotFollow("a function that is an input, used as something else")
     if isinstance(value, tuple):
         return tuple(exemplar(vm, v) for v in value)
     if isinstance(value, Range):

@@ -15,7 +15,7 @@ from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
 from treadle.symbolic.ir import steps as ir
-from treadle.symbolic.path import Cut, Place, Unsupported
+from treadle.symbolic.path import BoundReached, CannotFollow, CodePlace
 from treadle.symbolic.python.values.values import View
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ def _decides(function: Any, cls: type) -> bool:
         code = source.code_of(function.__code__)
     except source.NoSource:
         return False
-    read = {s.name for block in code.blocks for s in block.steps if isinstance(s, ir.GetField)}
+    read = {s.name for block in code.blocks for s in block.steps if isinstance(s, ir.GetFieldStep)}
     runs = (types.FunctionType, property, functools.cached_property)
-    return any(isinstance(block.end, ir.Branch | ir.Next | ir.Raise) for block in code.blocks) or any(
+    return any(isinstance(block.end, ir.BranchStep | ir.NextStep | ir.RaiseStep) for block in code.blocks) or any(
         isinstance(attributes.lookup(cls, name), runs) for name in read
     )
 
@@ -117,7 +117,7 @@ def close(vm: VM, obj: DictObj) -> None:
         if vm.decide(x.eq(obj.extra, n)):
             break
     else:
-        raise Cut("loop", vm.path.place)
+        raise BoundReached("loop", vm.path.place)
     assert obj.key is not None
     for _ in range(n):
         key = vm.force(vm.heap.value_of_type(obj.key, f"{obj.name}.key{len(obj.source)}"))
@@ -155,7 +155,7 @@ def order_of_set(vm: VM, keys: list[Any]) -> None:
     if all(isinstance(k, int) for k in keys) and list(set(keys)) == keys:
         return
     place = vm.path.place
-    vm.path.sampled.append(Place(place.file, place.line, "the iteration order of a set"))
+    vm.path.sampled.append(CodePlace(place.file, place.line, "the iteration order of a set"))
     from treadle.symbolic.python.machine import operators
 
     if not all(operators.number_kind(k) == "int" for k in keys):
@@ -182,7 +182,7 @@ def set_item(vm: VM, obj: DictObj, key: Any, value: Any) -> None:
     from treadle.symbolic.python.values.open_lists import changed
 
     if obj.frozen:
-        raise Unsupported("writing to an object's __dict__")
+        raise CannotFollow("writing to an object's __dict__")
     changed(vm, obj)
     store(vm, obj, key, value)
 

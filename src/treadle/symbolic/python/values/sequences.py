@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
-from treadle.symbolic.path import Cut, Unsupported
+from treadle.symbolic.path import BoundReached, CannotFollow
 from treadle.symbolic.python.values.open_lists import changed, close, from_items, items, read, write
 from treadle.symbolic.python.values.values import Range, Slice
 
@@ -168,7 +168,7 @@ def set_item(vm: VM, obj: Any, index: Any, value: Any) -> None:
             return
     shown = operators.exemplar(vm, obj)
     if hasattr(type(shown), "__setitem__"):
-        raise Unsupported(f"assigning to an item of a {type(shown).__name__}")
+        raise CannotFollow(f"assigning to an item of a {type(shown).__name__}")
     raise vm.mimic(lambda: shown.__class__.__setitem__ if False else operators_set(shown))
 
 
@@ -216,7 +216,7 @@ def known_slice(vm: VM, index: Slice, size: int) -> slice:
     parts = [vm.heap.decided(vm.force(p)) for p in (index.start, index.stop, index.step)]
     step = parts[2]
     if isinstance(step, Expr):
-        raise Unsupported("a slice with an unknown step")
+        raise CannotFollow("a slice with an unknown step")
     bounds: list[Any] = []
     for part in parts[:2]:
         if isinstance(part, Expr):
@@ -257,7 +257,7 @@ def slice_of(vm: VM, obj: Any, index: Slice) -> Any:
         return obj[known_slice(vm, index, len(obj))]
     start, stop = vm.force(obj.start), vm.force(obj.stop)
     if isinstance(start, Expr) or isinstance(stop, Expr):
-        raise Unsupported("a slice of a range of unknown size")
+        raise CannotFollow("a slice of a range of unknown size")
     real = range(start, stop, obj.step)[known_slice(vm, index, len(range(start, stop, obj.step)))]
     return Range(real.start, real.stop, real.step)
 
@@ -299,11 +299,11 @@ def _decide_count(vm: VM, count: Value) -> int:
     count = vm.heap.decided(count)
     if not isinstance(count, Expr):
         if count > 100_000:
-            raise Unsupported("a very long sequence")
+            raise CannotFollow("a very long sequence")
         return int(count)
     if vm.decide(x.le(count, 0)):
         return 0
     for n in range(1, vm.k + 2):
         if vm.decide(x.eq(count, n)):
             return n
-    raise Cut("loop", vm.path.place)
+    raise BoundReached("loop", vm.path.place)

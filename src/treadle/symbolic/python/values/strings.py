@@ -14,7 +14,7 @@ from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr import text
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
-from treadle.symbolic.path import Cut
+from treadle.symbolic.path import BoundReached
 from treadle.symbolic.python.values import text_methods
 from treadle.symbolic.python.values.values import Slice
 
@@ -73,7 +73,7 @@ def characters(vm: VM, s: Any) -> list[Any]:
     for n in range(vm.k + 2):
         if vm.decide(x.eq(size, n)):
             return [x.at(s, i) for i in range(n)]
-    raise Cut("loop", vm.path.place)
+    raise BoundReached("loop", vm.path.place)
 
 
 # --- text of a value -------------------------------------------------------------------------------------

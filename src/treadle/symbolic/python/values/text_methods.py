@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr import text
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.path import Cut
+from treadle.symbolic.path import BoundReached
 
 if TYPE_CHECKING:
     from treadle.symbolic.python.machine.vm import VM
@@ -139,7 +139,7 @@ def _rsplit(vm: VM, s: Value, sep: str | None = None, maxsplit: int = -1) -> Any
 def _bounded(vm: VM, rounds: int) -> None:
     """As many separators as rounds of a loop: one part more, so that a pair exists even with k = 1."""
     if rounds > vm.k:
-        raise Cut("loop", vm.path.place)
+        raise BoundReached("loop", vm.path.place)
 
 
 def _count(vm: VM, s: Value, part: str) -> Any:

@@ -18,7 +18,7 @@ from treadle.symbolic.ir.machine import Environment, Frame
 class FunctionValue:
     """A Python function with its code: from a real function object, or made by the running program."""
 
-    code: ir.Function
+    code: ir.CompiledFunction
     globals: dict[str, Any]
     outer: Environment | None = None
     defaults: tuple[Any, ...] = ()
