@@ -15,7 +15,7 @@ import treadle
 from tests.doors_unit.exploring import PROGRAMS, load
 from treadle.cli.main import main
 from treadle.core.errors import UsageError
-from treadle.doors.unit.files import is_unedited, seal
+from treadle.core.files import is_unedited, seal
 
 
 @pytest.fixture(autouse=True)

@@ -23,11 +23,11 @@ from tests.doors_unit.exploring import PROGRAMS, load
 from tests.doors_unit.random_programs import facts, programs, target
 from treadle.cli.main import main
 from treadle.core.errors import UsageError
+from treadle.core.files import is_unedited
 from treadle.doors.unit import commit as unit_commit
 from treadle.doors.unit import grow as unit_grow
 from treadle.doors.unit import store as unit_store
 from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions
-from treadle.doors.unit.files import is_unedited
 from treadle.doors.unit.grow import TargetMemory
 from treadle.doors.unit.target import resolve
 from treadle.symbolic.heap import aliasings as unit_aliasings

@@ -15,9 +15,10 @@ import treadle
 from tests.doors_unit.exploring import PROGRAMS, load
 from tests.doors_unit.random_programs import programs, target
 from treadle.cli.main import main
+from treadle.core.files import is_unedited
 from treadle.doors.unit import grow as unit_grow
 from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions
-from treadle.doors.unit.files import is_unedited, tests_in
+from treadle.doors.unit.files import tests_in
 from treadle.doors.unit.grow import TargetMemory
 from treadle.doors.unit.target import resolve
 

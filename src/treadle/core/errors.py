@@ -46,5 +46,13 @@ class LivelockError(TreadleError):
     """In the schedule that was found strands go on for ever without getting anywhere."""
 
 
+class AskNeverAnsweredError(TreadleError):
+    """In the schedule that was found somebody waits for a reply that cannot come any more."""
+
+
+class LeakedActorsError(TreadleError):
+    """In the schedule that was found the test is over and actors still run: the process would not end."""
+
+
 class NothingToExplore(TreadleError):
     """The test has one schedule only, so that its passing would say nothing about concurrency."""

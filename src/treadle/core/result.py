@@ -1,26 +1,11 @@
-"""What a search found out: verdict, findings, and the steps of an execution as a person reads them."""
+"""What a search found out: findings, and the steps of an execution as a person reads them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
-
-class Verdict(Enum):
-    """How a search ended. Only the first three say something about the program as far as they went."""
-
-    FAILED = "FAILED"  # a schedule breaks it, and was replayed
-    PASSED_EXHAUSTIVE = "PASSED-EXHAUSTIVE"  # every schedule was run, up to equivalence
-    PASSED_WITHIN_BOUNDS = "PASSED-WITHIN-BOUNDS"  # every schedule within the bounds that were asked for
-    CUT = "CUT"  # time or executions ran out first
-    NOTHING_TO_EXPLORE = "NOTHING-TO-EXPLORE"  # one schedule, no conflict: an alarm, not a pass
-
-    @property
-    def exit_code(self) -> int:
-        if self is Verdict.FAILED:
-            return 1
-        return 0 if self in (Verdict.PASSED_EXHAUSTIVE, Verdict.PASSED_WITHIN_BOUNDS) else 3
+from treadle.core.verdict import Verdict as Verdict
 
 
 @dataclass(slots=True)

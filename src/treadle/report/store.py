@@ -13,6 +13,7 @@ import re
 from pathlib import Path
 
 from treadle.core.errors import UsageError
+from treadle.core.files import write_whole
 from treadle.core.result import Finding
 from treadle.core.trail import Trail
 
@@ -24,16 +25,10 @@ def save(root: Path, target: str, finding: Finding) -> Path:
     short = re.sub(r"\W+", "_", target.rpartition("::")[2] or target).strip("_")[:60]
     digest = hashlib.sha256(f"{target}\n{finding.replay}".encode()).hexdigest()[:8]
     folder = root / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{short}-{digest}.json"
     trail = finding.trail if isinstance(finding.trail, Trail) else Trail.parse(finding.replay)
     facts = {**trail.to_json(), **finding.to_json()}
-    unfinished = path.with_suffix(".part")
-    try:
-        unfinished.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_whole(path, json.dumps(facts, indent=1) + "\n")
     return Path(os.path.relpath(path)) if path.is_relative_to(Path.cwd()) else path
 
 

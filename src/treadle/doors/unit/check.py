@@ -6,24 +6,20 @@ code under test.
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import json
 import os
-import subprocess
-import sys
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from treadle.core.errors import InternalError, UsageError
+from treadle.core.errors import InternalError
 from treadle.doors.unit.target import UnitTarget
+from treadle.report.fresh_process import CouldNotRunTests, FreshOutcome, run_tests, scratch_folder
 
-# Starting pytest, twice, plus the tests: generous, because a busy machine must not turn a good test into a bad one.
-_TIMEOUT = 600
-# The exit code of `doors.unit.isolation` and `doors.unit.recorder` when there is no place for the results.
-_CANNOT_WRITE = 74
+Outcomes = dict[str, FreshOutcome]
+
+# A unit test that has not finished by then never will.
+_SECONDS = 20
 
 
 @dataclass(slots=True)
@@ -60,102 +56,63 @@ def check(
 
     `at_once` is how many tests run at a time when each runs alone.
     """
-    with scratch() as folder:
+    with scratch_folder() as folder:
         file = folder / "test_candidate.py"
         file.write_text(source, encoding="utf-8")
-        effects = "1" if allow_effects else "0"
-        alone = _run(file, "1", {"TREADLE_ALONE": str(at_once), "TREADLE_EFFECTS": effects})
         result = Checked()
-        for test, (outcome, why) in alone.items():
-            if outcome == "passed":
+        for test, ended in _run(file, 1, {}, at_once, allow_effects).items():
+            if ended.passed:
                 result.passed.append(test)
             else:
-                result.failed[test] = why
+                result.failed[test] = ended.why
         if not result.failed:
             together, result.coverage = _together(file, whole or source, source, targets)
             if whole not in (None, source) and not together.keys() >= set(result.passed):
                 # somebody's own test has ended the process
                 together, result.coverage = _together(file, source, source, targets)
             for test in list(result.passed):
-                outcome, why = together.get(test, ("", "the process ended before it did"))
-                if outcome != "passed":
+                ended = together.get(test, FreshOutcome(False, "the process ended before it did"))
+                if not ended.passed:
                     result.passed.remove(test)
-                    result.failed[test] = f"passes alone but not after other tests: {why}"
+                    result.failed[test] = f"passes alone but not after other tests: {ended.why}"
         return result
 
 
 def coverage_of(source: str, targets: Sequence[UnitTarget]) -> CodeCoverage:
     """What the tests of a file cover, whether they pass or not."""
-    with scratch() as folder:
+    with scratch_folder() as folder:
         return _together(folder / "test_candidate.py", source, "", targets)[1]
 
 
-@contextlib.contextmanager
-def scratch() -> Iterator[Path]:
-    """A folder for files that nobody keeps; when it cannot be used, that is one sentence."""
-    try:
-        with tempfile.TemporaryDirectory(prefix="treadle-") as folder:
-            yield Path(folder)
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise UsageError(f"tests cannot be run without temporary files ({why}); no file was written") from None
-
-
-def _together(
-    file: Path, whole: str, source: str, targets: Sequence[UnitTarget]
-) -> tuple[dict[str, tuple[str, str]], CodeCoverage]:
+def _together(file: Path, whole: str, source: str, targets: Sequence[UnitTarget]) -> tuple[Outcomes, CodeCoverage]:
     """All tests in one process, the last one first, measured; only `source` if the whole cannot be collected here."""
     measured = os.pathsep.join(sorted({t.file for t in targets}))
     out = file.parent / "coverage.json"
     extra = {"TREADLE_COVERAGE": measured, "TREADLE_COVERAGE_OUT": str(out), "TREADLE_ORDER": "reversed"}
     file.write_text(whole, encoding="utf-8")
     try:
-        ended = _run(file, "2", extra)
+        ended = _run(file, 2, extra)
     except InternalError:
         if whole == source:
             raise
         # somebody's own tests may need what only their folder has
         file.write_text(source, encoding="utf-8")
-        ended = _run(file, "2", extra) if source else {}
+        ended = _run(file, 2, extra) if source else {}
     return ended, from_report(json.loads(out.read_text()), targets) if out.exists() else CodeCoverage()
 
 
-def _run(file: Path, seed: str, extra: dict[str, str]) -> dict[str, tuple[str, str]]:
-    report = file.parent / f"report-{seed}.jsonl"
-    paths = [p for p in sys.path if p]
-    if os.getcwd() not in paths:
-        paths.insert(0, os.getcwd())
-    environment = {
-        **os.environ,
-        **extra,
-        "TREADLE_CHECK": str(report),
-        "PYTHONHASHSEED": seed,
-        "PYTHONPATH": os.pathsep.join(paths),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    }
-    environment.pop("PYTEST_ADDOPTS", None)
-    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "treadle.doors.unit.isolation"]
-    command += ["-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(file.parent), str(file)]
+def _run(file: Path, seed: int, extra: dict[str, str], at_once: int = 0, allow_effects: bool = True) -> Outcomes:
     try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT)
-    except subprocess.TimeoutExpired:
-        raise InternalError(f"the generated tests did not finish in {_TIMEOUT} s") from None
-    check_room(done)
-    if not report.exists():
-        raise InternalError(f"the generated tests could not be collected:\n{(done.stdout + done.stderr)[-3000:]}")
-    found: dict[str, tuple[str, str]] = {}
-    for line in report.read_text(encoding="utf-8").splitlines():
-        entry = json.loads(line)
-        if entry["test"] not in found or entry["outcome"] != "passed":
-            found[entry["test"]] = (entry["outcome"], entry.get("why", ""))
-    return found
-
-
-def check_room(done: subprocess.CompletedProcess[str]) -> None:
-    """Raises OSError, with the words of the process, when it could not write its results."""
-    if done.returncode == _CANNOT_WRITE:
-        raise OSError(errno.EIO, done.stderr.strip().splitlines()[-1])
+        return run_tests(
+            file,
+            at_once=at_once,
+            allow_effects=allow_effects,
+            hash_seed=seed,
+            seconds_of_a_test=_SECONDS,
+            environment=extra,
+        )
+    except CouldNotRunTests as error:
+        raise InternalError(f"the generated tests could not be collected:\n{error}") from None
 
 
 def from_report(data: dict[str, object], targets: Sequence[UnitTarget]) -> CodeCoverage:

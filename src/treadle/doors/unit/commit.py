@@ -7,14 +7,13 @@ written and not remembered would at worst come twice.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from treadle.core.errors import UsageError
+from treadle.core.files import PreparedFile, prepare
 from treadle.doors.unit import store as unit_store
 from treadle.doors.unit.ctrl_c import CtrlC
-from treadle.doors.unit.files import finish, prepare
 from treadle.doors.unit.grow import TargetMemory
 
 
@@ -25,8 +24,8 @@ def commit(path: Path, content: str | None, kept: Sequence[TargetMemory], growin
     would add them again.
     """
     warnings: list[str] = []
-    store: list[tuple[Path, Path]] = []
-    parts: list[tuple[Path, Path]] = []
+    store: list[PreparedFile] = []
+    parts: list[PreparedFile] = []
     stale: list[Path] = []
     try:
         try:
@@ -47,15 +46,13 @@ def commit(path: Path, content: str | None, kept: Sequence[TargetMemory], growin
                 why = error.strerror or str(error)
                 raise UsageError(f"cannot write '{path}' ({why}); no file was changed") from None
         with CtrlC():
-            for part, place in parts:
-                os.replace(part, place)
-            for part, place in () if stale else store:
-                os.replace(part, place)
+            for prepared in (*parts, *(() if stale else store)):
+                prepared.publish()
             for place in stale:  # of another suite than the one that is there now
                 _forget(place)
     finally:
-        for part, _ in (*parts, *store):
-            finish(part)
+        for prepared in (*parts, *store):
+            prepared.discard()
     return warnings
 
 

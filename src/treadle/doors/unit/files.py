@@ -1,23 +1,16 @@
-"""The test file of `treadle unit`: where it goes, whether it may be replaced, how tests are added to it.
-
-A file ends with a seal, a digest of everything above it. A file whose seal fits was written by Treadle and touched by
-nobody, so it may be replaced; any other file belongs to its author.
-"""
+"""The test file of `treadle unit`: where it goes, and how tests are added to it."""
 
 from __future__ import annotations
 
 import ast
-import hashlib
 import math
 import os
 import re
 from pathlib import Path
 
 from treadle.core.errors import UsageError
+from treadle.core.files import is_unedited, seal, without_seal
 from treadle.doors.unit.target import UnitTarget
-
-# The last line of a written file: a digest of everything above it, so that hand edits are noticed.
-_SEAL = "# treadle unit, unedited: "
 
 
 def output_path(found: list[UnitTarget], texts: list[str], output: str | os.PathLike[str] | None) -> Path:
@@ -49,28 +42,6 @@ def path_line(path: Path, targets: list[UnitTarget]) -> str:
     return ""
 
 
-def seal(source: str) -> str:
-    digest = hashlib.sha256(source.encode()).hexdigest()[:16]
-    return f"{source}\n\n{_SEAL}{digest}\n"
-
-
-def is_unedited(content: str) -> bool:
-    body, mark, digest = content.rpartition(f"\n\n{_SEAL}")
-    return bool(mark) and seal(body).endswith(f"{_SEAL}{digest}")
-
-
-def may_write(path: Path, append: bool, force: bool) -> None:
-    if path.is_dir():
-        raise UsageError(f"'{path}' is a folder; --output names a file")
-    if not path.exists() or append or force:
-        return
-    if not is_unedited(path.read_text(encoding="utf-8")):
-        raise UsageError(
-            f"'{path}' exists and was edited by hand; pass --append to add tests to it, --force to replace it, "
-            f"or --output for another file"
-        )
-
-
 def content_of(path: Path, source: str, append: bool) -> str:
     """What the file is going to be."""
     if not (append and path.exists()):
@@ -78,29 +49,6 @@ def content_of(path: Path, source: str, append: bool) -> str:
     existing = path.read_text(encoding="utf-8")
     joined = appended(existing, source)
     return seal(joined) if is_unedited(existing) else joined
-
-
-def prepare(path: Path, text: str) -> tuple[Path, Path]:
-    """Write the new content of a file beside it, to be put in its place later; nothing is left behind on an error."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())  # a full disk may be noticed only then
-    except BaseException:
-        finish(part)
-        raise
-    return part, path
-
-
-def finish(part: Path) -> None:
-    """What was written beside a file has taken its place, or is thrown away."""
-    try:
-        part.unlink(missing_ok=True)
-    except OSError:
-        pass
 
 
 def names_in(content: str) -> frozenset[str]:
@@ -132,7 +80,7 @@ def read(path: Path) -> str | None:
 
 def appended(existing: str, source: str) -> str:
     """The existing file, with the imports and the tests that it does not have yet."""
-    old = "\n".join(line for line in existing.split("\n") if not line.startswith(_SEAL)).rstrip() + "\n"
+    old = without_seal(existing).rstrip() + "\n"
     old_tree, new_tree = ast.parse(old), ast.parse(source)
     old_lines, new_lines = old.splitlines(), source.splitlines()
     known = {n.name for n in old_tree.body if isinstance(n, ast.FunctionDef)}

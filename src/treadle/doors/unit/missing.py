@@ -16,7 +16,6 @@ import importlib.util
 import json
 import os
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,12 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from treadle.core.errors import InternalError, UsageError
-from treadle.doors.unit.check import CodeCoverage, check_room, from_report, scratch
+from treadle.core.files import is_unedited
+from treadle.doors.unit.check import CodeCoverage, from_report
 from treadle.doors.unit.explore import ExploredTarget
-from treadle.doors.unit.files import is_unedited
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.select import ALL_PATHS, NOTHING, AlreadyCovered, fewest
 from treadle.doors.unit.target import UnitTarget
+from treadle.report.fresh_process import run_python, scratch_folder
 from treadle.symbolic.python.machine.callgraph import world
 
 # A suite that takes longer is better measured once, by its owner; generating must stay a matter of minutes.
@@ -81,13 +81,13 @@ def own_tests(
     if tests is not None and not os.path.exists(str(tests).partition("::")[0]):
         raise UsageError(f"--tests {tests}: no such file or folder")
     where = str(tests) if tests is not None else next((f for f in ("tests", "test") if os.path.isdir(f)), "")
-    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "treadle.doors.unit.recorder"]
+    command = ["-m", "pytest", "-q", "--no-header", "-p", "treadle.doors.unit.recorder"]
     command += ["-p", "no:cacheprovider", *(["--no-cov"] if importlib.util.find_spec("pytest_cov") else [])]
     command += ["-p", "no:xdist"] if importlib.util.find_spec("xdist") else []
     if output.exists() and not append and is_unedited(output.read_text(encoding="utf-8")):
         command.append(f"--ignore={output}")
     found = OwnTests(where or "this folder")
-    with scratch() as folder:
+    with scratch_folder() as folder:
         local = select == "local-paths"
         done, data, tests_data = _record([*command, *([where] if where else [])], targets, folder, {}, local)
         if tests_data is not None:
@@ -119,22 +119,10 @@ def _record(
     wanted = {"targets": watched, "files": sorted(files), "out": str(out), "local": local}
     request = folder / "record.json"
     request.write_text(json.dumps(wanted), encoding="utf-8")
-    paths = [p for p in sys.path if p]
-    if os.getcwd() not in paths:
-        paths.insert(0, os.getcwd())
-    everything = {
-        **os.environ,
-        **environment,
-        "TREADLE_RECORD": str(request),
-        "PYTHONPATH": os.pathsep.join(paths),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONHASHSEED": "1",
-    }
     try:
-        done = subprocess.run(command, env=everything, capture_output=True, text=True, timeout=_TIMEOUT)
+        done = run_python(command, seconds=_TIMEOUT, environment={**environment, "TREADLE_RECORD": str(request)})
     except subprocess.TimeoutExpired:
         raise UsageError(f"your tests did not finish in {_TIMEOUT} s; name some of them with --tests") from None
-    check_room(done)
     results = Path(f"{out}.tests")
     read = [json.loads(f.read_text(encoding="utf-8")) if f.exists() else None for f in (out, results)]
     return done, read[0], read[1]
@@ -213,10 +201,10 @@ def _new_goals(suite: Suite, explored: ExploredTarget) -> int:
 def _recorded(suite: Suite) -> dict[str, Any]:
     """What the generated tests do, in the words of the recorder."""
     targets = [e.target for e in suite.explored]
-    with scratch() as folder:
+    with scratch_folder() as folder:
         file = folder / "test_candidate.py"
         file.write_text(suite.source, encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "treadle.doors.unit.recorder"]
+        command = ["-m", "pytest", "-q", "--no-header", "-p", "treadle.doors.unit.recorder"]
         command += ["-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(folder), str(file)]
         quiet = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
         done, data, _ = _record(command, targets, folder, quiet, suite.select == "local-paths")

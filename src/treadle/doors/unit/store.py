@@ -6,12 +6,11 @@ A file is written as a whole or not at all. Losing one loses no test: the next r
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from treadle.core.errors import UsageError
-from treadle.doors.unit.files import finish, prepare
+from treadle.core.files import write_whole
 from treadle.doors.unit.grow import TargetMemory
 from treadle.doors.unit.select import ALL_PATHS, words
 
@@ -54,8 +53,4 @@ def mark() -> None:
     """Tell version control that nothing here is its business. Raises OSError when the folder cannot be written."""
     ignore = FOLDER.parent / ".gitignore"
     if not ignore.exists():
-        part, _ = prepare(ignore, "# Made by treadle; nothing here needs to be kept.\n*\n")
-        try:
-            os.replace(part, ignore)
-        finally:
-            finish(part)
+        write_whole(ignore, "# Made by treadle; nothing here needs to be kept.\n*\n")

@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from treadle.core.errors import UsageError
+from treadle.core.files import check_may_write
 from treadle.doors.unit.assumptions import fitting as fitting_assumptions
 from treadle.doors.unit.check import coverage_of
 from treadle.doors.unit.commit import commit
 from treadle.doors.unit.contracts import excluded, fitting
 from treadle.doors.unit.ctrl_c import CtrlC
 from treadle.doors.unit.explore import HEAPS, ExploredTarget, Session, UnitOptions
-from treadle.doors.unit.files import content_of, may_write, output_path, read
+from treadle.doors.unit.files import content_of, output_path, read
 from treadle.doors.unit.grow import Growth
 from treadle.doors.unit.missing import drop_taken, known_to, own_tests
 from treadle.doors.unit.more import carry_over, file_of, grown, growths, options_of, remembered
@@ -123,7 +124,7 @@ def unit(
     if output is None and options.select != ALL_PATHS and not more:
         path = default_file(path, options.select, options.points)
     if write_file:
-        may_write(path, append or more, force)
+        check_may_write(path, "--output", append or more or force, also="--append to add tests to it, ")
     existing = read(path) if more else None
     if more and existing is None:
         for growth in growing:

@@ -10,7 +10,6 @@ that cannot be written only costs the reuse.
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 import hashlib
 import json
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treadle import __version__
+from treadle.core.files import write_whole
 from treadle.symbolic import types as t
 from treadle.symbolic.heap.objects import InstanceObj, UnknownRef
 from treadle.symbolic.python.compile import source
@@ -93,8 +93,8 @@ class Store:
             self.folder.mkdir(parents=True, exist_ok=True)
             ignore = self.folder.parent / ".gitignore"
             if not ignore.exists():
-                _write_whole(ignore, "# Made by treadle; nothing here needs to be kept.\n*\n")
-            _write_whole(path, json.dumps(written))
+                write_whole(ignore, "# Made by treadle; nothing here needs to be kept.\n*\n")
+            write_whole(path, json.dumps(written))
         except OSError as error:
             self._warn(f"{self.folder} cannot be written ({error.strerror}); summaries are not kept for the next run")
 
@@ -106,17 +106,6 @@ class Store:
     def _warn(self, text: str) -> None:
         if text not in self.warnings:
             self.warnings.append(text)
-
-
-def _write_whole(path: Path, text: str) -> None:
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        raise
 
 
 def _key(owner: Summaries, function: FunctionValue, signature: Signature) -> dict[str, Any]:

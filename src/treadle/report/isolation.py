@@ -1,6 +1,6 @@
 """A pytest plugin for checking generated tests: every test alone in its own process, and coverage of the whole.
 
-Loaded only by `doors.unit.check`, in a fresh process; it imports nothing of Treadle, so that the tests run as they
+Loaded only by `report.fresh_process`, in a fresh process; it imports nothing of Treadle, so that the tests run as they
 will run for their owner. Results go to the file named by TREADLE_CHECK as JSON lines.
 """
 
@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-# A unit test that has not finished by then never will.
-_SECONDS = 20
+# A test that has not finished by then never will.
+_SECONDS = int(os.environ.get("TREADLE_SECONDS", "20"))
 # How many tests run at a time, each in a process of its own; 0: all in this one.
 _AT_ONCE = int(os.environ.get("TREADLE_ALONE", "0"))
 
@@ -61,7 +61,7 @@ def _report(line: dict[str, Any]) -> None:
 
 
 def _give_up(error: OSError) -> None:
-    """There is no place for the results, such as on a full disk: `doors.unit.check` knows this exit code."""
+    """There is no place for the results, such as on a full disk: `report.fresh_process` knows this exit code."""
     os.write(2, f"\n{error.strerror}\n".encode())
     os._exit(74)
 

@@ -1,0 +1,115 @@
+"""The one way to run something in a fresh process: a module, or the tests of a file that is not written yet.
+
+Decides what such a process sees: the modules that this one can import, no plugins and no settings of the project, a
+hash seed that is said. Each test runs alone, in a child of its own, unless all are asked for together
+(`treadle.report.isolation` is the plugin that does it and reports).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from treadle.core.errors import TreadleError, UsageError
+from treadle.core.verdict import EXIT_CANNOT_WRITE
+
+# Starting pytest plus the tests: generous, because a busy machine must not turn a good test into a bad one.
+SECONDS = 600.0
+# A test that has not finished by then never will.
+SECONDS_OF_A_TEST = 60
+
+
+class CouldNotRunTests(TreadleError):
+    """The tests of a file could not be collected, or did not come to their end; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class FreshOutcome:
+    """How one test ended in a fresh process."""
+
+    passed: bool
+    why: str = ""
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder for files that nobody keeps; when it cannot be used, that is one sentence."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="treadle-") as folder:
+            yield Path(folder)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise UsageError(f"tests cannot be run without temporary files ({why}); no file was written") from None
+
+
+def run_python(
+    words: Sequence[str],
+    *,
+    seconds: float = SECONDS,
+    environment: Mapping[str, str] | None = None,
+    hash_seed: int = 1,
+) -> subprocess.CompletedProcess[str]:
+    """`python WORDS...` with the modules that this process can import. Raises subprocess.TimeoutExpired."""
+    paths = [part for part in sys.path if part]
+    if os.getcwd() not in paths:
+        paths.insert(0, os.getcwd())
+    everything = {
+        **os.environ,
+        **(environment or {}),
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONHASHSEED": str(hash_seed),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    command = [sys.executable, *words]
+    done = subprocess.run(command, env=everything, capture_output=True, text=True, timeout=seconds, check=False)
+    if done.returncode == EXIT_CANNOT_WRITE:
+        raise OSError(errno.EIO, done.stderr.strip().splitlines()[-1])
+    return done
+
+
+def run_tests(
+    file: Path,
+    *,
+    at_once: int = 1,
+    allow_effects: bool = True,
+    hash_seed: int = 1,
+    seconds: float = SECONDS,
+    seconds_of_a_test: int = SECONDS_OF_A_TEST,
+    environment: Mapping[str, str] | None = None,
+) -> dict[str, FreshOutcome]:
+    """How each test of a file ends: each alone in a process, so many at a time; `at_once=0`: all in one.
+
+    A test that ended the process it was to report from is missing. Raises `CouldNotRunTests`.
+    """
+    report = file.parent / f"report-{hash_seed}.jsonl"
+    more = {
+        **(environment or {}),
+        "TREADLE_CHECK": str(report),
+        "TREADLE_ALONE": str(at_once),
+        "TREADLE_EFFECTS": "1" if allow_effects else "0",
+        "TREADLE_SECONDS": str(seconds_of_a_test),
+        "PYTEST_ADDOPTS": "",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    }
+    words = ["-m", "pytest", "-q", "--no-header", "-p", "treadle.report.isolation", "-p", "no:cacheprovider"]
+    words += ["-c", os.devnull, "--rootdir", str(file.parent), str(file)]
+    try:
+        done = run_python(words, seconds=seconds, environment=more, hash_seed=hash_seed)
+    except subprocess.TimeoutExpired:
+        raise CouldNotRunTests(f"they did not finish in {seconds:g} s") from None
+    if not report.exists():
+        raise CouldNotRunTests((done.stdout + done.stderr)[-3000:])
+    found: dict[str, FreshOutcome] = {}
+    for line in report.read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        if entry["test"] not in found or entry["outcome"] != "passed":
+            found[entry["test"]] = FreshOutcome(entry["outcome"] == "passed", entry.get("why", ""))
+    return found
