@@ -260,13 +260,16 @@ def test_no_room_for_summaries() -> None:
     full = """
         import errno
         from treadle.symbolic.python.summaries import store as summary_store
-        usual = summary_store.Path.write_text
-        def full(self, text, **named):
-            if ".treadle" not in str(self):
-                return usual(self, text, **named)
-            usual(self, text[: len(text) // 2], **named)
+        usual, sync = summary_store.write_whole, os.fsync
+        def no_room(descriptor):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        summary_store.Path.write_text = full
+        def full(path, text):
+            os.fsync = no_room
+            try:
+                usual(path, text)
+            finally:
+                os.fsync = sync
+        summary_store.write_whole = full
         """
     target = ("prices:total", "--output", str(FILE), "--json")
     done = treadle(*target, before=full)
