@@ -90,7 +90,7 @@ def test_a_person_is_told_what_happened_where_and_how_to_see_it_again(folder: Pa
     assert "start || start: no order of the calls gives" in text
     assert "on a fresh Once()" in text
     assert "class_bank.py:" in text
-    assert "treadle replay 'tr1:test_once_concurrent.py::test_start_and_start:" in text
+    assert "treadle replay 'tr2:test_once_concurrent.py::test_start_and_start:" in text
     assert "wrote test_once_concurrent.py" in text
 
 

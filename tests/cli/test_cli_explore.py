@@ -21,7 +21,7 @@ def test_a_failure_is_exit_1_with_table_and_replay_command(cli: Cli) -> None:
     assert answer.code == 1
     assert answer.out.startswith("FAILED  test_bank.py::test_lost")
     assert "T2 writes Account#1.balance between T1's read and write of it (all at test_bank.py:14)" in answer.out
-    assert "replay: treadle replay 'tr1:test_bank.py::test_lost:" in answer.out
+    assert "replay: treadle replay 'tr2:test_bank.py::test_lost:" in answer.out
 
 
 def test_a_pass_over_every_schedule_is_exit_0(cli: Cli) -> None:

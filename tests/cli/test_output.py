@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from treadle.core.choice import Stop, StrandRuns
 from treadle.core.errors import UsageError
 from treadle.core.result import Finding, Result, Verdict
 from treadle.core.settings import did_you_mean, read_settings
-from treadle.core.trail import Segment, Stop, Trail
+from treadle.core.trail import Trail
 from treadle.report import console, store
 from treadle.report.progress import Progress, count, describe, duration
 
@@ -128,10 +129,14 @@ def test_a_word_that_is_near_nothing_gets_the_list() -> None:
 
 def test_a_saved_finding_is_the_trail_again(tmp_path: Path) -> None:
     trail = Trail(
-        "t.py::test", [Segment("T1", Stop("reads", "A#1.x", "f", 2)), Segment("T2")], {"seed": 3}, {"kind": "x"}
+        "t.py::test",
+        (StrandRuns("T1", Stop("reads", "A#1.x", "f", 2)), StrandRuns("T2")),
+        settings={"seed": 3},
+        kind="x",
+        message="m",
     )
     path = store.save(tmp_path, "t.py::test", Finding("x", "m", str(trail), trail=trail))
-    assert store.load(path).segments == trail.segments
+    assert store.load(path) == trail
     assert json.loads(path.read_text())["replay"] == str(trail)
     assert [entry.suffix for entry in path.parent.iterdir()] == [".json"]
 

@@ -91,7 +91,7 @@ def test_a_failure_shows_the_assertion_the_table_and_the_command(plain: Session)
     text = plain.failure("test_fails")
     assert "assert 1 == 2" in text
     assert "T2 writes Account#1.balance between T1's read and write of it" in text
-    assert "replay: treadle replay 'tr1:" in text
+    assert "replay: treadle replay 'tr2:" in text
     assert "explore/decorator.py" not in text
 
 

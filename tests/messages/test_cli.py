@@ -43,7 +43,7 @@ def test_a_failure_is_exit_1_with_order_and_replay_command(cli: Cli) -> None:
     assert out.startswith("FAILED  test_app.py::test_two_actions")
     assert "it takes only: Flush before Write" in out
     assert "> Terminator -> Writer: Flush" in out
-    assert "replay: treadle replay 'tr1:test_app.py::test_two_actions:" in out
+    assert "replay: treadle replay 'tr2:test_app.py::test_two_actions:" in out
 
 
 def test_json_has_the_facts(cli: Cli) -> None:

@@ -60,7 +60,7 @@ def show_explore(console: Console) -> bool:
         printing.show(result)
         well &= result.failed
         if result.failed:
-            console.print("\n$ treadle replay 'tr1:...'", markup=False)
+            console.print("\n$ treadle replay 'tr2:...'", markup=False)
             again = _run(buggy, Campaign(replay=result.findings[0].replay))
             well &= again.failed
             console.print(_replayed(again), markup=False)

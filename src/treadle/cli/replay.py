@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import click
@@ -26,7 +27,7 @@ def command(trail: str, as_json: bool) -> int:
     still there. Exit code 0: the same schedule no longer fails.
     """
     saved = read(trail)
-    if saved.target.endswith(".abs"):
+    if saved.door == "actor":
         models = with_extra("replay " + saved.target, "treadle.doors.actor.models")
         return _report(models.replay_model(_here(saved.target, saved.target), saved), as_json)
     campaign = Campaign(replay=str(saved))
@@ -48,9 +49,9 @@ def _report(result: Result, as_json: bool) -> int:
 
 def read(text: str) -> Trail:
     """A trail from a file when there is one of that name, from the string otherwise."""
-    if not text.startswith("tr1:") and (text.endswith(".json") or Path(text).is_file()):
+    if not text.startswith(("tr1:", "tr2:")) and (text.endswith(".json") or os.path.isfile(text)):
         path = Path(text)
-        if not path.is_file():
+        if not os.path.isfile(text):
             raise UsageError(f"there is no replay file '{text}'")
         return store.load(path)
     return Trail.parse(text)
@@ -70,6 +71,6 @@ def find(target: str) -> str:
 def _here(path: str, target: str) -> str:
     """The file of a target, seen from here."""
     for folder in (Path.cwd(), *Path.cwd().parents):
-        if (folder / path).is_file():
+        if os.path.isfile(folder / path):
             return str(folder / path) if folder != Path.cwd() else path
     raise UsageError(f"this trail belongs to {target}, but there is no file '{path}' here or in a folder above")

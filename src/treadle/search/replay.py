@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
-from treadle.core.trail import Segment, Stop
+from treadle.core.choice import Stop, StrandRuns
 from treadle.search.strategy import Strategy
 
 
@@ -65,16 +66,16 @@ class FollowSteps(_Once):
 
 
 class FollowTrail(_Once):
-    """Runs along the segments of a trail. `mismatch` says where the program no longer fits it.
+    """Runs along a trail: each strand until its stop. `mismatch` says where the program no longer fits it.
 
     Needs an execution that records details: a stop is recognised by the function it is in.
     """
 
     name = "replay"
 
-    def __init__(self, segments: list[Segment]) -> None:
+    def __init__(self, runs: Sequence[StrandRuns]) -> None:
         super().__init__()
-        self.segments = segments
+        self.runs = runs
         self.position = 0
         self.seen: dict[str, Counter[tuple[str, str, str]]] = {}
         self.mismatch = ""
@@ -84,37 +85,35 @@ class FollowTrail(_Once):
         enabled = {strand.treadle_name: strand for strand in run.enabled()}
         for strand in run.live:
             self._count(strand)
-        while self.position < len(self.segments):
-            segment = self.segments[self.position]
-            strand = enabled.get(segment.strand)
-            if segment.stop is not None and strand is not None and self._at(strand, segment.stop):
+        while self.position < len(self.runs):
+            turn = self.runs[self.position]
+            strand = enabled.get(turn.strand)
+            if turn.until is not None and strand is not None and self._at(strand, turn.until):
                 self.position += 1
                 continue
             if strand is not None:
                 return strand
-            if segment.stop is None:
+            if turn.until is None:
                 self.position += 1
-                if self._begun(segment) or not enabled:
+                if self._begun(turn) or not enabled:
                     continue
-                return self._unfit(run, segment, "is not there or cannot go on")
+                return self._unfit(run, turn, "is not there or cannot go on")
             if not enabled:
                 return None  # only a time-out can go on
-            return self._unfit(run, segment, f"was to be interrupted where it {segment.stop}, but never came there")
+            return self._unfit(run, turn, f"was to be interrupted where it {turn.until}, but never came there")
         return next(iter(enabled.values()), None)
 
     def left_over(self) -> str:
         """What of the trail the execution never came to, after its end; empty when all of it was followed."""
-        for segment in self.segments[self.position :]:
-            if segment.stop is not None:
-                return (
-                    f"strand {segment.strand} was to be interrupted where it {segment.stop}, but the test ended before"
-                )
-            if not self._begun(segment):
-                return f"strand {segment.strand} never ran"
+        for turn in self.runs[self.position :]:
+            if turn.until is not None:
+                return f"strand {turn.strand} was to be interrupted where it {turn.until}, but the test ended before"
+            if not self._begun(turn):
+                return f"strand {turn.strand} never ran"
         return ""
 
-    def _begun(self, segment: Segment) -> bool:
-        return segment.strand in self.seen
+    def _begun(self, turn: StrandRuns) -> bool:
+        return turn.strand in self.seen
 
     def _count(self, strand: Any) -> None:
         """How often a strand has come to each operation, the pending one included."""
@@ -133,6 +132,6 @@ class FollowTrail(_Once):
             and self.seen[strand.treadle_name][key] == stop.occurrence
         )
 
-    def _unfit(self, run: Any, segment: Segment, why: str) -> None:
-        self.mismatch = f"strand {segment.strand} {why}"
+    def _unfit(self, run: Any, turn: StrandRuns, why: str) -> None:
+        self.mismatch = f"strand {turn.strand} {why}"
         run.stop_reason = "unfit"

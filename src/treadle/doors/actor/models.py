@@ -27,9 +27,10 @@ from treadle.abs.language.model import Program
 from treadle.abs.machine.machine import Image, Machine
 from treadle.abs.machine.statements import compile_program
 from treadle.abs.machine.system import Root, check_can_be_unknown, find_method, main_root, unknown_root
+from treadle.core.choice import TaskChosen
 from treadle.core.errors import InternalError, UsageError
 from treadle.core.result import Finding, Result, Step, Verdict
-from treadle.core.trail import Segment, Trail
+from treadle.core.trail import Trail
 
 # Unknown integers range over this much by default: the published figures were counted with it.
 DOMAIN = (-10, 10)
@@ -331,10 +332,11 @@ def _add_finding(findings: list[Finding], new: Finding) -> None:
 
 
 def _finding(path: str, case: Case, model: Model) -> Finding:
-    """What went wrong in one run, with the trail that shows it again: its segments are the tasks in their order."""
+    """What went wrong in one run, with the trail that shows it again: its tasks in their order."""
     kind, message = _went_wrong(case.failures, case.waiting)
     order = " ".join(case.order)
-    trail = Trail(path, [Segment(label) for label in case.order], {}, {"kind": kind, "message": message})
+    tasks = tuple(TaskChosen.parse(label) for label in case.order)
+    trail = Trail(path, tasks, door="actor", kind=kind, message=message)
     again = follow_main(known_machine(model.image), model.program, case.order)
     if not again.deadlocked and not again.failures:
         raise InternalError(f"the order of tasks '{order}' of {path} fails, and did not fail when it was run again")
@@ -357,7 +359,7 @@ def _went_wrong(failures: list[str], waiting: list[str]) -> tuple[str, str]:
 
 def replay_model(path: str, trail: Trail) -> Result:
     """The main block once more, its tasks in the order of a trail."""
-    order = [segment.strand for segment in trail.segments]
+    order = [str(task) for task in trail.only(TaskChosen)]
     start = time.perf_counter()
     try:
         run = run_model(path, order=order)

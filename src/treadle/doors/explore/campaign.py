@@ -10,10 +10,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from treadle.core.choice import Stop, StrandRuns
 from treadle.core.errors import InternalError, Unsupported
 from treadle.core.operation import location, word
 from treadle.core.result import Finding, Result, Verdict
-from treadle.core.trail import Segment, Stop, Trail
+from treadle.core.trail import Trail
 from treadle.report import message_sequence
 from treadle.report.explanation import explain
 from treadle.search.fair import Fair
@@ -206,9 +207,13 @@ class Campaign:
 
     def _finished(self, finding: Finding, run: Execution, shown: FollowSteps) -> Finding:
         trail = Trail(
-            self.target, segments(run, shown), self.settings, {"kind": finding.kind, "message": finding.message}
+            self.target,
+            strand_runs(run, shown),
+            settings=self.settings,
+            kind=finding.kind,
+            message=finding.message,
         )
-        again = FollowTrail(trail.segments)
+        again = FollowTrail(trail.only(StrandRuns))
         again.begin()
         replayed = judge(self.loom.run(again, detail=True))
         if not replayed or again.mismatch or not same_failure(replayed[0], finding):
@@ -323,20 +328,20 @@ def complete(finding: Finding, run: Execution) -> Finding:
     return finding
 
 
-def segments(run: Execution, shown: FollowSteps) -> list[Segment]:
-    """The trail of a recorded execution: each run of one strand, and what it was interrupted before."""
+def strand_runs(run: Execution, shown: FollowSteps) -> tuple[StrandRuns, ...]:
+    """The choices of a recorded execution: each run of one strand, and what it was interrupted before."""
     steps = run.detail or []
-    found: list[Segment] = []
+    found: list[StrandRuns] = []
     counts: dict[tuple[str, str, str, str], int] = {}
     for number, step in enumerate(steps):
         key = (step.strand, step.operation, step.object, step.function)
         counts[key] = counts.get(key, 0) + 1
         if number + 1 == len(steps) or steps[number + 1].strand == step.strand:
             continue
-        found.append(Segment(step.strand, _interrupted(run, shown, number, counts)))
+        found.append(StrandRuns(step.strand, _interrupted(run, shown, number, counts)))
     if steps:
-        found.append(Segment(steps[-1].strand))
-    return found
+        found.append(StrandRuns(steps[-1].strand))
+    return tuple(found)
 
 
 def _interrupted(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from treadle.core.choice import StrandRuns
 from treadle.core.errors import UsageError
 from treadle.core.result import Result, Verdict
 from treadle.core.trail import Trail
@@ -126,7 +127,7 @@ def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None) -
     loom = _loom_of(settings, test, source)
     started = time.perf_counter()
     with loom:
-        follow = FollowTrail(trail.segments)
+        follow = FollowTrail(trail.only(StrandRuns))
         follow.begin()
         run = loom.run(follow, detail=True)
         findings = judge(run)

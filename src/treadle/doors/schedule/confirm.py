@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from treadle.core.choice import StrandRuns
 from treadle.core.errors import InternalError, Unsupported
 from treadle.core.result import Finding
 from treadle.core.trail import Trail
-from treadle.doors.explore.campaign import same_failure, segments
+from treadle.doors.explore.campaign import same_failure, strand_runs
 from treadle.messages.execution import MessageExecution
 from treadle.messages.follow import FollowSchedule
 from treadle.messages.loom import MessageLoom
@@ -100,9 +101,14 @@ class Confirmation:
                 f"the test failed ({finding.message}) but the same order of messages passed when it was run again: it "
                 "depends on something besides messages (real time, addresses, files, other processes)"
             )
-        facts = {"kind": found[0].kind, "message": found[0].message}
-        trail = Trail(self.target, segments(detailed, steps), self.settings, facts)
-        again = FollowTrail(trail.segments)
+        trail = Trail(
+            self.target,
+            strand_runs(detailed, steps),
+            settings=self.settings,
+            kind=found[0].kind,
+            message=found[0].message,
+        )
+        again = FollowTrail(trail.only(StrandRuns))
         again.begin()
         replayed = judge(self._run(again, detail=True))
         if not replayed or again.mismatch or not same_failure(replayed[0], finding):
