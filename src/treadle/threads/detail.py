@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import enum
+import fractions
 import os
+import pathlib
 import re
-import reprlib
 import sys
 import threading
+import types
+from collections import OrderedDict, defaultdict, deque
+from itertools import islice
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, cast
 
 from treadle.core.operation import location, word
 from treadle.core.result import Step, Waiting
-from treadle.threads.instrument.swap import REWRITTEN
-from treadle.threads.strands import STATE, Strand, SyncObject
+from treadle.threads.strands import Strand, SyncObject
 
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _COMPILED = "src/treadle/"  # how compiled modules name their source in a traceback
@@ -22,40 +28,79 @@ _THREADING = os.path.abspath(threading.__file__)
 
 # Comprehensions that are functions of their own before Python 3.12, and part of the function around them since.
 _INLINED = re.compile(r"\.<locals>\.<(list|set|dict)comp>$")
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
-class _Short(reprlib.Repr):
-    """Values in a few characters. An object's own __repr__ is not run: it might be code under test."""
+# A value is shown in so many characters, so many items of a container, so many containers inside each other.
+_MOST_CHARACTERS = 40
+_MOST_ITEMS = 6
+_DEEPEST = 3
 
-    def repr_instance(self, x: Any, level: int) -> str:
-        kind: Any = type(x)
-        if isinstance(x, SyncObject):
-            return getattr(x, "treadle_name", "") or f"<{x.label}>"
-        if kind.__repr__ is object.__repr__ or any(_under_control(cls.__module__) for cls in kind.__mro__):
-            return f"<{kind.__name__}>"
-        strand, STATE.strand = STATE.strand, None  # it may show others that are code under test: no points now
-        try:
-            text = _ADDRESS.sub("", repr(x))
-        except Exception:
-            return f"<{kind.__name__}>"
-        finally:
-            STATE.strand = strand
-        return text if len(text) <= self.maxother else text[: self.maxother - 3] + "..."
-
-
-def _under_control(module: str) -> bool:
-    """Code under test, or what a model stands for: its __repr__ would be seen as part of the program."""
-    return module in REWRITTEN or module.partition(".")[0] in ("threading", "queue", "concurrent")
-
-
-_repr = _Short()
-_repr.maxstring = _repr.maxother = 40
+# types whose __repr__ shows nothing but themselves, and is not the program's
+_AS_THEY_ARE = {
+    *(int, float, complex, bool, type(None), str, bytes, type(Ellipsis), type(NotImplemented), range, re.Pattern),
+    *(datetime.date, datetime.time, datetime.datetime, datetime.timedelta, decimal.Decimal, fractions.Fraction),
+    *(type(pathlib.Path()), type(pathlib.PurePath()), types.BuiltinFunctionType),
+}
+_BRACKETS: dict[Any, tuple[str, str]] = {
+    dict: ("{", "}"),
+    OrderedDict: ("OrderedDict({", "})"),
+    defaultdict: ("defaultdict({", "})"),
+    list: ("[", "]"),
+    tuple: ("(", ")"),
+    set: ("{", "}"),
+    frozenset: ("frozenset({", "})"),
+    deque: ("deque([", "])"),
+}
 
 
-def short(value: object) -> str:
-    """A value in a few characters."""
-    return _repr.repr(value)
+def short(value: object, depth: int = 0) -> str:
+    """A value in a few characters. Nothing of the program runs for it: no __repr__, __hash__, __eq__ or __iter__."""
+    kind = type(value)
+    if type(kind) is type and kind in _AS_THEY_ARE:
+        return _cut(_number(value) if kind is int else repr(value))
+    if type(kind) is type and kind in _BRACKETS:
+        return _container(value, kind, depth)
+    if issubclass(kind, SyncObject):
+        return getattr(value, "treadle_name", "") or f"<{kind.label}>"
+    if issubclass(kind, type):
+        return f"<class {type.__getattribute__(cast(type, value), '__name__')}>"
+    if issubclass(kind, enum.Enum):
+        return f"{kind.__name__}.{object.__getattribute__(value, '_name_')}"
+    if kind is types.FunctionType or kind is types.MethodType:
+        return f"<function {cast(types.FunctionType, value).__qualname__}>"
+    return f"<{type.__getattribute__(kind, '__name__')}>"
+
+
+def _number(value: Any) -> str:
+    """An int; Python refuses to write very long ones."""
+    return repr(value) if value.bit_length() < 1000 else f"<int of {value.bit_length()} bits>"
+
+
+def _container(value: Any, kind: type, depth: int) -> str:
+    """A container of exactly a built-in type, by its own iterator."""
+    opening, closing = _BRACKETS[kind]
+    pairs = issubclass(kind, dict)
+    if not value:
+        return "set()" if kind is set else repr(value) if kind is frozenset else opening + closing
+    if depth >= _DEEPEST:
+        return f"{opening}...{closing}"
+    items: Any = value.items() if pairs else value
+    shown = []
+    for item in islice(items, _MOST_ITEMS):
+        texts = [short(part, depth + 1) for part in item] if pairs else [short(item, depth + 1)]
+        shown.append(": ".join(texts))
+    if kind in (set, frozenset):
+        shown.sort()
+    if len(value) > _MOST_ITEMS:
+        shown.append("...")
+    return opening + ", ".join(shown) + ("," if kind is tuple and len(shown) == 1 else "") + closing
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _MOST_CHARACTERS:
+        return text
+    half = (_MOST_CHARACTERS - 3) // 2
+    return f"{text[: _MOST_CHARACTERS - 3 - half]}...{text[-half:]}"
 
 
 def describe(strand: Strand) -> Step:

@@ -204,6 +204,10 @@ class Execution:
         self.names.clear()
         self.keep.clear()
 
+    def expire(self) -> None:
+        """The time of the search is over: end at the next point."""
+        self.limit = -1
+
     def release(self) -> None:
         """Nobody looks at this execution any more: without the cycle between it and its strands it goes at once, and
         not when the garbage collector comes round."""
@@ -340,7 +344,7 @@ class Execution:
         if self.running_foreground == 0:
             return None
         if step >= self.limit:
-            self.stop_reason = "limit"
+            self.stop_reason = "seconds" if self.limit < 0 else "limit"
             return None
         if step - self.looked_at >= SAME_READS:
             self._look_for_a_loop(step)

@@ -28,9 +28,10 @@ from treadle.threads.instrument.restore import Snapshot
 from treadle.threads.instrument.selection import Selection
 from treadle.threads.instrument.swap import REWRITTEN, instrumented
 from treadle.threads.names import names_of_globals
+from treadle.threads.outcome import message_of
 from treadle.threads.patches import patched
 from treadle.threads.primitives import chance
-from treadle.threads.watchdog import PATIENCE, ReallyBlocked, watching
+from treadle.threads.watchdog import PATIENCE, OutOfTime, ReallyBlocked, Watch, watching
 
 # Operations in one execution before it is given up; a test that needs more should be made smaller.
 MOST_STEPS = 20_000
@@ -62,13 +63,12 @@ class Loom:
         self.timeouts = timeouts
         self.seed = seed
         self.most_steps = most_steps
-        self.patience = patience
+        self.watch = Watch(patience)
         self.indexes: dict[str, int] = {"main": 0}
         self.shared: set[str] | None = set() if skip_private else None
         self.executions = 0
         self.atomic: set[str] = set()
         self._stack = ExitStack()
-        self._run: Execution | None = None
 
     def __enter__(self) -> Loom:
         if inspect.iscoroutinefunction(self.test) or inspect.iscoroutinefunction(self.source):
@@ -93,7 +93,7 @@ class Loom:
             if gc.isenabled():
                 gc.disable()
                 stack.callback(gc.enable)
-            stack.enter_context(watching(self._progress, self.patience))
+            stack.enter_context(watching(self.watch))
         except BaseException:
             stack.close()
             raise
@@ -123,9 +123,6 @@ class Loom:
         """What makes an execution."""
         return Execution
 
-    def _progress(self) -> object:
-        return None if self._run is None else (self.executions, self._run.step)
-
     def run(self, strategy: Strategy, detail: bool = False) -> Execution:
         """One execution, chosen by the strategy (which has begun it). Raises what is not the program's own."""
         steps: list[Step] | None = [] if detail else None
@@ -143,12 +140,15 @@ class Loom:
         )
         run.names.update(self.global_names)
         chance.fresh(self.seed)
-        self._run = run
+        self.watch.begin(run)
         self.executions += 1
         try:
             run.run(self.test, threading.main_thread())
         finally:
-            self._run = None
+            self.watch.end()
+            for strand in run.strands:
+                if strand.exception is not None:
+                    strand.failure_text = message_of(strand.exception)
             if run.atomic:
                 self.atomic |= run.atomic
             if len(REWRITTEN) != self.rewritten:
@@ -161,6 +161,6 @@ class Loom:
         if run.failure is not None:
             raise run.failure
         for strand in run.strands:
-            if isinstance(strand.exception, (ReallyBlocked, KeyboardInterrupt, Unsupported)):
+            if isinstance(strand.exception, (ReallyBlocked, OutOfTime, KeyboardInterrupt, Unsupported)):
                 raise strand.exception
         return run

@@ -56,10 +56,19 @@ def leftovers(run: Any) -> list[Finding]:
 def _exception(strand: Any) -> Finding:
     error = strand.exception
     kind = "assertion" if isinstance(error, AssertionError) else "exception"
-    text = str(error).strip().split("\n")[0]
-    message = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    message = strand.failure_text or message_of(error)
     where = "" if strand.index == 0 else f" in {strand.treadle_name}"
     return Finding(kind, message + where, exception=error)
+
+
+def message_of(error: BaseException) -> str:
+    """The type and the first line of an exception. It may run code of the program: before its state is put back."""
+    name = type(error).__name__
+    try:
+        text = str(error).strip().split("\n")[0]
+    except Exception:
+        return name
+    return f"{name}: {text}" if text else name
 
 
 def _spinning(stuck: list[Waiting]) -> str:

@@ -149,7 +149,7 @@ def patched() -> Iterator[None]:
     _depth += 1
     try:
         if _depth == 1:
-            for place, names in [*_all_patches(), *processes.patches()]:
+            for place, names in [*_all_patches(), *chance.patches(), *processes.patches()]:
                 for name, model in names.items():
                     _bind(undo, place, name, model)
             _rebind_imported_names(undo)

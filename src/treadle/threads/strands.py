@@ -93,6 +93,7 @@ class Strand(SyncObject):
         "endings",
         "exception",
         "execution",
+        "failure_text",
         "finished",
         "greenlet",
         "guard",
@@ -131,6 +132,7 @@ class Strand(SyncObject):
         self.timed_out = False
         self.finished = False
         self.exception: BaseException | None = None
+        self.failure_text = ""  # of that exception, as it was when the execution ended
         self.children = 0
         self.endings = 0
         self.read_clock = False

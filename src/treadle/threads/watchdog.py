@@ -1,17 +1,21 @@
-"""Notices code that really blocks, outside Treadle's control, and names its line.
+"""Notices code that really blocks, outside Treadle's control, and names its line; and ends executions at a deadline.
 
 A timer signal looks every second whether the execution has moved. When it has not for the whole patience, the code that
-is running (or waiting in C) gets a `ReallyBlocked` at the line where it stands. Works in the main thread of platforms
-that have SIGALRM, and only if nobody else uses that signal.
+is running (or waiting in C) gets a `ReallyBlocked` at the line where it stands. When the deadline of the search is
+over, the execution is asked to end at its next point; code that comes to none soon gets an `OutOfTime` where it stands.
+Works in the main thread of platforms that have SIGALRM, and only if nobody else uses that signal.
 """
 
 from __future__ import annotations
 
 import signal
+import sysconfig
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from time import monotonic  # the real one: models replace names in modules of the program only
 from types import FrameType
+from typing import Protocol
 
 from treadle.threads.detail import stack_of
 
@@ -24,40 +28,86 @@ class ReallyBlocked(BaseException):
 
     def __init__(self, seconds: float, stack: tuple[tuple[str, int, str], ...]) -> None:
         self.stack = stack
-        file, line, function = stack[0] if stack else ("?", 0, "?")
+        file, line, function = next((frame for frame in stack if not _is_library(frame[0])), ("?", 0, "?"))
+        below = "" if not stack or stack[0][0] == file else f" (in {stack[0][0]}:{stack[0][1]})"
         super().__init__(
-            f"no operation for {seconds:g} s: {file}:{line} in {function} blocks outside Treadle's control or computes "
-            "without a shared access; if it waits on a library's own lock or I/O, instrument that library "
+            f"no operation for {seconds:g} s: {file}:{line} in {function} blocks outside Treadle's control{below} or "
+            "computes without a shared access; if it waits on a library's own lock or I/O, instrument that library "
             "(--instrument) or replace it in the test"
         )
 
 
+class OutOfTime(BaseException):
+    """The deadline of the search is over, and code under test comes to no point where its execution could end."""
+
+
+class Watched(Protocol):
+    """What is watched: an execution that is running."""
+
+    step: int
+
+    def expire(self) -> None:
+        """End at the next point."""
+
+
+_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+def _is_library(file: str) -> bool:
+    """Not code of the user: the standard library, an installed package, code without a file."""
+    return file.startswith((*_LIBRARIES, "<")) or file == "?"
+
+
+# Seconds after its deadline for which an execution may go on to its next point.
+_GRACE = 2.0
+
+
+class Watch:
+    """What the timer looks at: the execution that is running, and until when it may."""
+
+    def __init__(self, patience: float) -> None:
+        self.patience = patience
+        self.deadline: float | None = None  # of the search, by the real clock
+        self.run: Watched | None = None  # the execution that is running
+        self.number = 0  # of executions begun
+        self.seen: tuple[int, int] | None = None
+        self.moved = monotonic()
+
+    def begin(self, run: Watched) -> None:
+        self.number += 1
+        self.run = run
+
+    def end(self) -> None:
+        self.run = None
+
+    def look(self, frame: FrameType | None) -> None:
+        """Once a second, in the middle of whatever is running."""
+        run, now = self.run, monotonic()
+        if run is None:
+            self.moved = now
+            return
+        if self.deadline is not None and now >= self.deadline:
+            run.expire()
+            if now >= self.deadline + _GRACE:
+                raise OutOfTime
+        if (self.number, run.step) != self.seen:
+            self.seen, self.moved = (self.number, run.step), now
+        elif now - self.moved >= self.patience:
+            self.moved = now
+            raise ReallyBlocked(self.patience, stack_of(frame))
+
+
 @contextmanager
-def watching(progress: Callable[[], object], patience: float = PATIENCE) -> Iterator[None]:
-    """Raise ReallyBlocked in code that lets `progress` stand still for so many seconds."""
+def watching(watch: Watch) -> Iterator[None]:
+    """Let the watch look at what is running, once a second or as often as its patience asks for."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
         yield
         return
     if signal.getsignal(signal.SIGALRM) not in (signal.SIG_DFL, None):
         yield
         return
-    ticks = max(2, round(patience))
-    interval = patience / ticks
-    seen: object = None
-    still = 0
-
-    def look(signum: int, frame: FrameType | None) -> None:
-        nonlocal seen, still
-        now = progress()
-        if now is None or now != seen:
-            seen, still = now, 0
-            return
-        still += 1
-        if still >= ticks:
-            still = 0
-            raise ReallyBlocked(patience, stack_of(frame))
-
-    signal.signal(signal.SIGALRM, look)
+    interval = min(1.0, watch.patience / 2)
+    signal.signal(signal.SIGALRM, lambda _, frame: watch.look(frame))
     signal.setitimer(signal.ITIMER_REAL, interval, interval)
     try:
         yield

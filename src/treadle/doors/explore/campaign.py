@@ -25,7 +25,7 @@ from treadle.threads.detail import hide_own_frames
 from treadle.threads.execution import SAME_READS, Diverged, Execution
 from treadle.threads.loom import Loom
 from treadle.threads.outcome import judge, leftovers
-from treadle.threads.watchdog import ReallyBlocked
+from treadle.threads.watchdog import OutOfTime, ReallyBlocked
 
 Progress = Callable[[int, float | None, str], None]
 
@@ -60,6 +60,7 @@ class Campaign:
         self.settings = settings
         self.most = executions
         self.seconds = seconds
+        self.deadline = None if seconds is None else time.monotonic() + seconds
         self.progress = progress
         self.strategy = strategy
         self.executions = 0  # of the search that the result is about
@@ -77,6 +78,8 @@ class Campaign:
             reason = self._search()
         except KeyboardInterrupt:
             reason = "interrupted"
+        except OutOfTime:
+            reason = "seconds"
         except ReallyBlocked as blocked:
             raise Unsupported(str(blocked)) from None
         if isinstance(reason, Finding):
@@ -86,6 +89,7 @@ class Campaign:
     def _search(self) -> str | Finding:
         """Run executions; the finding of the first that fails, or why the search ended."""
         search, loom = self.search, self.loom
+        loom.watch.deadline = self.deadline
         told = self.started
         while True:
             if self.most is not None and self.spent >= self.most:
@@ -152,6 +156,7 @@ class Campaign:
     def _start_again(self) -> Strategy:
         self.search = self.make()
         self.executions = 0
+        self.loom.watch.deadline = self.deadline
         return self.search
 
     def _note(self, run: Execution) -> None:
@@ -175,7 +180,8 @@ class Campaign:
     # ------------------------------------------------------------------ a failure
 
     def _confirm(self, finding: Finding, run: Execution) -> Finding:
-        """Shrink the failing schedule, replay it, and explain it."""
+        """Shrink the failing schedule, replay it, and explain it: however late it was found."""
+        self.loom.watch.deadline = None
         names = {index: name for name, index in self.loom.indexes.items()}
         steps = [names[index] for index, _ in run.trace]
 

@@ -1,34 +1,47 @@
-"""The random module: the same numbers in every execution.
+"""Chance: the random module, os.urandom and what is made of it (uuid, secrets, SystemRandom) draw the same numbers in
+every execution.
 
-Seeding costs more than many an execution, so it is done only when somebody has drawn a number since the last time.
-Generators that a program makes itself (`random.Random(7)`) are its own affair.
+Drawing is an operation: who draws first gets the first number. Generators that a program makes with a seed of its own
+(`random.Random(7)`) are its own affair; one without a seed (`random.Random()`) gets its seed from here. Seeding costs
+more than many an execution, so it is done only when somebody has drawn since the last time.
 """
 
 from __future__ import annotations
 
 import functools
+import os
 import random
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from treadle.core.operation import WRITE
+from treadle.threads.primitives.inside import here
 from treadle.threads.strands import STATE
 
 
 class _Drawn:
-    __slots__ = ("seed",)
+    __slots__ = ("bytes", "seed")
 
     def __init__(self) -> None:
-        self.seed: int | None = None  # what the module is freshly seeded with; None when it is not
+        self.seed: int | None = None  # what everything is freshly seeded with; None when it is not
+        self.bytes = random.Random(0)  # where the operating system's random bytes come from in an execution
 
 
 DRAWN = _Drawn()
 
+_real_urandom = os.urandom
+_real_seed = random.Random.seed
+
 
 def fresh(seed: int) -> None:
-    """Make the module start from this seed."""
+    """Make every source of chance start from this seed."""
     if DRAWN.seed != seed:
         random.seed(seed)
+        _real_seed(DRAWN.bytes, seed)
+        uuid: Any = sys.modules.get("uuid")
+        if uuid is not None:
+            uuid._last_timestamp = None  # uuid1 never gives the same twice
         DRAWN.seed = seed
 
 
@@ -37,11 +50,27 @@ def _drawing(original: Callable[..., Any]) -> Callable[..., Any]:
     def draw(*args: Any, **kwargs: Any) -> Any:
         strand = STATE.strand
         if strand is not None:
-            strand.access(WRITE, "random", None)  # who draws first gets the first number
+            strand.access(WRITE, "random", None)
         DRAWN.seed = None
         return original(*args, **kwargs)
 
     return draw
+
+
+def urandom(size: int, /) -> bytes:
+    strand = here()
+    if strand is None:
+        return _real_urandom(size)
+    strand.access(WRITE, "os.urandom", None)
+    DRAWN.seed = None
+    return DRAWN.bytes.randbytes(size)
+
+
+@functools.wraps(_real_seed)
+def _seed(self: random.Random, a: Any = None, *args: Any, **kwargs: Any) -> None:
+    if a is None and here() is not None:
+        a = int.from_bytes(urandom(16), "big")
+    _real_seed(self, a, *args, **kwargs)
 
 
 _METHODS = {
@@ -50,4 +79,14 @@ _METHODS = {
     if getattr(value, "__self__", None) is random._inst and not name.startswith("_")
 }
 
-PATCHES: list[tuple[Any, dict[str, Any]]] = [(random, {name: _drawing(method) for name, method in _METHODS.items()})]
+PATCHES: list[tuple[Any, dict[str, Any]]] = [
+    (random, {name: _drawing(method) for name, method in _METHODS.items()}),
+    (random.Random, {"seed": _seed}),
+    (os, {"urandom": urandom}),
+]
+
+
+def patches() -> list[tuple[Any, dict[str, Any]]]:
+    """As it stands now: uuid1 asks the C library for the time and a number, unless it has none to ask."""
+    uuid = sys.modules.get("uuid")
+    return [] if uuid is None else [(uuid, {"_generate_time_safe": None})]
