@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from benchmarks.environments import CHECKOUT
 from benchmarks.rows import Rows
-from treadle.abs.explore.criteria import REDUCTIONS, Bounds, Reduction, Selection
+from treadle.abs.machine.criteria import REDUCTIONS, Bounds, OrderSelection, ReductionName
 from treadle.doors.actor.models import generate
 
 EXAMPLES = CHECKOUT / "examples" / "abs"
@@ -101,7 +101,7 @@ def table(quick: bool) -> None:
         ],
     )
     for published in TABLE:
-        compared: list[tuple[Reduction, tuple[int, int, int] | None]] = [
+        compared: list[tuple[ReductionName, tuple[int, int, int] | None]] = [
             ("stable", published.ignoring),
             ("independent", published.exploiting),
             ("exact", None),
@@ -129,11 +129,13 @@ def table(quick: bool) -> None:
     rows.table()
 
 
-def explored(target: str, bounds: Bounds, reduce: Reduction, most: int) -> tuple[int, int, float, bool]:
+def explored(target: str, bounds: Bounds, reduce: ReductionName, most: int) -> tuple[int, int, float, bool]:
     """Tests, states, seconds of processor time, and whether the limit was reached."""
     again, seconds, made = 0, 0.0, None
     while again == 0 or (seconds < 0.2 and again < 20):  # small rows are repeated until the clock can tell
-        made = generate(str(EXAMPLES / target), bounds=bounds, selection=Selection(reduce=reduce), keep=0, states=most)
+        made = generate(
+            str(EXAMPLES / target), bounds=bounds, selection=OrderSelection(reduce=reduce), keep=0, states=most
+        )
         seconds += made.processor_seconds
         again += 1
     assert made is not None

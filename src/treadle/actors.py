@@ -52,12 +52,12 @@ def replay(
     """
     from treadle.abs.explore.replaying import as_objects, follow, follow_main, known_machine, known_root
     from treadle.abs.machine.system import find_method
-    from treadle.doors.actor.models import Model
+    from treadle.doors.actor.models import AbsModel
 
     path = Path(model)
     if not path.is_file():
         raise UsageError(f"there is no file '{model}'")
-    loaded = Model.load_once(path)
+    loaded = AbsModel.load_once(path)
     machine = known_machine(loaded.image)
     if not method:
         return follow_main(machine, loaded.program, order)

@@ -7,14 +7,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from treadle.abs.explore.criteria import Bounds, Selection
-from treadle.abs.explore.tree import Explorer
+from treadle.abs.explore.tree import TreeExplorer
 from treadle.abs.language.load import loads
 from treadle.abs.language.model import Program
-from treadle.abs.machine.machine import Image, Machine
+from treadle.abs.machine.criteria import Bounds, OrderSelection
+from treadle.abs.machine.machine import ActorMachine, Image
 from treadle.abs.machine.statements import compile_program
 from treadle.abs.machine.system import main_root
-from treadle.abs.machine.values import Failure, Fut, Interned, Ref
+from treadle.abs.machine.values import FailedFuture, Fut, Interned, ObjectRef
 
 FIELDS = ("a", "b")
 # how many tasks a method may start: keeps the number of runs small enough to enumerate
@@ -23,11 +23,11 @@ _MOST_SENDS = 2
 
 def canonical(value: Any, interned: Interned) -> Any:
     """A value without the numbers that depend on the order of exploration."""
-    if isinstance(value, Ref):
+    if isinstance(value, ObjectRef):
         return ("ref", _maker(value.key, interned))
     if isinstance(value, Fut):
         return ("future", _maker(value.key, interned))
-    if isinstance(value, Failure):
+    if isinstance(value, FailedFuture):
         return ("failure", canonical(value.exception, interned))
     if type(value) is tuple:
         return (value[0].name, *[canonical(v, interned) for v in value[1:]])
@@ -54,9 +54,9 @@ class Compiled:
 
 def final_states(compiled: Compiled, reduce: Any, most: int | None = None) -> set[Any] | None:
     """Every final state of the main block: fields, waiting tasks, futures. None if there are too many states."""
-    machine = Machine(compiled.image, Bounds(None, None, None), Selection(reduce=reduce), None)
+    machine = ActorMachine(compiled.image, Bounds(None, None, None), OrderSelection(reduce=reduce), None)
     root = main_root(machine, compiled.program)
-    explorer = Explorer(machine, root.entry.key)
+    explorer = TreeExplorer(machine, root.entry.key)
     explorer.on_state = lambda progress: most is None or progress.states <= most
     found = set()
     for leaf in explorer.leaves([root.state]):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from treadle.abs.explore.criteria import Bounds, Selection
+from treadle.abs.machine.criteria import Bounds, OrderSelection
 from treadle.actors import replay
 from treadle.core.errors import UsageError
 from treadle.doors.actor.models import generate
@@ -40,7 +40,7 @@ FACTORIAL = EXAMPLES / "factorial.abs"
 )
 @pytest.mark.parametrize("alias", [False, True])
 def test_every_case_repeats_on_known_data(target: str, alias: bool) -> None:
-    made = generate(str(EXAMPLES / target), bounds=Bounds(1, 4, 1), selection=Selection(alias=alias), states=3000)
+    made = generate(str(EXAMPLES / target), bounds=Bounds(1, 4, 1), selection=OrderSelection(alias=alias), states=3000)
     assert made.tests > 0
     assert made.rejected == 0
     assert all(case.verified for case in made.cases)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from treadle.abs.explore.cases import Case
-from treadle.abs.explore.criteria import Bounds, Selection
+from treadle.abs.explore.cases import ActorCase
 from treadle.abs.explore.related import related
 from treadle.abs.language.load import load
+from treadle.abs.machine.criteria import Bounds, OrderSelection
 from treadle.abs.machine.statements import compile_program
 from treadle.doors.actor.models import generate
 
@@ -19,14 +19,14 @@ FACTORIAL = str(EXAMPLES / "factorial.abs")
 SUM_FACTS = str(EXAMPLES / "sum_facts.abs")
 
 
-def fields(case: Case, name: str) -> dict[str, Any]:
+def fields(case: ActorCase, name: str) -> dict[str, Any]:
     return case.final[name].fields
 
 
 def test_examples_4_and_5_aliased_reports_go_round_for_ever_and_are_cut() -> None:
     """A report sent to an actor that is its own boss, or its boss's, never ends: only the task limit ends it."""
     made = generate(
-        FACTORIAL + ":Fact.rp", bounds=Bounds(2, 3, 2), selection=Selection(alias=True), style="constraints"
+        FACTORIAL + ":Fact.rp", bounds=Bounds(2, 3, 2), selection=OrderSelection(alias=True), style="constraints"
     )
     apart = generate(FACTORIAL + ":Fact.rp", bounds=Bounds(2, 3, 2), style="constraints")
     assert made.tests == apart.tests == 3  # the aliased branches give no test
@@ -38,7 +38,7 @@ def test_examples_4_and_5_aliased_reports_go_round_for_ever_and_are_cut() -> Non
 @pytest.mark.parametrize("alias", [True, False])
 def test_the_report_chain_as_constraints(alias: bool) -> None:
     made = generate(
-        FACTORIAL + ":Fact.rp", bounds=Bounds(2, 4, 2), selection=Selection(alias=alias), style="constraints"
+        FACTORIAL + ":Fact.rp", bounds=Bounds(2, 4, 2), selection=OrderSelection(alias=alias), style="constraints"
     )
     first = made.cases[0]
     assert [first.initial[name].fields["b"] for name in ("s0", "s1", "s2")] == ["s1", "s2", None]
@@ -80,7 +80,7 @@ def test_example_7_concrete_values() -> None:
 @pytest.mark.parametrize("tasks", ["all", "fifo", "lifo"])
 @pytest.mark.parametrize("reduce", ["none", "stable", "independent", "exact"])
 def test_example_2_of_the_concurrent_objects_paper(objects: Any, tasks: Any, reduce: Any) -> None:
-    made = generate(SUM_FACTS + ":A.sumFacts", bounds=Bounds(1, 2, 2), selection=Selection(objects, tasks, reduce))
+    made = generate(SUM_FACTS + ":A.sumFacts", bounds=Bounds(1, 2, 2), selection=OrderSelection(objects, tasks, reduce))
     assert made.tests == 2
     none, one = sorted(made.cases, key=lambda case: case.result)
     assert none.result == 0

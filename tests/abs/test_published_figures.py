@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from treadle.abs.explore.criteria import Bounds, Selection
-from treadle.doors.actor.models import Generated, generate
+from treadle.abs.machine.criteria import Bounds, OrderSelection
+from treadle.doors.actor.models import GeneratedCases, generate
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "abs"
 
 
-def explored(target: str, bounds: Bounds, **selection: Any) -> Generated:
-    return generate(str(EXAMPLES / target), bounds=bounds, selection=Selection(**selection), keep=0)
+def explored(target: str, bounds: Bounds, **selection: Any) -> GeneratedCases:
+    return generate(str(EXAMPLES / target), bounds=bounds, selection=OrderSelection(**selection), keep=0)
 
 
-def figures(made: Generated) -> tuple[int, int, int]:
+def figures(made: GeneratedCases) -> tuple[int, int, int]:
     return made.tests, made.states, made.cuts.loop
 
 
@@ -93,7 +93,7 @@ def test_factorial_from_outside(objects: str, tasks: str, reduce: str, tests: in
 
 @pytest.mark.parametrize(("reduce", "executions"), [("none", 280), ("stable", 18), ("independent", 8), ("exact", 2)])
 def test_factorial_on_known_data(reduce: Any, executions: int) -> None:
-    made = generate(str(EXAMPLES / "factorial.abs"), selection=Selection(reduce=reduce))
+    made = generate(str(EXAMPLES / "factorial.abs"), selection=OrderSelection(reduce=reduce))
     assert made.tests == executions
     assert {case.final["r1"].fields["r"] for case in made.cases} == {120, 20}
     assert not made.cuts.total()

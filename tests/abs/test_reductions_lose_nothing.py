@@ -12,10 +12,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.abs.small_programs import Compiled, final_states, programs
-from treadle.abs.explore.criteria import REDUCTIONS, Bounds, Selection
 from treadle.abs.explore.replaying import known_root
-from treadle.abs.explore.tree import Explorer
-from treadle.abs.machine.machine import Machine
+from treadle.abs.explore.tree import TreeExplorer
+from treadle.abs.machine.criteria import REDUCTIONS, Bounds, OrderSelection
+from treadle.abs.machine.machine import ActorMachine
 from treadle.abs.machine.system import find_method, unknown_root
 from treadle.doors.actor.models import generate
 from treadle.symbolic.expr.meaning import evaluate
@@ -75,7 +75,9 @@ def test_examples_with_unknown_inputs(target: str, alias: bool) -> None:
     """The same initial states, arguments and final states."""
 
     def triples(reduce: Any) -> set[str]:
-        made = generate(str(EXAMPLES / target), bounds=Bounds(2, 6, 2), selection=Selection(reduce=reduce, alias=alias))
+        made = generate(
+            str(EXAMPLES / target), bounds=Bounds(2, 6, 2), selection=OrderSelection(reduce=reduce, alias=alias)
+        )
         assert not made.rejected
         told = [case.as_json() for case in made.cases]
         keys = ("initial", "arguments", "final", "outcome", "result")
@@ -100,10 +102,10 @@ def _seen(fields: tuple[Any, ...], waiting: list[Any]) -> Any:
 
 def symbolic_outcomes(compiled: Compiled, reduce: Any) -> dict[tuple[int, ...], set[Any]] | None:
     """For each (a, b, x): the final fields and waiting tasks that the leaves give for it."""
-    machine = Machine(compiled.image, Bounds(None, None, None), Selection(reduce=reduce), (LOW, HIGH))
+    machine = ActorMachine(compiled.image, Bounds(None, None, None), OrderSelection(reduce=reduce), (LOW, HIGH))
     cls, method = find_method(compiled.program, "C.m0")
     root = unknown_root(machine, cls, method.name)
-    explorer = Explorer(machine, root.entry.key)
+    explorer = TreeExplorer(machine, root.entry.key)
     explorer.on_state = lambda progress: progress.states <= MOST_STATES
     leaves = [(leaf.state, leaf.waiting) for leaf in explorer.leaves([root.state])]
     if explorer.stopped:
@@ -124,11 +126,11 @@ def concrete_outcomes(compiled: Compiled) -> dict[tuple[int, ...], set[Any]]:
     found: dict[tuple[int, ...], set[Any]] = {}
     cls, method = find_method(compiled.program, "C.m0")
     for values in product(range(LOW, HIGH + 1), repeat=3):
-        machine = Machine(compiled.image, Bounds(None, None, None), Selection(reduce="none"), None)
+        machine = ActorMachine(compiled.image, Bounds(None, None, None), OrderSelection(reduce="none"), None)
         a, b, x = values
         objects: dict[str, Any] = {"s0": ("C", {"a": a, "b": b}, "")}
         root, _ = known_root(machine, cls, method.name, {"x": x}, objects)
-        explorer = Explorer(machine, root.entry.key)
+        explorer = TreeExplorer(machine, root.entry.key)
         found[values] = {
             _seen(leaf.state.fields[root.entry.this], leaf.waiting) for leaf in explorer.leaves([root.state])
         }

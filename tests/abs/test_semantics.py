@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from treadle.abs.explore.criteria import REDUCTIONS, Selection
+from treadle.abs.machine.criteria import REDUCTIONS, OrderSelection
 from treadle.core.result import Verdict
-from treadle.doors.actor.models import Generated, explore_model, generate
+from treadle.doors.actor.models import GeneratedCases, explore_model, generate
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "abs"
 
 
-def all_runs(tmp_path: Path, text: str, reduce: str = "none") -> Generated:
+def all_runs(tmp_path: Path, text: str, reduce: str = "none") -> GeneratedCases:
     model = tmp_path / "m.abs"
     model.write_text("module M;\n" + text)
-    return generate(str(model), selection=Selection(reduce=reduce))  # type: ignore[arg-type]
+    return generate(str(model), selection=OrderSelection(reduce=reduce))  # type: ignore[arg-type]
 
 
-def values(made: Generated, name: str, field: str) -> set[object]:
+def values(made: GeneratedCases, name: str, field: str) -> set[object]:
     return {case.final[name].fields[field] for case in made.cases}
 
 
@@ -64,7 +64,7 @@ def test_objects_of_one_group_do_not_overlap(tmp_path: Path) -> None:
         assert values(made, "r3", "done") == {1}
     model = tmp_path / "m.abs"
     model.write_text("module M;\n" + text % "local")
-    grouped = generate(str(model), selection=Selection(reduce="none"))
+    grouped = generate(str(model), selection=OrderSelection(reduce="none"))
     assert {case.final["r3"].group for case in grouped.cases} == {"r2"}
 
 
@@ -139,7 +139,7 @@ def test_the_other_examples_pass(name: str) -> None:
 
 
 def test_quicksort_sorts_in_every_order() -> None:
-    made = generate(str(EXAMPLES / "quicksort.abs"), selection=Selection(reduce="exact"))
+    made = generate(str(EXAMPLES / "quicksort.abs"), selection=OrderSelection(reduce="exact"))
     assert values(made, "r1", "answer") == {"list[1, 2, 3]"}
 
 
@@ -167,5 +167,5 @@ def test_queues_served_in_order_still_fill_in_any_order(tmp_path: Path, reduce: 
         class Sender(Log log, Int n) { Unit go() { log!add(n); } }
         { Log l = new Log(); Sender a = new Sender(l, 1); Sender b = new Sender(l, 2); a!go(); b!go(); }"""
     )
-    made = generate(str(model), selection=Selection("all", tasks, reduce))
+    made = generate(str(model), selection=OrderSelection("all", tasks, reduce))
     assert values(made, "r1", "seen") == {"list[1, 2]", "list[2, 1]"}

@@ -6,32 +6,32 @@ from pathlib import Path
 
 import pytest
 
-from treadle.abs.explore.criteria import Bounds, Cut, Selection
 from treadle.abs.explore.reduction import Reduction
 from treadle.abs.language.load import load, loads
-from treadle.abs.machine.machine import Machine
-from treadle.abs.machine.state import State, Task
+from treadle.abs.machine.criteria import BoundReached, Bounds, OrderSelection
+from treadle.abs.machine.machine import ActorMachine
+from treadle.abs.machine.state import ActorTask, State
 from treadle.abs.machine.statements import compile_program
 from treadle.abs.machine.system import Root, find_method, main_root, unknown_root
-from treadle.abs.machine.values import Ref
+from treadle.abs.machine.values import ObjectRef
 
 FACTORIAL = Path(__file__).parents[2] / "examples" / "abs" / "factorial.abs"
 
 
-def start(alias: bool = False) -> tuple[Machine, Root]:
+def start(alias: bool = False) -> tuple[ActorMachine, Root]:
     program = load(FACTORIAL)
-    machine = Machine(compile_program(program), Bounds(), Selection(alias=alias), (-10, 10))
+    machine = ActorMachine(compile_program(program), Bounds(), OrderSelection(alias=alias), (-10, 10))
     cls, method = find_method(program, "Fact.ft")
     return machine, unknown_root(machine, cls, method.name)
 
 
-def after(machine: Machine, state: State, ref: Ref, method: str, branch: int = 0) -> State:
+def after(machine: ActorMachine, state: State, ref: ObjectRef, method: str, branch: int = 0) -> State:
     task = named(state, ref, method)
-    found = [s for s in machine.macro_step(state, task) if not isinstance(s, Cut)]
+    found = [s for s in machine.macro_step(state, task) if not isinstance(s, BoundReached)]
     return found[branch]
 
 
-def named(state: State, ref: Ref, method: str) -> Task:
+def named(state: State, ref: ObjectRef, method: str) -> ActorTask:
     return next(t for t in state.queues[ref] if t.code.name == method)
 
 
@@ -87,7 +87,7 @@ def test_tasks_that_write_the_same_field_may_still_be_exchangeable_here() -> Non
         FACTORIAL.read_text().partition("class Runner")[0]
         + "{ Fact f = new Fact(null, 2); f ! wk(5, 2); f ! rp(3); Fact g = new Fact(f, 2); g ! wk(3, 2); g ! rp(1); }"
     )
-    machine = Machine(compile_program(program), Bounds(None, None, None), Selection(reduce="exact"), None)
+    machine = ActorMachine(compile_program(program), Bounds(None, None, None), OrderSelection(reduce="exact"), None)
     root = main_root(machine, program)
     state = after(machine, root.state, root.entry.this, "main")
     f, g = [ref for ref in state.fields if ref.cls.name == "Fact"]

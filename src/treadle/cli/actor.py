@@ -9,12 +9,15 @@ from typing import Any
 
 import click
 
-from treadle.abs.explore.criteria import REDUCTIONS, Bounds, Selection
-from treadle.abs.explore.criteria import Progress as Explored
+from treadle.abs.machine.criteria import REDUCTIONS, Bounds, OrderSelection
+from treadle.abs.machine.criteria import TreeProgress as Explored
 from treadle.core.errors import UsageError
 from treadle.doors.actor import models as door
 from treadle.doors.actor import table as abs_table
+from treadle.doors.actor.absunit import absunit_file
+from treadle.doors.actor.pytest_file import pytest_file
 from treadle.doors.actor.table import MOST_ROWS
+from treadle.report import sequence_diagram, tree_picture
 from treadle.report.progress import Progress
 
 
@@ -117,7 +120,7 @@ def command(
         made = door.generate(
             target,
             bounds=bounds,
-            selection=Selection(select_objects, select_tasks, reduce, alias),
+            selection=OrderSelection(select_objects, select_tasks, reduce, alias),
             domain=parse_domain(domain),
             style=values,
             seconds=seconds,
@@ -143,7 +146,12 @@ def _limit(given: int | str | None, default: int | None) -> int | None:
 
 
 def _write(
-    made: door.Generated, model: Path, where: Path | None, form: str | None, pictures: Path | None, tree: Path | None
+    made: door.GeneratedCases,
+    model: Path,
+    where: Path | None,
+    form: str | None,
+    pictures: Path | None,
+    tree: Path | None,
 ) -> list[Path]:
     written: list[Path] = []
     method = made.target.rpartition(".")[2]
@@ -157,8 +165,6 @@ def _write(
         where.write_text(_text(form, made, model, where), encoding="utf-8")
         written.append(where)
     if pictures is not None:
-        from treadle.report import sequence_diagram
-
         pictures.mkdir(parents=True, exist_ok=True)
         for number, case in enumerate(made.cases, 1):
             file = pictures / f"{model.stem}_{method or 'main'}_{number}.svg"
@@ -167,8 +173,6 @@ def _write(
             )
             written.append(file)
     if tree is not None and made.tree is not None:
-        from treadle.report import tree_picture
-
         draw = tree_picture.svg if tree.suffix == ".svg" else tree_picture.dot
         tree.parent.mkdir(parents=True, exist_ok=True)
         tree.write_text(draw(made.tree), encoding="utf-8")
@@ -176,11 +180,7 @@ def _write(
     return written
 
 
-def _text(form: str, made: door.Generated, model: Path, where: Path) -> str:
+def _text(form: str, made: door.GeneratedCases, model: Path, where: Path) -> str:
     if form == "pytest":
-        from treadle.doors.actor.pytest_file import pytest_file
-
         return pytest_file(made.target, made.cases, model, where)
-    from treadle.doors.actor.absunit import absunit_file
-
     return absunit_file(made, model)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from treadle.abs.explore.tree import Node
+from treadle.abs.explore.tree import TreeNode
 
 _ROW, _INDENT = 18, 22
 _COLOUR = {
@@ -27,10 +27,10 @@ _MEANING = {
 }
 
 
-def _lines(tree: Node) -> list[tuple[Node, int, int]]:
+def _lines(tree: TreeNode) -> list[tuple[TreeNode, int, int]]:
     """Each node with its depth and its parent's line."""
-    found: list[tuple[Node, int, int]] = []
-    todo: list[tuple[Node, int, int]] = [(tree, 0, -1)]
+    found: list[tuple[TreeNode, int, int]] = []
+    todo: list[tuple[TreeNode, int, int]] = [(tree, 0, -1)]
     while todo:
         node, depth, parent = todo.pop()
         found.append((node, depth, parent))
@@ -39,7 +39,7 @@ def _lines(tree: Node) -> list[tuple[Node, int, int]]:
     return found
 
 
-def svg(tree: Node) -> str:
+def svg(tree: TreeNode) -> str:
     """The tree as an indented list with lines, as an SVG document."""
     lines = _lines(tree)
     width = 420 + _INDENT * max(depth for _, depth, _ in lines)
@@ -63,7 +63,7 @@ def svg(tree: Node) -> str:
     return "\n".join(out) + "\n"
 
 
-def dot(tree: Node) -> str:
+def dot(tree: TreeNode) -> str:
     """The tree in Graphviz' language."""
     out = ["digraph tree {", '  node [shape=box, style=rounded, fontname="sans-serif", fontsize=10];']
     for number, (node, _, parent) in enumerate(_lines(tree)):

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from treadle.abs.explore.tree import Leaf
+from treadle.abs.explore.tree import TreeLeaf
 from treadle.abs.machine.defaults import smallest
 from treadle.abs.machine.labels import labelled
-from treadle.abs.machine.machine import Machine
-from treadle.abs.machine.state import State, Step
+from treadle.abs.machine.machine import ActorMachine
+from treadle.abs.machine.state import State, TakenStep
 from treadle.abs.machine.system import Root
-from treadle.abs.machine.values import Failure, Ref, Unknown, Value, parts, show
+from treadle.abs.machine.values import FailedFuture, ObjectRef, Unknown, Value, parts, show
 from treadle.symbolic.expr.meaning import evaluate, substitute
 from treadle.symbolic.expr.show import show as show_expression
 from treadle.symbolic.expr.terms import REAL, Const, Expr, var
@@ -28,7 +28,7 @@ Fields = dict[str, Any]
 
 
 @dataclass(slots=True)
-class Object:
+class ObjectState:
     """One object of a state, as a test tells it."""
 
     cls: str
@@ -41,13 +41,13 @@ class Object:
 
 
 @dataclass(slots=True)
-class Case:
+class ActorCase:
     """One test. Values are int, bool, None (null), or text in ABS syntax."""
 
-    initial: dict[str, Object]
+    initial: dict[str, ObjectState]
     arguments: Fields
     order: list[str]
-    final: dict[str, Object]
+    final: dict[str, ObjectState]
     condition: list[str]
     outcome: Outcome
     queue: list[dict[str, Any]] = field(default_factory=list)  # methods already waiting behind the one under test
@@ -75,7 +75,7 @@ class Case:
         return told
 
 
-def encoded(value: Value, names: dict[Ref, str]) -> Any:
+def encoded(value: Value, names: dict[ObjectRef, str]) -> Any:
     """A value as tests hold it: int, bool and None as themselves, everything else as ABS text."""
     if value is None or isinstance(value, bool | int):
         return value
@@ -85,12 +85,12 @@ def encoded(value: Value, names: dict[Ref, str]) -> Any:
 class CaseWriter:
     """Turns leaves into cases."""
 
-    def __init__(self, machine: Machine, style: Style) -> None:
+    def __init__(self, machine: ActorMachine, style: Style) -> None:
         self._machine = machine
         self._style = style
-        self._objects: dict[tuple[Any, ...], Object] = {}  # equal objects of different cases are one
+        self._objects: dict[tuple[Any, ...], ObjectState] = {}  # equal objects of different cases are one
 
-    def case(self, root: Root, leaf: Leaf) -> Case:
+    def case(self, root: Root, leaf: TreeLeaf) -> ActorCase:
         state = leaf.state
         names = object_names(state)
         assumed = {ref: [state.resolved(v) for v in fields] for ref, fields in state.assumed.items()}
@@ -99,7 +99,7 @@ class CaseWriter:
         stand_ins = self._stand_ins(state, assumed, names, [arguments, *(given for _, given in extra)])
         inputs = [*assumed.values(), arguments.values(), *(given.values() for _, given in extra)]
         telling = self._telling(state, names, [v for values in inputs for v in values], stand_ins)
-        case = Case(
+        case = ActorCase(
             {names[ref]: self._object(ref, values, state, names, telling) for ref, values in assumed.items()},
             {name: encoded(telling(v), names) for name, v in arguments.items()},
             order_labels(self._machine, state, names),
@@ -112,7 +112,7 @@ class CaseWriter:
             ],
         )
         entry = state.futures.get(self._machine.interned.future(root.entry.key))
-        if entry is not None and not isinstance(entry, Failure) and entry != self._machine.image.constant("Unit"):
+        if entry is not None and not isinstance(entry, FailedFuture) and entry != self._machine.image.constant("Unit"):
             case.result = encoded(telling(entry), names)
         case.failures = [show(telling(exception), names) for exception in state.failures()]
         case.waiting = [f"{names[t.this]}.{t.code.name} at line {t.code.lines[t.pc]}" for t in leaf.waiting]
@@ -124,7 +124,7 @@ class CaseWriter:
     # ---- how values are told
 
     def _telling(
-        self, state: State, names: dict[Ref, str], inputs: list[Value], stand_ins: dict[Unknown, Ref]
+        self, state: State, names: dict[ObjectRef, str], inputs: list[Value], stand_ins: dict[Unknown, ObjectRef]
     ) -> Callable[[Value], Value]:
         unknowns = {p for v in inputs for p in parts(v) if isinstance(p, Expr)}
         model: dict[Expr, Const] | None = None
@@ -155,20 +155,25 @@ class CaseWriter:
         return tell
 
     def _object(
-        self, ref: Ref, values: Iterable[Value], state: State, names: dict[Ref, str], telling: Callable[[Value], Value]
-    ) -> Object:
+        self,
+        ref: ObjectRef,
+        values: Iterable[Value],
+        state: State,
+        names: dict[ObjectRef, str],
+        telling: Callable[[Value], Value],
+    ) -> ObjectState:
         told = {
             field: encoded(telling(value), names) for field, value in zip(ref.cls.field_names(), values, strict=True)
         }
         home = state.groups.get(ref)
         group = names[home] if home is not None else ""
         key = (ref.cls, group, *((type(value), value) for value in told.values()))
-        return self._objects.setdefault(key, Object(ref.cls.name, told, group))
+        return self._objects.setdefault(key, ObjectState(ref.cls.name, told, group))
 
-    def _shown(self, state: State, names: dict[Ref, str], condition: Expr) -> str:
+    def _shown(self, state: State, names: dict[ObjectRef, str], condition: Expr) -> str:
         return sys.intern(show_expression(renamed(condition, state, names)))
 
-    def _references(self, state: State, names: dict[Ref, str], stand_ins: dict[Unknown, Ref]) -> list[str]:
+    def _references(self, state: State, names: dict[ObjectRef, str], stand_ins: dict[Unknown, ObjectRef]) -> list[str]:
         """What is decided about unknown references and data, in words."""
         told = []
         for unknown, value in state.bindings.items():
@@ -183,12 +188,12 @@ class CaseWriter:
     def _stand_ins(
         self,
         state: State,
-        assumed: dict[Ref, list[Value]],
-        names: dict[Ref, str],
+        assumed: dict[ObjectRef, list[Value]],
+        names: dict[ObjectRef, str],
         arguments: list[dict[str, Value]],
-    ) -> dict[Unknown, Ref]:
+    ) -> dict[Unknown, ObjectRef]:
         """References that are known not to be null and were never called: each gets an object."""
-        found: dict[Unknown, Ref] = {}
+        found: dict[Unknown, ObjectRef] = {}
         for unknown in sorted(state.not_null, key=lambda u: u.name):
             if unknown in state.bindings:
                 continue
@@ -200,9 +205,9 @@ class CaseWriter:
         return found
 
 
-def object_names(state: State) -> dict[Ref, str]:
+def object_names(state: State) -> dict[ObjectRef, str]:
     """s0, s1, ... for the objects that exist at the start, r1, r2, ... for those made later, as they appear."""
-    names: dict[Ref, str] = {}
+    names: dict[ObjectRef, str] = {}
     assumed = made = 0
     for ref in state.fields:
         if ref.name == "main":
@@ -216,7 +221,7 @@ def object_names(state: State) -> dict[Ref, str]:
     return names
 
 
-def order_labels(machine: Machine, state: State, names: dict[Ref, str]) -> list[str]:
+def order_labels(machine: ActorMachine, state: State, names: dict[ObjectRef, str]) -> list[str]:
     """The macro-steps in order: object.method, with #n for the n-th task of that name to be created."""
     if state.last is None:
         return []
@@ -225,7 +230,7 @@ def order_labels(machine: Machine, state: State, names: dict[Ref, str]) -> list[
     for task in [*(t for queue in state.queues.values() for t in queue), *state.active.values()]:
         tasks.setdefault(task.key, task)
     numbers: dict[int, int] = {}
-    counts: dict[tuple[Ref, str], int] = {}
+    counts: dict[tuple[ObjectRef, str], int] = {}
     for task in sorted(tasks.values(), key=lambda t: _born(machine, t.key, steps)):
         counts[task.this, task.code.name] = numbers[task.key] = counts.get((task.this, task.code.name), 0) + 1
     return [
@@ -238,7 +243,7 @@ def step_label(name: str, method: str, number: int, picks: tuple[int, ...]) -> s
     return sys.intern(f"{name}.{method}{f'#{number}' if number > 1 else ''}{results}")
 
 
-def _born(machine: Machine, key: int, steps: list[Step]) -> tuple[int, ...]:
+def _born(machine: ActorMachine, key: int, steps: list[TakenStep]) -> tuple[int, ...]:
     """When a thing was made in this run: the step, then the how-manieth making of its maker."""
     origin = machine.interned.origin(key)
     if isinstance(origin[0], str):
@@ -250,7 +255,7 @@ def _born(machine: Machine, key: int, steps: list[Step]) -> tuple[int, ...]:
     return (made_in[-1], number)
 
 
-def _outcome(state: State, leaf: Leaf) -> Outcome:
+def _outcome(state: State, leaf: TreeLeaf) -> Outcome:
     if state.failures():
         return "failed"
     if leaf.deadlock:
@@ -258,7 +263,7 @@ def _outcome(state: State, leaf: Leaf) -> Outcome:
     return "waiting" if leaf.waiting else "completed"
 
 
-def renamed(value: Value, state: State, names: dict[Ref, str]) -> Value:
+def renamed(value: Value, state: State, names: dict[ObjectRef, str]) -> Value:
     """An expression with `s0.b.r` written as the field of the object that s0.b turned out to be."""
     if not isinstance(value, Expr):
         return value
@@ -271,7 +276,7 @@ def renamed(value: Value, state: State, names: dict[Ref, str]) -> Value:
     return substitute(value, changed) if changed else value
 
 
-def _renamed_name(name: str, state: State, names: dict[Ref, str]) -> str:
+def _renamed_name(name: str, state: State, names: dict[ObjectRef, str]) -> str:
     owner, dot, field = name.rpartition(".")
     if dot:
         for ref in state.assumed:

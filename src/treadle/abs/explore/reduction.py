@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from treadle.abs.explore.criteria import Cut
-from treadle.abs.explore.effects import Calls, Effect, remaining
 from treadle.abs.language.model import Class
-from treadle.abs.machine.machine import Machine
+from treadle.abs.machine.criteria import BoundReached
+from treadle.abs.machine.effects import Calls, CodeEffect, remaining
+from treadle.abs.machine.machine import ActorMachine
 from treadle.abs.machine.polynomial import identical
-from treadle.abs.machine.state import State, Task
-from treadle.abs.machine.values import Failure, Fut, Ref, Unknown, Value, parts
+from treadle.abs.machine.state import ActorTask, State
+from treadle.abs.machine.values import FailedFuture, Fut, ObjectRef, Unknown, Value, parts
 from treadle.symbolic.expr import terms as E
 from treadle.symbolic.expr.terms import Expr
 
@@ -23,7 +23,7 @@ from treadle.symbolic.expr.terms import Expr
 class Reduction:
     """The reductions for one machine."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: ActorMachine) -> None:
         self._machine = machine
         self.calls = Calls.of(machine.image)
         self._chains: dict[tuple[Class, str, int, Class], tuple[frozenset[str], frozenset[Class], bool]] = {}
@@ -31,7 +31,7 @@ class Reduction:
 
     # ---- independence from the text
 
-    def independent(self, state: State, one: Task, two: Task) -> bool:
+    def independent(self, state: State, one: ActorTask, two: ActorTask) -> bool:
         """Whether the two tasks can be exchanged wherever both can run, judging by the program text."""
         if self._group(state, one) is not self._group(state, two):
             return not (self._may_see(state, one, two) or self._may_see(state, two, one))
@@ -44,7 +44,7 @@ class Reduction:
         return found
 
     @staticmethod
-    def _apart(one: Effect, two: Effect, same_object: bool) -> bool:
+    def _apart(one: CodeEffect, two: CodeEffect, same_object: bool) -> bool:
         if one.blocks or two.blocks:
             return False  # a task that holds the actor while it waits can keep the other one from ever running
         if not same_object:
@@ -52,10 +52,10 @@ class Reduction:
         return not (one.writes & (two.reads | two.writes) or two.writes & one.reads)
 
     @staticmethod
-    def _group(state: State, task: Task) -> Ref:
+    def _group(state: State, task: ActorTask) -> ObjectRef:
         return state.groups.get(task.this, task.this) if state.groups else task.this
 
-    def _may_see(self, state: State, filler: Task, poller: Task) -> bool:
+    def _may_see(self, state: State, filler: ActorTask, poller: ActorTask) -> bool:
         """Whether the one task's end can be noticed by the other one looking at a future."""
         if not remaining(poller.code, poller.pc).polls:
             return False
@@ -65,7 +65,7 @@ class Reduction:
 
     # ---- stability
 
-    def stable(self, state: State, group: Ref) -> bool:
+    def stable(self, state: State, group: ObjectRef) -> bool:
         """Whether nobody else can give this actor a task that matters for the order of the ones it has."""
         if group in state.active:
             return True  # it can only go on with the task that holds it
@@ -83,12 +83,14 @@ class Reduction:
         return all(self._resumes_harmlessly(state, task, group, own) for task in own if task.waiting is not None)
 
     @staticmethod
-    def _classes(state: State, group: Ref) -> list[Class]:
+    def _classes(state: State, group: ObjectRef) -> list[Class]:
         if not state.groups:
             return [group.cls]
         return [group.cls, *(ref.cls for ref, home in state.groups.items() if home is group)]
 
-    def _harmless(self, state: State, task: Task, group: Ref, classes: list[Class], own: tuple[Task, ...]) -> bool:
+    def _harmless(
+        self, state: State, task: ActorTask, group: ObjectRef, classes: list[Class], own: tuple[ActorTask, ...]
+    ) -> bool:
         for cls in classes:
             methods, carriers, learns = self._chain(task, cls)
             if not methods:
@@ -99,7 +101,7 @@ class Reduction:
                 return False  # condition 3 fails: someone on a chain knows the actor
         return True
 
-    def _chain(self, task: Task, target: Class) -> tuple[frozenset[str], frozenset[Class], bool]:
+    def _chain(self, task: ActorTask, target: Class) -> tuple[frozenset[str], frozenset[Class], bool]:
         """Methods of the target class the task can cause; classes on the way; whether values of futures matter."""
         owner = task.this.cls
         key = (owner, task.code.name, task.pc, target)
@@ -114,11 +116,11 @@ class Reduction:
             found = self._chains[key] = (methods, frozenset({owner, *(cls for cls, _ in between)}), learns)
         return found
 
-    def _method_apart(self, cls: Class, method: str, own: tuple[Task, ...]) -> bool:
+    def _method_apart(self, cls: Class, method: str, own: tuple[ActorTask, ...]) -> bool:
         effect = remaining(self._machine.image.methods[cls, method], 0)
         return all(self._apart(effect, remaining(t.code, t.pc), t.this.cls is cls) for t in own)
 
-    def _referenced(self, state: State, group: Ref, carriers: frozenset[Class], learns: bool) -> bool:
+    def _referenced(self, state: State, group: ObjectRef, carriers: frozenset[Class], learns: bool) -> bool:
         """Whether an actor of the carrying classes, or one of its tasks, can hold a reference into the group."""
         members = {group, *(ref for ref, home in state.groups.items() if home is group)}
         for ref, fields in state.fields.items():
@@ -132,32 +134,34 @@ class Reduction:
                         return True
         return learns and self._mentions(state, state.futures.values(), members)
 
-    def _mentions(self, state: State, values: Iterable[Value], members: set[Ref]) -> bool:
+    def _mentions(self, state: State, values: Iterable[Value], members: set[ObjectRef]) -> bool:
         for value in values:
             kind = type(value)
             if kind is int or value is None or kind is Expr:
                 continue
-            if kind is Ref:
+            if kind is ObjectRef:
                 if value in members:
                     return True
             elif kind is tuple or kind is Unknown:
                 for part in parts(state.resolved(value)):
-                    if type(part) is Ref and part in members:
+                    if type(part) is ObjectRef and part in members:
                         return True
                     if type(part) is Unknown and self._may_alias(part, members):
                         return True
-            elif kind is Failure and self._mentions(state, (value.exception,), members):
+            elif kind is FailedFuture and self._mentions(state, (value.exception,), members):
                 return True
         return False
 
-    def _may_alias(self, unknown: Unknown, members: set[Ref]) -> bool:
+    def _may_alias(self, unknown: Unknown, members: set[ObjectRef]) -> bool:
         if not self._machine.selection.alias:
             return False
         if unknown.type.kind == "object":
             return any(ref.assumed and unknown.type.decl in ref.cls.supertypes() for ref in members)
         return any(ref.assumed for ref in members)  # data not built yet may hold a reference
 
-    def _resumes_harmlessly(self, state: State, waiting: Task, group: Ref, own: tuple[Task, ...]) -> bool:
+    def _resumes_harmlessly(
+        self, state: State, waiting: ActorTask, group: ObjectRef, own: tuple[ActorTask, ...]
+    ) -> bool:
         """A task that waits for somebody else's future is like a task that may arrive."""
         assert waiting.waiting is not None
         if not waiting.waiting.claims:
@@ -172,7 +176,7 @@ class Reduction:
 
     # ---- exact independence
 
-    def exchangeable(self, state: State, one: Task, two: Task) -> bool:
+    def exchangeable(self, state: State, one: ActorTask, two: ActorTask) -> bool:
         """Whether both orders of the two tasks lead to the same states from here, for every input on the path."""
         if self.independent(state, one, two):
             return True
@@ -183,16 +187,16 @@ class Reduction:
             return False
         return all(self._agree(a, b) for a in first for b in second)
 
-    def _both(self, state: State, one: Task, two: Task) -> list[State] | None:
+    def _both(self, state: State, one: ActorTask, two: ActorTask) -> list[State] | None:
         """Every way of running both, one directly after the other; None if that is not always possible."""
         found: list[State] = []
         for middle in self._machine.macro_step(state, one):
-            if isinstance(middle, Cut) or self._group(state, one) in middle.active:
+            if isinstance(middle, BoundReached) or self._group(state, one) in middle.active:
                 return None
             if two.waiting is not None:
                 return None  # whether it may go on can depend on the first: leave it dependent
             for end in self._machine.macro_step(middle, two):
-                if isinstance(end, Cut):
+                if isinstance(end, BoundReached):
                     return None
                 found.append(end)
         return found
@@ -238,7 +242,7 @@ class Reduction:
         if left is right:
             return True
         left, right = one.resolved(left), two.resolved(right)
-        if isinstance(left, Failure) and isinstance(right, Failure):
+        if isinstance(left, FailedFuture) and isinstance(right, FailedFuture):
             left, right = left.exception, right.exception
         if type(left) is tuple and type(right) is tuple:
             return (
@@ -247,8 +251,8 @@ class Reduction:
                 and all(self._equal(one, two, a, b, path) for a, b in zip(left[1:], right[1:], strict=True))
             )
         if isinstance(left, Expr) or isinstance(right, Expr):
-            if isinstance(left, Unknown | Ref | Fut | tuple | None) or isinstance(
-                right, Unknown | Ref | Fut | tuple | None
+            if isinstance(left, Unknown | ObjectRef | Fut | tuple | None) or isinstance(
+                right, Unknown | ObjectRef | Fut | tuple | None
             ):
                 return False
             if identical(left, right):
@@ -261,5 +265,5 @@ class Reduction:
         return bool(left == right)
 
 
-def _by_key(queue: Iterable[Task]) -> dict[int, Task]:
+def _by_key(queue: Iterable[ActorTask]) -> dict[int, ActorTask]:
     return {task.key: task for task in queue}

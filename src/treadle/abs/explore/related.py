@@ -7,9 +7,9 @@ away and reads again afterwards.
 
 from __future__ import annotations
 
-from treadle.abs.explore.effects import Calls, remaining, targets
 from treadle.abs.language.model import Class
 from treadle.abs.machine.code import Code
+from treadle.abs.machine.effects import Calls, remaining, targets
 from treadle.abs.machine.machine import Image
 
 

@@ -12,18 +12,18 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from treadle.abs.explore.cases import Case, encoded
-from treadle.abs.explore.criteria import Bounds, Cut, Selection
-from treadle.abs.explore.tree import Explorer
+from treadle.abs.explore.cases import ActorCase, encoded
+from treadle.abs.explore.tree import TreeExplorer
 from treadle.abs.language import syntax as S
 from treadle.abs.language import types as T
 from treadle.abs.language.model import Class, Data, Program
 from treadle.abs.language.parser import parse_expression
 from treadle.abs.language.types import AnyType, Type, substituted
-from treadle.abs.machine.machine import Image, Machine
-from treadle.abs.machine.state import State, Task
+from treadle.abs.machine.criteria import BoundReached, Bounds, OrderSelection
+from treadle.abs.machine.machine import ActorMachine, Image
+from treadle.abs.machine.state import ActorTask, State
 from treadle.abs.machine.system import Root, call, main_root
-from treadle.abs.machine.values import Failure, Ref, Value, show
+from treadle.abs.machine.values import FailedFuture, ObjectRef, Value, show
 from treadle.core.errors import UsageError
 
 _STEP = re.compile(r"^(\w+)\.(\w+)(?:#(\d+))?(?:\[([\d,]*)\])?$")
@@ -56,7 +56,7 @@ class Replayed:
     classes: dict[str, str] = field(default_factory=dict)
     deadlocked: bool = False
 
-    def same_as(self, case: Case) -> bool:
+    def same_as(self, case: ActorCase) -> bool:
         return (
             self.outcome == case.outcome
             and self.result == case.result
@@ -67,7 +67,7 @@ class Replayed:
 class Replay:
     """One run under way."""
 
-    def __init__(self, machine: Machine, state: State, entry: Task, names: dict[Ref, str]) -> None:
+    def __init__(self, machine: ActorMachine, state: State, entry: ActorTask, names: dict[ObjectRef, str]) -> None:
         self.machine = machine
         self.state = state
         self.entry = entry
@@ -77,13 +77,13 @@ class Replay:
         self.order: list[str] = []
         self._counts: dict[tuple[str, str], int] = {}
         self._step = 0
-        self.explorer = Explorer(machine, entry.key)
+        self.explorer = TreeExplorer(machine, entry.key)
         for queue in state.queues.values():
             for task in queue:
                 self._number(task)
         machine.observer = self._observe
 
-    def _number(self, task: Task) -> int:
+    def _number(self, task: ActorTask) -> int:
         key = (self.names[task.this], task.code.name)
         number = self._counts[key] = self._counts.get(key, 0) + 1
         self.numbers[task.key] = number
@@ -102,11 +102,11 @@ class Replay:
             text = f"{task.code.name}({args})"
             self.events.append(Event("call", self.names[source], self.names[task.this], text, self._step, number))
 
-    def runnable(self) -> list[Task]:
+    def runnable(self) -> list[ActorTask]:
         found = self.explorer.runnable(self.state)
         return [task for tasks in found.values() for task in tasks]
 
-    def run(self, task: Task, picks: tuple[int, ...] = ()) -> None:
+    def run(self, task: ActorTask, picks: tuple[int, ...] = ()) -> None:
         """One macro-step."""
         number = self.numbers[task.key]
         mark = f"#{number}" if number > 1 else ""
@@ -117,7 +117,7 @@ class Replay:
             self.order[-1] += f"[{','.join(map(str, taken))}]"
         self._step += 1
 
-    def find(self, label: str) -> tuple[Task, tuple[int, ...]]:
+    def find(self, label: str) -> tuple[ActorTask, tuple[int, ...]]:
         """The task a step of an order names."""
         match = _STEP.match(label)
         if match is None:
@@ -139,7 +139,7 @@ class Replay:
         )
         outcome = "failed" if failures else "deadlock" if deadlock else "waiting" if waiting else "completed"
         result = state.futures.get(self.machine.interned.future(self.entry.key))
-        if isinstance(result, Failure) or result == self.machine.image.constant("Unit"):
+        if isinstance(result, FailedFuture) or result == self.machine.image.constant("Unit"):
             result = None
         return Replayed(
             {
@@ -158,11 +158,11 @@ class Replay:
         )
 
 
-def known_machine(image: Image, bounds: Bounds | None = None) -> Machine:
-    return Machine(image, bounds or Bounds(None, None, None, 0, None), Selection(reduce="none"), None)
+def known_machine(image: Image, bounds: Bounds | None = None) -> ActorMachine:
+    return ActorMachine(image, bounds or Bounds(None, None, None, 0, None), OrderSelection(reduce="none"), None)
 
 
-def replayed(machine: Machine, cls: Class, method: str, case: Case) -> Replayed | None:
+def replayed(machine: ActorMachine, cls: Class, method: str, case: ActorCase) -> Replayed | None:
     """A case run again on a fresh machine; None if it cannot be."""
     fresh = known_machine(machine.image)
     objects = {name: (obj.cls, obj.fields, obj.group) for name, obj in case.initial.items()}
@@ -170,11 +170,11 @@ def replayed(machine: Machine, cls: Class, method: str, case: Case) -> Replayed 
     try:
         root, names = known_root(fresh, cls, method, case.arguments, objects, queue)
         return follow(fresh, root, names, case.order)
-    except (UsageError, Cut):
+    except (UsageError, BoundReached):
         return None
 
 
-def follow(machine: Machine, root: Root, names: dict[Ref, str], order: Sequence[str]) -> Replayed:
+def follow(machine: ActorMachine, root: Root, names: dict[ObjectRef, str], order: Sequence[str]) -> Replayed:
     """Run the tasks in the given order."""
     replay = Replay(machine, root.state, root.entry, names)
     for label in order:
@@ -182,24 +182,24 @@ def follow(machine: Machine, root: Root, names: dict[Ref, str], order: Sequence[
     return replay.report()
 
 
-def follow_main(machine: Machine, program: Program, order: Sequence[str]) -> Replayed:
+def follow_main(machine: ActorMachine, program: Program, order: Sequence[str]) -> Replayed:
     root = main_root(machine, program)
     return follow(machine, root, {root.entry.this: "main"}, order)
 
 
 def known_root(
-    machine: Machine,
+    machine: ActorMachine,
     cls: Class,
     method: str,
     arguments: Mapping[str, Any],
     objects: Mapping[str, tuple[str, Mapping[str, Any], str]],
     queue: Sequence[tuple[str, Mapping[str, Any]]] = (),
-) -> tuple[Root, dict[Ref, str]]:
+) -> tuple[Root, dict[ObjectRef, str]]:
     """A starting state with known objects; the first one is the receiver of the method."""
     if not objects:
         raise UsageError("a test needs at least one initial object, the one whose method is called")
     classes = {c.name: c for c, _ in machine.image.methods} | {c.name: c for c in machine.image.creation}
-    refs: dict[str, Ref] = {}
+    refs: dict[str, ObjectRef] = {}
     for name, (class_name, _, _) in objects.items():
         if class_name not in classes:
             raise UsageError(f"the model has no class '{class_name}' (object {name})")
@@ -230,7 +230,7 @@ def known_root(
     return Root(state, entry), {ref: name for name, ref in refs.items()}
 
 
-def decoded(value: Any, type_: AnyType, objects: Mapping[str, Ref]) -> Value:
+def decoded(value: Any, type_: AnyType, objects: Mapping[str, ObjectRef]) -> Value:
     """A value of a test as the machine holds it."""
     if value is None or isinstance(value, bool | int):
         return value
@@ -241,7 +241,7 @@ def decoded(value: Any, type_: AnyType, objects: Mapping[str, Ref]) -> Value:
     return _evaluated(parse_expression(value), T.settled(type_), objects)
 
 
-def _evaluated(exp: S.Exp, type_: AnyType, objects: Mapping[str, Ref]) -> Value:
+def _evaluated(exp: S.Exp, type_: AnyType, objects: Mapping[str, ObjectRef]) -> Value:
     match exp:
         case S.Literal_(value=value):
             return value
@@ -255,7 +255,7 @@ def _evaluated(exp: S.Exp, type_: AnyType, objects: Mapping[str, Ref]) -> Value:
             return Fraction(_evaluated(exp.left, type_, objects), _evaluated(exp.right, type_, objects))
         case S.Con(name="True") | S.Con(name="False"):
             return exp.name == "True"
-        case S.Call(name="list", args=[inner]):
+        case S.FunctionCall(name="list", args=[inner]):
             return _evaluated(inner, type_, objects)
         case S.Con() if isinstance(type_, Type) and isinstance(type_.decl, Data):
             con = next((c for c in type_.decl.constructors if c.name == exp.name), None)

@@ -10,45 +10,45 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from treadle.abs.explore.criteria import Cut, Progress
 from treadle.abs.explore.reduction import Reduction
+from treadle.abs.machine.criteria import BoundReached, TreeProgress
 from treadle.abs.machine.guards import holds
-from treadle.abs.machine.machine import Machine, Run, Thrown
-from treadle.abs.machine.state import State, Task
-from treadle.abs.machine.values import Ref
+from treadle.abs.machine.machine import ActorMachine, MacroStep, Thrown
+from treadle.abs.machine.state import ActorTask, State
+from treadle.abs.machine.values import ObjectRef
 
-Sleep = dict[int, Task]
+Sleep = dict[int, ActorTask]
 
 
 @dataclass(slots=True)
-class Node:
+class TreeNode:
     """One node of the recorded tree, for pictures."""
 
     label: str
     status: Literal["state", "test", "deadlock", "loop", "task", "actor", "pruned"] = "state"
-    children: list[Node] = field(default_factory=list)
+    children: list[TreeNode] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Leaf:
+class TreeLeaf:
     """The end of one run."""
 
     state: State
     deadlock: bool
-    waiting: list[Task]
+    waiting: list[ActorTask]
 
 
-class Explorer:
+class TreeExplorer:
     """Walks the tree below given root states and hands out its leaves."""
 
-    def __init__(self, machine: Machine, entry: int) -> None:
+    def __init__(self, machine: ActorMachine, entry: int) -> None:
         self.machine = machine
         self.entry = entry  # key of the task under test
-        self.progress = Progress()
+        self.progress = TreeProgress()
         self.reduction = Reduction(machine)
         self.stopped = False
-        self.on_state: Callable[[Progress], bool] | None = None  # returns False to stop
-        self.tree: Node | None = None  # set to record the tree
+        self.on_state: Callable[[TreeProgress], bool] | None = None  # returns False to stop
+        self.tree: TreeNode | None = None  # set to record the tree
         machine.entry = entry
         selection = machine.selection
         # In a queue that is served in order, and when objects take turns, no two tasks can be exchanged.
@@ -58,16 +58,16 @@ class Explorer:
         exchange = self.reduction.exchangeable if selection.reduce == "exact" else self.reduction.independent
         self._exchange = exchange
 
-    def leaves(self, roots: list[State]) -> Iterator[Leaf]:
+    def leaves(self, roots: list[State]) -> Iterator[TreeLeaf]:
         """All leaves, in depth-first order."""
         recorded = self.tree
         for root in roots:
-            stack: list[Iterator[tuple[State, Sleep, Node | None] | Leaf]] = [self._expand(root, {}, recorded)]
+            stack: list[Iterator[tuple[State, Sleep, TreeNode | None] | TreeLeaf]] = [self._expand(root, {}, recorded)]
             while stack:
                 item = next(stack[-1], None)
                 if item is None:
                     stack.pop()
-                elif isinstance(item, Leaf):
+                elif isinstance(item, TreeLeaf):
                     self.progress.tests += 1
                     self.progress.deadlocks += item.deadlock
                     yield item
@@ -81,8 +81,8 @@ class Explorer:
     # ---- one node
 
     def _expand(
-        self, state: State, sleep: Sleep, node: Node | None
-    ) -> Iterator[tuple[State, Sleep, Node | None] | Leaf]:
+        self, state: State, sleep: Sleep, node: TreeNode | None
+    ) -> Iterator[tuple[State, Sleep, TreeNode | None] | TreeLeaf]:
         runnable = self.runnable(state)
         if not runnable:
             yield from self._leaf(state, node)
@@ -95,47 +95,47 @@ class Explorer:
                 yield from self._run_each(settled, tasks, sleep, node)
 
     def _run_each(
-        self, state: State, tasks: list[Task], sleep: Sleep, node: Node | None
-    ) -> Iterator[tuple[State, Sleep, Node | None]]:
+        self, state: State, tasks: list[ActorTask], sleep: Sleep, node: TreeNode | None
+    ) -> Iterator[tuple[State, Sleep, TreeNode | None]]:
         limit = self.machine.bounds.tasks
         asleep = dict(sleep)
         for task in self._ordered(state, tasks):
             if self._sleeping and task.key in sleep:
                 if node is not None:
-                    node.children.append(Node(_label(task), "pruned"))
+                    node.children.append(TreeNode(_label(task), "pruned"))
                 continue
             if limit is not None and self._at_limit(state, task, limit):
                 self._cut("task", task, node)
                 continue
             below = {k: t for k, t in asleep.items() if self._exchange(state, t, task)} if asleep else asleep
             for after in self.machine.macro_step(state, task):
-                if isinstance(after, Cut):
+                if isinstance(after, BoundReached):
                     self._cut(after.kind, task, node)
                 else:
                     yield after, below, self._child(task, node)
             if self._sleeping:
                 asleep[task.key] = task
 
-    def _at_limit(self, state: State, task: Task, limit: int) -> bool:
+    def _at_limit(self, state: State, task: ActorTask, limit: int) -> bool:
         """Criterion task-level; the first run of the task under test and going on after a get do not count."""
         if state.switches.get(task.this, 0) < limit or (task.key == self.entry and not task.pc):
             return False
         return task not in state.active.values()
 
-    def _cut(self, kind: Literal["loop", "task", "actor"], task: Task, node: Node | None) -> None:
+    def _cut(self, kind: Literal["loop", "task", "actor"], task: ActorTask, node: TreeNode | None) -> None:
         self.progress.cuts.add(kind)
         if node is not None:
-            node.children.append(Node(_label(task), kind))
+            node.children.append(TreeNode(_label(task), kind))
 
     @staticmethod
-    def _child(task: Task, node: Node | None) -> Node | None:
+    def _child(task: ActorTask, node: TreeNode | None) -> TreeNode | None:
         if node is None:
             return None
-        child = Node(_label(task))
+        child = TreeNode(_label(task))
         node.children.append(child)
         return child
 
-    def _leaf(self, state: State, node: Node | None) -> Iterator[Leaf]:
+    def _leaf(self, state: State, node: TreeNode | None) -> Iterator[TreeLeaf]:
         waiting = [t for queue in state.queues.values() for t in queue]
         blocked = list(state.active.values())
         if self.machine.bounds.tasks is not None and any(
@@ -149,13 +149,13 @@ class Explorer:
         deadlock = bool(blocked) or any(t.waiting is not None and bool(t.waiting.claims) for t in waiting)
         if node is not None:
             node.status = "deadlock" if deadlock else "test"
-        yield Leaf(state, deadlock, blocked + waiting)
+        yield TreeLeaf(state, deadlock, blocked + waiting)
 
     # ---- who can run
 
-    def runnable(self, state: State) -> dict[Ref, list[Task]]:
+    def runnable(self, state: State) -> dict[ObjectRef, list[ActorTask]]:
         """The tasks that can run, or may be able to, by actor in order of creation."""
-        found: dict[Ref, list[Task]] = {}
+        found: dict[ObjectRef, list[ActorTask]] = {}
         for group, queue in state.queues.items():
             blocked = state.active.get(group) if state.active else None
             if blocked is not None:
@@ -167,42 +167,42 @@ class Explorer:
                     found[group] = tasks
         return found
 
-    def _claims_filled(self, state: State, task: Task) -> bool:
+    def _claims_filled(self, state: State, task: ActorTask) -> bool:
         assert task.waiting is not None
         slots = task.waiting.claim_slots
         if slots is not None:
             return all(task.env[s] in state.futures or task.env[s] is None for s in slots)
-        run = self._at(Run(self.machine, state, []), task)
+        run = self._at(MacroStep(self.machine, state, []), task)
         return all(c(run, list(task.env)) in state.futures for c in task.waiting.claims)
 
-    def _possible(self, state: State, task: Task) -> bool:
+    def _possible(self, state: State, task: ActorTask) -> bool:
         assert task.waiting is not None
         if not self._claims_filled(state, task):
             return False
         return not task.waiting.conditions or any(t for _, t in self._guard_cases(state, [task]))
 
     @staticmethod
-    def _at(run: Run, task: Task) -> Run:
+    def _at(run: MacroStep, task: ActorTask) -> MacroStep:
         run.this, run.task = task.this, task
         run.fields = list(run.state.fields[task.this])
         return run
 
-    def _guard_cases(self, state: State, tasks: list[Task]) -> list[tuple[State, list[Task]]]:
+    def _guard_cases(self, state: State, tasks: list[ActorTask]) -> list[tuple[State, list[ActorTask]]]:
         """The states in which it is decided which of the tasks' guards hold."""
 
-        def question(run: Run) -> list[Task]:
+        def question(run: MacroStep) -> list[ActorTask]:
             return [t for t in tasks if self._holds(run, t)]
 
         return self.machine.cases_of(state, question)
 
-    def _holds(self, run: Run, task: Task) -> bool:
+    def _holds(self, run: MacroStep, task: ActorTask) -> bool:
         assert task.waiting is not None
         try:
             return holds(task.waiting, self._at(run, task), list(task.env))
         except Thrown:
             return True  # the guard itself fails: running the task shows it
 
-    def _settle_guards(self, state: State, tasks: list[Task]) -> list[tuple[State, list[Task]]]:
+    def _settle_guards(self, state: State, tasks: list[ActorTask]) -> list[tuple[State, list[ActorTask]]]:
         undecided = [t for t in tasks if t.waiting is not None and t.waiting.conditions]
         if not undecided:
             return [(state, tasks)]
@@ -214,7 +214,7 @@ class Explorer:
 
     # ---- who runs next
 
-    def _chosen(self, state: State, runnable: dict[Ref, list[Task]]) -> list[Task]:
+    def _chosen(self, state: State, runnable: dict[ObjectRef, list[ActorTask]]) -> list[ActorTask]:
         """The tasks to try here: of one actor if that is enough, else of all."""
         selection = self.machine.selection
         if selection.objects == "round-robin":
@@ -225,7 +225,7 @@ class Explorer:
                     return runnable[group]
         return [task for tasks in runnable.values() for task in tasks]
 
-    def _preferred(self, state: State, runnable: dict[Ref, list[Task]]) -> list[Ref]:
+    def _preferred(self, state: State, runnable: dict[ObjectRef, list[ActorTask]]) -> list[ObjectRef]:
         """The youngest actor first, those at their task limit last: any order is right, this is the published one."""
         order = list(reversed(runnable))
         limit = self.machine.bounds.tasks
@@ -233,16 +233,16 @@ class Explorer:
             return order
         return sorted(order, key=lambda group: state.switches.get(group, 0) >= limit)
 
-    def _ordered(self, state: State, tasks: list[Task]) -> list[Task]:
+    def _ordered(self, state: State, tasks: list[ActorTask]) -> list[ActorTask]:
         selection = self.machine.selection.tasks
         if selection == "all":
             return tasks
-        by_group: dict[Ref, list[Task]] = {}
+        by_group: dict[ObjectRef, list[ActorTask]] = {}
         for task in tasks:
             by_group.setdefault(state.groups.get(task.this, task.this), []).append(task)
         return [mine[0] if selection == "fifo" else mine[-1] for mine in by_group.values()]
 
-    def _next_in_turn(self, state: State, runnable: dict[Ref, list[Task]]) -> Ref:
+    def _next_in_turn(self, state: State, runnable: dict[ObjectRef, list[ActorTask]]) -> ObjectRef:
         """The actor after the one that ran last, in order of creation."""
         order = list(state.queues)
         start = 0
@@ -252,6 +252,6 @@ class Explorer:
         return next(g for g in order[start:] + order[:start] if g in runnable)
 
 
-def _label(task: Task) -> str:
+def _label(task: ActorTask) -> str:
     where = f":{task.code.lines[task.pc]}" if task.pc else ""
     return f"{task.this.name or task.this.cls.name}.{task.code.name}{where}"

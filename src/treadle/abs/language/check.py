@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from treadle.abs.language import syntax as S
 from treadle.abs.language import types as T
-from treadle.abs.language.check_exp import ExpChecker, Scope
+from treadle.abs.language.check_exp import ExpChecker, VariableScope
 from treadle.abs.language.declare import Declared
 from treadle.abs.language.errors import AbsError
-from treadle.abs.language.model import Class, Function, Program
+from treadle.abs.language.model import AbsFunction, Class, Program
 from treadle.abs.language.names import resolve
 from treadle.abs.language.types import AnyType, Meta, settled
 
-_EFFECTS = (S.New, S.Send, S.SyncCall, S.AwaitCall, S.Get)
+_EFFECTS = (S.NewObject, S.Send, S.SyncCall, S.AwaitCall, S.GetFuture)
 
 
 def check(declared: Declared) -> Program:
@@ -24,16 +24,16 @@ def check(declared: Declared) -> Program:
         _class(cls, declared)
     if program.main is not None:
         checker = StatementChecker(ExpChecker(declared.names[program.main_module], [], {}), None)
-        checker.block(program.main, Scope(None, None))
+        checker.block(program.main, VariableScope(None, None))
     return program
 
 
-def _function(function: Function, declared: Declared) -> None:
+def _function(function: AbsFunction, declared: Declared) -> None:
     assert function.decl is not None
     assert function.decl.body is not None
-    functions: dict[str, Function | None] = dict.fromkeys(function.functions)
+    functions: dict[str, AbsFunction | None] = dict.fromkeys(function.functions)
     checker = ExpChecker(declared.names[function.module], function.type_params, functions)
-    scope = Scope()
+    scope = VariableScope()
     scope.own.update(function.params)
     _pure(function.decl.body, "a function")
     checker.check(function.decl.body, scope, function.result)
@@ -43,13 +43,13 @@ def _class(cls: Class, declared: Declared) -> None:
     names = declared.names[cls.module]
     for (_, type_), value in zip(cls.fields, cls.initial, strict=True):
         if value is not None:
-            if not isinstance(value, S.New):
+            if not isinstance(value, S.NewObject):
                 _pure(value, "a field's initial value")
-            ExpChecker(names, [], {}).check(value, Scope(None, cls), type_)
+            ExpChecker(names, [], {}).check(value, VariableScope(None, cls), type_)
     if cls.init is not None:
-        StatementChecker(ExpChecker(names, [], {}), None).block(cls.init, Scope(None, cls))
+        StatementChecker(ExpChecker(names, [], {}), None).block(cls.init, VariableScope(None, cls))
     for method in cls.own.values():
-        scope = Scope(None, cls)
+        scope = VariableScope(None, cls)
         scope.own.update(method.params)
         checker = StatementChecker(ExpChecker(names, [], {}), method.result)
         checker.block(method.body or [], scope)
@@ -62,9 +62,9 @@ def _returns(body: list[S.Statement]) -> bool:
     if not body:
         return False
     match body[-1]:
-        case S.Return() | S.Throw():
+        case S.ReturnStatement() | S.Throw():
             return True
-        case S.Block(body=inner):
+        case S.StatementBlock(body=inner):
             return _returns(inner)
         case S.If(then=then, otherwise=otherwise):
             return otherwise is not None and _returns([then]) and _returns([otherwise])
@@ -88,7 +88,7 @@ def _pure(exp: S.Exp, where: str) -> None:
 def children(exp: S.Exp) -> list[S.Exp]:
     """The expressions directly inside one."""
     match exp:
-        case S.Con(args=args) | S.Call(args=args) | S.PartialCall(args=args) | S.New(args=args):
+        case S.Con(args=args) | S.FunctionCall(args=args) | S.PartialCall(args=args) | S.NewObject(args=args):
             return list(args)
         case S.Unary(operand=operand):
             return [operand]
@@ -98,13 +98,13 @@ def children(exp: S.Exp) -> list[S.Exp]:
             return [exp.condition, exp.then, exp.otherwise]
         case S.Let():
             return [exp.value, exp.body]
-        case S.Case():
+        case S.CaseExp():
             return [exp.subject, *(b.body for b in exp.branches)]
         case S.As(value=value):
             return [value]
         case S.Send() | S.SyncCall() | S.AwaitCall():
             return [exp.receiver, *exp.args]
-        case S.Get(future=future):
+        case S.GetFuture(future=future):
             return [future]
     return []
 
@@ -116,27 +116,27 @@ class StatementChecker:
         self.exps = exps
         self.result = result
 
-    def block(self, body: list[S.Statement], scope: Scope) -> None:
+    def block(self, body: list[S.Statement], scope: VariableScope) -> None:
         for statement in body:
             self.statement(statement, scope)
 
-    def statement(self, statement: S.Statement, scope: Scope) -> None:
+    def statement(self, statement: S.Statement, scope: VariableScope) -> None:
         exps = self.exps
         match statement:
-            case S.Block(body=body):
+            case S.StatementBlock(body=body):
                 self.block(body, scope.inner())
             case S.VarDecl():
                 self._declare(statement, scope)
-            case S.Assign():
+            case S.Assignment():
                 target = exps.check(statement.target, scope)
                 if not isinstance(statement.target, S.Var | S.Field):
                     raise AbsError("only variables and fields can be assigned", statement.at)
                 self._value(statement.value, scope, target)
             case S.ExpStatement(value=value):
                 self._value(value, scope, None)
-                if not isinstance(value, (*_EFFECTS, S.Call)):
+                if not isinstance(value, (*_EFFECTS, S.FunctionCall)):
                     raise AbsError("this expression has no effect as a statement", statement.at)
-            case S.Return():
+            case S.ReturnStatement():
                 self._return(statement, scope)
             case S.Assert(condition=condition):
                 exps.boolean(condition, scope)
@@ -153,7 +153,7 @@ class StatementChecker:
                 self.statement(statement.then, scope.inner())
                 if statement.otherwise is not None:
                     self.statement(statement.otherwise, scope.inner())
-            case S.Await(guard=guard):
+            case S.AwaitStatement(guard=guard):
                 for claim in guard.claims:
                     exps.check(claim, scope, T.future(Meta()))
                 for condition in guard.conditions:
@@ -168,30 +168,30 @@ class StatementChecker:
                 if statement.finally_ is not None:
                     self.statement(statement.finally_, scope.inner())
 
-    def _value(self, exp: S.Exp, scope: Scope, expected: AnyType | None) -> None:
+    def _value(self, exp: S.Exp, scope: VariableScope, expected: AnyType | None) -> None:
         for child in children(exp):
             self._hoistable(child)
         self.exps.check(exp, scope, expected)
 
     def _hoistable(self, exp: S.Exp) -> None:
         """Effects may be nested only where they always happen, exactly once."""
-        if isinstance(exp, S.IfExp | S.Let | S.Case) or (isinstance(exp, S.Binary) and exp.op in ("&&", "||")):
+        if isinstance(exp, S.IfExp | S.Let | S.CaseExp) or (isinstance(exp, S.Binary) and exp.op in ("&&", "||")):
             _pure(exp, "a conditional expression")
         for child in children(exp):
             self._hoistable(child)
 
-    def _declare(self, statement: S.VarDecl, scope: Scope) -> None:
+    def _declare(self, statement: S.VarDecl, scope: VariableScope) -> None:
         declared = resolve(statement.declared, self.exps.names, self.exps.type_params)
         statement.resolved = declared
         if statement.name in scope.own:
             raise AbsError(f"variable '{statement.name}' is declared twice", statement.at)
         if statement.value is not None:
-            if isinstance(statement.value, S.IfExp | S.Let | S.Case):
+            if isinstance(statement.value, S.IfExp | S.Let | S.CaseExp):
                 _pure(statement.value, "a conditional expression")
             self._value(statement.value, scope, declared)
         scope.own[statement.name] = declared
 
-    def _return(self, statement: S.Return, scope: Scope) -> None:
+    def _return(self, statement: S.ReturnStatement, scope: VariableScope) -> None:
         expected = self.result if self.result is not None else T.UNIT
         if statement.value is None:
             if settled(expected) != T.UNIT:
@@ -199,7 +199,7 @@ class StatementChecker:
         else:
             self._value(statement.value, scope, expected)
 
-    def _foreach(self, statement: S.Foreach, scope: Scope) -> None:
+    def _foreach(self, statement: S.Foreach, scope: VariableScope) -> None:
         element: AnyType = Meta()
         self.exps.check(statement.values, scope, T.list_of(element))
         statement.element = element
@@ -209,7 +209,7 @@ class StatementChecker:
             inner.own[statement.index] = T.INT
         self.statement(statement.body, inner)
 
-    def _branches(self, branches: list[S.StatementBranch], subject: AnyType, scope: Scope) -> None:
+    def _branches(self, branches: list[S.StatementBranch], subject: AnyType, scope: VariableScope) -> None:
         for branch in branches:
             inner = scope.inner()
             self.exps.pattern(branch.pattern, subject, inner)

@@ -10,9 +10,9 @@ from typing import NoReturn
 
 from treadle.abs.language import syntax as S
 from treadle.abs.language import types as T
-from treadle.abs.language.errors import AbsError, AbsUnsupported, Place
-from treadle.abs.language.model import Class, Constructor, Data, Function, Interface, Method
-from treadle.abs.language.names import PARTIAL, Names, did_you_mean, resolve
+from treadle.abs.language.errors import AbsError, AbsPlace, AbsUnsupported
+from treadle.abs.language.model import AbsFunction, AbsMethod, Class, Constructor, Data, Interface
+from treadle.abs.language.names import PARTIAL, ModuleNames, did_you_mean, resolve
 from treadle.abs.language.types import AnyType, Meta, Type, fits, pruned, substituted
 
 _TIMED = {"now", "duration", "deadline", "durationValue", "timeDifference", "timeValue", "lowlevelDeadline", "thisDC"}
@@ -20,16 +20,16 @@ _ARITHMETIC = {"+", "-", "*", "/", "%"}
 _ORDER = {"<", ">", "<=", ">="}
 
 
-class Scope:
+class VariableScope:
     """The variables in sight: a chain of blocks, then the fields of the class."""
 
-    def __init__(self, outer: Scope | None = None, cls: Class | None = None) -> None:
+    def __init__(self, outer: VariableScope | None = None, cls: Class | None = None) -> None:
         self.outer = outer
         self.cls: Class | None = cls if outer is None else outer.cls
         self.own: dict[str, AnyType] = {}
 
     def local(self, name: str) -> AnyType | None:
-        scope: Scope | None = self
+        scope: VariableScope | None = self
         while scope is not None:
             if name in scope.own:
                 return scope.own[name]
@@ -41,27 +41,27 @@ class Scope:
 
     def known(self) -> list[str]:
         names: list[str] = [] if self.cls is None else self.cls.field_names()
-        scope: Scope | None = self
+        scope: VariableScope | None = self
         while scope is not None:
             names += scope.own
             scope = scope.outer
         return names
 
-    def inner(self) -> Scope:
-        return Scope(self)
+    def inner(self) -> VariableScope:
+        return VariableScope(self)
 
 
 class ExpChecker:
     """Checks expressions in one module, inside one method, function or main block."""
 
-    def __init__(self, names: Names, type_params: list[str], functions: dict[str, Function | None]) -> None:
+    def __init__(self, names: ModuleNames, type_params: list[str], functions: dict[str, AbsFunction | None]) -> None:
         self.names = names
         self.type_params = type_params
         self.function_params = functions
 
     # ---- the entry points
 
-    def check(self, exp: S.Exp, scope: Scope, expected: AnyType | None = None) -> AnyType:
+    def check(self, exp: S.Exp, scope: VariableScope, expected: AnyType | None = None) -> AnyType:
         """The type of an expression; an error if it does not fit the expected one."""
         found = self._type(exp, scope, None if expected is None else pruned(expected))
         exp.type = found
@@ -72,11 +72,11 @@ class ExpChecker:
             self._fail(f"a value of type {T.settled(found)} where {T.settled(expected)} is needed", exp.at)
         return found
 
-    def boolean(self, exp: S.Exp, scope: Scope) -> None:
+    def boolean(self, exp: S.Exp, scope: VariableScope) -> None:
         self.check(exp, scope, T.BOOL)
 
     @staticmethod
-    def _fail(sentence: str, at: Place) -> NoReturn:
+    def _fail(sentence: str, at: AbsPlace) -> NoReturn:
         raise AbsError(sentence, at)
 
     @staticmethod
@@ -85,7 +85,7 @@ class ExpChecker:
 
     # ---- one method per kind of expression
 
-    def _type(self, exp: S.Exp, scope: Scope, expected: AnyType | None) -> AnyType:
+    def _type(self, exp: S.Exp, scope: VariableScope, expected: AnyType | None) -> AnyType:
         match exp:
             case S.Literal_(value=str()):
                 return T.STRING
@@ -105,7 +105,7 @@ class ExpChecker:
                 return self._field(exp, scope)
             case S.Con():
                 return self._con(exp, scope, expected)
-            case S.Call():
+            case S.FunctionCall():
                 return self._call(exp, scope, expected)
             case S.PartialCall():
                 return self._partial_call(exp, scope, expected)
@@ -124,23 +124,23 @@ class ExpChecker:
                 inner = scope.inner()
                 inner.own[exp.name] = declared
                 return self.check(exp.body, inner, expected)
-            case S.Case():
+            case S.CaseExp():
                 return self._case(exp, scope, expected)
             case S.As():
                 return self._as(exp, scope)
-            case S.New():
+            case S.NewObject():
                 return self._new(exp, scope)
             case S.Send():
                 return T.future(self._method(exp, scope).result)
             case S.SyncCall() | S.AwaitCall():
                 return self._method(exp, scope).result
-            case S.Get():
+            case S.GetFuture():
                 result: AnyType = Meta()
                 self.check(exp.future, scope, T.future(result))
                 return result
         raise AssertionError(exp)
 
-    def _var(self, exp: S.Var, scope: Scope) -> AnyType:
+    def _var(self, exp: S.Var, scope: VariableScope) -> AnyType:
         local = scope.local(exp.name)
         if local is not None:
             exp.kind = "local"
@@ -153,7 +153,7 @@ class ExpChecker:
             self._fail(f"'{exp.name}' is a function; call it: {exp.name}(...)", exp.at)
         self._fail(f"there is no variable '{exp.name}'{did_you_mean(exp.name, scope.known())}", exp.at)
 
-    def _field(self, exp: S.Field, scope: Scope) -> AnyType:
+    def _field(self, exp: S.Field, scope: VariableScope) -> AnyType:
         self.check(exp.target, scope)
         if not isinstance(exp.target, S.This):
             self._fail("only fields of 'this' can be read; other objects are asked by calling a method", exp.at)
@@ -164,7 +164,7 @@ class ExpChecker:
             self._fail(f"class {scope.cls.name} has no field '{exp.name}'{hint}", exp.at)
         return found
 
-    def _con(self, exp: S.Con, scope: Scope, expected: AnyType | None) -> AnyType:
+    def _con(self, exp: S.Con, scope: VariableScope, expected: AnyType | None) -> AnyType:
         con = self.names.constructors.get(exp.name)
         if con is None:
             if isinstance(self.names.types.get(exp.name), Class):
@@ -179,7 +179,7 @@ class ExpChecker:
         self._args(f"constructor {exp.name}", exp.args, [substituted(p, meaning) for p in con.params], scope, exp.at)
         return result
 
-    def _call(self, exp: S.Call, scope: Scope, expected: AnyType | None) -> AnyType:
+    def _call(self, exp: S.FunctionCall, scope: VariableScope, expected: AnyType | None) -> AnyType:
         if exp.name in self.function_params:
             return self._call_of_parameter(exp, scope)
         partial = self.names.functions.get(exp.name + PARTIAL)
@@ -195,7 +195,7 @@ class ExpChecker:
         self._args(f"function {exp.name}", exp.args, params, scope, exp.at)
         return result
 
-    def _function(self, name: str, at: Place) -> Function:
+    def _function(self, name: str, at: AbsPlace) -> AbsFunction:
         found = self.names.functions.get(name)
         if found is not None:
             return found
@@ -203,13 +203,13 @@ class ExpChecker:
             raise AbsUnsupported(f"'{name}' (Timed ABS) is not supported by Treadle", at)
         self._fail(f"there is no function '{name}'{did_you_mean(name, self.names.functions)}", at)
 
-    def _call_of_parameter(self, exp: S.Call, scope: Scope) -> AnyType:
+    def _call_of_parameter(self, exp: S.FunctionCall, scope: VariableScope) -> AnyType:
         """A call of a function parameter: its type is known only where the partial function is used."""
         for arg in exp.args:
             self.check(arg, scope)
         return Meta()
 
-    def _partial_call(self, exp: S.PartialCall, scope: Scope, expected: AnyType | None) -> AnyType:
+    def _partial_call(self, exp: S.PartialCall, scope: VariableScope, expected: AnyType | None) -> AnyType:
         if exp.name + PARTIAL not in self.names.functions:
             self._fail(f"there is no partial function '{exp.name}'", exp.at)
         function = exp.function = self.names.functions[exp.name + PARTIAL]
@@ -228,16 +228,16 @@ class ExpChecker:
         self._args(f"function {exp.name}", exp.args, params, scope, exp.at)
         return result
 
-    def _args(self, what: str, args: list[S.Exp], params: list[AnyType], scope: Scope, at: Place) -> None:
+    def _args(self, what: str, args: list[S.Exp], params: list[AnyType], scope: VariableScope, at: AbsPlace) -> None:
         if len(args) != len(params):
             self._fail(f"{what} takes {len(params)} argument{'s' * (len(params) != 1)}, not {len(args)}", at)
         for arg, param in zip(args, params, strict=True):
             self.check(arg, scope, param)
 
-    def _number(self, exp: S.Exp, scope: Scope, expected: AnyType | None) -> AnyType:
+    def _number(self, exp: S.Exp, scope: VariableScope, expected: AnyType | None) -> AnyType:
         return self._as_number(self.check(exp, scope, expected if expected == T.INT else None), exp.at)
 
-    def _as_number(self, type_: AnyType, at: Place) -> AnyType:
+    def _as_number(self, type_: AnyType, at: AbsPlace) -> AnyType:
         found = pruned(type_)
         if isinstance(found, Meta):
             found.value = T.INT
@@ -246,7 +246,7 @@ class ExpChecker:
             self._fail(f"a number is needed here, not a value of type {found}", at)
         return found
 
-    def _binary(self, exp: S.Binary, scope: Scope, expected: AnyType | None) -> AnyType:
+    def _binary(self, exp: S.Binary, scope: VariableScope, expected: AnyType | None) -> AnyType:
         if exp.op in ("&&", "||"):
             self.boolean(exp.left, scope)
             self.boolean(exp.right, scope)
@@ -272,7 +272,7 @@ class ExpChecker:
         a, b = pruned(left), pruned(right)
         return isinstance(a, Type) and isinstance(b, Type) and a.kind == b.kind == "object"
 
-    def _arithmetic(self, exp: S.Binary, scope: Scope, expected: AnyType | None) -> AnyType:
+    def _arithmetic(self, exp: S.Binary, scope: VariableScope, expected: AnyType | None) -> AnyType:
         wanted = expected if expected == T.INT else None
         left = pruned(self.check(exp.left, scope, wanted))
         # a string takes anything on its other side; every part is checked once, or long sums would take for ever
@@ -287,7 +287,7 @@ class ExpChecker:
             self._fail("'%' needs two integers", exp.at)
         return max((left, right), key=lambda t: T.NUMBERS.index(t) if t in T.NUMBERS else 0)
 
-    def _join(self, exps: list[S.Exp], scopes: list[Scope], expected: AnyType | None) -> AnyType:
+    def _join(self, exps: list[S.Exp], scopes: list[VariableScope], expected: AnyType | None) -> AnyType:
         """The common type of branches."""
         result: AnyType = expected if expected is not None else Meta()
         for exp, scope in zip(exps, scopes, strict=True):
@@ -298,7 +298,7 @@ class ExpChecker:
                 result = found
         return result
 
-    def _case(self, exp: S.Case, scope: Scope, expected: AnyType | None) -> AnyType:
+    def _case(self, exp: S.CaseExp, scope: VariableScope, expected: AnyType | None) -> AnyType:
         subject = self.check(exp.subject, scope)
         scopes = []
         for branch in exp.branches:
@@ -307,7 +307,7 @@ class ExpChecker:
             scopes.append(inner)
         return self._join([b.body for b in exp.branches], scopes, expected)
 
-    def pattern(self, pattern: S.Pattern, subject: AnyType, scope: Scope) -> None:
+    def pattern(self, pattern: S.Pattern, subject: AnyType, scope: VariableScope) -> None:
         """Check a pattern against the type it is matched with; new names enter the scope."""
         pattern.type = subject
         match pattern:
@@ -331,7 +331,7 @@ class ExpChecker:
                 pattern.con = con
                 self._con_pattern(pattern, con, subject, scope)
 
-    def _con_pattern(self, pattern: S.ConPattern, con: Constructor, subject: AnyType, scope: Scope) -> None:
+    def _con_pattern(self, pattern: S.ConPattern, con: Constructor, subject: AnyType, scope: VariableScope) -> None:
         meaning: dict[str, AnyType] = {p: Meta() for p in con.data.type_params}
         self._pattern_fits(substituted(con.data.type, meaning), subject, pattern)
         if len(pattern.args) != len(con.params):
@@ -343,7 +343,7 @@ class ExpChecker:
         if not (fits(found, subject) or fits(subject, found)):
             self._fail(f"a pattern of type {T.settled(found)} for a value of type {T.settled(subject)}", pattern.at)
 
-    def _as(self, exp: S.As, scope: Scope) -> AnyType:
+    def _as(self, exp: S.As, scope: VariableScope) -> AnyType:
         self.check(exp.value, scope)
         target = self.names.types.get(exp.interface)
         if not isinstance(target, Interface | Class):
@@ -353,7 +353,7 @@ class ExpChecker:
 
     # ---- expressions with an effect
 
-    def _new(self, exp: S.New, scope: Scope) -> AnyType:
+    def _new(self, exp: S.NewObject, scope: VariableScope) -> AnyType:
         cls = self.names.types.get(exp.name)
         if not isinstance(cls, Class):
             known = [n for n, t in self.names.types.items() if isinstance(t, Class)]
@@ -364,14 +364,14 @@ class ExpChecker:
         self._args(f"class {cls.name}", exp.args, [t for _, t in cls.fields[: cls.params]], scope, exp.at)
         return cls.type
 
-    def _method(self, exp: S.Send | S.SyncCall | S.AwaitCall, scope: Scope) -> Method:
+    def _method(self, exp: S.Send | S.SyncCall | S.AwaitCall, scope: VariableScope) -> AbsMethod:
         receiver = pruned(self.check(exp.receiver, scope))
         if not isinstance(receiver, Type) or receiver.kind != "object":
             if isinstance(receiver, Type) and receiver.name.endswith(".DC"):
                 raise AbsUnsupported("a deployment component is not supported by Treadle", exp.at)
             self._fail(f"only objects have methods, not values of type {T.settled(receiver)}", exp.at)
         methods = receiver.decl.methods()
-        method: Method | None = methods.get(exp.method)
+        method: AbsMethod | None = methods.get(exp.method)
         if method is None:
             hint = did_you_mean(exp.method, methods)
             self._fail(f"{receiver} has no method '{exp.method}'{hint}", exp.at)

@@ -7,8 +7,16 @@ from __future__ import annotations
 
 from treadle.abs.language import syntax as S
 from treadle.abs.language.errors import AbsError
-from treadle.abs.language.model import Class, Constructor, Data, Function, Interface, Method, Program
-from treadle.abs.language.names import PARTIAL, STDLIB, Names, did_you_mean, exported_names, resolve, resolve_imports
+from treadle.abs.language.model import AbsFunction, AbsMethod, Class, Constructor, Data, Interface, Program
+from treadle.abs.language.names import (
+    PARTIAL,
+    STDLIB,
+    ModuleNames,
+    did_you_mean,
+    exported_names,
+    resolve,
+    resolve_imports,
+)
 from treadle.abs.language.types import AnyType, Type, fits
 
 
@@ -18,12 +26,12 @@ class Declared:
     def __init__(self, modules: list[S.Module], title: str) -> None:
         self.modules = modules
         self.program = Program(title)
-        self.names: dict[str, Names] = {}
+        self.names: dict[str, ModuleNames] = {}
         self.entities: dict[int, object] = {}  # id of a declaration -> its entity
         for module in modules:
             if module.name in self.names:
                 raise AbsError(f"module {module.name} is declared twice", module.at)
-            self.names[module.name] = Names(module.name)
+            self.names[module.name] = ModuleNames(module.name)
         for module in modules:
             self._introduce(module)
         exported = {m.name: exported_names(m, self.names[m.name]) for m in modules}
@@ -45,7 +53,7 @@ class Declared:
     def _introduce(self, module: S.Module) -> None:
         names = self.names[module.name]
         for decl in module.declarations:
-            entity: Data | Interface | Class | Constructor | Function
+            entity: Data | Interface | Class | Constructor | AbsFunction
             if isinstance(decl, S.DataDecl):
                 entity = data = Data(f"{module.name}.{decl.name}", decl.type_params)
                 for index, con in enumerate(decl.constructors):
@@ -63,7 +71,7 @@ class Declared:
                 root.constructors.append(entity)
             elif isinstance(decl, S.FunctionDecl):
                 unit = Type(f"{STDLIB}.Unit")
-                entity = Function(decl.name, module.name, decl, decl.type_params, decl.functions, [], unit)
+                entity = AbsFunction(decl.name, module.name, decl, decl.type_params, decl.functions, [], unit)
                 self.program.functions.append(entity)
             elif isinstance(decl, S.InterfaceDecl):
                 entity = Interface(decl.name, decl.at)
@@ -79,11 +87,11 @@ class Declared:
         assert isinstance(found, Data)
         return found
 
-    def _selectors(self, con: S.ConstructorDecl, data: Data, names: Names) -> None:
+    def _selectors(self, con: S.ConstructorDecl, data: Data, names: ModuleNames) -> None:
         for _, field in con.params:
             if field is not None and field not in names.functions:
                 unit = Type(f"{STDLIB}.Unit")
-                function = Function(field, names.module, None, data.type_params, [], [], unit, (field, data))
+                function = AbsFunction(field, names.module, None, data.type_params, [], [], unit, (field, data))
                 self.program.functions.append(function)
                 names.add(field, function)
 
@@ -102,7 +110,7 @@ class Declared:
         if pending:
             raise AbsError(f"type '{pending[0].name}' is defined by itself", pending[0].at)
 
-    def _mentions(self, use: S.TypeUse, names: Names, unresolved: set[int]) -> bool:
+    def _mentions(self, use: S.TypeUse, names: ModuleNames, unresolved: set[int]) -> bool:
         return id(names.types.get(use.name)) in unresolved or any(
             self._mentions(a, names, unresolved) for a in use.args
         )
@@ -116,7 +124,7 @@ class Declared:
                     made.params = [resolve(use, names, decl.type_params) for use, _ in con.params]
             elif isinstance(decl, S.ExceptionDecl) and isinstance(entity, Constructor):
                 entity.params = [resolve(use, names) for use, _ in decl.constructor.params]
-            elif isinstance(decl, S.FunctionDecl) and isinstance(entity, Function):
+            elif isinstance(decl, S.FunctionDecl) and isinstance(entity, AbsFunction):
                 entity.params = [(p.name, resolve(p.type, names, decl.type_params)) for p in decl.params]
                 entity.result = resolve(decl.result, names, decl.type_params)
         for function in self.program.functions:
@@ -155,7 +163,7 @@ class Declared:
                         seen.append(parent)
                         todo += parent.extends
 
-    def _interface(self, name: str, names: Names, decl: S.InterfaceDecl | S.ClassDecl) -> Interface:
+    def _interface(self, name: str, names: ModuleNames, decl: S.InterfaceDecl | S.ClassDecl) -> Interface:
         found = names.types.get(name)
         if isinstance(found, Interface):
             return found
@@ -188,14 +196,14 @@ class Declared:
                 _implements_all(entity)
 
 
-def _method(decl: S.Signature | S.MethodDecl, names: Names) -> Method:
+def _method(decl: S.Signature | S.MethodDecl, names: ModuleNames) -> AbsMethod:
     params: list[tuple[str, AnyType]] = []
     for param in decl.params:
         if param.name in dict(params):
             raise AbsError(f"parameter '{param.name}' is declared twice", param.at)
         params.append((param.name, resolve(param.type, names)))
     body = decl.body if isinstance(decl, S.MethodDecl) else None
-    return Method(decl.name, params, resolve(decl.result, names), decl.at, body)
+    return AbsMethod(decl.name, params, resolve(decl.result, names), decl.at, body)
 
 
 def _implements_all(cls: Class) -> None:

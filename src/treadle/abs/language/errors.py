@@ -12,7 +12,7 @@ from treadle.core.errors import Unsupported, UsageError
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class AbsSource:
     """One ABS text and the name it is shown under."""
 
     name: str
@@ -20,10 +20,10 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AbsPlace:
     """A position in a source: line and column count from one."""
 
-    source: Source
+    source: AbsSource
     line: int
     column: int
 
@@ -42,7 +42,7 @@ class Place:
 class AbsError(UsageError):
     """A mistake in an ABS text: syntax, name or type."""
 
-    def __init__(self, sentence: str, place: Place) -> None:
+    def __init__(self, sentence: str, place: AbsPlace) -> None:
         super().__init__(place.shown(sentence))
         self.sentence = sentence
         self.place = place
@@ -52,6 +52,6 @@ class AbsUnsupported(AbsError, Unsupported):
     """Correct ABS that Treadle does not execute: Timed ABS, deltas, product lines and the like."""
 
 
-def unsupported(construct: str, place: Place) -> AbsUnsupported:
+def unsupported(construct: str, place: AbsPlace) -> AbsUnsupported:
     """The one wording for everything that is ABS but is not executed here."""
     return AbsUnsupported(f"{construct} is not supported by Treadle", place)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from treadle.abs.language.check import check
 from treadle.abs.language.declare import Declared
-from treadle.abs.language.errors import Source
+from treadle.abs.language.errors import AbsSource
 from treadle.abs.language.model import Program
 from treadle.abs.language.parser import parse
 from treadle.abs.language.syntax import Module
@@ -19,8 +19,8 @@ _MODULE = re.compile(r"^\s*module\s+([A-Z][\w.]*)\s*;", re.MULTILINE)
 
 
 @cache
-def _library_source(path: Path) -> Source:
-    return Source(f"<{path.name}>", path.read_text(encoding="utf-8"))
+def _library_source(path: Path) -> AbsSource:
+    return AbsSource(f"<{path.name}>", path.read_text(encoding="utf-8"))
 
 
 def load(path: str | Path) -> Program:
@@ -30,7 +30,7 @@ def load(path: str | Path) -> Program:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from None
-    modules = parse(Source(str(path), text))
+    modules = parse(AbsSource(str(path), text))
     if not modules:
         raise UsageError(f"{path} declares no module; an ABS text begins with 'module Name;'")
     return _checked(_with_neighbours(modules, path), path.name)
@@ -38,7 +38,7 @@ def load(path: str | Path) -> Program:
 
 def loads(text: str, name: str = "<text>") -> Program:
     """The checked program of an ABS text."""
-    return _checked(parse(Source(name, text)), name)
+    return _checked(parse(AbsSource(name, text)), name)
 
 
 def _with_neighbours(modules: list[Module], path: Path) -> list[Module]:
@@ -56,7 +56,7 @@ def _with_neighbours(modules: list[Module], path: Path) -> list[Module]:
                     beside = _modules_beside(path)
                 if name in beside:
                     other = beside[name]
-                    found = parse(Source(str(other), other.read_text(encoding="utf-8")))
+                    found = parse(AbsSource(str(other), other.read_text(encoding="utf-8")))
                     for module in found:
                         if module.name not in known:
                             module.main = None  # only the file that was named runs

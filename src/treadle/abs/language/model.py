@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from treadle.abs.language import syntax as S
-from treadle.abs.language.errors import Place
+from treadle.abs.language.errors import AbsPlace
 from treadle.abs.language.types import AnyType, Type
 
 
@@ -35,7 +35,7 @@ class Data:
 
 
 @dataclass(eq=False, slots=True)
-class Function:
+class AbsFunction:
     name: str
     module: str
     decl: S.FunctionDecl | None
@@ -51,22 +51,22 @@ class Function:
 
 
 @dataclass(eq=False, slots=True)
-class Method:
+class AbsMethod:
     """A method as its callers see it (decl is None in an interface) or as its class defines it."""
 
     name: str
     params: list[tuple[str, AnyType]]
     result: AnyType
-    at: Place
+    at: AbsPlace
     body: list[S.Statement] | None = None
 
 
 @dataclass(eq=False, slots=True)
 class Interface:
     name: str
-    at: Place
+    at: AbsPlace
     extends: list[Interface] = field(default_factory=list)
-    own: dict[str, Method] = field(default_factory=dict)
+    own: dict[str, AbsMethod] = field(default_factory=dict)
 
     def supertypes(self) -> list[Interface | Class]:
         found: list[Interface | Class] = [self]
@@ -74,8 +74,8 @@ class Interface:
             found += [p for p in parent.supertypes() if p not in found]
         return found
 
-    def methods(self) -> dict[str, Method]:
-        merged: dict[str, Method] = {}
+    def methods(self) -> dict[str, AbsMethod]:
+        merged: dict[str, AbsMethod] = {}
         for parent in self.extends:
             merged.update(parent.methods())
         return {**merged, **self.own}
@@ -89,13 +89,13 @@ class Interface:
 class Class:
     name: str
     module: str
-    at: Place
+    at: AbsPlace
     implements: list[Interface] = field(default_factory=list)
     params: int = 0  # the first fields are the class parameters
     fields: list[tuple[str, AnyType]] = field(default_factory=list)
     initial: list[S.Exp | None] = field(default_factory=list)  # one per field, None for parameters and bare fields
     init: list[S.Statement] | None = None
-    own: dict[str, Method] = field(default_factory=dict)
+    own: dict[str, AbsMethod] = field(default_factory=dict)
 
     def supertypes(self) -> list[Interface | Class]:
         found: list[Interface | Class] = [self]
@@ -103,7 +103,7 @@ class Class:
             found += [p for p in parent.supertypes() if p not in found]
         return found
 
-    def methods(self) -> dict[str, Method]:
+    def methods(self) -> dict[str, AbsMethod]:
         return self.own
 
     def field_names(self) -> list[str]:
@@ -123,7 +123,7 @@ class Program:
 
     name: str
     classes: list[Class] = field(default_factory=list)
-    functions: list[Function] = field(default_factory=list)
+    functions: list[AbsFunction] = field(default_factory=list)
     data: list[Data] = field(default_factory=list)  # the standard library's first
     main: list[S.Statement] | None = None
     main_module: str = ""

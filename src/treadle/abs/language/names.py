@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from treadle.abs.language import syntax as S
-from treadle.abs.language.errors import AbsError, AbsUnsupported, Place, unsupported
-from treadle.abs.language.model import Class, Constructor, Data, Function, Interface
+from treadle.abs.language.errors import AbsError, AbsPlace, AbsUnsupported, unsupported
+from treadle.abs.language.model import AbsFunction, Class, Constructor, Data, Interface
 from treadle.abs.language.types import AnyType, Type
 
 STDLIB = "ABS.StdLib"
@@ -28,19 +28,19 @@ _OTHER_MODULES = {
     "ABS.SmartDeployer": "deployment (ABS.SmartDeployer)",
 }
 
-Entity = Data | Interface | Class | Constructor | Function
+Entity = Data | Interface | Class | Constructor | AbsFunction
 
 
 @dataclass(slots=True)
-class Names:
+class ModuleNames:
     """The names of one module: own and imported, each under its short and its full spelling."""
 
     module: str
     types: dict[str, Data | Interface | Class] = field(default_factory=dict)
     constructors: dict[str, Constructor] = field(default_factory=dict)
-    functions: dict[str, Function] = field(default_factory=dict)
+    functions: dict[str, AbsFunction] = field(default_factory=dict)
 
-    def add(self, name: str, entity: Entity, place: Place | None = None) -> None:
+    def add(self, name: str, entity: Entity, place: AbsPlace | None = None) -> None:
         table = self._table(entity)
         if place is not None and name in table and table[name] is not entity:
             raise AbsError(f"'{name}' is declared twice in module {self.module}", place)
@@ -50,12 +50,12 @@ class Names:
     def _table(self, entity: Entity) -> dict[str, Any]:
         if isinstance(entity, Constructor):
             return self.constructors
-        return self.functions if isinstance(entity, Function) else self.types
+        return self.functions if isinstance(entity, AbsFunction) else self.types
 
     def tables(self) -> list[dict[str, Any]]:
         return [self.types, self.constructors, self.functions]
 
-    def bring(self, origin: Names, wanted: Iterable[str] | None, place: Place | None) -> None:
+    def bring(self, origin: ModuleNames, wanted: Iterable[str] | None, place: AbsPlace | None) -> None:
         """Import names of another module (None: all that it has)."""
         names = None if wanted is None else set(wanted)
         for mine, theirs in zip(self.tables(), origin.tables(), strict=True):
@@ -75,7 +75,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
-def resolve_imports(module: S.Module, own: Names, all_names: dict[str, Names], exported: dict[str, Names]) -> None:
+def resolve_imports(
+    module: S.Module, own: ModuleNames, all_names: dict[str, ModuleNames], exported: dict[str, ModuleNames]
+) -> None:
     """Make the imports of a module visible in its names; the standard library always is."""
     for item in module.imports:
         if item.origin is not None:
@@ -91,7 +93,7 @@ def resolve_imports(module: S.Module, own: Names, all_names: dict[str, Names], e
         own.bring(exported[STDLIB], None, None)
 
 
-def _module(name: str, place: Place, known: dict[str, Names]) -> Names:
+def _module(name: str, place: AbsPlace, known: dict[str, ModuleNames]) -> ModuleNames:
     if name in known:
         return known[name]
     if name in _OTHER_MODULES:
@@ -99,9 +101,9 @@ def _module(name: str, place: Place, known: dict[str, Names]) -> Names:
     raise AbsError(f"there is no module '{name}'{did_you_mean(name, known)}", place)
 
 
-def exported_names(module: S.Module, own: Names) -> Names:
+def exported_names(module: S.Module, own: ModuleNames) -> ModuleNames:
     """What other modules may import."""
-    out = Names(module.name)
+    out = ModuleNames(module.name)
     for item in module.exports:
         out.bring(own, item.names, item.at)
     return out
@@ -110,7 +112,7 @@ def exported_names(module: S.Module, own: Names) -> Names:
 # ---- types as written
 
 
-def resolve(use: S.TypeUse, names: Names, parameters: Iterable[str] = ()) -> AnyType:
+def resolve(use: S.TypeUse, names: ModuleNames, parameters: Iterable[str] = ()) -> AnyType:
     """The type a written type stands for."""
     if use.name in parameters:
         return Type(use.name, (), "parameter")

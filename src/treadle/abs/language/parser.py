@@ -15,7 +15,7 @@ from typing import Any
 import lark
 
 from treadle.abs.language import syntax as S
-from treadle.abs.language.errors import AbsError, Place, Source, unsupported
+from treadle.abs.language.errors import AbsError, AbsPlace, AbsSource, unsupported
 
 # first word of a construct that ABS has and Treadle does not execute -> how the construct is called
 NOT_EXECUTED = {
@@ -45,7 +45,7 @@ def _parser() -> lark.Lark:
     return lark.Lark(grammar, parser="lalr", start=["start", "exp"], propagate_positions=True, maybe_placeholders=True)
 
 
-def parse(source: Source) -> list[S.Module]:
+def parse(source: AbsSource) -> list[S.Module]:
     """The modules of one ABS text."""
     try:
         tree = _parser().parse(source.text, start="start")
@@ -57,7 +57,7 @@ def parse(source: Source) -> list[S.Module]:
 @lru_cache(maxsize=4096)
 def parse_expression(text: str) -> S.Exp:
     """One expression, as tests write values down; not to be changed, the same text gives the same tree."""
-    source = Source("<value>", text)
+    source = AbsSource("<value>", text)
     try:
         tree = _parser().parse(text, start="exp")
     except lark.exceptions.UnexpectedInput as problem:
@@ -66,13 +66,13 @@ def parse_expression(text: str) -> S.Exp:
     return exp
 
 
-def _syntax_error(source: Source, problem: lark.exceptions.UnexpectedInput) -> AbsError:
+def _syntax_error(source: AbsSource, problem: lark.exceptions.UnexpectedInput) -> AbsError:
     line, column = problem.line, problem.column
     at_end = isinstance(problem, lark.exceptions.UnexpectedToken) and problem.token.type == "$END"
     if at_end or line is None or line < 1:
         lines = source.text.rstrip().splitlines() or [""]
         line, column = len(lines), len(lines[-1]) + 1
-    place = Place(source, line, max(column, 1))
+    place = AbsPlace(source, line, max(column, 1))
     lines = source.text.splitlines()
     rest = lines[line - 1][place.column - 1 :] if line <= len(lines) else ""
     word = rest[: next((i for i, c in enumerate(rest) if not (c.isalnum() or c == "_")), len(rest))]
@@ -117,7 +117,7 @@ def _readable(expected: set[str]) -> str:
 class _Builder:
     """Turns lark's tree into ours; one method per rule, each given the rule's children, already built."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: AbsSource) -> None:
         self._source = source
 
     def build(self, tree: Any) -> Any:
@@ -125,18 +125,18 @@ class _Builder:
             return tree
         children = [self.build(child) for child in tree.children]
         method: Callable[..., Any] = getattr(self, "_" + tree.data.rstrip("_"))
-        place = Place(self._source, getattr(tree.meta, "line", 1), getattr(tree.meta, "column", 1))
+        place = AbsPlace(self._source, getattr(tree.meta, "line", 1), getattr(tree.meta, "column", 1))
         return method(place, children)
 
-    def _place(self, token: Any) -> Place:
-        return Place(self._source, token.line, token.column)
+    def _place(self, token: Any) -> AbsPlace:
+        return AbsPlace(self._source, token.line, token.column)
 
-    def _start(self, at: Place, c: list[Any]) -> Any:
+    def _start(self, at: AbsPlace, c: list[Any]) -> Any:
         return c
 
     # ---- modules and declarations
 
-    def _module(self, at: Place, c: list[Any]) -> S.Module:
+    def _module(self, at: AbsPlace, c: list[Any]) -> S.Module:
         *parts, main = c[1:]
         return S.Module(
             str(c[0]),
@@ -147,76 +147,76 @@ class _Builder:
             at=at,
         )
 
-    def _export(self, at: Place, c: list[Any]) -> S.Export:
+    def _export(self, at: AbsPlace, c: list[Any]) -> S.Export:
         return S.Export(c[0], None if c[1] is None else str(c[1]), at=at)
 
-    def _export_all(self, at: Place, c: list[Any]) -> S.Export:
+    def _export_all(self, at: AbsPlace, c: list[Any]) -> S.Export:
         return S.Export(None, None if c[0] is None else str(c[0]), at=at)
 
-    def _import_names(self, at: Place, c: list[Any]) -> S.Import:
+    def _import_names(self, at: AbsPlace, c: list[Any]) -> S.Import:
         return S.Import(c[0], None if c[1] is None else str(c[1]), at=at)
 
-    def _import_all(self, at: Place, c: list[Any]) -> S.Import:
+    def _import_all(self, at: AbsPlace, c: list[Any]) -> S.Import:
         return S.Import(None, str(c[0]), at=at)
 
-    def _any_names(self, at: Place, c: list[Any]) -> list[str]:
+    def _any_names(self, at: AbsPlace, c: list[Any]) -> list[str]:
         return c
 
-    def _any_name(self, at: Place, c: list[Any]) -> str:
+    def _any_name(self, at: AbsPlace, c: list[Any]) -> str:
         return str(c[0])
 
-    def _declaration(self, at: Place, c: list[Any]) -> Any:
+    def _declaration(self, at: AbsPlace, c: list[Any]) -> Any:
         return c[-1]
 
-    def _data_decl(self, at: Place, c: list[Any]) -> S.DataDecl:
+    def _data_decl(self, at: AbsPlace, c: list[Any]) -> S.DataDecl:
         return S.DataDecl(str(c[0]), c[1] or [], [x for x in c[2:] if x is not None], at=at)
 
-    def _constructor(self, at: Place, c: list[Any]) -> S.ConstructorDecl:
+    def _constructor(self, at: AbsPlace, c: list[Any]) -> S.ConstructorDecl:
         return S.ConstructorDecl(str(c[0]), [p for p in c[1:] if p is not None], at=at)
 
-    def _constructor_param(self, at: Place, c: list[Any]) -> tuple[S.TypeUse, str | None]:
+    def _constructor_param(self, at: AbsPlace, c: list[Any]) -> tuple[S.TypeUse, str | None]:
         return c[0], None if c[1] is None else str(c[1])
 
-    def _type_params(self, at: Place, c: list[Any]) -> list[str]:
+    def _type_params(self, at: AbsPlace, c: list[Any]) -> list[str]:
         return [str(x) for x in c]
 
-    def _type_decl(self, at: Place, c: list[Any]) -> S.TypeDecl:
+    def _type_decl(self, at: AbsPlace, c: list[Any]) -> S.TypeDecl:
         return S.TypeDecl(str(c[0]), c[-1], at=at)
 
-    def _exception_decl(self, at: Place, c: list[Any]) -> S.ExceptionDecl:
+    def _exception_decl(self, at: AbsPlace, c: list[Any]) -> S.ExceptionDecl:
         return S.ExceptionDecl(self._constructor(at, c), at=at)
 
-    def _function_decl(self, at: Place, c: list[Any]) -> S.FunctionDecl:
+    def _function_decl(self, at: AbsPlace, c: list[Any]) -> S.FunctionDecl:
         result, name, type_params, params, body = c
         return S.FunctionDecl(result, str(name), type_params or [], [], params, body, at=self._place(name))
 
-    def _partial_function(self, at: Place, c: list[Any]) -> S.FunctionDecl:
+    def _partial_function(self, at: AbsPlace, c: list[Any]) -> S.FunctionDecl:
         result, name, type_params, functions, params, body = c
         return S.FunctionDecl(result, str(name), type_params or [], functions, params, body, at=self._place(name))
 
-    def _fn_names(self, at: Place, c: list[Any]) -> list[str]:
+    def _fn_names(self, at: AbsPlace, c: list[Any]) -> list[str]:
         return [str(x) for x in c]
 
-    def _function_body(self, at: Place, c: list[Any]) -> S.Exp | None:
+    def _function_body(self, at: AbsPlace, c: list[Any]) -> S.Exp | None:
         return c[0] if isinstance(c[0], S.Exp) else None
 
-    def _params(self, at: Place, c: list[Any]) -> list[S.Param]:
+    def _params(self, at: AbsPlace, c: list[Any]) -> list[S.Param]:
         return [p for p in c if p is not None]
 
-    def _param(self, at: Place, c: list[Any]) -> S.Param:
+    def _param(self, at: AbsPlace, c: list[Any]) -> S.Param:
         return S.Param(c[-2], str(c[-1]), at=self._place(c[-1]))
 
-    def _interface_decl(self, at: Place, c: list[Any]) -> S.InterfaceDecl:
+    def _interface_decl(self, at: AbsPlace, c: list[Any]) -> S.InterfaceDecl:
         return S.InterfaceDecl(str(c[0]), c[1] or [], c[2:], at=self._place(c[0]))
 
-    def _upper_names(self, at: Place, c: list[Any]) -> list[str]:
+    def _upper_names(self, at: AbsPlace, c: list[Any]) -> list[str]:
         return [str(x) for x in c]
 
-    def _signature(self, at: Place, c: list[Any]) -> S.Signature:
+    def _signature(self, at: AbsPlace, c: list[Any]) -> S.Signature:
         result, name, params = c[-3:]
         return S.Signature(result, str(name), params, at=self._place(name))
 
-    def _class_decl(self, at: Place, c: list[Any]) -> S.ClassDecl:
+    def _class_decl(self, at: AbsPlace, c: list[Any]) -> S.ClassDecl:
         name, params, implements, *items = c
         blocks = [i for i in items if isinstance(i, list)]
         if len(blocks) > 1:
@@ -231,88 +231,88 @@ class _Builder:
             at=self._place(name),
         )
 
-    def _field_decl(self, at: Place, c: list[Any]) -> S.FieldDecl:
+    def _field_decl(self, at: AbsPlace, c: list[Any]) -> S.FieldDecl:
         *_, type_, name, value = c
         return S.FieldDecl(type_, str(name), value, at=self._place(name))
 
-    def _init_block(self, at: Place, c: list[Any]) -> list[S.Statement]:
+    def _init_block(self, at: AbsPlace, c: list[Any]) -> list[S.Statement]:
         return c
 
-    def _method(self, at: Place, c: list[Any]) -> S.MethodDecl:
+    def _method(self, at: AbsPlace, c: list[Any]) -> S.MethodDecl:
         start = next(i for i, x in enumerate(c) if isinstance(x, S.TypeUse))
         result, name, params, *body = c[start:]
         return S.MethodDecl(result, str(name), params, body, at=self._place(name))
 
-    def _main_block(self, at: Place, c: list[Any]) -> list[S.Statement]:
+    def _main_block(self, at: AbsPlace, c: list[Any]) -> list[S.Statement]:
         return [s for s in c if isinstance(s, S.Statement)]
 
-    def _type(self, at: Place, c: list[Any]) -> S.TypeUse:
+    def _type(self, at: AbsPlace, c: list[Any]) -> S.TypeUse:
         return S.TypeUse(str(c[0]), [a for a in c[1:] if a is not None], at=at)
 
-    def _annotations(self, at: Place, c: list[Any]) -> None:
+    def _annotations(self, at: AbsPlace, c: list[Any]) -> None:
         return None
 
-    def _annotation(self, at: Place, c: list[Any]) -> None:
+    def _annotation(self, at: AbsPlace, c: list[Any]) -> None:
         return None
 
-    def _annotation_item(self, at: Place, c: list[Any]) -> None:
+    def _annotation_item(self, at: AbsPlace, c: list[Any]) -> None:
         return None
 
-    def _name(self, at: Place, c: list[Any]) -> Any:
+    def _name(self, at: AbsPlace, c: list[Any]) -> Any:
         return c[0]
 
     # ---- statements
 
-    def _annotated(self, at: Place, c: list[Any]) -> S.Statement:
+    def _annotated(self, at: AbsPlace, c: list[Any]) -> S.Statement:
         statement: S.Statement = c[-1]
         return statement
 
-    def _block(self, at: Place, c: list[Any]) -> S.Block:
-        return S.Block(c, at=at)
+    def _block(self, at: AbsPlace, c: list[Any]) -> S.StatementBlock:
+        return S.StatementBlock(c, at=at)
 
-    def _var_decl(self, at: Place, c: list[Any]) -> S.VarDecl:
+    def _var_decl(self, at: AbsPlace, c: list[Any]) -> S.VarDecl:
         *_, type_, name, value = c
         return S.VarDecl(type_, str(name), value, at=self._place(name))
 
-    def _assign(self, at: Place, c: list[Any]) -> S.Assign:
-        return S.Assign(c[0], c[1], at=at)
+    def _assign(self, at: AbsPlace, c: list[Any]) -> S.Assignment:
+        return S.Assignment(c[0], c[1], at=at)
 
-    def _exp_statement(self, at: Place, c: list[Any]) -> S.ExpStatement:
+    def _exp_statement(self, at: AbsPlace, c: list[Any]) -> S.ExpStatement:
         return S.ExpStatement(c[0], at=at)
 
-    def _skip(self, at: Place, c: list[Any]) -> S.Skip:
+    def _skip(self, at: AbsPlace, c: list[Any]) -> S.Skip:
         return S.Skip(at=at)
 
-    def _suspend(self, at: Place, c: list[Any]) -> S.Suspend:
+    def _suspend(self, at: AbsPlace, c: list[Any]) -> S.Suspend:
         return S.Suspend(at=at)
 
-    def _return(self, at: Place, c: list[Any]) -> S.Return:
-        return S.Return(c[0] if c else None, at=at)
+    def _return(self, at: AbsPlace, c: list[Any]) -> S.ReturnStatement:
+        return S.ReturnStatement(c[0] if c else None, at=at)
 
-    def _assert(self, at: Place, c: list[Any]) -> S.Assert:
+    def _assert(self, at: AbsPlace, c: list[Any]) -> S.Assert:
         return S.Assert(c[0], at=at)
 
-    def _throw(self, at: Place, c: list[Any]) -> S.Throw:
+    def _throw(self, at: AbsPlace, c: list[Any]) -> S.Throw:
         return S.Throw(c[0], at=at)
 
-    def _while(self, at: Place, c: list[Any]) -> S.While:
+    def _while(self, at: AbsPlace, c: list[Any]) -> S.While:
         return S.While(c[0], c[1], at=at)
 
-    def _foreach(self, at: Place, c: list[Any]) -> S.Foreach:
+    def _foreach(self, at: AbsPlace, c: list[Any]) -> S.Foreach:
         return S.Foreach(str(c[0]), None if c[1] is None else str(c[1]), c[2], c[3], at=at)
 
-    def _if(self, at: Place, c: list[Any]) -> S.If:
+    def _if(self, at: AbsPlace, c: list[Any]) -> S.If:
         return S.If(c[0], c[1], c[2], at=at)
 
-    def _await(self, at: Place, c: list[Any]) -> S.Statement:
-        guard: S.Guard = c[0]
+    def _await(self, at: AbsPlace, c: list[Any]) -> S.Statement:
+        guard: S.AwaitGuard = c[0]
         if not guard.claims and len(guard.conditions) == 1 and isinstance(guard.conditions[0], S.Send):
             send = guard.conditions[0]
             call = S.AwaitCall(send.receiver, send.method, send.args, at=at)
             return S.ExpStatement(call, at=at)
-        return S.Await(guard, at=at)
+        return S.AwaitStatement(guard, at=at)
 
-    def _guard(self, at: Place, c: list[Any]) -> S.Guard:
+    def _guard(self, at: AbsPlace, c: list[Any]) -> S.AwaitGuard:
         claims: list[S.Exp] = []
         conditions: list[S.Exp] = []
         for is_claim, exp in c:
@@ -320,156 +320,156 @@ class _Builder:
                 conditions.append(exp.left)  # `await b && f?` parses as `await (b && f)?`
                 exp = exp.right
             (claims if is_claim else conditions).append(exp)
-        return S.Guard(claims, conditions, at=at)
+        return S.AwaitGuard(claims, conditions, at=at)
 
-    def _claim(self, at: Place, c: list[Any]) -> tuple[bool, S.Exp]:
+    def _claim(self, at: AbsPlace, c: list[Any]) -> tuple[bool, S.Exp]:
         return True, c[0]
 
-    def _condition(self, at: Place, c: list[Any]) -> tuple[bool, S.Exp]:
+    def _condition(self, at: AbsPlace, c: list[Any]) -> tuple[bool, S.Exp]:
         return False, c[0]
 
-    def _switch(self, at: Place, c: list[Any]) -> S.Switch:
+    def _switch(self, at: AbsPlace, c: list[Any]) -> S.Switch:
         return S.Switch(c[0], c[1:], at=at)
 
-    def _statement_branch(self, at: Place, c: list[Any]) -> S.StatementBranch:
+    def _statement_branch(self, at: AbsPlace, c: list[Any]) -> S.StatementBranch:
         return S.StatementBranch(c[0], c[1], at=at)
 
-    def _catches(self, at: Place, c: list[Any]) -> list[S.StatementBranch]:
+    def _catches(self, at: AbsPlace, c: list[Any]) -> list[S.StatementBranch]:
         return c
 
-    def _try(self, at: Place, c: list[Any]) -> S.Try:
+    def _try(self, at: AbsPlace, c: list[Any]) -> S.Try:
         return S.Try(c[0], c[1], c[2], at=at)
 
     # ---- patterns
 
-    def _wildcard(self, at: Place, c: list[Any]) -> S.Pattern:
+    def _wildcard(self, at: AbsPlace, c: list[Any]) -> S.Pattern:
         return S.AnyPattern(at=at)
 
-    def _pattern_var(self, at: Place, c: list[Any]) -> S.Pattern:
+    def _pattern_var(self, at: AbsPlace, c: list[Any]) -> S.Pattern:
         return S.VarPattern(str(c[0]), at=at)
 
-    def _pattern_int(self, at: Place, c: list[Any]) -> S.Pattern:
+    def _pattern_int(self, at: AbsPlace, c: list[Any]) -> S.Pattern:
         return S.LiteralPattern(-int(c[-1]) if len(c) > 1 else int(c[-1]), at=at)
 
-    def _pattern_string(self, at: Place, c: list[Any]) -> S.Pattern:
+    def _pattern_string(self, at: AbsPlace, c: list[Any]) -> S.Pattern:
         return S.LiteralPattern(_text(c[0]), at=at)
 
-    def _pattern_null(self, at: Place, c: list[Any]) -> S.Pattern:
+    def _pattern_null(self, at: AbsPlace, c: list[Any]) -> S.Pattern:
         return S.LiteralPattern(None, at=at)
 
-    def _pattern_con(self, at: Place, c: list[Any]) -> S.Pattern:
+    def _pattern_con(self, at: AbsPlace, c: list[Any]) -> S.Pattern:
         return S.ConPattern(str(c[0]), [p for p in c[1:] if p is not None], at=at)
 
     # ---- expressions
 
-    def _if_exp(self, at: Place, c: list[Any]) -> S.Exp:
+    def _if_exp(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.IfExp(c[0], c[1], c[2], at=at)
 
-    def _let(self, at: Place, c: list[Any]) -> S.Exp:
+    def _let(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         *bindings, body = c
         for declared, name, value in reversed(bindings):
             body = S.Let(declared, name, value, body, at=at)
         exp: S.Exp = body
         return exp
 
-    def _let_binding(self, at: Place, c: list[Any]) -> tuple[S.TypeUse, str, S.Exp]:
+    def _let_binding(self, at: AbsPlace, c: list[Any]) -> tuple[S.TypeUse, str, S.Exp]:
         return c[0], str(c[1]), c[2]
 
-    def _case(self, at: Place, c: list[Any]) -> S.Exp:
-        return S.Case(c[0], c[1], at=at)
+    def _case(self, at: AbsPlace, c: list[Any]) -> S.Exp:
+        return S.CaseExp(c[0], c[1], at=at)
 
-    def _exp_branches(self, at: Place, c: list[Any]) -> list[S.CaseBranch]:
+    def _exp_branches(self, at: AbsPlace, c: list[Any]) -> list[S.CaseBranch]:
         return c
 
-    def _exp_branch(self, at: Place, c: list[Any]) -> S.CaseBranch:
+    def _exp_branch(self, at: AbsPlace, c: list[Any]) -> S.CaseBranch:
         return S.CaseBranch(c[0], c[1], at=at)
 
-    def _or(self, at: Place, c: list[Any]) -> S.Exp:
+    def _or(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.Binary("||", c[0], c[1], at=at)
 
-    def _and(self, at: Place, c: list[Any]) -> S.Exp:
+    def _and(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.Binary("&&", c[0], c[1], at=at)
 
-    def _binary(self, at: Place, c: list[Any]) -> S.Exp:
+    def _binary(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.Binary(str(c[1]), c[0], c[2], at=at)
 
-    def _not(self, at: Place, c: list[Any]) -> S.Exp:
+    def _not(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.Unary("!", c[0], at=at)
 
-    def _negate(self, at: Place, c: list[Any]) -> S.Exp:
+    def _negate(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         operand = c[-1]
         if isinstance(operand, S.Literal_) and isinstance(operand.value, int | Fraction):
             return S.Literal_(-operand.value, at=at)
         return S.Unary("-", operand, at=at)
 
-    def _as(self, at: Place, c: list[Any]) -> S.Exp:
+    def _as(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.As(c[0], str(c[1]), False, at=at)
 
-    def _implements(self, at: Place, c: list[Any]) -> S.Exp:
+    def _implements(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.As(c[0], str(c[1]), True, at=at)
 
-    def _int(self, at: Place, c: list[Any]) -> S.Exp:
+    def _int(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.Literal_(int(c[0]), at=at)
 
-    def _float(self, at: Place, c: list[Any]) -> S.Exp:
+    def _float(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.Literal_(Fraction(str(c[0])), at=at)
 
-    def _string(self, at: Place, c: list[Any]) -> S.Exp:
+    def _string(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.Literal_(_text(c[0]), at=at)
 
-    def _this(self, at: Place, c: list[Any]) -> S.Exp:
+    def _this(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.This(at=at)
 
-    def _null(self, at: Place, c: list[Any]) -> S.Exp:
+    def _null(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.Null(at=at)
 
-    def _var(self, at: Place, c: list[Any]) -> S.Exp:
+    def _var(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.Var(str(c[0]), at=at)
 
-    def _con(self, at: Place, c: list[Any]) -> S.Exp:
+    def _con(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.Con(str(c[0]), c[1] or [], at=at)
 
-    def _call(self, at: Place, c: list[Any]) -> S.Exp:
-        return S.Call(str(c[0]), c[1], at=at)
+    def _call(self, at: AbsPlace, c: list[Any]) -> S.Exp:
+        return S.FunctionCall(str(c[0]), c[1], at=at)
 
-    def _variadic(self, at: Place, c: list[Any]) -> S.Exp:
+    def _variadic(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         """`list[a, b]` is `list(Cons(a, Cons(b, Nil)))`."""
         values: S.Exp = S.Con("Nil", [], at=at)
         for element in reversed(c[1]):
             values = S.Con("Cons", [element, values], at=at)
-        return S.Call(str(c[0]), [values], at=at)
+        return S.FunctionCall(str(c[0]), [values], at=at)
 
-    def _partial_call(self, at: Place, c: list[Any]) -> S.Exp:
+    def _partial_call(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.PartialCall(str(c[0]), c[1], c[2], at=at)
 
-    def _args(self, at: Place, c: list[Any]) -> list[S.Exp]:
+    def _args(self, at: AbsPlace, c: list[Any]) -> list[S.Exp]:
         return [a for a in c if a is not None]
 
-    def _parens(self, at: Place, c: list[Any]) -> S.Exp:
+    def _parens(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         exp: S.Exp = c[0]
         return exp
 
-    def _field(self, at: Place, c: list[Any]) -> S.Exp:
+    def _field(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.Field(c[0], str(c[1]), at=self._place(c[1]))
 
-    def _get(self, at: Place, c: list[Any]) -> S.Exp:
-        return S.Get(c[0], at=at)
+    def _get(self, at: AbsPlace, c: list[Any]) -> S.Exp:
+        return S.GetFuture(c[0], at=at)
 
-    def _sync_call(self, at: Place, c: list[Any]) -> S.Exp:
+    def _sync_call(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.SyncCall(c[0], str(c[1]), c[2], at=self._place(c[1]))
 
-    def _send(self, at: Place, c: list[Any]) -> S.Exp:
+    def _send(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.Send(c[0], str(c[1]), c[2], at=self._place(c[1]))
 
-    def _await_call(self, at: Place, c: list[Any]) -> S.Exp:
+    def _await_call(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         if not isinstance(c[0], S.Send):
             raise AbsError("'await' in an expression needs an asynchronous call: await o!m()", at)
         return S.AwaitCall(c[0].receiver, c[0].method, c[0].args, at=at)
 
-    def _new(self, at: Place, c: list[Any]) -> S.Exp:
-        return S.New("local" if c[0] == "local" else "cog", str(c[1]), c[2] or [], at=self._place(c[1]))
+    def _new(self, at: AbsPlace, c: list[Any]) -> S.Exp:
+        return S.NewObject("local" if c[0] == "local" else "cog", str(c[1]), c[2] or [], at=self._place(c[1]))
 
-    def _new_kind(self, at: Place, c: list[Any]) -> str:
+    def _new_kind(self, at: AbsPlace, c: list[Any]) -> str:
         return str(c[0])
 
 

@@ -10,25 +10,25 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
-from treadle.abs.language.errors import Place
+from treadle.abs.language.errors import AbsPlace
 
 
 @dataclass(slots=True, kw_only=True)
-class Node:
-    at: Place
+class SyntaxNode:
+    at: AbsPlace
 
 
 # ---- types as written
 
 
 @dataclass(slots=True)
-class TypeUse(Node):
+class TypeUse(SyntaxNode):
     name: str
     args: list[TypeUse]
 
 
 @dataclass(slots=True)
-class Param(Node):
+class Param(SyntaxNode):
     type: TypeUse
     name: str
 
@@ -37,7 +37,7 @@ class Param(Node):
 
 
 @dataclass(slots=True)
-class Exp(Node):
+class Exp(SyntaxNode):
     type: Any = field(default=None, init=False)  # a types.Type once checked
 
 
@@ -76,7 +76,7 @@ class Con(Exp):
 
 
 @dataclass(slots=True)
-class Call(Exp):
+class FunctionCall(Exp):
     name: str
     args: list[Exp]
     function: Any = field(default=None, init=False)  # a model.Function
@@ -120,13 +120,13 @@ class Let(Exp):
 
 
 @dataclass(slots=True)
-class CaseBranch(Node):
+class CaseBranch(SyntaxNode):
     pattern: Pattern
     body: Exp
 
 
 @dataclass(slots=True)
-class Case(Exp):
+class CaseExp(Exp):
     subject: Exp
     branches: list[CaseBranch]
 
@@ -143,7 +143,7 @@ class As(Exp):
 
 
 @dataclass(slots=True)
-class New(Exp):
+class NewObject(Exp):
     kind: Literal["cog", "local"]
     name: str
     args: list[Exp]
@@ -172,7 +172,7 @@ class AwaitCall(Exp):
 
 
 @dataclass(slots=True)
-class Get(Exp):
+class GetFuture(Exp):
     future: Exp
 
 
@@ -180,7 +180,7 @@ class Get(Exp):
 
 
 @dataclass(slots=True)
-class Pattern(Node):
+class Pattern(SyntaxNode):
     type: Any = field(default=None, init=False)
 
 
@@ -212,12 +212,12 @@ class ConPattern(Pattern):
 
 
 @dataclass(slots=True)
-class Statement(Node):
+class Statement(SyntaxNode):
     pass
 
 
 @dataclass(slots=True)
-class Block(Statement):
+class StatementBlock(Statement):
     body: list[Statement]
 
 
@@ -230,7 +230,7 @@ class VarDecl(Statement):
 
 
 @dataclass(slots=True)
-class Assign(Statement):
+class Assignment(Statement):
     target: Exp
     value: Exp
 
@@ -251,7 +251,7 @@ class Suspend(Statement):
 
 
 @dataclass(slots=True)
-class Return(Statement):
+class ReturnStatement(Statement):
     value: Exp | None
 
 
@@ -288,18 +288,18 @@ class If(Statement):
 
 
 @dataclass(slots=True)
-class Guard(Node):
+class AwaitGuard(SyntaxNode):
     claims: list[Exp]
     conditions: list[Exp]
 
 
 @dataclass(slots=True)
-class Await(Statement):
-    guard: Guard
+class AwaitStatement(Statement):
+    guard: AwaitGuard
 
 
 @dataclass(slots=True)
-class StatementBranch(Node):
+class StatementBranch(SyntaxNode):
     pattern: Pattern
     body: Statement
 
@@ -321,26 +321,26 @@ class Try(Statement):
 
 
 @dataclass(slots=True)
-class ConstructorDecl(Node):
+class ConstructorDecl(SyntaxNode):
     name: str
     params: list[tuple[TypeUse, str | None]]
 
 
 @dataclass(slots=True)
-class DataDecl(Node):
+class DataDecl(SyntaxNode):
     name: str
     type_params: list[str]
     constructors: list[ConstructorDecl]
 
 
 @dataclass(slots=True)
-class TypeDecl(Node):
+class TypeDecl(SyntaxNode):
     name: str
     meaning: TypeUse
 
 
 @dataclass(slots=True)
-class ExceptionDecl(Node):
+class ExceptionDecl(SyntaxNode):
     constructor: ConstructorDecl
 
     @property
@@ -349,7 +349,7 @@ class ExceptionDecl(Node):
 
 
 @dataclass(slots=True)
-class FunctionDecl(Node):
+class FunctionDecl(SyntaxNode):
     result: TypeUse
     name: str
     type_params: list[str]
@@ -359,28 +359,28 @@ class FunctionDecl(Node):
 
 
 @dataclass(slots=True)
-class Signature(Node):
+class Signature(SyntaxNode):
     result: TypeUse
     name: str
     params: list[Param]
 
 
 @dataclass(slots=True)
-class InterfaceDecl(Node):
+class InterfaceDecl(SyntaxNode):
     name: str
     extends: list[str]
     signatures: list[Signature]
 
 
 @dataclass(slots=True)
-class FieldDecl(Node):
+class FieldDecl(SyntaxNode):
     type: TypeUse
     name: str
     value: Exp | None
 
 
 @dataclass(slots=True)
-class MethodDecl(Node):
+class MethodDecl(SyntaxNode):
     result: TypeUse
     name: str
     params: list[Param]
@@ -388,7 +388,7 @@ class MethodDecl(Node):
 
 
 @dataclass(slots=True)
-class ClassDecl(Node):
+class ClassDecl(SyntaxNode):
     name: str
     params: list[Param]
     implements: list[str]
@@ -401,19 +401,19 @@ Declaration = DataDecl | TypeDecl | ExceptionDecl | FunctionDecl | InterfaceDecl
 
 
 @dataclass(slots=True)
-class Export(Node):
+class Export(SyntaxNode):
     names: list[str] | None  # None: everything
     origin: str | None
 
 
 @dataclass(slots=True)
-class Import(Node):
+class Import(SyntaxNode):
     names: list[str] | None
     origin: str | None
 
 
 @dataclass(slots=True)
-class Module(Node):
+class Module(SyntaxNode):
     name: str
     exports: list[Export]
     imports: list[Import]

@@ -10,21 +10,22 @@ from treadle.abs.machine import operators as O
 from treadle.abs.machine.values import Value, show
 from treadle.core.errors import Unsupported
 from treadle.symbolic.expr import terms as E
+from treadle.symbolic.expr.meaning import evaluate
 from treadle.symbolic.expr.terms import Expr
 
 if TYPE_CHECKING:
-    from treadle.abs.machine.machine import Run
+    from treadle.abs.machine.machine import MacroStep
 
 # `random(n)` branches over its results; above this many the tree would only be wide.
 MOST_RANDOM_VALUES = 64
 
 
-def _abs(run: Run, x: Value) -> Value:
+def _abs(run: MacroStep, x: Value) -> Value:
     zero = Fraction(0) if O.is_real(x) else 0
     return x if run.truth(O.less_or_equal(zero, x)) else O.negate(x)
 
 
-def _pow(run: Run, base: Value, exponent: Value) -> Value:
+def _pow(run: MacroStep, base: Value, exponent: Value) -> Value:
     exponent = _known(run, exponent)
     if exponent < 0:
         return O.divide(run, 1, _pow(run, base, -exponent))
@@ -34,7 +35,7 @@ def _pow(run: Run, base: Value, exponent: Value) -> Value:
     return result
 
 
-def _truncate(run: Run, x: Value) -> Value:
+def _truncate(run: MacroStep, x: Value) -> Value:
     if not O.is_real(x):
         return x
     if run.truth(E.ge(x, Fraction(0))):
@@ -42,27 +43,27 @@ def _truncate(run: Run, x: Value) -> Value:
     return E.neg(E.floor(E.rneg(x)))
 
 
-def _floor(run: Run, x: Value) -> Value:
+def _floor(run: MacroStep, x: Value) -> Value:
     return E.floor(x) if O.is_real(x) else x
 
 
-def _ceil(run: Run, x: Value) -> Value:
+def _ceil(run: MacroStep, x: Value) -> Value:
     return E.neg(E.floor(E.rneg(x))) if O.is_real(x) else x
 
 
-def _numerator(run: Run, x: Value) -> Value:
+def _numerator(run: MacroStep, x: Value) -> Value:
     if isinstance(x, Expr) and O.is_real(x):
         raise Unsupported("numerator and denominator of an unknown rational cannot be explored")
     return x.numerator if O.is_real(x) else x
 
 
-def _denominator(run: Run, x: Value) -> Value:
+def _denominator(run: MacroStep, x: Value) -> Value:
     if isinstance(x, Expr) and O.is_real(x):
         raise Unsupported("numerator and denominator of an unknown rational cannot be explored")
     return x.denominator if O.is_real(x) else 1
 
 
-def _to_string(run: Run, value: Value) -> Value:
+def _to_string(run: MacroStep, value: Value) -> Value:
     value = run.state.resolved(value)
     if isinstance(value, str) or (isinstance(value, Expr) and value.sort is E.STR):
         return value
@@ -73,11 +74,9 @@ def _to_string(run: Run, value: Value) -> Value:
     return show(value)
 
 
-def _known(run: Run, value: Value) -> int:
+def _known(run: MacroStep, value: Value) -> int:
     """A number that must be known here: the one of the path's model, assumed from now on."""
     if isinstance(value, Expr):
-        from treadle.symbolic.expr.meaning import evaluate
-
         value_in_model = evaluate(value, run.state.path.model)
         run.assume(E.eq(value, value_in_model))
         run.machine.paths.counts["made known"] += 1
@@ -85,27 +84,27 @@ def _known(run: Run, value: Value) -> int:
     return int(value)
 
 
-def _substr(run: Run, text: Value, start: Value, count: Value) -> Value:
+def _substr(run: MacroStep, text: Value, start: Value, count: Value) -> Value:
     if isinstance(text, Expr) or isinstance(start, Expr) or isinstance(count, Expr):
         return E.substr(text, start, count)
     return text[start : start + count]
 
 
-def _strlen(run: Run, text: Value) -> Value:
+def _strlen(run: MacroStep, text: Value) -> Value:
     return E.length(text) if isinstance(text, Expr) else len(text)
 
 
-def _print(run: Run, text: Value) -> Value:
+def _print(run: MacroStep, text: Value) -> Value:
     run.state.output = (*run.state.output, text if isinstance(text, str) else show(text))
     return run.image.constant("Unit")
 
 
-def _println(run: Run, text: Value) -> Value:
+def _println(run: MacroStep, text: Value) -> Value:
     run.state.output = (*run.state.output, (text if isinstance(text, str) else show(text)) + "\n")
     return run.image.constant("Unit")
 
 
-def _random(run: Run, below: Value) -> Value:
+def _random(run: MacroStep, below: Value) -> Value:
     below = _known(run, below)
     if not 0 < below <= MOST_RANDOM_VALUES:
         raise Unsupported(f"random({below}): only 1 to {MOST_RANDOM_VALUES} different results are explored")

@@ -11,21 +11,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from treadle.abs.language.model import Class, Function
+from treadle.abs.language.model import AbsFunction, Class
 from treadle.abs.language.types import AnyType
 
 if TYPE_CHECKING:
-    from treadle.abs.machine.machine import Run
+    from treadle.abs.machine.machine import MacroStep
 
 Env = list[Any]
-Exp = Callable[["Run", Env], Any]
-Instruction = Callable[["Run", Env], int]
+Exp = Callable[["MacroStep", Env], Any]
+Instruction = Callable[["MacroStep", Env], int]
 
 ENDED, SUSPENDED, BLOCKED = -1, -2, -3
 
 
 @dataclass(eq=False, slots=True)
-class Waiting:
+class TaskWait:
     """What a suspended task waits for: futures that must be filled and conditions that must hold."""
 
     claims: list[Exp]
@@ -60,6 +60,6 @@ class Code:
 class FunctionCode:
     """A pure function ready to run."""
 
-    function: Function
+    function: AbsFunction
     slots: int = 0
     body: Exp | None = None

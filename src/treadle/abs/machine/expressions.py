@@ -6,20 +6,20 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from treadle.abs.explore.criteria import Cut
 from treadle.abs.language import syntax as S
 from treadle.abs.language import types as T
-from treadle.abs.language.model import Class, Function
+from treadle.abs.language.model import AbsFunction, Class
 from treadle.abs.language.types import pruned
 from treadle.abs.machine import operators as O
 from treadle.abs.machine.builtins import BUILTINS
 from treadle.abs.machine.code import Env, Exp, FunctionCode
+from treadle.abs.machine.criteria import BoundReached
 from treadle.abs.machine.values import Unknown, Value
 from treadle.core.errors import InternalError
 from treadle.symbolic.expr import terms as E
 
 if TYPE_CHECKING:
-    from treadle.abs.machine.machine import Run
+    from treadle.abs.machine.machine import MacroStep
 
 _ARITHMETIC: dict[str, Callable[[Value, Value], Value]] = {"+": O.add, "-": O.subtract, "*": O.multiply}
 _BOOL = T.BOOL.name
@@ -54,18 +54,18 @@ class ExpCompiler:
     """Compiles the expressions of one program."""
 
     def __init__(self) -> None:
-        self._functions: dict[tuple[Function, tuple[Any, ...]], FunctionCode] = {}
+        self._functions: dict[tuple[AbsFunction, tuple[Any, ...]], FunctionCode] = {}
 
     def compile(
         self,
         exp: S.Exp,
         slots: Slots,
         cls: Class | None,
-        given: dict[str, tuple[Function, tuple[Any, ...]]] | None = None,
+        given: dict[str, tuple[AbsFunction, tuple[Any, ...]]] | None = None,
     ) -> Exp:
         return Compilation(self, slots, cls, given or {}).exp(exp)
 
-    def function(self, function: Function, given: tuple[Any, ...] = ()) -> FunctionCode:
+    def function(self, function: AbsFunction, given: tuple[Any, ...] = ()) -> FunctionCode:
         """The code of a function, with its function parameters filled in."""
         key = (function, given)
         if key not in self._functions:
@@ -83,7 +83,7 @@ class Compilation:
     """Compiles the expressions and patterns of one body; `given` are the functions a partial function was given."""
 
     def __init__(
-        self, owner: ExpCompiler, slots: Slots, cls: Class | None, given: dict[str, tuple[Function, tuple[Any, ...]]]
+        self, owner: ExpCompiler, slots: Slots, cls: Class | None, given: dict[str, tuple[AbsFunction, tuple[Any, ...]]]
     ) -> None:
         self.owner = owner
         self.slots = slots
@@ -105,7 +105,7 @@ class Compilation:
                 return lambda run, env: env[slot]
             case S.Con():
                 return self._con(exp)
-            case S.Call():
+            case S.FunctionCall():
                 return self._call(exp)
             case S.PartialCall():
                 given = tuple(self.given[g] if isinstance(g, str) else (g, ()) for g in exp.given)
@@ -122,7 +122,7 @@ class Compilation:
                 return self._if(exp)
             case S.Let():
                 return self._let(exp)
-            case S.Case():
+            case S.CaseExp():
                 return self._case(exp)
             case S.As():
                 return self._as(exp)
@@ -143,13 +143,13 @@ class Compilation:
             return lambda run, env: constant
         return lambda run, env: (con, *[a(run, env) for a in args])
 
-    def _call(self, exp: S.Call) -> Exp:
+    def _call(self, exp: S.FunctionCall) -> Exp:
         if exp.name in self.given:
             function, given = self.given[exp.name]
             return self._apply(function, given, exp.args)
         return self._apply(exp.function, (), exp.args)
 
-    def _apply(self, function: Function, given: tuple[Any, ...], arguments: list[S.Exp]) -> Exp:
+    def _apply(self, function: AbsFunction, given: tuple[Any, ...], arguments: list[S.Exp]) -> Exp:
         args = [self.exp(a) for a in arguments]
         if function.selector is not None:
             return self._selector(function, args[0])
@@ -159,7 +159,7 @@ class Compilation:
         code = self.owner.function(function, given)
         key = code
 
-        def call(run: Run, env: Env) -> Value:
+        def call(run: MacroStep, env: Env) -> Value:
             inner = [a(run, env) for a in args]
             inner.extend([None] * (code.slots - len(inner)))
             depth = run.depth
@@ -168,7 +168,7 @@ class Compilation:
             if limit is None:
                 run.tick()
             elif level > limit + 1:
-                raise Cut("loop")
+                raise BoundReached("loop")
             try:
                 assert code.body is not None
                 return code.body(run, inner)
@@ -177,12 +177,12 @@ class Compilation:
 
         return call
 
-    def _selector(self, function: Function, subject: Exp) -> Exp:
+    def _selector(self, function: AbsFunction, subject: Exp) -> Exp:
         assert function.selector is not None
         field, data = function.selector
         places = {con: con.fields.index(field) + 1 for con in data.constructors if field in con.fields}
 
-        def select(run: Run, env: Env) -> Value:
+        def select(run: MacroStep, env: Env) -> Value:
             value = subject(run, env)
             if type(value) is Unknown:
                 value = run.machine.unknowns.built(run, value)
@@ -233,13 +233,13 @@ class Compilation:
         body = self.exp(exp.body)
         self.slots.leave()
 
-        def let(run: Run, env: Env) -> Value:
+        def let(run: MacroStep, env: Env) -> Value:
             env[slot] = value(run, env)
             return body(run, env)
 
         return let
 
-    def _case(self, exp: S.Case) -> Exp:
+    def _case(self, exp: S.CaseExp) -> Exp:
         subject = self.exp(exp.subject)
         branches = []
         for branch in exp.branches:
@@ -247,7 +247,7 @@ class Compilation:
             branches.append((self.pattern(branch.pattern), self.exp(branch.body)))
             self.slots.leave()
 
-        def case(run: Run, env: Env) -> Value:
+        def case(run: MacroStep, env: Env) -> Value:
             value = subject(run, env)
             for matches, body in branches:
                 if matches(run, env, value):
@@ -256,7 +256,7 @@ class Compilation:
 
         return case
 
-    def pattern(self, pattern: S.Pattern) -> Callable[[Run, Env, Value], bool]:
+    def pattern(self, pattern: S.Pattern) -> Callable[[MacroStep, Env, Value], bool]:
         """A closure that tells whether a value matches and binds the pattern's names."""
         match pattern:
             case S.AnyPattern():
@@ -267,7 +267,7 @@ class Compilation:
             case S.VarPattern():
                 slot = self.slots.add(pattern.name)
 
-                def bind(run: Run, env: Env, value: Value) -> bool:
+                def bind(run: MacroStep, env: Env, value: Value) -> bool:
                     env[slot] = value
                     return True
 
@@ -283,14 +283,14 @@ class Compilation:
         slot = self.slots.find(name)
         return lambda run, env: env[slot]
 
-    def _con_pattern(self, pattern: S.ConPattern) -> Callable[[Run, Env, Value], bool]:
+    def _con_pattern(self, pattern: S.ConPattern) -> Callable[[MacroStep, Env, Value], bool]:
         con = pattern.con
         if con.data.name == _BOOL:
             wanted = con.name == "True"
             return lambda run, env, value: run.truth(value) is wanted
         args = [self.pattern(a) for a in pattern.args]
 
-        def matches(run: Run, env: Env, value: Value) -> bool:
+        def matches(run: MacroStep, env: Env, value: Value) -> bool:
             if type(value) is Unknown:
                 value = run.machine.unknowns.built(run, value)
             if value is None or value[0] is not con:
@@ -305,7 +305,7 @@ class Compilation:
     def _as(self, exp: S.As) -> Exp:
         value, target, test = self.exp(exp.value), exp.target, exp.test
 
-        def convert(run: Run, env: Env) -> Value:
+        def convert(run: MacroStep, env: Env) -> Value:
             found = run.machine.unknowns.decided(run, value(run, env))
             if found is None:
                 return False if test else None

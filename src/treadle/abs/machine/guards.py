@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from treadle.abs.machine.code import Env, Waiting
+from treadle.abs.machine.code import Env, TaskWait
 from treadle.abs.machine.values import Fut
 
 if TYPE_CHECKING:
-    from treadle.abs.machine.machine import Run
+    from treadle.abs.machine.machine import MacroStep
 
 
-def holds(waiting: Waiting, run: Run, env: Env) -> bool:
+def holds(waiting: TaskWait, run: MacroStep, env: Env) -> bool:
     """Whether a guard lets its task go on."""
     for claim in waiting.claims:
         future = claim(run, env)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from treadle.abs.machine.path import Path
+from treadle.abs.machine.path import PathCondition
 from treadle.symbolic.expr.meaning import evaluate
 from treadle.symbolic.expr.terms import BOOL, INT, REAL, STR, Const, Expr, eq
 
@@ -14,10 +14,10 @@ _FAR = 20
 # What the path says nothing about: different small numbers, so that a test shows which one went where.
 _FREE_INTEGERS = (1, 2, 3, 5, 7, 4, 6, 8, 9, 10, -1, -2, -3)
 
-_known: dict[Path, dict[Expr, Const] | None] = {}
+_known: dict[PathCondition, dict[Expr, Const] | None] = {}
 
 
-def labelled(path: Path, unknowns: Iterable[Expr]) -> dict[Expr, Const] | None:
+def labelled(path: PathCondition, unknowns: Iterable[Expr]) -> dict[Expr, Const] | None:
     """A value for every unknown that satisfies the path; None if none could be found."""
     if path not in _known:
         if len(_known) > 10_000:
@@ -39,14 +39,14 @@ def labelled(path: Path, unknowns: Iterable[Expr]) -> dict[Expr, Const] | None:
     return model
 
 
-def _free_integers(path: Path) -> list[int]:
+def _free_integers(path: PathCondition) -> list[int]:
     if path.owner.domain is None:
         return list(_FREE_INTEGERS)
     low, high = path.owner.domain
     return [n for n in _FREE_INTEGERS if low <= n <= high] or [low]
 
 
-def _solve(path: Path) -> dict[Expr, Const] | None:
+def _solve(path: PathCondition) -> dict[Expr, Const] | None:
     unknowns = sorted({v for c in path.conditions for v in c.vars}, key=lambda v: str(v.args[0]))
     model: dict[Expr, Const] = {}
     here = path
@@ -63,7 +63,7 @@ def _solve(path: Path) -> dict[Expr, Const] | None:
     return model if all(evaluate(c, model) for c in path.conditions) else None
 
 
-def _candidates(path: Path, unknown: Expr) -> list[Const]:
+def _candidates(path: PathCondition, unknown: Expr) -> list[Const]:
     if unknown.sort is INT:
         low, high = path.owner.domain or (-_FAR, _FAR)
         return [*range(max(1, low), high + 1), *range(min(0, high), low - 1, -1)]

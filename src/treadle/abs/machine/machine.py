@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from treadle.abs.explore.criteria import Bounds, Cut, Selection
-from treadle.abs.explore.effects import Calls
 from treadle.abs.language.model import Class, Constructor
 from treadle.abs.machine.code import BLOCKED, ENDED, SUSPENDED, Code, Env
-from treadle.abs.machine.path import Paths
-from treadle.abs.machine.state import State, Step, Task
+from treadle.abs.machine.criteria import BoundReached, Bounds, OrderSelection
+from treadle.abs.machine.effects import Calls
+from treadle.abs.machine.path import PathConditions
+from treadle.abs.machine.state import ActorTask, State, TakenStep
 from treadle.abs.machine.unknowns import Unknowns
-from treadle.abs.machine.values import Failure, Fut, Interned, Ref, Value
+from treadle.abs.machine.values import FailedFuture, Fut, Interned, ObjectRef, Value
 from treadle.symbolic.expr.terms import Expr
 
 Observer = Callable[[str, Any], None]
@@ -37,14 +37,14 @@ class Infeasible(Exception):
     """The choices made so far contradict each other: nothing runs this way."""
 
 
-class Machine:
+class ActorMachine:
     """A compiled program with the tables of one exploration."""
 
-    def __init__(self, image: Image, bounds: Bounds, selection: Selection, domain: tuple[int, int] | None) -> None:
+    def __init__(self, image: Image, bounds: Bounds, selection: OrderSelection, domain: tuple[int, int] | None) -> None:
         self.image = image
         self.bounds = bounds
         self.selection = selection
-        self.paths = Paths(domain)
+        self.paths = PathConditions(domain)
         self.interned = Interned()
         self.unknowns = Unknowns(self)
         # a `new` may make one actor more than a call on an unknown receiver (the counting of the published
@@ -53,14 +53,14 @@ class Machine:
         self.observer: Observer | None = None
         self.entry = -1  # key of the task under test, which does not count as a task switch
 
-    def macro_step(self, state: State, task: Task) -> Iterator[State | Cut]:
+    def macro_step(self, state: State, task: ActorTask) -> Iterator[State | BoundReached]:
         """Every way the task can run from here: the states after it, or the cut that ended the way."""
         choices: list[int] = []
         while True:
-            run = Run(self, state, choices)
+            run = MacroStep(self, state, choices)
             try:
                 yield run.execute(task)
-            except Cut as cut:
+            except BoundReached as cut:
                 yield cut
             except Infeasible:
                 pass
@@ -68,20 +68,20 @@ class Machine:
                 return
             choices = run.choices
 
-    def step_again(self, state: State, task: Task, picks: tuple[int, ...]) -> State:
+    def step_again(self, state: State, task: ActorTask, picks: tuple[int, ...]) -> State:
         """The one way the task runs on known data, with these results of `random`."""
-        return Run(self, state, list(picks)).execute(task)
+        return MacroStep(self, state, list(picks)).execute(task)
 
-    def cases_of(self, state: State, question: Callable[[Run], Value]) -> list[tuple[State, Value]]:
+    def cases_of(self, state: State, question: Callable[[MacroStep], Value]) -> list[tuple[State, Value]]:
         """Ask a question whose answer may depend on unknowns: every answer, with the state in which it is
         the answer."""
         found: list[tuple[State, Value]] = []
         choices: list[int] = []
         while True:
-            run = Run(self, state, choices)
+            run = MacroStep(self, state, choices)
             try:
                 found.append((run.state, question(run)))
-            except (Infeasible, Cut, Thrown):
+            except (Infeasible, BoundReached, Thrown):
                 pass
             if not run.next_choices():
                 return found
@@ -104,7 +104,7 @@ class Image:
         return (self.constructors[name],)
 
 
-class Run:
+class MacroStep:
     """One macro-step under way."""
 
     __slots__ = (
@@ -128,7 +128,7 @@ class Run:
         "this",
     )
 
-    def __init__(self, machine: Machine, state: State, choices: list[int]) -> None:
+    def __init__(self, machine: ActorMachine, state: State, choices: list[int]) -> None:
         self.machine = machine
         self.image = machine.image
         self.bounds = machine.bounds
@@ -192,7 +192,7 @@ class Run:
 
     # ---- running a task
 
-    def execute(self, task: Task) -> State:
+    def execute(self, task: ActorTask) -> State:
         """Run the task until it ends, suspends or blocks; the state after it."""
         state = self.state
         this = task.this
@@ -209,7 +209,7 @@ class Run:
         outcome = self.go(task.code, task.pc, env)
         state.fields[this] = tuple(self.fields)
         self._settle(task, env, outcome, group)
-        state.last = Step(state.last, task, tuple(self.picks))
+        state.last = TakenStep(state.last, task, tuple(self.picks))
         return state
 
     def go(self, code: Code, pc: int, env: Env) -> int:
@@ -225,19 +225,21 @@ class Run:
                 value = thrown.value
                 handler = code.handlers.get(at)
                 if handler is None:
-                    self.result = Failure(value)
+                    self.result = FailedFuture(value)
                     return ENDED
                 pc, slot = handler
                 env[slot] = value
         return pc
 
-    def _settle(self, task: Task, env: Env, outcome: int, group: Ref) -> None:
+    def _settle(self, task: ActorTask, env: Env, outcome: int, group: ObjectRef) -> None:
         state = self.state
         if outcome == ENDED:
-            if task.wanted or type(self.result) is Failure:
+            if task.wanted or type(self.result) is FailedFuture:
                 state.futures[self.machine.interned.future(task.key)] = self.result
             return
-        stopped = Task(task.key, task.this, task.code, self.resume, tuple(env), self.serial, self.guard, task.wanted)
+        stopped = ActorTask(
+            task.key, task.this, task.code, self.resume, tuple(env), self.serial, self.guard, task.wanted
+        )
         if outcome == SUSPENDED:
             state.queues[group] = (*state.queues[group], stopped)
             # giving the actor away counts as a switch: waiting is not free under a task limit
@@ -250,7 +252,7 @@ class Run:
         """One turn of a loop."""
         self.steps += 1
         if self.bounds.steps is not None and self.steps > self.bounds.steps:
-            raise Cut("loop")
+            raise BoundReached("loop")
 
     # ---- what a task does to others
 
@@ -260,13 +262,13 @@ class Run:
 
     def send(self, receiver: Value, method: str, args: list[Value], point: int, wanted: bool = True) -> Fut:
         """Asynchronous call: a new task in the receiver's queue (rules asy of seed 000 Fig. 3)."""
-        known = type(receiver) is Ref
-        target: Ref = receiver if known else self.machine.unknowns.receiver(self, receiver, point)
+        known = type(receiver) is ObjectRef
+        target: ObjectRef = receiver if known else self.machine.unknowns.receiver(self, receiver, point)
         state = self.state
         code = self.image.methods[target.cls, method]
         key = self.fresh()
         env = (target, *args, *[None] * (code.slots - 1 - len(args)))
-        task = Task(key, target, code, 0, env, 0, None, wanted)
+        task = ActorTask(key, target, code, 0, env, 0, None, wanted)
         group = state.groups.get(target, target) if state.groups else target
         state.queues[group] = (*state.queues.get(group, ()), task)
         self.target = target
@@ -274,7 +276,7 @@ class Run:
             self.machine.observer("call", (self.this, task))
         return self.machine.interned.future(key)
 
-    def create(self, cls: Class, args: list[Value], local: bool, point: int) -> Ref:
+    def create(self, cls: Class, args: list[Value], local: bool, point: int) -> ObjectRef:
         """A new object: fields, initialisation block, then `run` as its first task."""
         self.count_actor(point, 1)
         key = self.fresh()
@@ -296,18 +298,18 @@ class Run:
         limit = self.machine.actor_limit
         made = self.state.made.get(point, 0) + 1
         if limit is not None and made > limit + extra:
-            raise Cut("actor")
+            raise BoundReached("actor")
         self.state.made = {**self.state.made, point: made}
 
-    def _initialise(self, ref: Ref, cls: Class, args: list[Value]) -> None:
+    def _initialise(self, ref: ObjectRef, cls: Class, args: list[Value]) -> None:
         code = self.image.creation[cls]
         outer = (self.this, self.task, self.serial, self.fields)
         env: Env = [ref, *[None] * (code.slots - 1)]
         self.this, self.fields = ref, [*args, *[None] * (len(cls.fields) - len(args))]
-        self.task = Task(self.machine.interned.key("init", ref.key), ref, code, 0, (), 0, None)
+        self.task = ActorTask(self.machine.interned.key("init", ref.key), ref, code, 0, (), 0, None)
         self.serial = 0
         outcome = self.go(code, 0, env)
-        failed = self.result if outcome == ENDED and isinstance(self.result, Failure) else None
+        failed = self.result if outcome == ENDED and isinstance(self.result, FailedFuture) else None
         self.state.fields[ref] = tuple(self.fields)
         if outcome != ENDED:
             group = self.state.groups.get(ref, ref)

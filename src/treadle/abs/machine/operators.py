@@ -6,12 +6,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from treadle.abs.machine.values import Ref, Unknown, Value
+from treadle.abs.machine.values import ObjectRef, Unknown, Value
 from treadle.symbolic.expr import terms as E
 from treadle.symbolic.expr.terms import Expr
 
 if TYPE_CHECKING:
-    from treadle.abs.machine.machine import Run
+    from treadle.abs.machine.machine import MacroStep
 
 
 def is_real(value: Value) -> bool:
@@ -81,19 +81,19 @@ def negate(value: Value) -> Value:
     return E.rneg(value) if is_real(value) else E.neg(value)
 
 
-def _not_zero(run: Run, value: Value) -> None:
+def _not_zero(run: MacroStep, value: Value) -> None:
     if run.truth(E.eq(value, Fraction(0) if is_real(value) else 0)):
         raise run.throw("DivisionByZeroException")
 
 
-def divide(run: Run, left: Value, right: Value) -> Value:
+def divide(run: MacroStep, left: Value, right: Value) -> Value:
     """Exact division, of the newer dialect: the result is a rational."""
     left, right = real(left), real(right)
     _not_zero(run, right)
     return E.rdiv(left, right)
 
 
-def quotient(run: Run, left: Value, right: Value) -> Value:
+def quotient(run: MacroStep, left: Value, right: Value) -> Value:
     """Integer division, of the older dialect: rounds towards zero."""
     _not_zero(run, right)
     if type(left) is int and type(right) is int:
@@ -103,7 +103,7 @@ def quotient(run: Run, left: Value, right: Value) -> Value:
     return magnitude if same_sign else E.neg(magnitude)
 
 
-def remainder(run: Run, left: Value, right: Value) -> Value:
+def remainder(run: MacroStep, left: Value, right: Value) -> Value:
     """The sign follows the left side."""
     _not_zero(run, right)
     if type(left) is int and type(right) is int:
@@ -112,7 +112,7 @@ def remainder(run: Run, left: Value, right: Value) -> Value:
     return rest if run.truth(E.ge(left, 0)) else E.neg(rest)
 
 
-def _magnitude(run: Run, value: Value) -> Value:
+def _magnitude(run: MacroStep, value: Value) -> Value:
     return value if run.truth(E.ge(value, 0)) else E.neg(value)
 
 
@@ -136,10 +136,10 @@ def less_or_equal(left: Value, right: Value) -> Value:
     return left <= right if type(left) is int and type(right) is int else _less_or_equal(left, right)
 
 
-_OBJECTS = (Ref, type(None))
+_OBJECTS = (ObjectRef, type(None))
 
 
-def equal(run: Run, left: Value, right: Value) -> Value:
+def equal(run: MacroStep, left: Value, right: Value) -> Value:
     """Structural equality; what is unknown is built as far as the answer needs."""
     if left is right:
         return True
@@ -167,7 +167,7 @@ def _same(left: Value, right: Value) -> Value:
     return E.eq(left, right)
 
 
-def _equal_data(run: Run, left: tuple[Value, ...], right: tuple[Value, ...]) -> Value:
+def _equal_data(run: MacroStep, left: tuple[Value, ...], right: tuple[Value, ...]) -> Value:
     if left[0] is not right[0]:
         return False
     result: Value = True

@@ -15,15 +15,15 @@ from treadle.symbolic.expr.terms import INT, Const, Expr, Model, Value, ge, le, 
 from treadle.symbolic.solve.solver import Answer, Solver, connected
 
 
-class Paths:
+class PathConditions:
     """All path conditions of one exploration."""
 
     def __init__(self, domain: tuple[int, int] | None) -> None:
         self.domain = domain
         self._solver: Solver | None = None
         self.counts: Counter[str] = Counter()
-        self._known: dict[frozenset[Expr], Path] = {}
-        self.root = Path(self, (), frozenset(), {})
+        self._known: dict[frozenset[Expr], PathCondition] = {}
+        self.root = PathCondition(self, (), frozenset(), {})
         self._known[frozenset()] = self.root
 
     @property
@@ -40,7 +40,7 @@ class Paths:
         low, high = self.domain
         return [c for v in sorted(unknowns, key=lambda v: v.id) if v.sort is INT for c in (ge(v, low), le(v, high))]
 
-    def extend(self, path: Path, condition: Expr) -> Path | None:
+    def extend(self, path: PathCondition, condition: Expr) -> PathCondition | None:
         if condition in path.known:
             return path
         if not_(condition) in path.known:
@@ -55,11 +55,11 @@ class Paths:
             self._known[known] = found
         return found
 
-    def _solve(self, path: Path, condition: Expr, known: frozenset[Expr]) -> Path | None:
+    def _solve(self, path: PathCondition, condition: Expr, known: frozenset[Expr]) -> PathCondition | None:
         conditions = (*path.conditions, condition)
         if path.proved and evaluate(condition, path.model) and self._in_domain(condition, path.model):
             self.counts["model in hand"] += 1
-            return Path(self, conditions, known, path.model)
+            return PathCondition(self, conditions, known, path.model)
         if path.proved and self.domain is not None:
             # what shares no unknown with the new condition keeps the values it has
             answer = finite.decide([*connected(path.conditions, condition), condition], self.domain)
@@ -68,13 +68,13 @@ class Paths:
                 return None
             if isinstance(answer, dict):
                 self.counts["finite domain"] += 1
-                return Path(self, conditions, known, {**path.model, **answer})
+                return PathCondition(self, conditions, known, {**path.model, **answer})
         self.counts["solver chain"] += 1
         limits = self.limits(condition.vars.union(*(c.vars for c in path.conditions)))
         verdict = self.solver.check([*limits, *path.conditions], condition, hint=None)
         if verdict.answer is Answer.UNSAT:
             return None
-        found = Path(self, conditions, known, dict(verdict.model or {}))
+        found = PathCondition(self, conditions, known, dict(verdict.model or {}))
         if verdict.answer is Answer.UNKNOWN:
             found.proved = False
             self.counts["unknown"] += 1
@@ -87,23 +87,27 @@ class Paths:
         return all(v in model or v.sort is not INT for v in condition.vars)
 
 
-class Path:
+class PathCondition:
     """One conjunction of conditions that can hold together; `proved` is False where the solver did not know."""
 
     __slots__ = ("_answers", "_splits", "conditions", "known", "model", "owner", "proved")
 
     def __init__(
-        self, owner: Paths, conditions: tuple[Expr, ...], known: frozenset[Expr], model: dict[Expr, Const] | Model
+        self,
+        owner: PathConditions,
+        conditions: tuple[Expr, ...],
+        known: frozenset[Expr],
+        model: dict[Expr, Const] | Model,
     ) -> None:
         self.owner = owner
         self.conditions = conditions
         self.known = known
         self.model = model
         self.proved = True
-        self._answers: dict[Expr, Path | None] = {}
-        self._splits: dict[Expr, tuple[Path | None, Path | None]] = {}
+        self._answers: dict[Expr, PathCondition | None] = {}
+        self._splits: dict[Expr, tuple[PathCondition | None, PathCondition | None]] = {}
 
-    def assume(self, condition: Value) -> Path | None:
+    def assume(self, condition: Value) -> PathCondition | None:
         """The path with one more condition; None when they cannot hold together."""
         if condition is True:
             return self
@@ -115,7 +119,7 @@ class Path:
         answer = answers[condition] = self.owner.extend(self, condition)
         return answer
 
-    def split(self, condition: Expr) -> tuple[Path | None, Path | None]:
+    def split(self, condition: Expr) -> tuple[PathCondition | None, PathCondition | None]:
         """The path on which the condition holds and the one on which it does not."""
         found = self._splits.get(condition)
         if found is None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from treadle.abs.machine.path import Path
-from treadle.abs.machine.values import Failure, Fut, Ref, Unknown, Value
+from treadle.abs.machine.path import PathCondition
+from treadle.abs.machine.values import FailedFuture, Fut, ObjectRef, Unknown, Value
 
 if TYPE_CHECKING:
-    from treadle.abs.machine.code import Code, Waiting
+    from treadle.abs.machine.code import Code, TaskWait
 
 
-class Task:
+class ActorTask:
     """One activation of a method: what it runs, where it stands, its variables. Never changed, only replaced.
 
     `serial` counts what it has made so far (tasks and objects), so that the next thing it makes gets the same identity
@@ -27,12 +27,12 @@ class Task:
     def __init__(
         self,
         key: int,
-        this: Ref,
+        this: ObjectRef,
         code: Code,
         pc: int,
         env: tuple[Value, ...],
         serial: int,
-        waiting: Waiting | None,
+        waiting: TaskWait | None,
         wanted: bool = True,
     ) -> None:
         self.key = key
@@ -47,23 +47,23 @@ class Task:
     def __repr__(self) -> str:
         return f"{self.this}.{self.code.name}#{self.key}"
 
-    def same(self, other: Task) -> bool:
+    def same(self, other: ActorTask) -> bool:
         return self.key == other.key and self.pc == other.pc and self.env == other.env
 
 
-class Step:
+class TakenStep:
     """The last macro-step of a run and, through `before`, all earlier ones."""
 
     __slots__ = ("before", "picks", "task")
 
-    def __init__(self, before: Step | None, task: Task, picks: tuple[int, ...]) -> None:
+    def __init__(self, before: TakenStep | None, task: ActorTask, picks: tuple[int, ...]) -> None:
         self.before = before
         self.task = task
         self.picks = picks
 
-    def all(self) -> list[Step]:
-        found: list[Step] = []
-        step: Step | None = self
+    def all(self) -> list[TakenStep]:
+        found: list[TakenStep] = []
+        step: TakenStep | None = self
         while step is not None:
             found.append(step)
             step = step.before
@@ -91,21 +91,21 @@ class State:
         "switches",
     )
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: PathCondition) -> None:
         self.path = path
-        self.fields: dict[Ref, tuple[Value, ...]] = {}
-        self.groups: dict[Ref, Ref] = {}  # objects that live in another one's group
-        self.queues: dict[Ref, tuple[Task, ...]] = {}  # group -> tasks that do not run
-        self.active: dict[Ref, Task] = {}  # group -> the task that holds it while it waits for a future
+        self.fields: dict[ObjectRef, tuple[Value, ...]] = {}
+        self.groups: dict[ObjectRef, ObjectRef] = {}  # objects that live in another one's group
+        self.queues: dict[ObjectRef, tuple[ActorTask, ...]] = {}  # group -> tasks that do not run
+        self.active: dict[ObjectRef, ActorTask] = {}  # group -> the task that holds it while it waits for a future
         self.futures: dict[Fut, Value] = {}
         self.observed: frozenset[Fut] = frozenset()  # futures whose exception reached somebody
         self.bindings: dict[Unknown, Value] = {}
         self.not_null: frozenset[Unknown] = frozenset()
         self.distinct: frozenset[tuple[Unknown, Unknown]] = frozenset()
-        self.assumed: dict[Ref, tuple[Value, ...]] = {}
-        self.switches: dict[Ref, int] = {}
+        self.assumed: dict[ObjectRef, tuple[Value, ...]] = {}
+        self.switches: dict[ObjectRef, int] = {}
         self.made: dict[int, int] = {}  # program point -> actors made there
-        self.last: Step | None = None
+        self.last: TakenStep | None = None
         self.output: tuple[str, ...] = ()
 
     def copy(self) -> State:
@@ -129,7 +129,7 @@ class State:
 
     def failures(self) -> list[Value]:
         """The exceptions that ended a task and reached nobody."""
-        return [v.exception for f, v in self.futures.items() if type(v) is Failure and f not in self.observed]
+        return [v.exception for f, v in self.futures.items() if type(v) is FailedFuture and f not in self.observed]
 
     def resolved(self, value: Value) -> Value:
         """The value with every decided unknown replaced."""

@@ -12,25 +12,25 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from treadle.abs.explore.criteria import Cut
-from treadle.abs.explore.effects import Effect, effect_of, fields_read
 from treadle.abs.language import syntax as S
 from treadle.abs.language.check import children
-from treadle.abs.language.errors import Place
+from treadle.abs.language.errors import AbsPlace
 from treadle.abs.language.model import Class, Program
 from treadle.abs.language.types import Type, pruned
-from treadle.abs.machine.code import BLOCKED, ENDED, SUSPENDED, Code, Env, Exp, Instruction, Waiting
+from treadle.abs.machine.code import BLOCKED, ENDED, SUSPENDED, Code, Env, Exp, Instruction, TaskWait
+from treadle.abs.machine.criteria import BoundReached
 from treadle.abs.machine.defaults import default_value
+from treadle.abs.machine.effects import CodeEffect, effect_of, fields_read
 from treadle.abs.machine.expressions import Compilation, ExpCompiler, Slots
 from treadle.abs.machine.guards import holds
 from treadle.abs.machine.machine import Image, Thrown
-from treadle.abs.machine.values import Failure, Value
+from treadle.abs.machine.values import FailedFuture, Value
 
 if TYPE_CHECKING:
-    from treadle.abs.machine.machine import Run
+    from treadle.abs.machine.machine import MacroStep
 
 _PENDING = object()
-_EFFECTS = (S.New, S.Send, S.SyncCall, S.AwaitCall, S.Get)
+_EFFECTS = (S.NewObject, S.Send, S.SyncCall, S.AwaitCall, S.GetFuture)
 
 
 def compile_program(program: Program) -> Image:
@@ -87,16 +87,16 @@ class _BodyCompiler:
             if index >= cls.params:
                 initial = self._value(value) if value is not None else _constant(default_value(type_))
                 at = value.at if value is not None else cls.at
-                self._store_field(index, initial, Effect(writes=frozenset({name})), at)
+                self._store_field(index, initial, CodeEffect(writes=frozenset({name})), at)
         self._block(cls.init or [])
         self._finish()
 
     def _finish(self) -> None:
-        def end(run: Run, env: Env) -> int:
+        def end(run: MacroStep, env: Env) -> int:
             run.result = run.image.constant("Unit")
             return ENDED
 
-        self._emit(end, Effect(), None)
+        self._emit(end, CodeEffect(), None)
         self.code.slots = len(self.slots.names)
         self.code.names = self.slots.names
 
@@ -106,7 +106,9 @@ class _BodyCompiler:
     def _here(self) -> int:
         return len(self.code.instructions)
 
-    def _emit(self, instruction: Instruction, effect: Effect, at: Place | None, jumps: tuple[Any, ...] = ()) -> int:
+    def _emit(
+        self, instruction: Instruction, effect: CodeEffect, at: AbsPlace | None, jumps: tuple[Any, ...] = ()
+    ) -> int:
         self.code.instructions.append(instruction)
         self.code.effects.append((effect, jumps))
         self.code.lines.append(at.line if at is not None else 0)
@@ -115,31 +117,31 @@ class _BodyCompiler:
     def _temporary(self) -> int:
         return self.slots.add(f"${len(self.slots.names)}")
 
-    def _store(self, slot: int, value: Exp, effect: Effect, at: Place) -> None:
+    def _store(self, slot: int, value: Exp, effect: CodeEffect, at: AbsPlace) -> None:
         following = self._here + 1
 
-        def store(run: Run, env: Env) -> int:
+        def store(run: MacroStep, env: Env) -> int:
             env[slot] = value(run, env)
             return following
 
         self._emit(store, effect, at)
 
-    def _store_field(self, index: int, value: Exp, effect: Effect, at: Place) -> None:
+    def _store_field(self, index: int, value: Exp, effect: CodeEffect, at: AbsPlace) -> None:
         following = self._here + 1
 
-        def store_field(run: Run, env: Env) -> int:
+        def store_field(run: MacroStep, env: Env) -> int:
             run.fields[index] = value(run, env)
             return following
 
         self._emit(store_field, effect, at)
 
     def _jump(self, label: _Label) -> None:
-        self._emit(lambda run, env: label.pc, Effect(), None, (label,))
+        self._emit(lambda run, env: label.pc, CodeEffect(), None, (label,))
 
-    def _branch(self, condition: Exp, otherwise: _Label, effect: Effect, at: Place) -> None:
+    def _branch(self, condition: Exp, otherwise: _Label, effect: CodeEffect, at: AbsPlace) -> None:
         following = self._here + 1
 
-        def branch(run: Run, env: Env) -> int:
+        def branch(run: MacroStep, env: Env) -> int:
             return following if run.truth(condition(run, env)) else otherwise.pc
 
         self._emit(branch, effect, at, (otherwise, following))
@@ -156,11 +158,11 @@ class _BodyCompiler:
         if not any(_has_effect(child) for child in children(exp)):
             return exp
         match exp:
-            case S.Con(args=args) | S.Call(args=args):
+            case S.Con(args=args) | S.FunctionCall(args=args):
                 copy: S.Exp = replace(exp, args=[self._pure(a) for a in args])
                 if isinstance(exp, S.Con) and isinstance(copy, S.Con):
                     copy.con = exp.con
-                if isinstance(exp, S.Call) and isinstance(copy, S.Call):
+                if isinstance(exp, S.FunctionCall) and isinstance(copy, S.FunctionCall):
                     copy.function = exp.function
             case S.Unary():
                 copy = replace(exp, operand=self._pure(exp.operand))
@@ -182,13 +184,13 @@ class _BodyCompiler:
     def _effect(self, exp: S.Exp) -> int:
         """Instructions for one effect; the slot its value is in."""
         match exp:
-            case S.New():
+            case S.NewObject():
                 return self._new(exp)
             case S.Send():
                 slot = self._temporary()
                 self._send(exp, slot)
                 return slot
-            case S.Get():
+            case S.GetFuture():
                 future = self._value(exp.future)
                 return self._get(future, self._claim_slot(exp.future), fields_read(exp.future), exp.at)
             case S.SyncCall():
@@ -203,17 +205,17 @@ class _BodyCompiler:
                 return self._get(lambda run, env: env[future_slot], future_slot, frozenset(), exp.at, ready=True)
         raise AssertionError(exp)
 
-    def _new(self, exp: S.New) -> int:
+    def _new(self, exp: S.NewObject) -> int:
         args = [self._value(a) for a in exp.args]
         slot, point = self._temporary(), next(self.points)
         cls, local = exp.cls, exp.kind == "local"
         following = self._here + 1
 
-        def new(run: Run, env: Env) -> int:
+        def new(run: MacroStep, env: Env) -> int:
             env[slot] = run.create(cls, [a(run, env) for a in args], local, point)
             return following
 
-        effect = effect_of(*exp.args).joined(Effect(creates=frozenset({cls})))
+        effect = effect_of(*exp.args).joined(CodeEffect(creates=frozenset({cls})))
         self._emit(new, effect, exp.at)
         return slot
 
@@ -224,7 +226,7 @@ class _BodyCompiler:
         method, wanted = exp.method, slot is not None
         following = self._here + 1
 
-        def send(run: Run, env: Env) -> int:
+        def send(run: MacroStep, env: Env) -> int:
             future = run.send(receiver(run, env), method, [a(run, env) for a in args], point, wanted)
             if slot is not None:
                 env[slot] = future
@@ -235,14 +237,16 @@ class _BodyCompiler:
         known = pruned(exp.receiver.type)
         assert isinstance(known, Type)
         effect = effect_of(exp.receiver, *exp.args)
-        self._emit(send, effect.joined(Effect(calls=frozenset({(known.decl, method)}))), exp.at)
+        self._emit(send, effect.joined(CodeEffect(calls=frozenset({(known.decl, method)}))), exp.at)
 
-    def _get(self, future: Exp, claim_slot: int | None, reads: frozenset[str], at: Place, ready: bool = False) -> int:
+    def _get(
+        self, future: Exp, claim_slot: int | None, reads: frozenset[str], at: AbsPlace, ready: bool = False
+    ) -> int:
         slot = self._temporary()
         here, following = self._here, self._here + 1
-        waiting = Waiting([future], None if claim_slot is None else [claim_slot], [], at.line, reads)
+        waiting = TaskWait([future], None if claim_slot is None else [claim_slot], [], at.line, reads)
 
-        def get(run: Run, env: Env) -> int:
+        def get(run: MacroStep, env: Env) -> int:
             wanted = future(run, env)
             if wanted is None:
                 raise run.throw("NullPointerException")
@@ -250,21 +254,21 @@ class _BodyCompiler:
             if value is _PENDING:
                 run.guard, run.resume = waiting, here
                 return BLOCKED
-            if type(value) is Failure:
+            if type(value) is FailedFuture:
                 run.state.observed = run.state.observed | {wanted}
                 raise Thrown(value.exception)
             env[slot] = value
             return following
 
-        self._emit(get, Effect(reads=reads, blocks=not ready, polls=True), at)
+        self._emit(get, CodeEffect(reads=reads, blocks=not ready, polls=True), at)
         return slot
 
-    def _await_if_shared(self, future_slot: int, target_slot: int, at: Place) -> None:
+    def _await_if_shared(self, future_slot: int, target_slot: int, at: AbsPlace) -> None:
         """`if (this == y) await w?`: an actor must not wait for itself."""
         here, following = self._here, self._here + 1
-        waiting = Waiting([lambda run, env: env[future_slot]], [future_slot], [], at.line)
+        waiting = TaskWait([lambda run, env: env[future_slot]], [future_slot], [], at.line)
 
-        def await_if_shared(run: Run, env: Env) -> int:
+        def await_if_shared(run: MacroStep, env: Env) -> int:
             groups = run.state.groups
             mine, theirs = env[0], env[target_slot]
             if groups.get(mine, mine) is not groups.get(theirs, theirs) or env[future_slot] in run.state.futures:
@@ -272,24 +276,24 @@ class _BodyCompiler:
             run.guard, run.resume = waiting, here
             return SUSPENDED
 
-        self._emit(await_if_shared, Effect(polls=True, releases=True), at)
+        self._emit(await_if_shared, CodeEffect(polls=True, releases=True), at)
 
     def _claim_slot(self, exp: S.Exp) -> int | None:
         return self.slots.find(exp.name) if isinstance(exp, S.Var) and exp.kind == "local" else None
 
     def _await(
-        self, claims: list[Exp], slots: list[int] | None, conditions: list[Exp], reads: frozenset[str], at: Place
+        self, claims: list[Exp], slots: list[int] | None, conditions: list[Exp], reads: frozenset[str], at: AbsPlace
     ) -> None:
         here, following = self._here, self._here + 1
-        waiting = Waiting(claims, slots, conditions, at.line, reads)
+        waiting = TaskWait(claims, slots, conditions, at.line, reads)
 
-        def await_(run: Run, env: Env) -> int:
+        def await_(run: MacroStep, env: Env) -> int:
             if holds(waiting, run, env):
                 return following
             run.guard, run.resume = waiting, here
             return SUSPENDED
 
-        self._emit(await_, Effect(reads=reads, polls=bool(claims), releases=True), at)
+        self._emit(await_, CodeEffect(reads=reads, polls=bool(claims), releases=True), at)
 
     # ---- statements
 
@@ -304,20 +308,20 @@ class _BodyCompiler:
         match statement:
             case S.VarDecl():
                 self._declaration(statement, awaited)
-            case S.Assign():
+            case S.Assignment():
                 self._assignment(statement, awaited)
             case S.ExpStatement(value=value):
                 self._expression_statement(value, awaited)
-            case S.Await(guard=guard):
+            case S.AwaitStatement(guard=guard):
                 self._guard(guard, statement.at)
                 awaited.update(c.name for c in guard.claims if isinstance(c, S.Var) and c.kind == "local")
-            case S.Block(body=body):
+            case S.StatementBlock(body=body):
                 self._block(body)
             case S.Skip():
                 pass
             case S.Suspend():
                 self._suspend(statement.at)
-            case S.Return():
+            case S.ReturnStatement():
                 self._return(statement)
             case S.Assert():
                 self._assert(statement)
@@ -335,12 +339,12 @@ class _BodyCompiler:
                 self._try(statement)
             case _:
                 raise AssertionError(statement)
-        if not isinstance(statement, S.VarDecl | S.Assign | S.Await | S.ExpStatement | S.Skip | S.Assert):
+        if not isinstance(statement, S.VarDecl | S.Assignment | S.AwaitStatement | S.ExpStatement | S.Skip | S.Assert):
             awaited.clear()
 
     def _awaited_get(self, exp: S.Exp | None, awaited: set[str]) -> int | None:
         """`x = f.get` right after `await f?`: the slot of a get that cannot block."""
-        if isinstance(exp, S.Get) and isinstance(exp.future, S.Var) and exp.future.name in awaited:
+        if isinstance(exp, S.GetFuture) and isinstance(exp.future, S.Var) and exp.future.name in awaited:
             future = self._value(exp.future)
             return self._get(future, self._claim_slot(exp.future), frozenset(), exp.at, ready=True)
         return None
@@ -354,19 +358,19 @@ class _BodyCompiler:
 
     def _declaration(self, statement: S.VarDecl, awaited: set[str]) -> None:
         if statement.value is None:
-            value, effect = _constant(default_value(statement.resolved)), Effect()
+            value, effect = _constant(default_value(statement.resolved)), CodeEffect()
         else:
             value, effect = self._expression(statement.value, awaited), effect_of(statement.value)
         slot = self.slots.add(statement.name)
         awaited.discard(statement.name)
         self._store(slot, value, effect, statement.at)
 
-    def _assignment(self, statement: S.Assign, awaited: set[str]) -> None:
+    def _assignment(self, statement: S.Assignment, awaited: set[str]) -> None:
         value, effect = self._expression(statement.value, awaited), effect_of(statement.value)
         target = statement.target
         assert isinstance(target, S.Var | S.Field)
         if isinstance(target, S.Field) or target.kind == "field":
-            written = effect.joined(Effect(writes=frozenset({target.name})))
+            written = effect.joined(CodeEffect(writes=frozenset({target.name})))
             self._store_field(self.field_index[target.name], value, written, statement.at)
         else:
             awaited.discard(target.name)
@@ -382,13 +386,13 @@ class _BodyCompiler:
             compiled = self._value(value)
             following = self._here + 1
 
-            def evaluate(run: Run, env: Env) -> int:
+            def evaluate(run: MacroStep, env: Env) -> int:
                 compiled(run, env)
                 return following
 
             self._emit(evaluate, effect_of(value), value.at)
 
-    def _guard(self, guard: S.Guard, at: Place) -> None:
+    def _guard(self, guard: S.AwaitGuard, at: AbsPlace) -> None:
         claims = [self._value(c) for c in guard.claims]
         slots = [self._claim_slot(c) for c in guard.claims]
         known = [s for s in slots if s is not None]
@@ -396,24 +400,24 @@ class _BodyCompiler:
         reads = effect_of(*guard.claims, *guard.conditions).reads
         self._await(claims, known if len(known) == len(slots) else None, conditions, reads, at)
 
-    def _suspend(self, at: Place) -> None:
+    def _suspend(self, at: AbsPlace) -> None:
         following = self._here + 1
 
-        def suspend(run: Run, env: Env) -> int:
+        def suspend(run: MacroStep, env: Env) -> int:
             run.guard, run.resume = None, following
             return SUSPENDED
 
-        self._emit(suspend, Effect(releases=True), at)
+        self._emit(suspend, CodeEffect(releases=True), at)
 
-    def _return(self, statement: S.Return) -> None:
+    def _return(self, statement: S.ReturnStatement) -> None:
         slot = self._temporary()
         value = self._value(statement.value) if statement.value is not None else None
         unit = value is None
 
-        def result(run: Run, env: Env) -> Value:
+        def result(run: MacroStep, env: Env) -> Value:
             return run.image.constant("Unit") if unit or value is None else value(run, env)
 
-        effect = effect_of(statement.value) if statement.value is not None else Effect()
+        effect = effect_of(statement.value) if statement.value is not None else CodeEffect()
         self._store(slot, result, effect, statement.at)
         finals, self._finals = self._finals, []
         for depth in range(len(finals) - 1, -1, -1):  # innermost first; each sees only the ones around it
@@ -423,37 +427,37 @@ class _BodyCompiler:
             self._unhandled.update(range(before, self._here))
         self._finals = finals
 
-        def leave(run: Run, env: Env) -> int:
+        def leave(run: MacroStep, env: Env) -> int:
             run.result = env[slot]
             return ENDED
 
-        self._emit(leave, Effect(), statement.at, (None,))
+        self._emit(leave, CodeEffect(), statement.at, (None,))
 
     def _assert(self, statement: S.Assert) -> None:
         condition = self._value(statement.condition)
         following = self._here + 1
 
-        def check(run: Run, env: Env) -> int:
+        def check(run: MacroStep, env: Env) -> int:
             if not run.truth(condition(run, env)):
                 raise run.throw("AssertionFailException")
             return following
 
         self._emit(check, effect_of(statement.condition), statement.at)
 
-    def _throw(self, value: Exp, effect: Effect, at: Place) -> None:
-        def throw(run: Run, env: Env) -> int:
+    def _throw(self, value: Exp, effect: CodeEffect, at: AbsPlace) -> None:
+        def throw(run: MacroStep, env: Env) -> int:
             raise Thrown(value(run, env))
 
         self._emit(throw, effect, at, (None,))
 
     def _while(self, statement: S.While) -> None:
         turns = self._temporary()
-        self._store(turns, _constant(0), Effect(), statement.at)
+        self._store(turns, _constant(0), CodeEffect(), statement.at)
         condition = self._value(statement.condition)
         leave = _Label()
         top, following = self._here, self._here + 1
 
-        def test(run: Run, env: Env) -> int:
+        def test(run: MacroStep, env: Env) -> int:
             if not run.truth(condition(run, env)):
                 return leave.pc
             _turn(run, env, turns)
@@ -461,20 +465,20 @@ class _BodyCompiler:
 
         self._emit(test, effect_of(statement.condition), statement.at, (leave, following))
         self._block([statement.body])
-        self._emit(lambda run, env: top, Effect(), None, (top,))
+        self._emit(lambda run, env: top, CodeEffect(), None, (top,))
         leave.pc = self._here
 
     def _foreach(self, statement: S.Foreach) -> None:
         turns, rest = self._temporary(), self._temporary()
         self._store(rest, self._value(statement.values), effect_of(statement.values), statement.at)
-        self._store(turns, _constant(0), Effect(), statement.at)
+        self._store(turns, _constant(0), CodeEffect(), statement.at)
         self.slots.enter()
         element = self.slots.add(statement.name)
         index = self.slots.add(statement.index) if statement.index is not None else None
         leave = _Label()
         top, following = self._here, self._here + 1
 
-        def test(run: Run, env: Env) -> int:
+        def test(run: MacroStep, env: Env) -> int:
             values = run.machine.unknowns.built(run, env[rest])
             if values[0].name == "Nil":
                 return leave.pc
@@ -484,9 +488,9 @@ class _BodyCompiler:
             env[element], env[rest] = values[1], values[2]
             return following
 
-        self._emit(test, Effect(), statement.at, (leave, following))
+        self._emit(test, CodeEffect(), statement.at, (leave, following))
         self._block([statement.body])
-        self._emit(lambda run, env: top, Effect(), None, (top,))
+        self._emit(lambda run, env: top, CodeEffect(), None, (top,))
         self.slots.leave()
         leave.pc = self._here
 
@@ -507,7 +511,7 @@ class _BodyCompiler:
         self._store(subject, self._value(statement.subject), effect_of(statement.subject), statement.at)
         end = _Label()
         self._branches(statement.branches, subject, end)
-        self._throw(lambda run, env: run.image.constant("PatternMatchFailException"), Effect(), statement.at)
+        self._throw(lambda run, env: run.image.constant("PatternMatchFailException"), CodeEffect(), statement.at)
         end.pc = self._here
 
     def _branches(self, branches: list[S.StatementBranch], subject: int, end: _Label) -> None:
@@ -515,7 +519,7 @@ class _BodyCompiler:
             self.slots.enter()
             matches = self.exps.pattern(branch.pattern)
             otherwise = _Label()
-            self._branch(_match(matches, subject), otherwise, Effect(), branch.at)
+            self._branch(_match(matches, subject), otherwise, CodeEffect(), branch.at)
             self._block([branch.body])
             self._jump(end)
             otherwise.pc = self._here
@@ -532,7 +536,7 @@ class _BodyCompiler:
         body_end = self._here
         self._handle(start, body_end, self._here, caught)
         self._branches(statement.catches, caught, normal)
-        self._throw(lambda run, env: env[caught], Effect(), statement.at)
+        self._throw(lambda run, env: env[caught], CodeEffect(), statement.at)
         catches_end = self._here
         normal.pc = self._here
         if statement.finally_ is not None:
@@ -541,7 +545,7 @@ class _BodyCompiler:
             self._jump(end)
             self._handle(body_end, catches_end, self._here, passing)
             self._block([statement.finally_])
-            self._throw(lambda run, env: env[passing], Effect(), statement.at)
+            self._throw(lambda run, env: env[passing], CodeEffect(), statement.at)
         end.pc = self._here
 
     def _handle(self, start: int, stop: int, target: int, slot: int) -> None:
@@ -550,17 +554,17 @@ class _BodyCompiler:
                 self.code.handlers[pc] = (target, slot)
 
 
-def _turn(run: Run, env: Env, turns: int) -> None:
+def _turn(run: MacroStep, env: Env, turns: int) -> None:
     """Criterion loop-k: at most k turns of a loop."""
     number = env[turns] + 1
     env[turns] = number
     limit = run.bounds.loop
     if limit is not None and number > limit:
-        raise Cut("loop")
+        raise BoundReached("loop")
     run.tick()
 
 
-def _match(matches: Callable[[Run, Env, Value], bool], subject: int) -> Exp:
+def _match(matches: Callable[[MacroStep, Env, Value], bool], subject: int) -> Exp:
     return lambda run, env: matches(run, env, env[subject])
 
 

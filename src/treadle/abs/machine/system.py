@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from treadle.abs.language import types as T
-from treadle.abs.language.errors import Place, Source
-from treadle.abs.language.model import Class, Method, Program
+from treadle.abs.language.errors import AbsPlace, AbsSource
+from treadle.abs.language.model import AbsMethod, Class, Program
 from treadle.abs.language.names import did_you_mean
 from treadle.abs.language.types import Type
 from treadle.abs.machine.code import Code
-from treadle.abs.machine.machine import Machine
-from treadle.abs.machine.state import State, Task
-from treadle.abs.machine.values import Ref, Value
+from treadle.abs.machine.machine import ActorMachine
+from treadle.abs.machine.state import ActorTask, State
+from treadle.abs.machine.values import ObjectRef, Value
 from treadle.core.errors import UsageError
 
-_MAIN = Class("main", "", Place(Source("<main>", ""), 1, 1))
+_MAIN = Class("main", "", AbsPlace(AbsSource("<main>", ""), 1, 1))
 
 
 @dataclass(slots=True)
@@ -27,12 +27,12 @@ class Root:
     """One starting state, with what a test must say about it."""
 
     state: State
-    entry: Task
+    entry: ActorTask
     arguments: dict[str, Value] = field(default_factory=dict)
-    extra: list[tuple[Task, dict[str, Value]]] = field(default_factory=list)  # tasks already in the queue
+    extra: list[tuple[ActorTask, dict[str, Value]]] = field(default_factory=list)  # tasks already in the queue
 
 
-def find_method(program: Program, name: str) -> tuple[Class, Method]:
+def find_method(program: Program, name: str) -> tuple[Class, AbsMethod]:
     """The class and method called `Class.method`; the sentence of a failure names the nearest."""
     class_name, dot, method_name = name.rpartition(".")
     if not dot:
@@ -53,7 +53,7 @@ def _classes(program: Program, name: str) -> str:
     return near or f"; the classes are: {', '.join(c.name for c in program.classes) or 'none'}"
 
 
-def check_can_be_unknown(machine: Machine, cls: Class, method: Method) -> None:
+def check_can_be_unknown(machine: ActorMachine, cls: Class, method: AbsMethod) -> None:
     """An error for parameters that cannot be unknown, saying why."""
     for name, type_ in method.params:
         problem = _why_not(machine, T.settled(type_), set())
@@ -61,7 +61,7 @@ def check_can_be_unknown(machine: Machine, cls: Class, method: Method) -> None:
             raise UsageError(f"parameter '{name}' of {cls.name}.{method.name} cannot be unknown: {problem}")
 
 
-def _why_not(machine: Machine, type_: object, seen: set[str]) -> str:
+def _why_not(machine: ActorMachine, type_: object, seen: set[str]) -> str:
     if not isinstance(type_, Type):
         return ""
     if type_.name == T.future(T.UNIT).name:
@@ -90,7 +90,7 @@ def _why_not(machine: Machine, type_: object, seen: set[str]) -> str:
 _KNOWN = {t.name for t in (T.INT, T.RAT, T.FLOAT, T.BOOL, T.STRING, T.UNIT)}
 
 
-def unknown_root(machine: Machine, cls: Class, method: str, queue: Sequence[str] = ()) -> Root:
+def unknown_root(machine: ActorMachine, cls: Class, method: str, queue: Sequence[str] = ()) -> Root:
     """A method on an actor with unknown fields and arguments, other methods waiting behind it (seed 002, 4.3)."""
     state = State(machine.paths.root)
     ref, fields = machine.unknowns.actor(cls, "s0")
@@ -106,17 +106,19 @@ def unknown_root(machine: Machine, cls: Class, method: str, queue: Sequence[str]
     return Root(state, entry, arguments, extra)
 
 
-def _unknown_call(machine: Machine, ref: Ref, code: Code, prefix: str, key: str) -> tuple[Task, dict[str, Value]]:
+def _unknown_call(
+    machine: ActorMachine, ref: ObjectRef, code: Code, prefix: str, key: str
+) -> tuple[ActorTask, dict[str, Value]]:
     arguments = {name: machine.unknowns.fresh(type_, prefix + name) for name, type_ in code.params}
     return call(machine, ref, code, list(arguments.values()), key), arguments
 
 
-def call(machine: Machine, ref: Ref, code: Code, arguments: Sequence[Value], key: str) -> Task:
+def call(machine: ActorMachine, ref: ObjectRef, code: Code, arguments: Sequence[Value], key: str) -> ActorTask:
     env = (ref, *arguments, *[None] * (code.slots - 1 - len(arguments)))
-    return Task(machine.interned.key(key), ref, code, 0, env, 0, None)
+    return ActorTask(machine.interned.key(key), ref, code, 0, env, 0, None)
 
 
-def main_root(machine: Machine, program: Program) -> Root:
+def main_root(machine: ActorMachine, program: Program) -> Root:
     """The main block, as the only task of an object of its own."""
     if program.main is None or machine.image.main is None:
         raise UsageError(f"{program.name} has no main block; name a method to explore: {program.name}:Class.method")

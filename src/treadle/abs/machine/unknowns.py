@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from treadle.abs.language import types as T
 from treadle.abs.language.model import Class, Data, Interface
 from treadle.abs.language.types import AnyType, Type, substituted
-from treadle.abs.machine.values import Ref, Unknown, Value
+from treadle.abs.machine.values import ObjectRef, Unknown, Value
 from treadle.core.errors import UsageError
 from treadle.symbolic.expr import terms as E
 
 if TYPE_CHECKING:
-    from treadle.abs.machine.machine import Machine, Run
+    from treadle.abs.machine.machine import ActorMachine, MacroStep
 
 _SORTS = {
     T.INT.name: E.INT,
@@ -31,7 +31,7 @@ _SORTS = {
 class Unknowns:
     """Makes unknown values and decides them; one per machine."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: ActorMachine) -> None:
         self._machine = machine
         self._built: dict[tuple[Unknown, int], Value] = {}  # unknown and constructor -> the value, always the same
 
@@ -51,14 +51,14 @@ class Unknowns:
                 return (known.decl.constructors[0],)
         return self._machine.interned.unknown(name, known)
 
-    def actor(self, cls: Class, name: str) -> tuple[Ref, tuple[Value, ...]]:
+    def actor(self, cls: Class, name: str) -> tuple[ObjectRef, tuple[Value, ...]]:
         """An actor that exists at the start, all its fields unknown."""
         ref = self._machine.interned.ref(self._machine.interned.key("s", name), cls, True, name)
         return ref, tuple(self.fresh(type_, f"{name}.{field}") for field, type_ in cls.fields)
 
     # ---- data
 
-    def built(self, run: Run, value: Value) -> Value:
+    def built(self, run: MacroStep, value: Value) -> Value:
         """The value, constructed at least one level deep."""
         bindings = run.state.bindings
         while type(value) is Unknown:
@@ -70,7 +70,7 @@ class Unknowns:
                 return value
         return value
 
-    def _construct(self, run: Run, unknown: Unknown) -> Value:
+    def _construct(self, run: MacroStep, unknown: Unknown) -> Value:
         data = unknown.type.decl
         assert isinstance(data, Data)
         if not data.constructors:
@@ -93,7 +93,7 @@ class Unknowns:
 
     # ---- references
 
-    def decided(self, run: Run, value: Value) -> Value:
+    def decided(self, run: MacroStep, value: Value) -> Value:
         """A reference as far as it is known: an object, null, or an `Unknown` that is not null."""
         bindings = run.state.bindings
         while type(value) is Unknown and value in bindings:
@@ -106,7 +106,7 @@ class Unknowns:
         run.state.bindings = {**bindings, value: None}
         return None
 
-    def same(self, run: Run, left: Value, right: Value) -> bool:
+    def same(self, run: MacroStep, left: Value, right: Value) -> bool:
         """Whether two references are equal, deciding them as far as needed."""
         left, right = self.decided(run, left), self.decided(run, right)
         if left is right:
@@ -120,7 +120,7 @@ class Unknowns:
         if type(left) is not Unknown:
             left, right = right, left
         assert type(left) is Unknown
-        if type(right) is Ref and right not in self._candidates(run, left):
+        if type(right) is ObjectRef and right not in self._candidates(run, left):
             return False
         if type(right) is Unknown and (_pair(left, right) in run.state.distinct or not _meet(left, right, run)):
             return False
@@ -136,14 +136,14 @@ class Unknowns:
             run.state.distinct = run.state.distinct | {_pair(left, stand_in)}
         return False
 
-    def receiver(self, run: Run, value: Value, point: int) -> Ref:
+    def receiver(self, run: MacroStep, value: Value, point: int) -> ObjectRef:
         """The object behind a receiver: known (asy1), one that exists (asy2), or one more (asy3)."""
         bindings = run.state.bindings
         while type(value) is Unknown and value in bindings:
             value = bindings[value]
         if value is None:
             raise run.throw("NullPointerException")
-        if type(value) is Ref:
+        if type(value) is ObjectRef:
             return value
         assert type(value) is Unknown
         existing = self._candidates(run, value) if run.machine.selection.alias else []
@@ -175,7 +175,7 @@ class Unknowns:
             raise UsageError(f"'{unknown.name}' cannot be unknown: no class implements {target.name}")
         return found
 
-    def _candidates(self, run: Run, unknown: Unknown) -> list[Ref]:
+    def _candidates(self, run: MacroStep, unknown: Unknown) -> list[ObjectRef]:
         """Assumed actors the unknown may be equal to; actors made by `new` are always different."""
         target = unknown.type.decl
         state = run.state
@@ -189,7 +189,7 @@ class Unknowns:
         return [ref for ref in state.assumed if target in ref.cls.supertypes() and ref not in forbidden]
 
 
-def run_classes(machine: Machine, target: Interface | Class) -> list[Class]:
+def run_classes(machine: ActorMachine, target: Interface | Class) -> list[Class]:
     return machine.image.implementing.get(target, [])
 
 
@@ -197,7 +197,7 @@ def _pair(left: Unknown, right: Unknown) -> tuple[Unknown, Unknown]:
     return (left, right) if left.name <= right.name else (right, left)
 
 
-def _meet(left: Unknown, right: Unknown, run: Run) -> bool:
+def _meet(left: Unknown, right: Unknown, run: MacroStep) -> bool:
     """Whether one object can be of both types."""
     mine = run_classes(run.machine, left.type.decl)
     return any(cls in run_classes(run.machine, right.type.decl) for cls in mine)

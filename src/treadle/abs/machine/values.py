@@ -25,7 +25,7 @@ from treadle.symbolic.expr.terms import Expr, terms_of
 Value = Any
 
 
-class Ref:
+class ObjectRef:
     """An object: created by the program (`r`) or assumed to exist at the start (`s`)."""
 
     __slots__ = ("assumed", "cls", "key", "name")
@@ -63,7 +63,7 @@ class Unknown:
         return self.name
 
 
-class Failure:
+class FailedFuture:
     """What a future holds when its task ended with an exception."""
 
     __slots__ = ("exception",)
@@ -72,7 +72,7 @@ class Failure:
         self.exception = exception
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Failure) and self.exception == other.exception
+        return isinstance(other, FailedFuture) and self.exception == other.exception
 
     def __hash__(self) -> int:
         return hash(("failure", self.exception))
@@ -84,7 +84,7 @@ class Interned:
     def __init__(self) -> None:
         self._keys: dict[tuple[Any, ...], int] = {}
         self._origins: list[tuple[Any, ...]] = []
-        self._refs: dict[int, Ref] = {}
+        self._refs: dict[int, ObjectRef] = {}
         self._futures: dict[int, Fut] = {}
         self._unknowns: dict[str, Unknown] = {}
 
@@ -99,10 +99,10 @@ class Interned:
         """What a key was made of: who made the thing, and as which of its makings."""
         return self._origins[key]
 
-    def ref(self, key: int, cls: Class, assumed: bool, name: str = "") -> Ref:
+    def ref(self, key: int, cls: Class, assumed: bool, name: str = "") -> ObjectRef:
         found = self._refs.get(key)
         if found is None:
-            found = self._refs[key] = Ref(key, cls, assumed, name)
+            found = self._refs[key] = ObjectRef(key, cls, assumed, name)
         return found
 
     def future(self, key: int) -> Fut:
@@ -126,7 +126,7 @@ def parts(value: Value) -> Iterator[Value]:
             yield from parts(part)
 
 
-def show(value: Value, names: dict[Ref, str] | None = None) -> str:
+def show(value: Value, names: dict[ObjectRef, str] | None = None) -> str:
     """A value as ABS writes it; objects under the names given."""
     if value is None:
         return "null"
@@ -139,11 +139,11 @@ def show(value: Value, names: dict[Ref, str] | None = None) -> str:
         return str(value.numerator) if value.denominator == 1 else f"{value.numerator}/{value.denominator}"
     if isinstance(value, Expr):
         return show_product(value) if value.op in ("mul", "sum") else show_expression(value)
-    if isinstance(value, Ref):
+    if isinstance(value, ObjectRef):
         return (names or {}).get(value, value.name or f"object {value.key}")
     if type(value) is tuple:
         return _show_data(value, names)
-    if isinstance(value, Failure):
+    if isinstance(value, FailedFuture):
         return f"failed with {show(value.exception, names)}"
     return repr(value)
 
@@ -172,7 +172,7 @@ def show_product(value: Expr) -> str:
     return " * ".join(names if coefficient == 1 else [str(coefficient), *names])
 
 
-def _show_data(value: tuple[Any, ...], names: dict[Ref, str] | None) -> str:
+def _show_data(value: tuple[Any, ...], names: dict[ObjectRef, str] | None) -> str:
     con: Constructor = value[0]
     elements = elements_of(value)
     if elements is not None:

@@ -9,15 +9,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from treadle.abs.explore.cases import Case
+from treadle.abs.explore.cases import ActorCase
 from treadle.abs.language.model import Class, Program
 from treadle.abs.language.types import settled
-from treadle.doors.actor.models import Generated, Model
+from treadle.doors.actor.models import AbsModel, GeneratedCases
 
 
-def absunit_file(made: Generated, model: Path) -> str:
+def absunit_file(made: GeneratedCases, model: Path) -> str:
     """The text of the module."""
-    program = Model.load(model).program
+    program = AbsModel.load(model).program
     class_name, _, method = made.target.rpartition(":")[2].rpartition(".")
     cls = program.class_named(class_name)
     assert cls is not None
@@ -35,7 +35,7 @@ def absunit_file(made: Generated, model: Path) -> str:
     return "\n".join(out) + "\n"
 
 
-def _test(number: int, case: Case, method: str, program: Program) -> list[str]:
+def _test(number: int, case: ActorCase, method: str, program: Program) -> list[str]:
     out = ["", f"  // when {' and '.join(case.condition) or 'any input'}", f"  // order: {' '.join(case.order)}"]
     out.append(f"  Unit test{number}() {{")
     for name, obj in case.initial.items():
@@ -65,7 +65,7 @@ def _test(number: int, case: Case, method: str, program: Program) -> list[str]:
     return out
 
 
-def _result_type(program: Program, case: Case, method: str) -> str:
+def _result_type(program: Program, case: ActorCase, method: str) -> str:
     cls = program.class_named(next(iter(case.initial.values())).cls)
     assert cls is not None
     return f"{settled(cls.own[method].result)} result = "

@@ -17,14 +17,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from treadle.abs.explore.cases import Case, CaseWriter, Style
-from treadle.abs.explore.criteria import REDUCTIONS, Bounds, Cut, Cuts, Progress, Selection
+from treadle.abs.explore.cases import ActorCase, CaseWriter, Style
 from treadle.abs.explore.related import related
 from treadle.abs.explore.replaying import Replay, Replayed, follow_main, known_machine, replayed
-from treadle.abs.explore.tree import Explorer, Leaf, Node
+from treadle.abs.explore.tree import TreeExplorer, TreeLeaf, TreeNode
 from treadle.abs.language.load import load
 from treadle.abs.language.model import Program
-from treadle.abs.machine.machine import Image, Machine
+from treadle.abs.machine.criteria import REDUCTIONS, BoundReached, Bounds, Cuts, OrderSelection, TreeProgress
+from treadle.abs.machine.machine import ActorMachine, Image
 from treadle.abs.machine.statements import compile_program
 from treadle.abs.machine.system import Root, check_can_be_unknown, find_method, main_root, unknown_root
 from treadle.core.choice import TaskChosen
@@ -44,17 +44,17 @@ _MOST_FINDINGS = 5
 
 
 @dataclass(slots=True)
-class Generated:
+class GeneratedCases:
     """What exploring one method gave."""
 
     target: str
-    cases: list[Case]
+    cases: list[ActorCase]
     states: int
     cuts: Cuts
     deadlocks: int
     seconds: float
     bounds: Bounds
-    selection: Selection
+    selection: OrderSelection
     style: Style = "values"
     tests: int = 0
     assertions: int = 0  # tests in which an ABS assertion fails
@@ -63,7 +63,7 @@ class Generated:
     unproved: int = 0  # branches the solver could not decide, kept as possible
     rejected: int = 0  # cases that did not do again what they say
     related: list[str] = field(default_factory=list)  # methods worth having in the queue
-    tree: Node | None = None
+    tree: TreeNode | None = None
 
     @property
     def exit_code(self) -> int:
@@ -97,7 +97,7 @@ class Generated:
 
 
 @dataclass(slots=True)
-class Model:
+class AbsModel:
     """A loaded and compiled ABS file."""
 
     path: str
@@ -105,19 +105,19 @@ class Model:
     image: Image
 
     @classmethod
-    def load(cls, path: str | Path) -> Model:
+    def load(cls, path: str | Path) -> AbsModel:
         program = load(path)
         return cls(str(path), program, compile_program(program))
 
     @staticmethod
-    def load_once(path: Path) -> Model:
+    def load_once(path: Path) -> AbsModel:
         """The model of a file, loaded again only when the file has changed."""
         return _loaded(path.resolve(), path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=16)
-def _loaded(path: Path, changed: int) -> Model:
-    return Model.load(path)
+def _loaded(path: Path, changed: int) -> AbsModel:
+    return AbsModel.load(path)
 
 
 def split_target(target: str) -> tuple[str, str]:
@@ -139,31 +139,31 @@ def generate(
     target: str,
     *,
     bounds: Bounds | None = None,
-    selection: Selection | None = None,
+    selection: OrderSelection | None = None,
     domain: tuple[int, int] | None = DOMAIN,
     style: Style = "values",
     seconds: float | None = None,
     states: int | None = None,
     record: bool = False,
     keep: int | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
-) -> Generated:
+    on_progress: Callable[[TreeProgress], None] | None = None,
+) -> GeneratedCases:
     """Explore `model.abs:Class.method` with unknown inputs; without a method, the main block.
 
     `keep` limits how many cases are written out (all are counted); `record` keeps the tree for a picture.
     """
-    selection = selection or Selection()
+    selection = selection or OrderSelection()
     if selection.reduce not in REDUCTIONS:
         raise UsageError(f"--reduce is one of {', '.join(REDUCTIONS)}, not '{selection.reduce}'")
     path, name = split_target(target)
-    model = Model.load(path)
+    model = AbsModel.load(path)
     if not name:
         bounds = bounds or MAIN_BOUNDS
     bounds = bounds or Bounds()
-    machine = Machine(model.image, bounds, selection, domain if name else None)
+    machine = ActorMachine(model.image, bounds, selection, domain if name else None)
     roots, chosen = _roots(machine, model, name, bounds)
     start, busy = time.perf_counter(), time.process_time()
-    made = Generated(target, [], 0, Cuts(), 0, 0.0, bounds, selection, style, related=chosen)
+    made = GeneratedCases(target, [], 0, Cuts(), 0, 0.0, bounds, selection, style, related=chosen)
     writer = CaseWriter(machine, style)
     walk = _walk(machine, roots, start, seconds, states, record, on_progress, made)
     try:
@@ -187,7 +187,7 @@ def generate(
     return made
 
 
-def _roots(machine: Machine, model: Model, name: str, bounds: Bounds) -> tuple[list[Root], list[str]]:
+def _roots(machine: ActorMachine, model: AbsModel, name: str, bounds: Bounds) -> tuple[list[Root], list[str]]:
     """The starting states: one, or one per collection of up to `queue` related methods behind the entry."""
     if not name:
         return [main_root(machine, model.program)], []
@@ -202,24 +202,24 @@ def _roots(machine: Machine, model: Model, name: str, bounds: Bounds) -> tuple[l
 
 
 def _walk(
-    machine: Machine,
+    machine: ActorMachine,
     roots: list[Root],
     start: float,
     seconds: float | None,
     states: int | None,
     record: bool,
-    on_progress: Callable[[Progress], None] | None,
-    made: Generated,
-) -> Generator[tuple[Root, Leaf], None, None]:
+    on_progress: Callable[[TreeProgress], None] | None,
+    made: GeneratedCases,
+) -> Generator[tuple[Root, TreeLeaf], None, None]:
     """The leaves below all roots; what was counted is added up even when the caller stops early."""
     for root in roots:
-        explorer = Explorer(machine, root.entry.key)
+        explorer = TreeExplorer(machine, root.entry.key)
         if record:
-            explorer.tree = made.tree or Node("start")
+            explorer.tree = made.tree or TreeNode("start")
             made.tree = explorer.tree
         before = made.states
 
-        def carry_on(progress: Progress, before: int = before) -> bool:
+        def carry_on(progress: TreeProgress, before: int = before) -> bool:
             if progress.states & 255:
                 return True
             if on_progress is not None:
@@ -245,7 +245,7 @@ def _walk(
             return
 
 
-def _verified(machine: Machine, root: Root, case: Case, is_method: bool) -> bool:
+def _verified(machine: ActorMachine, root: Root, case: ActorCase, is_method: bool) -> bool:
     if not is_method:
         case.verified = True
         return True
@@ -298,15 +298,15 @@ def explore_model(
     )
     if reduce not in REDUCTIONS:
         raise UsageError(f"--reduce is one of {', '.join(REDUCTIONS)}, not '{reduce}'")
-    model = Model.load(path)
-    machine = Machine(model.image, bounds, Selection(reduce=reduce), None)
+    model = AbsModel.load(path)
+    machine = ActorMachine(model.image, bounds, OrderSelection(reduce=reduce), None)
     root = main_root(machine, model.program)
-    explorer = Explorer(machine, root.entry.key)
+    explorer = TreeExplorer(machine, root.entry.key)
     start = time.perf_counter()
     limit = seconds if seconds is not None else MAIN_SECONDS
     stopped: list[str] = []
 
-    def carry_on(progress: Progress) -> bool:
+    def carry_on(progress: TreeProgress) -> bool:
         if progress.states & 255 == 0 and time.perf_counter() - start > limit:
             stopped.append(f"{limit:g} seconds are over")
         return not stopped
@@ -331,7 +331,7 @@ def _add_finding(findings: list[Finding], new: Finding) -> None:
         findings.append(new)
 
 
-def _finding(path: str, case: Case, model: Model) -> Finding:
+def _finding(path: str, case: ActorCase, model: AbsModel) -> Finding:
     """What went wrong in one run, with the trail that shows it again: its tasks in their order."""
     kind, message = _went_wrong(case.failures, case.waiting)
     order = " ".join(case.order)
@@ -382,7 +382,7 @@ def replay_model(path: str, trail: Trail) -> Result:
     )
 
 
-def _step(path: str, case: Case, program: Program, label: str) -> Step:
+def _step(path: str, case: ActorCase, program: Program, label: str) -> Step:
     """One task of the failing run, for machines."""
     name, _, task = label.partition(".")
     method = task.partition("#")[0].partition("[")[0]
@@ -394,7 +394,7 @@ def _step(path: str, case: Case, program: Program, label: str) -> Step:
 def _result(
     path: str,
     reduce: str,
-    explorer: Explorer,
+    explorer: TreeExplorer,
     findings: list[Finding],
     stopped: list[str],
     seconds: float,
@@ -440,7 +440,7 @@ def run_model(
     path: str, *, order: list[str] | None = None, seed: int | None = None, tasks: int | None = 100_000
 ) -> Replayed:
     """Run the main block once: in the given order, at random with a seed, or always the first task that can run."""
-    model = Model.load(path)
+    model = AbsModel.load(path)
     machine = known_machine(model.image, Bounds(None, None, None, 0, 10_000_000))
     root = main_root(machine, model.program)
     chance = Random(seed) if seed is not None else None
@@ -455,15 +455,15 @@ def run_model(
                 raise UsageError(f"the main block did not end within {tasks} tasks; raise --tasks to go on")
             try:
                 replay.run(chance.choice(runnable) if chance is not None else runnable[0])
-            except Cut:
+            except BoundReached:
                 raise UsageError("a loop of the model did not end within 10 000 000 turns") from None
         return replay.report()
 
 
-def replay_case(made: Generated, case: Case) -> Replayed:
+def replay_case(made: GeneratedCases, case: ActorCase) -> Replayed:
     """A case run again, with the events for a picture."""
     path, name = split_target(made.target)
-    model = Model.load(path)
+    model = AbsModel.load(path)
     machine = known_machine(model.image)
     if not name:
         return follow_main(machine, model.program, case.order)

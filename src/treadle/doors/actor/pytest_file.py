@@ -10,7 +10,7 @@ import pprint
 from pathlib import Path
 from typing import Any
 
-from treadle.abs.explore.cases import Case
+from treadle.abs.explore.cases import ActorCase
 
 _HEAD = '''"""{title}
 
@@ -26,7 +26,7 @@ MODEL = Path(__file__).parent / {model!r}
 '''
 
 
-def pytest_file(target: str, cases: list[Case], model: Path, where: Path) -> str:
+def pytest_file(target: str, cases: list[ActorCase], model: Path, where: Path) -> str:
     """The text of the file."""
     _, _, name = target.rpartition(":")
     relative = Path(os.path.relpath(model.resolve(), where.resolve().parent)).as_posix()
@@ -37,7 +37,7 @@ def pytest_file(target: str, cases: list[Case], model: Path, where: Path) -> str
     return "\n\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 
-def _test(name: str, method: str, number: int, case: Case) -> str:
+def _test(name: str, method: str, number: int, case: ActorCase) -> str:
     lines = [f"def test_{method}_{number}{_suffix(case)}() -> None:"]
     lines.append(f'    """{_sentence(case)}"""')
     lines.append("    run = replay(")
@@ -61,11 +61,11 @@ def _test(name: str, method: str, number: int, case: Case) -> str:
     return "\n".join(lines)
 
 
-def _suffix(case: Case) -> str:
+def _suffix(case: ActorCase) -> str:
     return {"deadlock": "_deadlocks", "failed": "_fails", "waiting": "_waits"}.get(case.outcome, "")
 
 
-def _sentence(case: Case) -> str:
+def _sentence(case: ActorCase) -> str:
     text = (" and ".join(case.condition) or "any input").replace("\\", "\\\\").replace('"""', "'''")
     text = text if len(text) <= 90 else text[:87] + "..."
     return text + (" " if text.endswith('"') else "")

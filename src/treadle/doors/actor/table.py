@@ -7,15 +7,15 @@ from typing import IO, Any
 from rich.console import Console
 from rich.table import Table
 
-from treadle.abs.explore.cases import Case, Object
-from treadle.doors.actor.models import Generated
+from treadle.abs.explore.cases import ActorCase, ObjectState
+from treadle.doors.actor.models import GeneratedCases
 from treadle.report.progress import count
 
 # More rows than this are a file's business, not a screen's.
 MOST_ROWS = 25
 
 
-def show(made: Generated, *, file: IO[str] | None = None, width: int | None = None, rows: int = MOST_ROWS) -> None:
+def show(made: GeneratedCases, *, file: IO[str] | None = None, width: int | None = None, rows: int = MOST_ROWS) -> None:
     """Print the table and the summary below it."""
     console = Console(file=file, highlight=False, width=width, markup=False)
     if made.cases:
@@ -35,7 +35,7 @@ def show(made: Generated, *, file: IO[str] | None = None, width: int | None = No
         console.print(line, soft_wrap=True)
 
 
-def summary(made: Generated) -> list[str]:
+def summary(made: GeneratedCases) -> list[str]:
     """What was explored, what was cut and what that means."""
     cuts = made.cuts
     rate = f", {count(made.states / made.seconds)} a second" if made.seconds > 0.05 else ""
@@ -60,13 +60,13 @@ def summary(made: Generated) -> list[str]:
     return lines
 
 
-def _bounds(made: Generated) -> str:
+def _bounds(made: GeneratedCases) -> str:
     bounds = made.bounds
     told = [("loop", bounds.loop), ("tasks per actor", bounds.tasks), ("actors per program point", bounds.actors)]
     return ", ".join(f"{name} {'unlimited' if value is None else value}" for name, value in told)
 
 
-def _inputs(case: Case) -> str:
+def _inputs(case: ActorCase) -> str:
     lines = [f"{name} = {_text(value)}" for name, value in case.arguments.items()]
     lines += [_object(name, obj) for name, obj in case.initial.items()]
     for item in case.queue:
@@ -75,11 +75,11 @@ def _inputs(case: Case) -> str:
     return "\n".join(lines)
 
 
-def _object(name: str, obj: Object) -> str:
+def _object(name: str, obj: ObjectState) -> str:
     return f"{name}: {obj.cls}({', '.join(f'{f} = {_text(v)}' for f, v in obj.fields.items())})"
 
 
-def _afterwards(case: Case) -> str:
+def _afterwards(case: ActorCase) -> str:
     lines = [_object(name, obj) for name, obj in case.final.items()]
     if case.result is not None:
         lines.append(f"returns {_text(case.result)}")

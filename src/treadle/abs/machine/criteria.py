@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-Reduction = Literal["none", "stable", "independent", "exact"]
-REDUCTIONS: tuple[Reduction, ...] = ("none", "stable", "independent", "exact")
+ReductionName = Literal["none", "stable", "independent", "exact"]
+REDUCTIONS: tuple[ReductionName, ...] = ("none", "stable", "independent", "exact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,12 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class OrderSelection:
     """Which orders are tried."""
 
     objects: Literal["all", "round-robin"] = "all"
     tasks: Literal["all", "fifo", "lifo"] = "all"
-    reduce: Reduction = "independent"
+    reduce: ReductionName = "independent"
     alias: bool = False
 
 
@@ -50,7 +50,7 @@ class Cuts:
         return {"loop": self.loop, "task": self.task, "actor": self.actor}
 
 
-class Cut(Exception):
+class BoundReached(Exception):
     """This branch goes beyond a limit."""
 
     def __init__(self, kind: Literal["loop", "task", "actor"]) -> None:
@@ -59,7 +59,7 @@ class Cut(Exception):
 
 
 @dataclass(slots=True)
-class Progress:
+class TreeProgress:
     """What an exploration has done so far; shown while it runs."""
 
     states: int = 0

@@ -22,7 +22,7 @@ _NONE: frozenset[Any] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class CodeEffect:
     reads: frozenset[str] = _NONE
     writes: frozenset[str] = _NONE
     calls: frozenset[tuple[Interface | Class, str]] = _NONE
@@ -31,8 +31,8 @@ class Effect:
     polls: bool = False  # looks whether a future is there
     releases: bool = False  # may give the actor away in the middle
 
-    def joined(self, other: Effect) -> Effect:
-        return Effect(
+    def joined(self, other: CodeEffect) -> CodeEffect:
+        return CodeEffect(
             self.reads | other.reads,
             self.writes | other.writes,
             self.calls | other.calls,
@@ -48,7 +48,7 @@ def fields_read(exp: S.Exp) -> frozenset[str]:
     found: set[str] = set()
     if isinstance(exp, S.Field) or (isinstance(exp, S.Var) and exp.kind == "field"):
         found.add(exp.name)
-    if isinstance(exp, S.Case):
+    if isinstance(exp, S.CaseExp):
         for branch in exp.branches:
             found |= _pattern_fields(branch.pattern)
     for child in children(exp):
@@ -64,16 +64,16 @@ def _pattern_fields(pattern: S.Pattern) -> set[str]:
     return set()
 
 
-def effect_of(*exps: S.Exp) -> Effect:
+def effect_of(*exps: S.Exp) -> CodeEffect:
     """Reading only: effects inside the expressions have instructions of their own."""
-    return Effect(reads=frozenset().union(*(fields_read(e) for e in exps)))
+    return CodeEffect(reads=frozenset().union(*(fields_read(e) for e in exps)))
 
 
-def remaining(code: Code, pc: int) -> Effect:
+def remaining(code: Code, pc: int) -> CodeEffect:
     """Everything a task may still do from an instruction on."""
     found = code.after.get(pc)
     if found is None:
-        found = Effect()
+        found = CodeEffect()
         seen: set[int] = set()
         todo = [pc]
         while todo:
@@ -87,7 +87,7 @@ def remaining(code: Code, pc: int) -> Effect:
             if here in code.handlers:
                 todo.append(code.handlers[here][0])
         code.after[pc] = found
-    result: Effect = found
+    result: CodeEffect = found
     return result
 
 
@@ -115,7 +115,7 @@ class Calls:
             image.calls = cls(image)
         return image.calls
 
-    def of_effect(self, effect: Effect) -> set[tuple[Class, str]]:
+    def of_effect(self, effect: CodeEffect) -> set[tuple[Class, str]]:
         """The methods called directly, whatever class the receiver turns out to have; `new` runs init and `run`."""
         found: set[tuple[Class, str]] = set()
         for target, method in effect.calls:
