@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.abs.small_programs import Compiled, final_states, programs
 from treadle.abs.explore.replaying import known_root
 from treadle.abs.explore.tree import TreeExplorer
-from treadle.abs.machine.criteria import REDUCTIONS, Bounds, OrderSelection
+from treadle.abs.machine.criteria import SOUND_REDUCTIONS, Bounds, OrderSelection
 from treadle.abs.machine.machine import ActorMachine
 from treadle.abs.machine.system import find_method, unknown_root
 from treadle.doors.actor.models import generate
@@ -33,7 +33,7 @@ def test_known_data(text: str) -> None:
     compiled = Compiled.of(text)
     truth = final_states(compiled, "none", MOST_STATES)
     assume(truth is not None)
-    for reduce in REDUCTIONS[1:]:
+    for reduce in SOUND_REDUCTIONS[1:]:
         assert final_states(compiled, reduce) == truth, reduce
 
 
@@ -54,7 +54,7 @@ def test_examples(name: str) -> None:
     compiled = Compiled.of((EXAMPLES / f"{name}.abs").read_text())
     truth = final_states(compiled, "none", 30_000)
     assert truth
-    for reduce in REDUCTIONS[1:]:
+    for reduce in SOUND_REDUCTIONS[1:]:
         assert final_states(compiled, reduce) == truth, reduce
 
 
@@ -85,7 +85,7 @@ def test_examples_with_unknown_inputs(target: str, alias: bool) -> None:
 
     truth = triples("none")
     assert truth
-    for reduce in REDUCTIONS[1:]:
+    for reduce in SOUND_REDUCTIONS[1:]:
         assert triples(reduce) == truth, reduce
 
 
@@ -179,5 +179,5 @@ def test_unknown_data(text: str) -> None:
     truth = symbolic_outcomes(compiled, "none")
     assume(truth is not None)
     assert truth == concrete_outcomes(compiled)
-    for reduce in REDUCTIONS[1:]:
+    for reduce in SOUND_REDUCTIONS[1:]:
         assert symbolic_outcomes(compiled, reduce) == truth, reduce

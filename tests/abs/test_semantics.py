@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from treadle.abs.machine.criteria import REDUCTIONS, OrderSelection
+from treadle.abs.machine.criteria import SOUND_REDUCTIONS, OrderSelection
 from treadle.core.result import Verdict
 from treadle.doors.actor.models import GeneratedCases, explore_model, generate
 
@@ -84,7 +84,7 @@ def test_synchronous_calls_in_a_circle_deadlock(tmp_path: Path) -> None:
       Int answer() { return n; }
     }
     { C a = new C(null); C b = new C(a); a.meet(b); a!ask(); b!ask(); }"""
-    for reduce in REDUCTIONS:
+    for reduce in SOUND_REDUCTIONS:
         made = all_runs(tmp_path, text, reduce)
         outcomes = {case.outcome for case in made.cases}
         assert outcomes == {"completed", "deadlock"}, reduce
@@ -156,7 +156,7 @@ def test_a_main_block_that_does_not_end_is_cut_and_says_where(tmp_path: Path) ->
     assert "loop turns" in endless.reason
 
 
-@pytest.mark.parametrize("reduce", REDUCTIONS)
+@pytest.mark.parametrize("reduce", SOUND_REDUCTIONS)
 @pytest.mark.parametrize("tasks", ["fifo", "lifo"])
 def test_queues_served_in_order_still_fill_in_any_order(tmp_path: Path, reduce: Any, tasks: Any) -> None:
     """Two actors write to a third one: whoever is first is first in the queue."""

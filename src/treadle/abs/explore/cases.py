@@ -249,9 +249,9 @@ def _born(machine: ActorMachine, key: int, steps: list[TakenStep]) -> tuple[int,
     if isinstance(origin[0], str):
         return (-1, int(origin[0].partition(" ")[2] or 0)) if origin[0] != "init" else _born(machine, origin[1], steps)
     maker, number = origin
-    if machine.interned.origin(maker)[0] == "init":
-        return (*_born(machine, maker, steps), number)
     made_in = [i for i, step in enumerate(steps) if step.task.key == maker and step.task.serial < number]
+    if not made_in:  # in the initialisation block, while its object was made
+        return (*_born(machine, maker, steps), number)
     return (made_in[-1], number)
 
 

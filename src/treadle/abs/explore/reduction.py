@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from treadle.abs.language.model import Class
-from treadle.abs.machine.criteria import BoundReached
+from treadle.abs.machine.code import Code
+from treadle.abs.machine.criteria import SOUND_REDUCTIONS, BoundReached
 from treadle.abs.machine.effects import Calls, CodeEffect, remaining
 from treadle.abs.machine.machine import ActorMachine
 from treadle.abs.machine.polynomial import identical
@@ -26,15 +27,23 @@ class Reduction:
     def __init__(self, machine: ActorMachine) -> None:
         self._machine = machine
         self.calls = Calls.of(machine.image)
-        self._chains: dict[tuple[Class, str, int, Class], tuple[frozenset[str], frozenset[Class], bool]] = {}
+        reduce = machine.selection.reduce
+        self._exploits = reduce not in (
+            "stable",
+            "paper-stable",
+        )  # condition 2 is about independence, which "stable" ignores
+        self._weak = reduce not in SOUND_REDUCTIONS
+        self._chains: dict[tuple[Code, int, Class], tuple[frozenset[str], frozenset[Class]]] = {}
         self._independent: dict[tuple[int, int, int, int, bool], bool] = {}
 
     # ---- independence from the text
 
     def independent(self, state: State, one: ActorTask, two: ActorTask) -> bool:
         """Whether the two tasks can be exchanged wherever both can run, judging by the program text."""
+        if self._may_see(state, one, two) or self._may_see(state, two, one):
+            return False
         if self._group(state, one) is not self._group(state, two):
-            return not (self._may_see(state, one, two) or self._may_see(state, two, one))
+            return True
         key = (id(one.code), one.pc, id(two.code), two.pc, one.this is two.this)
         found = self._independent.get(key)
         if found is None:
@@ -70,87 +79,86 @@ class Reduction:
         if group in state.active:
             return True  # it can only go on with the task that holds it
         own = state.queues[group]
-        classes = self._classes(state, group)
-        for other, queue in state.queues.items():
-            if other is group:
-                continue
-            for task in queue:
-                if not self._harmless(state, task, group, classes, own):
+        members = {group, *(ref for ref, home in state.groups.items() if home is group)}
+        classes = {ref.cls for ref in members}
+        others = [t for home, queue in state.queues.items() if home is not group for t in queue]
+        others += [task for home, task in state.active.items() if home is not group]
+        disturbing = [t for t in others if any(self._may_matter(t, cls, own) for cls in classes)]
+        if disturbing:
+            if self._weak:
+                if any(self._known_on_chain(state, others, t, members) for t in disturbing):
                     return False
-            blocked = state.active.get(other)
-            if blocked is not None and not self._harmless(state, blocked, group, classes, own):
+            elif self._reachable(state, others, members):
                 return False
-        return all(self._resumes_harmlessly(state, task, group, own) for task in own if task.waiting is not None)
+        return all(self._resumes_harmlessly(state, task, own) for task in own if task.waiting is not None)
 
-    @staticmethod
-    def _classes(state: State, group: ObjectRef) -> list[Class]:
-        if not state.groups:
-            return [group.cls]
-        return [group.cls, *(ref.cls for ref, home in state.groups.items() if home is group)]
+    def _may_matter(self, task: ActorTask, cls: Class, own: tuple[ActorTask, ...]) -> bool:
+        """Conditions 1 and 2: a chain of calls leads to the class, and what arrives depends on what is there."""
+        methods, _ = self._chain(task, cls)
+        if not self._exploits:
+            return bool(methods)
+        return not all(self._method_apart(cls, method, own) for method in methods)
 
-    def _harmless(
-        self, state: State, task: ActorTask, group: ObjectRef, classes: list[Class], own: tuple[ActorTask, ...]
-    ) -> bool:
-        for cls in classes:
-            methods, carriers, learns = self._chain(task, cls)
-            if not methods:
-                continue  # condition 1: no chain of calls leads to the class
-            if all(self._method_apart(cls, method, own) for method in methods):
-                continue  # condition 2: whatever arrives is independent of what is there
-            if self._referenced(state, group, carriers, learns):
-                return False  # condition 3 fails: someone on a chain knows the actor
-        return True
-
-    def _chain(self, task: ActorTask, target: Class) -> tuple[frozenset[str], frozenset[Class], bool]:
-        """Methods of the target class the task can cause; classes on the way; whether values of futures matter."""
+    def _chain(self, task: ActorTask, target: Class) -> tuple[frozenset[str], frozenset[Class]]:
+        """Methods of the target class that the task can cause, and the classes on the way."""
         owner = task.this.cls
-        key = (owner, task.code.name, task.pc, target)
+        key = (task.code, task.pc, target)
         found = self._chains.get(key)
         if found is None:
-            effect = remaining(task.code, task.pc)
-            first = self.calls.of_effect(effect)
+            first = self.calls.of_effect(remaining(task.code, task.pc))
             methods = frozenset(name for cls, name in self.calls.reach(first) if cls is target)
-            between = self.calls.leading_to(first, target)
-            image = self._machine.image
-            learns = effect.polls or any(remaining(image.methods[m], 0).polls for m in between)
-            found = self._chains[key] = (methods, frozenset({owner, *(cls for cls, _ in between)}), learns)
+            between = frozenset({owner, *(cls for cls, _ in self.calls.leading_to(first, target))})
+            found = self._chains[key] = (methods, between)
         return found
 
     def _method_apart(self, cls: Class, method: str, own: tuple[ActorTask, ...]) -> bool:
         effect = remaining(self._machine.image.methods[cls, method], 0)
         return all(self._apart(effect, remaining(t.code, t.pc), t.this.cls is cls) for t in own)
 
-    def _referenced(self, state: State, group: ObjectRef, carriers: frozenset[Class], learns: bool) -> bool:
-        """Whether an actor of the carrying classes, or one of its tasks, can hold a reference into the group."""
-        members = {group, *(ref for ref, home in state.groups.items() if home is group)}
-        for ref, fields in state.fields.items():
-            if ref not in members and (learns or ref.cls in carriers) and self._mentions(state, fields, members):
-                return True
-        for home, queue in state.queues.items():
-            if home is not group:
-                blocked = state.active.get(home)
-                for task in queue if blocked is None else (*queue, blocked):
-                    if (learns or task.this.cls in carriers) and self._mentions(state, task.env[1:], members):
-                        return True
-        return learns and self._mentions(state, state.futures.values(), members)
+    def _reachable(self, state: State, others: list[ActorTask], members: set[ObjectRef]) -> bool:
+        """Condition 3: whether the others can come to hold a reference into the group while it does nothing.
 
-    def _mentions(self, state: State, values: Iterable[Value], members: set[ObjectRef]) -> bool:
-        for value in values:
+        They know what their tasks and fields hold, what futures have brought, and whatever those objects know in turn;
+        only what the group itself knows stays hidden.
+        """
+        seen: set[ObjectRef] = set()
+        todo: list[Value] = []
+        for task in others:
+            todo += task.env
+        while todo:
+            value = state.resolved(todo.pop())
             kind = type(value)
-            if kind is int or value is None or kind is Expr:
-                continue
-            if kind is ObjectRef:
+            if kind is tuple:
+                todo += value[1:]
+            elif kind is ObjectRef:
                 if value in members:
                     return True
-            elif kind is tuple or kind is Unknown:
-                for part in parts(state.resolved(value)):
-                    if type(part) is ObjectRef and part in members:
-                        return True
-                    if type(part) is Unknown and self._may_alias(part, members):
-                        return True
-            elif kind is FailedFuture and self._mentions(state, (value.exception,), members):
+                if value not in seen:
+                    seen.add(value)
+                    todo += state.fields.get(value, ())
+            elif kind is Fut and value in state.futures:
+                todo.append(state.futures[value])
+            elif kind is FailedFuture:
+                todo.append(value.exception)
+            elif kind is Unknown and self._may_alias(value, members):
                 return True
         return False
+
+    def _known_on_chain(self, state: State, others: list[ActorTask], task: ActorTask, members: set[ObjectRef]) -> bool:
+        """Condition 3 as it is published: only actors of the classes on a chain, and their tasks, are looked at."""
+        carriers = frozenset().union(*(self._chain(task, ref.cls)[1] for ref in members))
+        values: list[Value] = []
+        for ref, fields in state.fields.items():
+            if ref not in members and ref.cls in carriers:
+                values += fields
+        for other in others:
+            if other.this.cls in carriers:
+                values += other.env[1:]
+        return any(
+            part in members if type(part) is ObjectRef else type(part) is Unknown and self._may_alias(part, members)
+            for value in values
+            for part in parts(state.resolved(value))
+        )
 
     def _may_alias(self, unknown: Unknown, members: set[ObjectRef]) -> bool:
         if not self._machine.selection.alias:
@@ -159,9 +167,7 @@ class Reduction:
             return any(ref.assumed and unknown.type.decl in ref.cls.supertypes() for ref in members)
         return any(ref.assumed for ref in members)  # data not built yet may hold a reference
 
-    def _resumes_harmlessly(
-        self, state: State, waiting: ActorTask, group: ObjectRef, own: tuple[ActorTask, ...]
-    ) -> bool:
+    def _resumes_harmlessly(self, state: State, waiting: ActorTask, own: tuple[ActorTask, ...]) -> bool:
         """A task that waits for somebody else's future is like a task that may arrive."""
         assert waiting.waiting is not None
         if not waiting.waiting.claims:

@@ -54,7 +54,7 @@ class TreeExplorer:
         # In a queue that is served in order, and when objects take turns, no two tasks can be exchanged.
         any_order = selection.tasks == "all" and selection.objects == "all"
         self._stable_first = any_order and selection.reduce != "none"
-        self._sleeping = any_order and selection.reduce in ("independent", "exact")
+        self._sleeping = any_order and selection.reduce in ("independent", "exact", "paper")
         exchange = self.reduction.exchangeable if selection.reduce == "exact" else self.reduction.independent
         self._exchange = exchange
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from functools import cache
 from pathlib import Path
@@ -19,8 +20,10 @@ _MODULE = re.compile(r"^\s*module\s+([A-Z][\w.]*)\s*;", re.MULTILINE)
 
 
 @cache
-def _library_source(path: Path) -> AbsSource:
-    return AbsSource(f"<{path.name}>", path.read_text(encoding="utf-8"))
+def _parsed_library() -> bytes:
+    """The library's syntax trees, packed: the checker fills them in, so every program needs its own."""
+    files = sorted(_STDLIB.glob("*.abs"))
+    return pickle.dumps([m for p in files for m in parse(AbsSource(f"<{p.name}>", p.read_text(encoding="utf-8")))])
 
 
 def load(path: str | Path) -> Program:
@@ -76,6 +79,6 @@ def _modules_beside(path: Path) -> dict[str, Path]:
 
 
 def _checked(modules: list[Module], title: str) -> Program:
-    library = [m for p in sorted(_STDLIB.glob("*.abs")) for m in parse(_library_source(p))]
+    library: list[Module] = pickle.loads(_parsed_library())
     own = {m.name for m in modules}
     return check(Declared([*(m for m in library if m.name not in own), *modules], title))

@@ -117,16 +117,26 @@ class Calls:
 
     def of_effect(self, effect: CodeEffect) -> set[tuple[Class, str]]:
         """The methods called directly, whatever class the receiver turns out to have; `new` runs init and `run`."""
-        found: set[tuple[Class, str]] = set()
-        for target, method in effect.calls:
-            found |= {
-                (c, method) for c in self._image.implementing.get(target, []) if (c, method) in self._image.methods
-            }
-        for cls in effect.creates:
+        found = self._called(effect)
+        made: set[Class] = set()
+        todo = list(effect.creates)
+        while todo:
+            cls = todo.pop()
+            if cls in made:
+                continue
+            made.add(cls)
             if (cls, "run") in self._image.methods:
                 found.add((cls, "run"))
-            found |= self.of_effect(remaining(self._image.creation[cls], 0)) if cls in self._image.creation else set()
+            creation = remaining(self._image.creation[cls], 0)
+            found |= self._called(creation)
+            todo += creation.creates
         return found
+
+    def _called(self, effect: CodeEffect) -> set[tuple[Class, str]]:
+        methods, implementing = self._image.methods, self._image.implementing
+        return {
+            (c, name) for target, name in effect.calls for c in implementing.get(target, []) if (c, name) in methods
+        }
 
     def reach(self, first: set[tuple[Class, str]]) -> frozenset[tuple[Class, str]]:
         """The given methods and all they can cause."""

@@ -286,6 +286,7 @@ class MacroStep:
             state.groups = {**state.groups, ref: state.groups.get(self.this, self.this)}
         else:
             state.queues[ref] = ()
+        state.fields[ref] = tuple(args)  # its place among the objects is before those that its own block makes
         if self.machine.observer is not None:
             self.machine.observer("new", (self.this, ref))
         self._initialise(ref, cls, args)

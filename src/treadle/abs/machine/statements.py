@@ -24,7 +24,7 @@ from treadle.abs.machine.effects import CodeEffect, effect_of, fields_read
 from treadle.abs.machine.expressions import Compilation, ExpCompiler, Slots
 from treadle.abs.machine.guards import holds
 from treadle.abs.machine.machine import Image, Thrown
-from treadle.abs.machine.values import FailedFuture, Value
+from treadle.abs.machine.values import FailedFuture, Fut, Value
 
 if TYPE_CHECKING:
     from treadle.abs.machine.machine import MacroStep
@@ -215,9 +215,32 @@ class _BodyCompiler:
             env[slot] = run.create(cls, [a(run, env) for a in args], local, point)
             return following
 
-        effect = effect_of(*exp.args).joined(CodeEffect(creates=frozenset({cls})))
-        self._emit(new, effect, exp.at)
+        # an initialisation block runs inside this step: it may look at futures and, in the same group, hold the actor
+        looks = cls.init is not None
+        made = CodeEffect(creates=frozenset({cls}), polls=looks, blocks=looks and local)
+        self._emit(new, effect_of(*exp.args).joined(made), exp.at)
+        if local and looks:
+            self._await_creation(slot, exp.at)
         return slot
+
+    def _await_creation(self, slot: int, at: AbsPlace) -> None:
+        """An object of the same group whose initialisation block has to wait: its maker waits for the block's end."""
+        here, following = self._here, self._here + 1
+
+        def initialised(run: MacroStep, env: Env) -> Fut:
+            return run.machine.interned.future(run.machine.interned.key("init", env[slot].key))
+
+        waiting = TaskWait([initialised], None, [], at.line)
+
+        def await_creation(run: MacroStep, env: Env) -> int:
+            group = run.state.groups[env[slot]]
+            queue = (*run.state.queues[group], *(t for home, t in run.state.active.items() if home is group))
+            if not any(t.this is env[slot] and t.code is run.image.creation[env[slot].cls] for t in queue):
+                return following
+            run.guard, run.resume = waiting, here
+            return SUSPENDED
+
+        self._emit(await_creation, CodeEffect(polls=True, releases=True), at)
 
     def _send(self, exp: S.Send | S.SyncCall | S.AwaitCall, slot: int | None, target_slot: int | None = None) -> None:
         receiver = self._value(exp.receiver)

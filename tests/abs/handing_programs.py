@@ -1,0 +1,125 @@
+"""Random small ABS programs in which references and futures travel: handed on by a third actor, stored, asked for.
+
+Actors are made by methods and by initialisation blocks, some of them in the group of their maker. Two hundred of these
+programs are in the suite; `python -m tests.abs.handing_programs 5000` tries as many as it is told to.
+"""
+
+from __future__ import annotations
+
+import sys
+from random import Random
+
+from tests.abs.small_programs import Compiled, final_states
+from treadle.abs.machine.criteria import SOUND_REDUCTIONS
+
+MOST_STATES = 1500
+_LEVELS = 3
+
+
+class _Writer:
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.names = 0
+
+    def one_of(self, *options: str) -> str:
+        return self.random.choice(options)
+
+    def name(self) -> str:
+        self.names += 1
+        return f"v{self.names}"
+
+    def program(self) -> str:
+        out = ["module T;"]
+        for cls, other in (("X", "Y"), ("Y", "X")):
+            out += [f"class {cls}(Int depth, X x, Y y) {{", "  Int a = 1; Bool has = False; Fut<Int> f;"]
+            out.append("  { " + self._creation(other) + " }")
+            out += ["  Unit setX(X o) { this.x = o; }", "  Unit setY(Y o) { this.y = o; }"]
+            out += ["  Unit keep(Fut<Int> g) { this.f = g; this.has = True; }", "  X askX() { return this.x; }"]
+            out.append("  Int first(Int n) { this.a = this.a + n; return this.a; }")
+            for level in range(_LEVELS):
+                body = " ".join(self._statement(cls, level) for _ in range(self.random.randint(1, 3)))
+                out.append(f"  Int m{level}(Int n, X px, Y py, Fut<Int> pf) {{ {body} return this.a + n; }}")
+            out.append("}")
+        start = "X x = new X(1, null, null); Y y = new Y(0, x, null); X z = new X(0, x, y); Fut<Int> pf = "
+        start += f"{self.one_of('x', 'z')}!first(1); "
+        calls = [f"{self.one_of('x', 'y', 'z')}!m{self.random.randint(0, 1)}" for _ in range(self.random.randint(1, 3))]
+        start += " ".join(
+            f"{c}({i}, {self._ref('main')}, {self.one_of('y', 'null')}, pf);" for i, c in enumerate(calls)
+        )
+        if self.random.random() < 0.3:
+            start += f" {self.one_of('x', 'z')}!setY({self.one_of('y', 'null')});"
+        return "\n".join([*out, f"{{ {start} }}"])
+
+    def _ref(self, where: str) -> str:
+        return self.one_of("x", "z", "null") if where == "main" else self.one_of("px", "this.x", "this.x")
+
+    def _creation(self, other: str) -> str:
+        local = self.one_of("", "local ")
+        made = f"if (this.depth > 0) {{ this.{other.lower()} = new {local}{other}(this.depth - 1, this.x, this.y); }}"
+        told = f" if (this.{other.lower()} != null) {{ this.{other.lower()}!set{other}(null); }}"
+        return made + (told if self.random.random() < 0.2 else "")
+
+    def _target(self, cls: str) -> str:
+        return self.one_of("this", "px", "py", "this.x", "this.y")
+
+    def _statement(self, cls: str, level: int) -> str:
+        kinds = ["write", "write", "await", "hand", "hand", "keep", "look", "assert", "learn"]
+        kinds += ["send", "send", "call", "sync", "make"] if level + 1 < _LEVELS else ["suspend"]
+        return self._of_kind(self.random.choice(kinds), cls, level)
+
+    def _of_kind(self, kind: str, cls: str, level: int) -> str:
+        target = self._target(cls)
+        guard = "" if target == "this" else f"if ({target} != null) "
+        args = f"n + 1, {self._ref(cls)}, {self.one_of('py', 'this.y', 'null')}, pf"
+        later = f"m{min(level + 1, _LEVELS - 1)}"
+        v = self.name()
+        texts = {
+            "write": self.one_of("this.a = this.a * 2 + n;", "this.a = this.a + 1;", "this.a = n;"),
+            "await": f"await this.a > {self.random.randint(0, 3)};",
+            "assert": f"assert this.a < {self.random.randint(2, 6)};",
+            "suspend": "suspend;",
+            "hand": guard + self.one_of(f"{target}!setX({self._ref(cls)});", f"{target}!setY(py);"),
+            "keep": f"{guard}{target}!keep(pf);",
+            "look": self.one_of(
+                "if (this.has) { await this.f?; this.a = this.a * 3; }",
+                f"if (this.has) {{ Int {v} = this.f.get; this.a = this.a * 3 + {v}; }}",
+            ),
+            "learn": f"{guard}{{ Fut<X> {v} = {target}!askX(); await {v}?; this.x = {v}.get; }}",
+            "send": f"{guard}{target}!{later}({args});",
+            "call": f"{guard}{{ Fut<Int> {v} = {target}!{later}({args}); await {v}?; this.a = this.a + 1; }}",
+            "sync": f"{guard}{{ Int {v} = {target}.{later}({args}); this.a = {v}; }}",
+            "make": f"X {v} = new {self.one_of('', 'local ')}X({self.one_of('0', '1')}, px, this.y); this.x = {v};",
+        }
+        return texts[kind]
+
+
+def handing_program(seed: int) -> str:
+    return _Writer(Random(seed)).program()
+
+
+def differing_reductions(text: str) -> list[str] | None:
+    """The reductions that do not show the same final states as trying everything; None if that is too much."""
+    compiled = Compiled.of(text)
+    truth = final_states(compiled, "none", MOST_STATES)
+    if truth is None:
+        return None
+    return [r for r in SOUND_REDUCTIONS[1:] if final_states(compiled, r) != truth]
+
+
+def main(wanted: int, first: int) -> int:
+    """Try programs until `wanted` of them were small enough to be judged; the number that differ."""
+    judged = wrong = 0
+    seed = first
+    while judged < wanted:
+        found = differing_reductions(handing_program(seed))
+        judged += found is not None
+        if found:
+            wrong += 1
+            print(f"seed {seed}: {', '.join(found)} lose or invent a final state", flush=True)
+        seed += 1
+    print(f"{judged} programs judged, {wrong} differ")
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(1 if main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0) else 0)
