@@ -36,7 +36,10 @@ def canonical(value: Any, interned: Interned) -> Any:
 
 def _maker(key: int, interned: Interned) -> Any:
     origin = interned.origin(key)
-    return tuple(_maker(part, interned) if isinstance(part, int) and i == 0 else part for i, part in enumerate(origin))
+    maker = 1 if origin[0] == "init" else 0  # a block's task is made of its object, everything else of a task
+    return tuple(
+        _maker(part, interned) if isinstance(part, int) and i == maker else part for i, part in enumerate(origin)
+    )
 
 
 @dataclass

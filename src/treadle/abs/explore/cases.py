@@ -18,6 +18,7 @@ from treadle.abs.machine.machine import ActorMachine
 from treadle.abs.machine.state import State, TakenStep
 from treadle.abs.machine.system import Root
 from treadle.abs.machine.values import FailedFuture, ObjectRef, Unknown, Value, parts, show
+from treadle.core.choice import TaskChosen
 from treadle.symbolic.expr.meaning import evaluate, substitute
 from treadle.symbolic.expr.show import show as show_expression
 from treadle.symbolic.expr.terms import REAL, Const, Expr, var
@@ -234,13 +235,9 @@ def order_labels(machine: ActorMachine, state: State, names: dict[ObjectRef, str
     for task in sorted(tasks.values(), key=lambda t: _born(machine, t.key, steps)):
         counts[task.this, task.code.name] = numbers[task.key] = counts.get((task.this, task.code.name), 0) + 1
     return [
-        step_label(names[step.task.this], step.task.code.name, numbers[step.task.key], step.picks) for step in steps
+        sys.intern(str(TaskChosen(names[step.task.this], step.task.code.name, numbers[step.task.key], step.picks)))
+        for step in steps
     ]
-
-
-def step_label(name: str, method: str, number: int, picks: tuple[int, ...]) -> str:
-    results = f"[{','.join(map(str, picks))}]" if picks else ""
-    return sys.intern(f"{name}.{method}{f'#{number}' if number > 1 else ''}{results}")
 
 
 def _born(machine: ActorMachine, key: int, steps: list[TakenStep]) -> tuple[int, ...]:

@@ -6,7 +6,6 @@ more, and says which step.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,6 +15,7 @@ from treadle.abs.explore.cases import ActorCase, encoded
 from treadle.abs.explore.tree import TreeExplorer
 from treadle.abs.language import syntax as S
 from treadle.abs.language import types as T
+from treadle.abs.language.depth import deep_recursion
 from treadle.abs.language.model import Class, Data, Program
 from treadle.abs.language.parser import parse_expression
 from treadle.abs.language.types import AnyType, Type, substituted
@@ -24,9 +24,8 @@ from treadle.abs.machine.machine import ActorMachine, Image
 from treadle.abs.machine.state import ActorTask, State
 from treadle.abs.machine.system import Root, call, main_root
 from treadle.abs.machine.values import FailedFuture, ObjectRef, Value, show
+from treadle.core.choice import TaskChosen
 from treadle.core.errors import UsageError
-
-_STEP = re.compile(r"^(\w+)\.(\w+)(?:#(\d+))?(?:\[([\d,]*)\])?$")
 
 
 @dataclass(slots=True)
@@ -106,28 +105,30 @@ class Replay:
         found = self.explorer.runnable(self.state)
         return [task for tasks in found.values() for task in tasks]
 
+    def name(self, task: ActorTask, picks: tuple[int, ...] = ()) -> TaskChosen:
+        """What a step that runs this task is called."""
+        number = self.numbers.get(task.key) or self._number(task)  # nobody calls an initialisation block
+        return TaskChosen(self.names[task.this], task.code.name, number, picks)
+
     def run(self, task: ActorTask, picks: tuple[int, ...] = ()) -> None:
         """One macro-step."""
-        number = self.numbers[task.key]
-        mark = f"#{number}" if number > 1 else ""
-        self.order.append(f"{self.names[task.this]}.{task.code.name}{mark}")
         self.state = self.machine.step_again(self.state, task, picks)
-        taken = self.state.last.picks if self.state.last is not None else ()
-        if taken:
-            self.order[-1] += f"[{','.join(map(str, taken))}]"
+        assert self.state.last is not None
+        self.order.append(str(self.name(task, self.state.last.picks)))
         self._step += 1
 
-    def find(self, label: str) -> tuple[ActorTask, tuple[int, ...]]:
+    def find(self, step: TaskChosen | str) -> tuple[ActorTask, tuple[int, ...]]:
         """The task a step of an order names."""
-        match = _STEP.match(label)
-        if match is None:
-            raise UsageError(f"'{label}' is no step of an order; steps look like s0.method or r1.method#2")
-        name, method, number, picks = match.groups()
-        for task in self.runnable():
-            if (self.names[task.this], task.code.name, self.numbers[task.key]) == (name, method, int(number or 1)):
-                return task, tuple(int(p) for p in (picks or "").split(",") if p)
-        can = ", ".join(f"{self.names[t.this]}.{t.code.name}" for t in self.runnable()) or "nothing"
-        raise UsageError(f"step {self._step + 1} of the order, '{label}', cannot run there; what can run: {can}")
+        try:
+            wanted = step if isinstance(step, TaskChosen) else TaskChosen.parse(step)
+        except ValueError:
+            raise UsageError(f"'{step}' is no step of an order; steps look like s0.method or r1.method#2") from None
+        runnable = self.runnable()
+        for task in runnable:
+            if self.name(task, wanted.picks) == wanted:
+                return task, wanted.picks
+        can = ", ".join(str(self.name(t)) for t in runnable) or "nothing"
+        raise UsageError(f"step {self._step + 1} of the order, '{step}', cannot run there; what can run: {can}")
 
     def report(self) -> Replayed:
         state, names = self.state, self.names
@@ -174,15 +175,18 @@ def replayed(machine: ActorMachine, cls: Class, method: str, case: ActorCase) ->
         return None
 
 
-def follow(machine: ActorMachine, root: Root, names: dict[ObjectRef, str], order: Sequence[str]) -> Replayed:
+def follow(
+    machine: ActorMachine, root: Root, names: dict[ObjectRef, str], order: Sequence[TaskChosen | str]
+) -> Replayed:
     """Run the tasks in the given order."""
     replay = Replay(machine, root.state, root.entry, names)
-    for label in order:
-        replay.run(*replay.find(label))
-    return replay.report()
+    with deep_recursion():
+        for step in order:
+            replay.run(*replay.find(step))
+        return replay.report()
 
 
-def follow_main(machine: ActorMachine, program: Program, order: Sequence[str]) -> Replayed:
+def follow_main(machine: ActorMachine, program: Program, order: Sequence[TaskChosen | str]) -> Replayed:
     root = main_root(machine, program)
     return follow(machine, root, {root.entry.this: "main"}, order)
 
@@ -238,7 +242,8 @@ def decoded(value: Any, type_: AnyType, objects: Mapping[str, ObjectRef]) -> Val
         raise UsageError(f"{value!r} is no value of a test: use int, bool, None or ABS text")
     if value in objects:
         return objects[value]
-    return _evaluated(parse_expression(value), T.settled(type_), objects)
+    with deep_recursion():
+        return _evaluated(parse_expression(value), T.settled(type_), objects)
 
 
 def _evaluated(exp: S.Exp, type_: AnyType, objects: Mapping[str, ObjectRef]) -> Value:

@@ -49,7 +49,7 @@ def compile_program(program: Program) -> Image:
             code = Code(method.name, cls, method.params)
             image.methods[cls, method.name] = code
             _BodyCompiler(code, exps, points).body(method.body or [])
-        image.creation[cls] = code = Code("init", cls, [])
+        image.creation[cls] = code = Code("new", cls, [])
         _BodyCompiler(code, exps, points).creation(cls)
     image.main = code = Code("main", None, [])
     _BodyCompiler(code, exps, points).body(program.main or [])
