@@ -18,23 +18,26 @@ from treadle.core.result import Verdict
 from treadle.doors.actor.models import explore_model
 
 HANDED_OVER = """module M;
-class X { Int n = 0; Unit a() { this.n = 1; } Unit b() { assert this.n == 0; } Unit hit() { this.n = 2; } }
-class G(X x) { Unit b() { this.x!hit(); } }
-class Y { X x = null; G g = null;
-  Unit setRef(X r, G g) { this.x = r; this.g = g; }
-  Unit m2() { if (this.x != null) { this.x!hit(); } } }
-class Z(X x) { Unit m(Y y, G g) { y!setRef(this.x, g); y!m2(); } }
-{ X x = new X(); G g = new G(null); Y y = new Y(); Z z = new Z(x); z!m(y, g); x!b(); }
+class X { Int n = 0; Unit b() { assert this.n == 0; } Unit hit() { this.n = 2; } }
+class Y { X ref = null; Unit setRef(X r) { this.ref = r; } Unit m2() { if (this.ref != null) { this.ref!hit(); } } }
+class Z { Unit m(Y y, X x) { y!setRef(x); } }
+{ Y y = new Y(); Z z = new Z(); X x = new X(); z!m(y, x); y!m2(); x!b(); }
 """
 
 
 @pytest.mark.parametrize("reduce", SOUND_REDUCTIONS)
 def test_a_third_actor_hands_over_the_reference(tmp_path: Path, reduce: str) -> None:
-    """x knows nobody and is known only to z, which tells y of it: y's call can come before or after x!b()."""
+    """Only z knows x and calls it by no chain; it tells y, whose call can then come before or after x!b()."""
     model = tmp_path / "m.abs"
     model.write_text(HANDED_OVER)
     result = explore_model(str(model), reduce=reduce)
     assert result.verdict is Verdict.FAILED
+
+
+def test_the_printed_condition_misses_it_and_is_no_proof(tmp_path: Path) -> None:
+    model = tmp_path / "m.abs"
+    model.write_text(HANDED_OVER)
+    assert explore_model(str(model), reduce="paper").verdict is Verdict.PASSED_WITHIN_BOUNDS
 
 
 def test_a_future_handed_on_inside_a_group() -> None:
