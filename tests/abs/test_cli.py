@@ -33,7 +33,7 @@ def told(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, Any]:
 def test_json_has_what_it_promises(capsys: pytest.CaptureFixture[str]) -> None:
     found = told(
         capsys, "actor", f"{FACTORIAL}:Fact.ft", "-k", "2", "--tasks", "4", "--actors", "2", "--no-alias",
-        "--reduce", "stable",
+        "--reduce", "paper-stable",
     )  # fmt: skip
     assert {"target", "tests", "states", "cuts", "deadlocks", "seconds", "cases"} <= found.keys()
     assert found["tests"] == 720
@@ -251,4 +251,4 @@ def test_reduce_is_for_models(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = call(capsys, "explore", "test_x.py", "--reduce", "none")
     assert (code, "--reduce is for ABS models" in err) == (2, True)
     code, _, err = call(capsys, "explore", FACTORIAL, "--reduce", "most")
-    assert (code, "--reduce is one of none, stable, independent, exact, not 'most'" in err) == (2, True)
+    assert (code, "--reduce is one of none, stable, independent, exact, paper-stable, paper, not 'most'" in err) == (2, True)
