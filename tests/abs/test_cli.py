@@ -251,4 +251,7 @@ def test_reduce_is_for_models(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = call(capsys, "explore", "test_x.py", "--reduce", "none")
     assert (code, "--reduce is for ABS models" in err) == (2, True)
     code, _, err = call(capsys, "explore", FACTORIAL, "--reduce", "most")
-    assert (code, "--reduce is one of none, stable, independent, exact, paper-stable, paper, not 'most'" in err) == (2, True)
+    assert (code, "--reduce is one of none, stable, independent, exact, paper-stable, paper, not 'most'" in err) == (
+        2,
+        True,
+    )
