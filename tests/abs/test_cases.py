@@ -13,7 +13,7 @@ from treadle.abs.machine.criteria import Bounds, OrderSelection
 from treadle.actors import replay
 from treadle.core.errors import UsageError
 from treadle.doors.actor.models import generate
-from treadle.doors.actor.pytest_file import pytest_file
+from treadle.doors.actor.pytest_file import cases_file
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "abs"
 FACTORIAL = EXAMPLES / "factorial.abs"
@@ -122,7 +122,7 @@ def test_values_of_all_kinds_survive_a_round_trip(tmp_path: Path) -> None:
 def test_the_written_file_passes(tmp_path: Path, target: str, bounds: Bounds) -> None:
     made = generate(str(EXAMPLES / target), bounds=bounds)
     where = tmp_path / "test_written.py"
-    where.write_text(pytest_file(made.target, made.cases, EXAMPLES / target.partition(":")[0], where))
+    where.write_text(cases_file(made.target, made.cases, EXAMPLES / target.partition(":")[0]).source(where.parent))
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(where)],
         capture_output=True,
@@ -154,6 +154,6 @@ def test_a_deadlocking_case_expects_the_deadlock(tmp_path: Path) -> None:
     made = generate(f"{model}:A.ask")
     assert [case.outcome for case in made.cases] == ["deadlock"]
     assert made.exit_code == 1
-    text = pytest_file(made.target, made.cases, model, tmp_path / "test_m.py")
+    text = cases_file(made.target, made.cases, model).source(tmp_path)
     assert "def test_ask_1_deadlocks() -> None:" in text
     assert "assert run.deadlocked" in text

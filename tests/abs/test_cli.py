@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from treadle.cli.main import main
+from treadle.doors.actor.pytest_file import cases_file
+from treadle.report.pytest_file import PytestFile
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "abs"
 FACTORIAL = str(EXAMPLES / "factorial.abs")
@@ -98,6 +100,41 @@ def test_writing_tests_and_pictures(capsys: pytest.CaptureFixture[str], tmp_path
     call(capsys, "actor", f"{FACTORIAL}:Fact.ft", "-k", "1", "--tree", str(dot))
     assert dot.read_text().startswith("digraph")
     assert "pruned" in dot.read_text()
+
+
+@pytest.mark.parametrize("name", ["test_rp.py", "FactTest.abs"])
+def test_an_edited_file_is_not_overwritten(capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str) -> None:
+    where = tmp_path / name
+    write = ("actor", f"{FACTORIAL}:Fact.rp", "--write", str(where))
+    assert call(capsys, *write)[0] == 0
+    assert call(capsys, *write)[0] == 0  # ours and unedited: replaced
+    edited = where.read_text() + "mine\n"
+    where.write_text(edited)
+    code, _, err = call(capsys, *write)
+    assert code == 2
+    assert "edited by hand" in err
+    assert where.read_text() == edited
+    assert call(capsys, *write, "--force")[0] == 0
+    assert "mine" not in where.read_text()
+
+
+def test_only_tests_that_pass_in_a_fresh_process_are_written(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = cases_file
+
+    def lies(*arguments: Any) -> PytestFile:
+        made = honest(*arguments)
+        made.tests["test_rp_1"] = made.tests["test_rp_1"].replace("assert run.outcome == ", "assert run.outcome != ")
+        return made
+
+    monkeypatch.setattr("treadle.cli.actor.cases_file", lies)
+    where = tmp_path / "test_rp.py"
+    code, out, _ = call(capsys, "actor", f"{FACTORIAL}:Fact.rp", "--write", str(where))
+    assert code == 0
+    assert "def test_rp_1" not in where.read_text()
+    assert "def test_rp_2" in where.read_text()
+    assert "1 cases did not repeat" in out
 
 
 def test_absunit(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

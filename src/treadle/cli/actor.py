@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,17 @@ import click
 
 from treadle.abs.machine.criteria import REDUCTIONS, Bounds, OrderSelection
 from treadle.abs.machine.criteria import TreeProgress as Explored
-from treadle.core.errors import UsageError
+from treadle.core.errors import InternalError, UsageError
+from treadle.core.files import check_may_write, write_sealed
 from treadle.doors.actor import models as door
 from treadle.doors.actor import table as abs_table
 from treadle.doors.actor.absunit import absunit_file
-from treadle.doors.actor.pytest_file import pytest_file
+from treadle.doors.actor.picture import picture
+from treadle.doors.actor.pytest_file import cases_file
 from treadle.doors.actor.table import MOST_ROWS
-from treadle.report import sequence_diagram, tree_picture
+from treadle.report import tree_picture
 from treadle.report.progress import Progress
+from treadle.report.pytest_file import not_as_told, write_pytest_file
 
 
 class _Limit(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer clicks
@@ -70,6 +74,7 @@ def parse_domain(text: str) -> tuple[int, int] | None:
 @click.option("--format", "form", type=click.Choice(["pytest", "absunit"]), help="What to write. Default: pytest.")
 @click.option("--pictures", type=click.Path(path_type=Path), metavar="DIR", help="A sequence diagram (SVG) per test.")
 @click.option("--tree", type=click.Path(path_type=Path), metavar="FILE", help="The execution tree as .svg or .dot.")
+@click.option("--force", is_flag=True, help="Replace files even if they were edited by hand.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     target: str,
@@ -89,6 +94,7 @@ def command(
     form: str | None,
     pictures: Path | None,
     tree: Path | None,
+    force: bool,
     as_json: bool,
 ) -> int:
     """Explore a method of an ABS class with unknown arguments, fields and other actors, in all orders that matter.
@@ -104,6 +110,12 @@ def command(
         raise UsageError("tests are written with --values values; constraints and hybrid are for reading")
     if writing and not name:
         raise UsageError(f"tests are written for a method: {path}:Class.method")
+    if writing:
+        form = form or ("absunit" if where is not None and where.suffix == ".abs" else "pytest")
+        where = where or Path(f"test_{Path(path).stem}_{name.rpartition('.')[2]}.{'py' if form == 'pytest' else 'abs'}")
+        check_may_write(where, "--write", force)
+    if tree is not None:
+        check_may_write(tree, "--tree", force)
     defaults = Bounds() if name else door.MAIN_BOUNDS
     bounds = Bounds(
         _limit(loop, defaults.loop),
@@ -129,7 +141,8 @@ def command(
             keep=None if as_json or writing or pictures is not None else MOST_ROWS,
             on_progress=told,
         )
-    written = _write(made, Path(path), where, form, pictures, tree)
+    written = _write_tests(made, Path(path), where, form, force) if where is not None else []
+    written += _write_pictures(made, Path(path), pictures, tree, force)
     if as_json:
         print(json.dumps(made.to_json()))
     else:
@@ -145,42 +158,36 @@ def _limit(given: int | str | None, default: int | None) -> int | None:
     return None if given == "none" else int(given)
 
 
-def _write(
-    made: door.GeneratedCases,
-    model: Path,
-    where: Path | None,
-    form: str | None,
-    pictures: Path | None,
-    tree: Path | None,
+def _write_tests(made: door.GeneratedCases, model: Path, where: Path, form: str | None, force: bool) -> list[Path]:
+    """Write the tests; of pytest's only those that pass, each alone in a fresh process."""
+    if not made.cases:
+        raise UsageError(f"there are no tests to write to {where}: nothing was covered within the bounds")
+    if form == "absunit":
+        write_sealed(where, absunit_file(made, model), "--write", force)
+        return [where]
+    file = cases_file(made.target, made.cases, model)
+    wrong = not_as_told(file, lambda ended: ended.passed, at_once=os.cpu_count() or 1)
+    made.rejected += len(wrong)
+    if len(wrong) == len(file.tests):
+        test, why = next(iter(wrong.items()))
+        raise InternalError(f"no test was written to {where}, each fails in a fresh process: {test}: {why}")
+    write_pytest_file(where, file.only(file.tests.keys() - wrong.keys()), "--write", force)
+    return [where]
+
+
+def _write_pictures(
+    made: door.GeneratedCases, model: Path, pictures: Path | None, tree: Path | None, force: bool
 ) -> list[Path]:
-    written: list[Path] = []
-    method = made.target.rpartition(".")[2]
-    if where is not None or form is not None:
-        form = form or ("absunit" if where is not None and where.suffix == ".abs" else "pytest")
-        suffix = "py" if form == "pytest" else "abs"
-        where = where or Path(f"test_{model.stem}_{method}.{suffix}")
-        if not made.cases:
-            raise UsageError(f"there are no tests to write to {where}: nothing was covered within the bounds")
-        where.parent.mkdir(parents=True, exist_ok=True)
-        where.write_text(_text(form, made, model, where), encoding="utf-8")
-        written.append(where)
+    drawn: dict[Path, str] = {}
     if pictures is not None:
-        pictures.mkdir(parents=True, exist_ok=True)
+        method = made.target.rpartition(".")[2] if ":" in made.target else "main"
         for number, case in enumerate(made.cases, 1):
-            file = pictures / f"{model.stem}_{method or 'main'}_{number}.svg"
-            file.write_text(
-                sequence_diagram.svg(door.replay_case(made, case), title=f"test {number}"), encoding="utf-8"
-            )
-            written.append(file)
+            file = pictures / f"{model.stem}_{method}_{number}.svg"
+            drawn[file] = picture(door.replay_case(made, case), title=f"test {number}")
     if tree is not None and made.tree is not None:
-        draw = tree_picture.svg if tree.suffix == ".svg" else tree_picture.dot
-        tree.parent.mkdir(parents=True, exist_ok=True)
-        tree.write_text(draw(made.tree), encoding="utf-8")
-        written.append(tree)
-    return written
-
-
-def _text(form: str, made: door.GeneratedCases, model: Path, where: Path) -> str:
-    if form == "pytest":
-        return pytest_file(made.target, made.cases, model, where)
-    return absunit_file(made, model)
+        drawn[tree] = (tree_picture.svg if tree.suffix == ".svg" else tree_picture.dot)(made.tree)
+    for file in drawn:
+        check_may_write(file, "--tree" if file == tree else "--pictures", force)
+    for file, text in drawn.items():
+        write_sealed(file, text, "--tree" if file == tree else "--pictures", force)
+    return list(drawn)

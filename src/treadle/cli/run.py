@@ -9,7 +9,10 @@ from typing import Any
 import click
 
 from treadle.core.errors import UsageError
+from treadle.core.files import check_may_write, write_sealed
+from treadle.core.verdict import EXIT_FAILED, EXIT_PASSED
 from treadle.doors.actor.models import run_model
+from treadle.doors.actor.picture import picture as draw
 
 
 @click.command()
@@ -18,8 +21,11 @@ from treadle.doors.actor.models import run_model
 @click.option("--order", metavar="'STEP STEP ...'", help="Run the tasks in this order, as a finding tells it.")
 @click.option("--tasks", type=click.IntRange(1), default=100_000, metavar="N", help="Give up after N tasks.")
 @click.option("--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw the run (SVG).")
+@click.option("--force", is_flag=True, help="Replace a picture even if it was edited by hand.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-def command(model: str, seed: int | None, order: str | None, tasks: int, picture: Path | None, as_json: bool) -> int:
+def command(
+    model: str, seed: int | None, order: str | None, tasks: int, picture: Path | None, force: bool, as_json: bool
+) -> int:
     """Run the main block of an ABS model once: what it prints, and the fields of its objects at the end.
 
     Exit code 1: the run ends in a deadlock or a task ends with an exception.
@@ -28,11 +34,11 @@ def command(model: str, seed: int | None, order: str | None, tasks: int, picture
         raise UsageError(f"'{model}' is no ABS model (.abs)")
     if order is not None and seed is not None:
         raise UsageError("--order and --seed are two ways to say the same; give one")
+    if picture is not None:
+        check_may_write(picture, "--picture", force)
     run = run_model(model, order=None if order is None else order.split(), seed=seed, tasks=tasks)
     if picture is not None:
-        from treadle.report.sequence_diagram import svg
-
-        picture.write_text(svg(run, title=Path(model).name), encoding="utf-8")
+        write_sealed(picture, draw(run, title=Path(model).name), "--picture", force)
     if as_json:
         told: dict[str, Any] = {
             "target": model,
@@ -55,4 +61,4 @@ def command(model: str, seed: int | None, order: str | None, tasks: int, picture
             print(f"  waits: {waiting}")
         for failure in run.failures:
             print(f"  failed: {failure}")
-    return 1 if run.deadlocked or run.failures else 0
+    return EXIT_FAILED if run.deadlocked or run.failures else EXIT_PASSED

@@ -14,13 +14,14 @@ import click
 from treadle.cli import collect
 from treadle.cli.explore import terminal_line
 from treadle.core.errors import UsageError
-from treadle.core.result import Verdict
+from treadle.core.files import check_may_write, write_sealed
+from treadle.core.verdict import Verdict, worst
 from treadle.doors.schedule import console as schedule_console
 from treadle.doors.schedule import pytest_file as schedule_pytest
 from treadle.doors.schedule.campaign import DEFAULT, MOST_EXECUTIONS, NAMES, check_options, check_schedules
 from treadle.messages.result import OrderFinding, ScheduleResult
 from treadle.pytest_plugin import Campaign
-from treadle.report import coverage_curve, message_diagram, store
+from treadle.report import coverage_curve, message_sequence, store
 from treadle.report.progress import Progress
 
 
@@ -41,8 +42,9 @@ from treadle.report.progress import Progress
 @click.option(
     "--diagram", type=click.Path(path_type=Path), metavar="FILE", help="Sequence diagram of a failure (.svg)."
 )
-@click.option("--curve", type=click.Path(path_type=Path), metavar="FILE", help="Coverage by execution (.svg or .png).")
+@click.option("--curve", type=click.Path(path_type=Path), metavar="FILE", help="Coverage by execution (.svg).")
 @click.option("--write", type=click.Path(path_type=Path), metavar="FILE", help="A failing order as a pytest file.")
+@click.option("--force", is_flag=True, help="Replace files even if they were edited by hand.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     target: str,
@@ -56,6 +58,7 @@ def command(
     diagram: Path | None,
     curve: Path | None,
     write: Path | None,
+    force: bool,
     as_json: bool,
 ) -> int:
     """Try the orders of messages that a test of an actor program has not seen.
@@ -65,10 +68,11 @@ def command(
     """
     wanted = [name.strip().upper() for name in criteria.split(",") if name.strip()]
     check_options(wanted, executions, seconds, delivery)
-    if diagram is not None and diagram.suffix != ".svg":
-        raise UsageError(f"--diagram writes SVG: '{diagram}' must end in .svg")
-    if curve is not None and curve.suffix not in (".svg", ".png"):
-        raise UsageError(f"--curve writes SVG or PNG: '{curve}' must end in .svg or .png")
+    for option, file in (("--diagram", diagram), ("--curve", curve), ("--write", write)):
+        if file is not None and option != "--write" and file.suffix != ".svg":
+            raise UsageError(f"{option} writes SVG: '{file}' must end in .svg")
+        if file is not None:
+            check_may_write(file, option, force)
     if "::" not in target:
         raise UsageError(f"name the test: {target}::test_something")
     search = functools.partial(
@@ -86,7 +90,7 @@ def command(
         campaign.progress = lambda test: Progress(test.rpartition("::")[2], stderr)
         outcome = collect.run(collect.Target(target), campaign)
     results: list[Any] = campaign.results
-    return report(results, outcome.root, as_json, diagram, curve, write)
+    return report(results, outcome.root, as_json, diagram, curve, write, force)
 
 
 def report(
@@ -96,6 +100,7 @@ def report(
     diagram: Path | None = None,
     curve: Path | None = None,
     write: Path | None = None,
+    force: bool = False,
 ) -> int:
     """Print and save; the worst verdict gives the exit code."""
     if as_json:
@@ -105,13 +110,10 @@ def report(
         saved = _save(root, result)
         if not as_json:
             schedule_console.show(result, saved=saved)
-        for said in _write_files(result, diagram, curve, write):
+        for said in _write_files(result, diagram, curve, write, force):
             if not as_json:
                 print(f"  {said}")
-    if not results:
-        return 3
-    codes = {result.verdict.exit_code for result in results}
-    return 1 if 1 in codes else max(codes)
+    return worst(result.verdict for result in results).exit_code
 
 
 def _save(root: Path, result: ScheduleResult) -> str:
@@ -124,22 +126,26 @@ def _save(root: Path, result: ScheduleResult) -> str:
     return ""
 
 
-def _write_files(result: ScheduleResult, diagram: Path | None, curve: Path | None, write: Path | None) -> list[str]:
+def _write_files(
+    result: ScheduleResult, diagram: Path | None, curve: Path | None, write: Path | None, force: bool
+) -> list[str]:
     said = []
     failing = next((found for found in result.findings if isinstance(found, OrderFinding)), None)
     if curve is not None:
-        coverage_curve.write(curve, result.curve, f"{result.target}: ordering goals covered")
+        drawn = coverage_curve.svg(result.curve, f"{result.target}: ordering goals covered")
+        write_sealed(curve, drawn, "--curve", force)
         said.append(f"wrote {curve}")
     if diagram is not None:
         if failing is None:
             said.append(f"no failure, so {diagram} was not written")
         else:
             title = f"{result.target}: {failing.message}"
-            diagram.write_text(message_diagram.svg(failing.schedule, failing.passing, title), encoding="utf-8")
+            drawn = message_sequence.diagram(failing.schedule, failing.passing, title)
+            write_sealed(diagram, drawn, "--diagram", force)
             said.append(f"wrote {diagram}")
     if write is not None:
         if failing is None or result.verdict is not Verdict.FAILED:
             said.append(f"no failure, so {write} was not written")
         else:
-            said.append(schedule_pytest.write(result.target, failing, write))
+            said.append(schedule_pytest.write(result.target, failing, write, force))
     return said

@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from treadle.core.errors import TreadleError, UsageError
+from treadle.core.verdict import exception_for
 from treadle.messages.execution import MessageStrand
 from treadle.messages.follow import FollowSchedule
 from treadle.messages.journal import Message
@@ -179,4 +180,4 @@ def run_ordered(test: Callable[[], Any], wanted: Order, *, source: Any = None) -
         if finding.exception is not None:
             finding.exception.add_note(f"in the order: {', '.join(str(one) for one in kept)}")
             raise finding.exception
-        raise TreadleError(f"{finding.kind}: {finding.message}")
+        raise exception_for(finding.kind, finding.message)

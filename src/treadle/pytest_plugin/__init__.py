@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from treadle.core.errors import DeadlockError, LivelockError, NothingToExplore, TreadleError, UsageError
+from treadle.core.errors import NothingToExplore, TreadleError, UsageError
 from treadle.core.settings import KEYS, did_you_mean, read_settings
+from treadle.core.verdict import exception_for
 
 if TYPE_CHECKING:
     from treadle.core.result import Finding, Result
@@ -238,10 +239,7 @@ def _raise_outcome(result: Result, campaign: Campaign) -> None:
 
 def failure(finding: Finding) -> BaseException:
     """The exception of a finding, carrying its explanation and the command that replays it."""
-    error = finding.exception
-    if error is None:
-        made = {"deadlock": DeadlockError, "livelock": LivelockError}.get(finding.kind, TreadleError)
-        error = made(finding.message)
+    error = finding.exception if finding.exception is not None else exception_for(finding.kind, finding.message)
     notes = getattr(error, "__notes__", [])
     from treadle.report.console import replay_command
 

@@ -1,4 +1,4 @@
-"""The receives of an execution as text, one line each, beside those of an execution that passes.
+"""The receives of an execution, as text and as a diagram, beside those of an execution that passes.
 
 Decides where two executions part: the first receive of an actor that is another one than that actor received at the
 same place in the other execution. (That different actors take turns in another order means nothing.)
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from treadle.messages.receive import Receive
+from treadle.report.sequence_diagram import Arrow, Panel, svg
 
 # More rows than this leave out what both executions share.
 _MOST_ROWS = 40
@@ -49,6 +50,23 @@ def text(failing: Sequence[Receive], passing: Sequence[Receive] = ()) -> str:
         elif row - 1 in shown:
             out.append("  ...")
     return "\n".join(out)
+
+
+def diagram(failing: Sequence[Receive], passing: Sequence[Receive] = (), title: str = "") -> str:
+    """The failing execution and, beside it, the passing one as an SVG document; red is where they part."""
+    here, there = divergence(failing, passing)
+    panels = [_panel("this fails", failing, here)]
+    if passing:
+        panels.append(_panel("this passes", passing, there))
+    return svg(title, *panels)
+
+
+def _panel(note: str, events: Sequence[Receive], difference: int | None) -> Panel:
+    columns = {name: name for event in events for name in (event.origin, event.actor)}
+    arrows = [
+        Arrow(event.origin, event.actor, event.label, marked=row == difference) for row, event in enumerate(events)
+    ]
+    return Panel(note, columns, arrows)
 
 
 def story(failing: Sequence[Receive], passing: Sequence[Receive], order: Sequence[str], note: str = "") -> str:

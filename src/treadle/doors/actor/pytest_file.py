@@ -1,44 +1,39 @@
 """A pytest file from the cases of a method: each test replays one order of tasks and asserts the final fields.
 
-The file names the model relative to itself, so both can move together; values are literals, nothing is computed.
+Values are literals, nothing is computed.
 """
 
 from __future__ import annotations
 
-import os
 import pprint
 from pathlib import Path
 from typing import Any
 
 from treadle.abs.explore.cases import ActorCase
+from treadle.report.pytest_file import PytestFile
 
-_HEAD = '''"""{title}
-
+_ABOUT = """\
 Written by: treadle actor {target}
-Each test starts the model in one state, runs its tasks in one order and looks at all fields afterwards.
-"""
-
-from pathlib import Path
-
-from treadle.actors import replay
-
-MODEL = Path(__file__).parent / {model!r}
-'''
+Each test starts the model in one state, runs its tasks in one order and looks at all fields afterwards."""
 
 
-def pytest_file(target: str, cases: list[ActorCase], model: Path, where: Path) -> str:
-    """The text of the file."""
-    _, _, name = target.rpartition(":")
-    relative = Path(os.path.relpath(model.resolve(), where.resolve().parent)).as_posix()
-    parts = [_HEAD.format(title=f"Tests of {name} in {model.name}.", target=target, model=relative)]
-    method = name.rpartition(".")[2]
+def cases_file(target: str, cases: list[ActorCase], model: Path) -> PytestFile:
+    """The file with a test for each case."""
+    name = target.rpartition(":")[2]
+    made = PytestFile(
+        title=f"Tests of {name} in {model.name}.",
+        about=_ABOUT.format(target=target),
+        imports=["from treadle.actors import replay"],
+        files={"MODEL": model},
+    )
     for number, case in enumerate(cases, 1):
-        parts.append(_test(name, method, number, case))
-    return "\n\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+        test = f"test_{name.rpartition('.')[2]}_{number}{_SUFFIX.get(case.outcome, '')}"
+        made.tests[test] = _test(test, name, case)
+    return made
 
 
-def _test(name: str, method: str, number: int, case: ActorCase) -> str:
-    lines = [f"def test_{method}_{number}{_suffix(case)}() -> None:"]
+def _test(test: str, name: str, case: ActorCase) -> str:
+    lines = [f"def {test}() -> None:"]
     lines.append(f'    """{_sentence(case)}"""')
     lines.append("    run = replay(")
     lines.append("        MODEL,")
@@ -61,8 +56,7 @@ def _test(name: str, method: str, number: int, case: ActorCase) -> str:
     return "\n".join(lines)
 
 
-def _suffix(case: ActorCase) -> str:
-    return {"deadlock": "_deadlocks", "failed": "_fails", "waiting": "_waits"}.get(case.outcome, "")
+_SUFFIX = {"deadlock": "_deadlocks", "failed": "_fails", "waiting": "_waits"}
 
 
 def _sentence(case: ActorCase) -> str:

@@ -9,9 +9,10 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from treadle.core.errors import DeadlockError, LivelockError, NothingToExplore, UsageError
+from treadle.core.errors import NothingToExplore, UsageError
 from treadle.core.operation import WAIT
-from treadle.core.result import Result, Verdict
+from treadle.core.result import Result
+from treadle.core.verdict import Verdict, exception_for
 from treadle.doors.explore.check import check
 from treadle.threads.names import announce
 from treadle.threads.strands import STATE, StrandEnd, current
@@ -56,13 +57,7 @@ def raise_for(result: Result) -> None:
     if not result.findings:
         return
     finding = result.findings[0]
-    error: BaseException
-    if finding.exception is not None:
-        error = finding.exception
-    elif finding.kind == "deadlock":
-        error = DeadlockError(finding.message)
-    else:
-        error = LivelockError(finding.message)
+    error = finding.exception if finding.exception is not None else exception_for(finding.kind, finding.message)
     error.add_note(f"{finding.explanation}\n\n{result.reason}\nreplay: treadle replay '{finding.replay}'")
     raise error
 

@@ -1,73 +1,49 @@
-"""A failing schedule as a pytest file: the user's own test, run in the order that breaks it.
-
-Decides what is written, and keeps: a file lands only if the test in it, run alone in a new process, fails as it says.
-"""
+"""A failing schedule as a pytest file: the user's own test, run in the order that breaks it."""
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
 from treadle.core.errors import UsageError
+from treadle.core.verdict import exception_for
 from treadle.messages.result import OrderFinding
+from treadle.report.pytest_file import PytestFile, not_as_told, write_pytest_file
+
+_LOAD = """\
+_SPEC = importlib.util.spec_from_file_location({name!r}, _PATH)
+_MODULE = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(_MODULE)"""
 
 
-def source(target: str, finding: OrderFinding, file: Path) -> str:
-    """The text of the file. `target` is PATH::TEST, `file` where it will stand."""
+def order_file(target: str, finding: OrderFinding) -> PytestFile:
+    """The file with the test. `target` is PATH::TEST."""
     path, _, test = target.partition("::")
     function = test.partition("[")[0]
     if "::" in function:
         raise UsageError(f"{target} is a method: orders can be written for test functions only")
-    where = os.path.relpath(Path(path).resolve(), file.resolve().parent)
-    orders = ", ".join(repr(one) for one in finding.order)
     name = re.sub(r"\W+", "_", f"{function}_{'_'.join(finding.order)}").strip("_").lower()
-    message = textwrap.shorten(finding.message, 100).replace('"', "'")
-    return f'''"""Written by treadle schedule: an order of messages in which {function} fails.
-
-{finding.kind}: {message}
-"""
-
-import importlib.util
-from pathlib import Path
-
-import treadle
-
-_PATH = Path(__file__).parent / {where!r}
-_SPEC = importlib.util.spec_from_file_location({Path(path).stem!r}, _PATH)
-_MODULE = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(_MODULE)
+    name = name if name.startswith("test") else f"test_{name}"
+    orders = ", ".join(repr(one) for one in finding.order)
+    message = textwrap.shorten(finding.message, 100).replace("\\", "\\\\").replace('"', "'")
+    return PytestFile(
+        title=f"Written by treadle schedule: an order of messages in which {function} fails.",
+        about=f"{finding.kind}: {message}",
+        imports=["import importlib.util", "import treadle"],
+        files={"_PATH": Path(path)},
+        definitions=[_LOAD.format(name=Path(path).stem)],
+        tests={name: f"@treadle.order({orders})\ndef {name}():\n    _MODULE.{function}()\n"},
+    )
 
 
-@treadle.order({orders})
-def {name if name.startswith("test") else "test_" + name}():
-    _MODULE.{function}()
-'''
-
-
-def write(target: str, finding: OrderFinding, file: Path) -> str:
-    """Write the test; returns what to say about it."""
+def write(target: str, finding: OrderFinding, file: Path, force: bool = False) -> str:
+    """Write the test, if it fails as it says when it is run alone; returns what to say about it."""
     if not finding.order:
         raise UsageError(f"{target} fails without any order of messages: the test itself shows it")
-    text = source(target, finding, file)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    trial = file.with_name(f"{file.stem}_trial_{os.getpid()}.py")
-    trial.write_text(text, encoding="utf-8")
-    try:
-        ran = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-x", str(trial)],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        error = type(finding.exception).__name__ if finding.exception is not None else finding.kind
-        if ran.returncode != 1 or error not in ran.stdout:
-            raise UsageError(f"the test for {file} was not written: run alone it did not fail with {error}")
-        os.replace(trial, file)
-    finally:
-        trial.unlink(missing_ok=True)
+    made = order_file(target, finding)
+    error = type(finding.exception or exception_for(finding.kind, finding.message)).__name__
+    for why in not_as_told(made, lambda ended: not ended.passed and error in ended.why).values():
+        raise UsageError(f"the test for {file} was not written: run alone it did not fail with {error} ({why})")
+    write_pytest_file(file, made, "--write", force)
     return f"wrote {file} (1 test, it fails until the order is handled)"

@@ -1,0 +1,25 @@
+"""A run of an ABS model as a panel of a sequence diagram: a bar per task, arrows for calls and creations."""
+
+from __future__ import annotations
+
+from treadle.abs.explore.replaying import Replayed
+from treadle.report.sequence_diagram import Arrow, Bar, Panel, svg
+
+
+def picture(run: Replayed, title: str = "") -> str:
+    """The run as an SVG document."""
+    return svg(title, panel(run))
+
+
+def panel(run: Replayed) -> Panel:
+    columns = {name: name if cls == name else f"{name}: {cls}" for name, cls in run.classes.items()}
+    bars = []
+    for step, label in enumerate(run.order):
+        name, _, task = label.partition(".")
+        sent = [e for e in run.events if e.step == step]
+        bars.append(Bar(name, task, [Arrow(e.source, e.target, e.text, creates=e.kind == "new") for e in sent]))
+    waiting: dict[str, list[str]] = {}
+    for told in run.waiting:
+        name, _, rest = told.partition(".")
+        waiting.setdefault(name, []).append(rest)
+    return Panel(run.outcome, columns, bars, waiting, run.deadlocked)
