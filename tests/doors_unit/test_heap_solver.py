@@ -19,7 +19,7 @@ from treadle.core.errors import UsageError
 from treadle.doors.unit.explore import ExploredTarget
 from treadle.symbolic.heap.objects import InstanceObj
 from treadle.symbolic.heap.solver import SolverHeap
-from treadle.symbolic.python.machine import calls
+from treadle.symbolic.python.machine.python_machine import PythonMachine
 
 
 def _branches(found: ExploredTarget) -> dict[str, int]:
@@ -58,7 +58,7 @@ def test_figure_3_with_none_adds_only_the_paths_that_raise() -> None:
 def _calls(monkeypatch: pytest.MonkeyPatch, target: str) -> dict[str, tuple[Any, dict[tuple[str, str], bool]]]:
     """Function -> its argument at the call, and which inputs may be one object at that moment."""
     seen: dict[str, tuple[Any, dict[tuple[str, str], bool]]] = {}
-    run = calls.run
+    run = PythonMachine.run_function
 
     def watched(vm: Any, function: Any, args: Any, named: Any) -> Any:
         heap: SolverHeap = vm.heap
@@ -71,7 +71,7 @@ def _calls(monkeypatch: pytest.MonkeyPatch, target: str) -> dict[str, tuple[Any,
             )
         return run(vm, function, args, named)
 
-    monkeypatch.setattr(calls, "run", watched)
+    monkeypatch.setattr(PythonMachine, "run_function", watched)
     explored(target, heap="solver", none=False)
     return seen
 

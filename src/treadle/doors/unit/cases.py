@@ -21,9 +21,8 @@ from treadle.symbolic.expr.show import show
 from treadle.symbolic.expr.terms import Const, Expr, Value
 from treadle.symbolic.expr.text import changing
 from treadle.symbolic.heap.aliasings import Aliasing, Choices, aliasings
-from treadle.symbolic.heap.objects import DictObj, FunctionObj, InstanceObj, ListObj, Obj, UnknownRef
+from treadle.symbolic.heap.objects import MISSING, DictObj, FunctionObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.path import Impossible, SymbolicPath
-from treadle.symbolic.python.machine.attributes import _MISSING
 from treadle.symbolic.python.types.fields import field_type
 from treadle.symbolic.python.values.list_methods import NotInList
 from treadle.symbolic.python.values.values import (
@@ -284,7 +283,7 @@ class Concrete:
             cls = self.aliasing.cls(value)
             node = self._before[value.number] = CaseObject(value.number, "instance", cls, is_input=True)
             for name, start in self.aliasing.initial(value).items():
-                if start is not _MISSING:
+                if start is not MISSING:
                     node.fields[name] = self.before(start)
                 else:
                     self._overwritten(node, value, name)

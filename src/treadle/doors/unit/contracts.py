@@ -24,9 +24,9 @@ from treadle.symbolic.heap.objects import Heap
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.compile.statements import compile_function
 from treadle.symbolic.python.contracts import conditions, contracts, deciding
+from treadle.symbolic.python.contracts.checks import Broken, is_guarded
 from treadle.symbolic.python.contracts.conditions import Condition, Written
-from treadle.symbolic.python.contracts.contracts import Broken
-from treadle.symbolic.python.machine import attributes, calls
+from treadle.symbolic.python.machine import binding, calls, classes
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.testcase import BrokenContract, TestCase
 
@@ -105,15 +105,15 @@ class Contracts:
         target = self.target
         if target.receiver == "new":
             cls = target.cls or object
-            vm.checks.target = attributes.lookup(cls, "__init__")
+            vm.checks.target = classes.lookup(cls, "__init__")
             made = calls.instantiate(vm, cls, positional, named)
             if vm.checks.mark is None:
                 vm.checks.mark = len(vm.path.trail)
             return made
         if target.receiver == "self" and self.enabled and conditions.invariants(target.cls or object):
             vm.force(positional[0])
-        core = calls.function_value(vm, target.function)
-        guarded = target.receiver == "self" and contracts.is_guarded(target.cls or object)
+        core = binding.function_value(vm, target.function)
+        guarded = target.receiver == "self" and is_guarded(target.cls or object)
         return contracts.call_target(vm, target.decorated, core, positional, named, finish, guarded)
 
     def _bound(self, vm: VM, positional: list[Any], named: dict[str, Any]) -> deciding.Call:

@@ -48,13 +48,12 @@ from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import Alternative, CannotFollow, CodePlace, Impossible, PathEnd, SymbolicPath, Trail
 from treadle.symbolic.python.calls.stubs import Stubs
 from treadle.symbolic.python.compile import source
-from treadle.symbolic.python.machine.concrete import is_plain_object
-from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.machine.python_machine import PythonMachine
 from treadle.symbolic.python.summaries.composer import Summaries, restarting
 from treadle.symbolic.python.summaries.joined_calls import JoinedCalls
 from treadle.symbolic.python.summaries.store import Store
 from treadle.symbolic.python.types import fields, hints, infer
-from treadle.symbolic.python.types.heirs import known_subclasses
+from treadle.symbolic.python.types.heirs import is_plain_object, known_subclasses
 from treadle.symbolic.python.values.values import Generator, Iterator_
 from treadle.symbolic.solve.solver import Solver
 from treadle.symbolic.testcase import TestCase
@@ -99,7 +98,7 @@ class UnitOptions:
 class FinishedPath:
     """One finished path, still on its machine."""
 
-    vm: VM
+    vm: PythonMachine
     arguments: dict[str, Any]
     value: Any = None
     raised: Any = None
@@ -441,7 +440,7 @@ class Session:
 
     def _run_path(self, path: SymbolicPath, run_plainly: set[int]) -> FinishedPath:
         heap = self.make_heap(path, alias=self.options.alias, subclasses=known_subclasses)
-        vm = VM(path, heap, self.options.k, allow_effects=self.options.allow_effects)
+        vm = PythonMachine(path, heap, self.options.k, allow_effects=self.options.allow_effects)
         vm.field_type = fields.field_type
         self.contracts.prepare(vm, heap)
         vm.summaries, vm.run_plainly = self.joined_calls or self.summaries, run_plainly
@@ -500,7 +499,7 @@ class Session:
         return kept if len(kept) < len(known) else ()
 
 
-def _known_truth(vm: VM, value: Any) -> Any:
+def _known_truth(vm: PythonMachine, value: Any) -> Any:
     """A test of one truth value only would not notice the other."""
     return vm.decide(value) if isinstance(value, Expr) and value.sort is BOOL else value
 

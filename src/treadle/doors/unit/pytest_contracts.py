@@ -19,9 +19,9 @@ from typing import Any
 from treadle.doors.unit.contracts import Contracts, free_names
 from treadle.doors.unit.pytest_values import Imports, NotWritable, leaf
 from treadle.doors.unit.target import UnitTarget
+from treadle.symbolic.python.compile.source import class_around, returned_expression
 from treadle.symbolic.python.contracts import conditions
 from treadle.symbolic.python.contracts.conditions import Condition
-from treadle.symbolic.python.contracts.formula import owner_of, returned
 from treadle.symbolic.testcase import CaseObject, TestCase
 
 
@@ -68,7 +68,9 @@ class Promises:
         if "OLD" in condition.names():
             for snapshot in self._snapshots():
                 name = f"old_{snapshot.name}"
-                body = returned(snapshot.capture) if isinstance(snapshot.capture, types.FunctionType) else None
+                body = (
+                    returned_expression(snapshot.capture) if isinstance(snapshot.capture, types.FunctionType) else None
+                )
                 if body is None:
                     raise NotWritable("a snapshot that is more than an expression")
                 lines.append(f"{name} = {self._rewritten(body, snapshot.capture, known, {})}")
@@ -140,7 +142,7 @@ class Promises:
         replaced: dict[str, str] = {} if short else {n: v for n, v in values.items() if n in free and n != "OLD"}
         for name in free - set(replaced) - {"_", "OLD"}:
             replaced[name] = self._outside(name, function)
-        rewriter = _Rewriter(replaced, values if short else {}, old, owner_of(function))
+        rewriter = _Rewriter(replaced, values if short else {}, old, class_around(function))
         return ast.unparse(rewriter.visit(copy.deepcopy(node)))
 
     def _outside(self, name: str, function: types.FunctionType) -> str:

@@ -10,9 +10,10 @@ from treadle.doors.unit.explore import HOST_RECURSION, UnitOptions, parameter_ty
 from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic import types as t
 from treadle.symbolic.python.calls.stubs import Stubs
-from treadle.symbolic.python.machine import calls
-from treadle.symbolic.python.summaries.composer import Constant, Signature, Summaries
+from treadle.symbolic.python.machine import binding
+from treadle.symbolic.python.summaries.composer import Summaries
 from treadle.symbolic.python.summaries.recording import RecordingVM
+from treadle.symbolic.python.summaries.signatures import Constant, Signature
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.solve.solver import Solver
 from treadle.symbolic.summary.recording import RecordingHeap, RecordingPath
@@ -25,7 +26,7 @@ def summary_of(target: UnitTarget, options: UnitOptions) -> Summary:
     summaries = Summaries(options.k, allow_effects=options.allow_effects, stubs=Stubs(options.stubs))
     path = RecordingPath(Solver(options.domain))
     vm = RecordingVM(path, RecordingHeap(path, subclasses=known_subclasses), summaries, set())
-    found = summaries.record(calls.function_value(vm, target.function), _signature(target, options), table=True)
+    found = summaries.record(binding.function_value(vm, target.function), _signature(target, options), table=True)
     if found is None:
         raise UsageError(f"{target.text}: no summary could be made")
     return found

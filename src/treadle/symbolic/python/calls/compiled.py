@@ -6,14 +6,16 @@ What is not here is called for real with known values. Functions whose meaning i
 
 from __future__ import annotations
 
+import ast
 import collections
 import functools
+import inspect
 import io
 import logging
 import sys
 import types
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr
@@ -24,14 +26,17 @@ from treadle.symbolic.python.calls import models_math
 from treadle.symbolic.python.calls.functions import (
     CLASSES,
     FUNCTIONS,
-    _deque_method,
     _repr,
     _str,
-    model,
 )
 from treadle.symbolic.python.calls.models import MODELS
 from treadle.symbolic.python.calls.walking import _next, length
 from treadle.symbolic.python.compile import source
+from treadle.symbolic.python.machine import attributes, classes
+from treadle.symbolic.python.machine.iteration import resume
+from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.values import list_methods, mappings, open_lists, sequences, strings
+from treadle.symbolic.python.values.kinds import as_int, exemplar, is_known, is_string
 from treadle.symbolic.python.values.values import (
     BuiltinMethod,
     FunctionValue,
@@ -41,9 +46,6 @@ from treadle.symbolic.python.values.values import (
     Slice,
     View,
 )
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
 
 _MISSING: Any = object()
 
@@ -58,8 +60,6 @@ def _decided(vm: VM, args: list[Any], named: dict[str, Any]) -> tuple[list[Any],
 
 def builtin(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
     """A call of compiled code."""
-    from treadle.symbolic.python.machine import calls, concrete, operators
-
     if function not in _EXPRESSIBLE:
         args, named = _decided(vm, args, named)
     handler = _lookup(FUNCTIONS, function)
@@ -67,7 +67,7 @@ def builtin(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> An
         return _guarded(vm, function, handler, args, named)
     followed = _lookup(MODELS, function)
     if followed is not None:
-        return calls.call(vm, followed, args, named)
+        return vm.call_with(followed, args, named)
     if isinstance(function, types.WrapperDescriptorType | types.MethodDescriptorType | types.ClassMethodDescriptorType):
         return _unbound_method(vm, function, args, named)
     owner = getattr(function, "__self__", None)
@@ -81,15 +81,13 @@ def builtin(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> An
         if owner is dict and function.__name__ == "fromkeys":
             value = args[1] if len(args) > 1 else None
             made = vm.new_dict([])
-            from treadle.symbolic.python.values import mappings
-
             for key in vm.spread(args[0]):
                 mappings.store(vm, made, key, value)
             return made
-    if not all(operators.is_known(a) for a in (*args, *named.values())):
+    if not all(is_known(a) for a in (*args, *named.values())):
         followed = _lookup(models_math.MODELS, function)
         if followed is not None:
-            return calls.call(vm, followed, args, named)
+            return vm.call_with(followed, args, named)
         python = source.python_version(getattr(function, "__module__", "") or "", getattr(function, "__name__", ""))
         if python is not None:
             code, names, node = python
@@ -99,8 +97,8 @@ def builtin(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> An
                 for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
                 if d
             }
-            return calls.run(vm, FunctionValue(code, names, None, defaults, kw), args, named)
-    return concrete.call_real(vm, function, args, named)
+            return vm.run_function(FunctionValue(code, names, None, defaults, kw), args, named)
+    return vm.call_real(function, args, named)
 
 
 def _is_screen(owner: Any) -> bool:
@@ -109,24 +107,20 @@ def _is_screen(owner: Any) -> bool:
 
 def _printed(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
     """Output is not part of a test, and must not get between what the command prints itself."""
-    from treadle.symbolic.python.machine import operators
-
     values = [vm.force(a) for a in args]
     if function.__name__ == "flush" and not args:
         return None
-    if function.__name__ == "write" and len(args) == 1 and not named and operators.is_string(values[0]):
+    if function.__name__ == "write" and len(args) == 1 and not named and is_string(values[0]):
         return x.length(values[0])
     if function.__name__ == "writelines" and len(args) == 1 and not named:
         for part in vm.spread(values[0]):
             _printed(vm, sys.stdout.write, [part], {})
         return None
-    shown = [operators.exemplar(vm, a) for a in values]
+    shown = [exemplar(vm, a) for a in values]
     raise vm.mimic(lambda: getattr(io.TextIOWrapper(io.BytesIO()), function.__name__)(*shown, **dict.fromkeys(named)))
 
 
 def _constant(node: Any) -> Any:
-    import ast
-
     try:
         return ast.literal_eval(node)
     except ValueError:
@@ -142,15 +136,11 @@ def _lookup(table: dict[Any, Any], function: Any) -> Any:
 
 def _guarded(vm: VM, function: Any, handler: Callable[..., Any], args: list[Any], named: dict[str, Any]) -> Any:
     """A handler called with the wrong number of arguments fails as the real function would."""
-    import inspect
-
     try:
         inspect.signature(handler).bind(vm, *args, **named)
     except TypeError:
-        from treadle.symbolic.python.machine import operators
-
-        shown = [operators.exemplar(vm, a) for a in args]
-        shown_named = {k: operators.exemplar(vm, v) for k, v in named.items()}
+        shown = [exemplar(vm, a) for a in args]
+        shown_named = {k: exemplar(vm, v) for k, v in named.items()}
         try:
             function(*shown, **shown_named)
         except Exception as error:
@@ -161,8 +151,6 @@ def _guarded(vm: VM, function: Any, handler: Callable[..., Any], args: list[Any]
 
 def _unbound_method(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
     """list.append(xs, 1), object.__setattr__(o, 'x', 1), dict.__init__(...)"""
-    from treadle.symbolic.python.machine import attributes, concrete, operators
-
     name, owner = function.__name__, function.__objclass__
     if args:
         first = vm.force(args[0])
@@ -174,23 +162,20 @@ def _unbound_method(vm: VM, function: Any, args: list[Any], named: dict[str, Any
             if first.payload is not None:
                 return method(vm, first.payload, name, args[1:], named)
             if isinstance(owner, type) and not issubclass(first.cls, owner):
-                shown = operators.exemplar(vm, first)
+                shown = exemplar(vm, first)
                 raise vm.mimic(lambda: function(shown))
         if isinstance(first, Expr | ListObj | DictObj | tuple | str | View | Range):
-            if not issubclass(attributes.python_type(vm, first), owner):
-                shown = operators.exemplar(vm, first)
+            if not issubclass(classes.python_type(vm, first), owner):
+                shown = exemplar(vm, first)
                 raise vm.mimic(lambda: function(shown))
             return method(vm, first, name, args[1:], named)
         if isinstance(first, type) and name == "__subclasses__":
             raise CannotFollow("__subclasses__")
         args = [first, *args[1:]]
-    return concrete.call_real(vm, function, args, named)
+    return vm.call_real(function, args, named)
 
 
 def _object_method(vm: VM, owner: type, name: str, obj: InstanceObj, args: list[Any], named: dict[str, Any]) -> Any:
-    from treadle.symbolic.python.machine import attributes
-    from treadle.symbolic.python.values import strings
-
     wanted = {"__setattr__": 2, "__getattribute__": 1, "__eq__": 1, "__ne__": 1, "__str__": 0}.get(name)
     if wanted is not None and (len(args) != wanted or named):
         raise vm.mimic(lambda: getattr(object, name)(object(), *map(str, args), **dict.fromkeys(named)))
@@ -206,11 +191,11 @@ def _object_method(vm: VM, owner: type, name: str, obj: InstanceObj, args: list[
         attributes.plain_set(vm, obj, args[0], args[1])
         return None
     if name == "__getattribute__":
-        return attributes.get(vm, obj, args[0])
+        return vm.attribute(obj, args[0])
     if name == "__eq__":
         return True if obj is vm.force(args[0]) else NotImplemented
     if name == "__ne__":
-        same = vm.call(attributes.get(vm, obj, "__eq__"), args[0])
+        same = vm.call(vm.attribute(obj, "__eq__"), args[0])
         return same if same is NotImplemented else x.not_(vm.truth(same))
     if name == "__str__":
         return strings.exception_text(vm, obj) if issubclass(obj.cls, BaseException) else strings.repr_of(vm, obj)
@@ -225,8 +210,6 @@ def _object_method(vm: VM, owner: type, name: str, obj: InstanceObj, args: list[
 
 def _new(vm: VM, owner: type, args: list[Any], named: dict[str, Any]) -> Any:
     """object.__new__(cls), tuple.__new__(cls, values), ..."""
-    from treadle.symbolic.python.machine import calls, concrete
-
     cls = vm.force(args[0])
     if isinstance(cls, type) and issubclass(cls, BaseException):
         made = InstanceObj(vm.heap.number(), (cls,))
@@ -239,8 +222,7 @@ def _new(vm: VM, owner: type, args: list[Any], named: dict[str, Any]) -> Any:
         if owner in CLASSES:
             bare.payload = CLASSES[owner](vm, *args[1:])
             return bare
-    del calls
-    return concrete.call_real(vm, owner.__new__, args, named)
+    return vm.call_real(owner.__new__, args, named)
 
 
 # --- methods of built-in values --------------------------------------------------------------------------
@@ -248,14 +230,11 @@ def _new(vm: VM, owner: type, args: list[Any], named: dict[str, Any]) -> Any:
 
 def _initialised(vm: VM, obj: Any, args: list[Any], named: dict[str, Any]) -> None:
     """list.__init__(self, values), dict.__init__(self, ...), set.__init__(self, values) from a subclass."""
-    from treadle.symbolic.python.machine import operators
-    from treadle.symbolic.python.values import list_methods, mappings
-
     if not isinstance(obj, ListObj | DictObj):
         return
     kind = _container_type(obj)
     if len(args) > 1 or (named and kind is not dict):
-        shown = [operators.exemplar(vm, a) for a in args]
+        shown = [exemplar(vm, a) for a in args]
         raise vm.mimic(lambda: kind(*shown, **dict.fromkeys(named)))
     if isinstance(obj, ListObj):
         list_methods.replace(vm, obj, vm.new_list(vm.spread(args[0]) if args else []))
@@ -273,9 +252,6 @@ def _container_type(obj: ListObj | DictObj) -> Any:
 
 def method(vm: VM, obj: Any, name: str, args: list[Any], named: dict[str, Any]) -> Any:
     """obj.name(*args) for a value of a built-in type."""
-    from treadle.symbolic.python.machine import concrete, operators
-    from treadle.symbolic.python.values import list_methods, mappings, strings
-
     obj = vm.heap.decided(vm.force(obj))
     args, named = _decided(vm, args, named)
     if isinstance(obj, BuiltinMethod):
@@ -287,7 +263,7 @@ def method(vm: VM, obj: Any, name: str, args: list[Any], named: dict[str, Any]) 
     special = _SPECIAL_METHODS.get(name)
     if special is not None:
         return special(vm, obj, *args)
-    if operators.is_string(obj):
+    if is_string(obj):
         return strings.method(vm, obj, name, args, named)
     tables: tuple[tuple[bool, dict[str, Any], type], ...] = (
         (isinstance(obj, ListObj), list_methods.LIST_METHODS, list),
@@ -311,13 +287,13 @@ def method(vm: VM, obj: Any, name: str, args: list[Any], named: dict[str, Any]) 
     if isinstance(obj, Expr):
         return _number_method(vm, obj, name, args, named)
     if isinstance(obj, Slice):
-        return concrete.call_real(vm, getattr(slice, name), [obj, *args], named, f"slice.{name}")
+        return vm.call_real(getattr(slice, name), [obj, *args], named, f"slice.{name}")
     if isinstance(obj, Range) and name == "index":
         raise CannotFollow("range.index")
     if isinstance(obj, View) and name == "isdisjoint":
         return method(vm, vm.new_set(mappings.view_items(vm, obj)), name, args, named)
-    shown = operators.exemplar(vm, obj) if isinstance(obj, Obj | tuple) else obj
-    return concrete.call_real(vm, getattr(type(shown), name), [obj, *args], named, f"{type(shown).__name__}.{name}")
+    shown = exemplar(vm, obj) if isinstance(obj, Obj | tuple) else obj
+    return vm.call_real(getattr(type(shown), name), [obj, *args], named, f"{type(shown).__name__}.{name}")
 
 
 def _flip(handler: Callable[..., Any]) -> Callable[..., Any]:
@@ -327,16 +303,26 @@ def _flip(handler: Callable[..., Any]) -> Callable[..., Any]:
     def flipped(obj: Any, vm: Any, *args: Any, **named: Any) -> Any:
         return handler(vm, obj, *args, **named)
 
-    import inspect
-
     parameters = list(inspect.signature(handler).parameters.values())
     flipped.__signature__ = inspect.Signature([parameters[1], parameters[0], *parameters[2:]])  # type: ignore[attr-defined]
     return flipped
 
 
-def _generator_method(vm: VM, obj: Generator, name: str, args: list[Any]) -> Any:
-    from treadle.symbolic.python.machine.iteration import resume
+def _deque_method(vm: VM, obj: InstanceObj, name: str, args: list[Any], named: dict[str, Any]) -> Any:
+    if name not in list_methods.DEQUE_METHODS:
+        if name in _SPECIAL_METHODS:
+            return method(vm, obj.payload, name, args, named)
+        raise CannotFollow(f"deque.{name}")
+    result = list_methods.DEQUE_METHODS[name](vm, obj.payload, *args, **named)
+    most = obj.fields.get("maxlen")
+    if most is not None:
+        values = open_lists.close(vm, obj.payload)
+        if len(values) > most:
+            values[:] = values[:most] if name in ("appendleft", "extendleft") else values[len(values) - most :]
+    return result
 
+
+def _generator_method(vm: VM, obj: Generator, name: str, args: list[Any]) -> Any:
     if name == "__next__":
         return _next(vm, obj)
     if name == "send":
@@ -361,8 +347,6 @@ def _generator_method(vm: VM, obj: Generator, name: str, args: list[Any]) -> Any
 
 
 def _exhausted_as_stop(vm: VM, obj: Generator, error: Any) -> Any:
-    from treadle.symbolic.python.machine.iteration import resume
-
     try:
         return resume(vm, obj, error)
     except Exhausted:
@@ -373,57 +357,43 @@ def _exhausted_as_stop(vm: VM, obj: Generator, error: Any) -> Any:
 
 
 def _number_method(vm: VM, obj: Expr, name: str, args: list[Any], named: dict[str, Any]) -> Any:
-    from treadle.symbolic.python.machine import concrete, operators
-
     if name == "bit_length" and obj.sort is x.INT:
-        return concrete.call_real(vm, int.bit_length, [obj], {}, "int.bit_length")
+        return vm.call_real(int.bit_length, [obj], {}, "int.bit_length")
     if name in ("conjugate", "__index__", "__int__", "__pos__") and obj.sort is not x.REAL:
-        return operators.as_int(obj)
+        return as_int(obj)
     if name == "is_integer":
         if obj.sort is not x.REAL:
             return True
         return x.eq(x.to_real(x.floor(obj)), obj)
     if name == "as_integer_ratio" and obj.sort is not x.REAL:
-        return (operators.as_int(obj), 1)
+        return (as_int(obj), 1)
     kind = {x.INT: int, x.BOOL: bool, x.REAL: float}[obj.sort]
-    return concrete.call_real(vm, getattr(kind, name), [obj, *args], named, f"{kind.__name__}.{name}")
+    return vm.call_real(getattr(kind, name), [obj, *args], named, f"{kind.__name__}.{name}")
 
 
 def _contains_method(vm: VM, obj: Any, item: Any) -> Any:
-    from treadle.symbolic.python.machine import operators
-
-    return operators.contains(vm, item, obj)
+    return vm.contains(item, obj)
 
 
 def _item_method(vm: VM, obj: Any, index: Any) -> Any:
-    from treadle.symbolic.python.values import sequences
-
-    return sequences.get_item(vm, obj, index)
+    return vm.item(obj, index)
 
 
 def _set_item_method(vm: VM, obj: Any, index: Any, value: Any) -> Any:
-    from treadle.symbolic.python.values import sequences
-
     sequences.set_item(vm, obj, index, value)
 
 
 def _del_item_method(vm: VM, obj: Any, index: Any) -> Any:
-    from treadle.symbolic.python.values import sequences
-
     sequences.delete_item(vm, obj, index)
 
 
 def _iter_method(vm: VM, obj: Any) -> Any:
-    from treadle.symbolic.python.machine.iteration import iterate
-
-    return iterate(vm, obj)
+    return vm.iterate(obj)
 
 
 def _operator_method(op: str) -> Callable[..., Any]:
     def apply(vm: VM, obj: Any, other: Any) -> Any:
-        from treadle.symbolic.python.machine import operators
-
-        return operators.apply(vm, op, [obj, other])
+        return vm.operator(op, [obj, other])
 
     return apply
 
@@ -451,6 +421,3 @@ _SPECIAL_METHODS: dict[str, Callable[..., Any]] = {
     "__floordiv__": _operator_method("//"),
     "__truediv__": _operator_method("/"),
 }
-
-
-__all__ = ["CLASSES", "builtin", "length", "method", "model"]

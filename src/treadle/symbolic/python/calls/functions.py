@@ -17,13 +17,14 @@ import typing
 import warnings
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import FunctionObj, InstanceObj, Obj
 from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import CannotFollow
+from treadle.symbolic.python.calls import models
 from treadle.symbolic.python.calls.models import MODELS
 from treadle.symbolic.python.calls.numbers import (
     _abs,
@@ -53,6 +54,10 @@ from treadle.symbolic.python.calls.walking import (
     _zip,
     length,
 )
+from treadle.symbolic.python.machine import classes
+from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.values import mappings, strings
+from treadle.symbolic.python.values.kinds import exemplar, is_known, is_python, is_string, number_kind
 from treadle.symbolic.python.values.values import (
     Bound,
     BuiltinMethod,
@@ -62,18 +67,13 @@ from treadle.symbolic.python.values.values import (
     Super,
 )
 
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
-
 _MISSING: Any = object()
 
 
 def _isinstance(vm: VM, value: Any, kinds: Any) -> Any:
-    from treadle.symbolic.python.machine import attributes, operators
-
     value = vm.force(value)
     flat = _classes(vm, kinds)
-    if any(map(_decides_itself, flat)) and not operators.is_known(value):
+    if any(map(_decides_itself, flat)) and not is_known(value):
         return any(_is_one(vm, value, kind) for kind in flat)
     if isinstance(value, InstanceObj):
         if len(value.classes) > 1:
@@ -82,12 +82,12 @@ def _isinstance(vm: VM, value: Any, kinds: Any) -> Any:
             if inside and outside:
                 return vm.heap.split(value, (inside, outside)) == 0
         return _is_subclass(vm, value.cls, flat)
-    if operators.is_known(value):
+    if is_known(value):
         try:
             return isinstance(value, flat)
         except TypeError as error:
             raise vm.host_error(error) from None
-    return _is_subclass(vm, attributes.python_type(vm, value), flat)
+    return _is_subclass(vm, classes.python_type(vm, value), flat)
 
 
 def _classes(vm: VM, kinds: Any) -> tuple[Any, ...]:
@@ -112,15 +112,13 @@ def _decides_itself(kind: Any) -> bool:
 
 def _is_one(vm: VM, value: Any, kind: Any) -> bool:
     """isinstance(value, kind) where classes decide themselves."""
-    from treadle.symbolic.python.machine import attributes
-
     if not _decides_itself(kind):
         return bool(_isinstance(vm, value, kind))
-    cls = attributes.python_type(vm, value)
+    cls = classes.python_type(vm, value)
     if cls is kind:
         return True
     if not getattr(kind, "_is_protocol", False):
-        return vm.truth_of(vm.call(attributes.get(vm, kind, "__instancecheck__"), value))
+        return vm.truth_of(vm.call(vm.attribute(kind, "__instancecheck__"), value))
     if kind in cls.__mro__:
         return True
     # Python 3.11 has no public way to ask which attributes a protocol wants
@@ -150,16 +148,12 @@ def _bool(vm: VM, value: Any = False) -> Any:
 
 
 def _str(vm: VM, value: Any = "", *rest: Any) -> Any:
-    from treadle.symbolic.python.values import strings
-
     if rest:
         return _on_known(vm, str, value, *rest)
     return strings.text_of(vm, value)
 
 
 def _repr(vm: VM, value: Any) -> Any:
-    from treadle.symbolic.python.values import strings
-
     return strings.repr_of(vm, value)
 
 
@@ -180,8 +174,6 @@ def _frozenset(vm: VM, values: Any = ()) -> Any:
 
 
 def _dict(vm: VM, *args: Any, **named: Any) -> Any:
-    from treadle.symbolic.python.values import mappings
-
     made = vm.new_dict([])
     mappings._update(vm, made, *args, **named)
     return made
@@ -195,12 +187,10 @@ def _defaultdict(vm: VM, factory: Any = None, *args: Any, **named: Any) -> Any:
 
 
 def _deque(vm: VM, values: Any = (), maxlen: Any = None) -> Any:
-    from treadle.symbolic.python.machine import operators
-
     most = vm.force(maxlen)
     if isinstance(most, Expr):
         most = vm.path.pick([most], "a deque of unknown maximal length")[0]
-    if most is not None and (operators.number_kind(most) != "int" or most < 0):
+    if most is not None and (number_kind(most) != "int" or most < 0):
         raise vm.mimic(lambda: collections.deque(maxlen=most))
     made = InstanceObj(vm.heap.number(), (collections.deque,))
     kept = vm.spread(values)
@@ -209,33 +199,14 @@ def _deque(vm: VM, values: Any = (), maxlen: Any = None) -> Any:
     return made
 
 
-def _deque_method(vm: VM, obj: InstanceObj, name: str, args: list[Any], named: dict[str, Any]) -> Any:
-    from treadle.symbolic.python.calls import compiled as builtin_calls
-    from treadle.symbolic.python.values import list_methods, open_lists
-
-    if name not in list_methods.DEQUE_METHODS:
-        if name in builtin_calls._SPECIAL_METHODS:
-            return builtin_calls.method(vm, obj.payload, name, args, named)
-        raise CannotFollow(f"deque.{name}")
-    result = list_methods.DEQUE_METHODS[name](vm, obj.payload, *args, **named)
-    most = obj.fields.get("maxlen")
-    if most is not None:
-        values = open_lists.close(vm, obj.payload)
-        if len(values) > most:
-            values[:] = values[:most] if name in ("appendleft", "extendleft") else values[len(values) - most :]
-    return result
-
-
 def _getattr(vm: VM, obj: Any, name: Any, default: Any = _MISSING) -> Any:
-    from treadle.symbolic.python.machine import attributes
-
     name = vm.force(name)
     if isinstance(name, Expr):
         raise CannotFollow("an attribute with an unknown name")
     if not isinstance(name, str):
         raise CannotFollow("an attribute whose name is not a string")
     try:
-        return attributes.get(vm, obj, name)
+        return vm.attribute(obj, name)
     except Raised as raised:
         if default is not _MISSING and issubclass(raised.value.cls, AttributeError):
             return default
@@ -250,32 +221,25 @@ _MISSING_ATTRIBUTE = object()
 
 
 def _setattr(vm: VM, obj: Any, name: Any, value: Any) -> Any:
-    from treadle.symbolic.python.machine import attributes
-
     if isinstance(vm.force(name), Expr):
         raise CannotFollow("an attribute with an unknown name")
-    attributes.set_(vm, obj, vm.force(name), value)
+    vm.set_attribute(obj, vm.force(name), value)
 
 
 def _callable(vm: VM, value: Any) -> Any:
-    from treadle.symbolic.python.machine import attributes
-
     value = vm.force(value)
     if isinstance(value, InstanceObj):
-        return attributes.special(vm, value, "__call__") is not None
+        return classes.special(vm, value, "__call__") is not None
     return isinstance(value, FunctionValue | FunctionObj | Bound | BuiltinMethod | Partial) or (
         not isinstance(value, Expr | Obj | tuple) and callable(value)
     )
 
 
 def _hash(vm: VM, value: Any) -> Any:
-    from treadle.symbolic.python.machine import attributes, operators
-    from treadle.symbolic.python.values import mappings
-
     value = vm.force(value)
     mappings.check_key(vm, value)
-    if isinstance(value, InstanceObj) and operators._is_python(attributes.special(vm, value, "__hash__")):
-        return vm.call(attributes.get(vm, value, "__hash__"))
+    if isinstance(value, InstanceObj) and is_python(classes.special(vm, value, "__hash__")):
+        return vm.call(vm.attribute(value, "__hash__"))
     if vm.hashing:
         return 0
     if _hash_varies(value):
@@ -295,20 +259,16 @@ def _id(vm: VM, value: Any) -> Any:
 
 def _print(vm: VM, *args: Any, **named: Any) -> None:
     """Output is not part of a test; __str__ methods still run, as they can raise."""
-    from treadle.symbolic.python.machine import attributes, operators
-
     for value in args:
         value = vm.force(value)
-        if isinstance(value, InstanceObj) and operators._is_python(attributes.special(vm, value, "__str__")):
+        if isinstance(value, InstanceObj) and is_python(classes.special(vm, value, "__str__")):
             _str(vm, value)
 
 
 def _exit(vm: VM, *args: Any) -> Any:
-    from treadle.symbolic.python.machine import calls
-
     if len(args) > 1:
         raise vm.mimic(lambda: sys.exit(1, 2))  # type: ignore[call-arg]  # the mistake is the point
-    raise Raised(calls.instantiate(vm, SystemExit, list(args), {}))
+    raise Raised(vm.call(SystemExit, *args))
 
 
 def _super(vm: VM, cls: Any, obj: Any = None) -> Any:
@@ -326,9 +286,7 @@ def _partial(vm: VM, function: Any, *args: Any, **named: Any) -> Any:
 
 
 def _vars(vm: VM, obj: Any) -> Any:
-    from treadle.symbolic.python.machine import attributes
-
-    return attributes.get(vm, obj, "__dict__")
+    return vm.attribute(obj, "__dict__")
 
 
 def _wraps(vm: VM, wrapped: Any, *args: Any, **named: Any) -> Any:
@@ -344,20 +302,15 @@ def _nothing(vm: VM, *args: Any, **named: Any) -> None:
 
 
 def _itemgetter(vm: VM, *items: Any) -> Any:
-    from treadle.symbolic.python.calls import models
-    from treadle.symbolic.python.machine import calls
-
     if not items:
         raise vm.mimic(lambda: operator.itemgetter())  # type: ignore[call-overload]
     maker = models.itemgetter_1 if len(items) == 1 else models.itemgetter_n
-    return calls.call(vm, maker, list(items), {})
+    return vm.call_with(maker, list(items), {})
 
 
 def _operator(op: str) -> Callable[..., Any]:
     def apply(vm: VM, a: Any, b: Any) -> Any:
-        from treadle.symbolic.python.machine import operators
-
-        return operators.apply(vm, op, [a, b])
+        return vm.operator(op, [a, b])
 
     return apply
 
@@ -428,32 +381,24 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
 
 
 def _fspath(vm: VM, path: Any) -> Any:
-    from treadle.symbolic.python.machine import attributes, operators
-
     path = vm.force(path)
-    if operators.is_string(path):
+    if is_string(path):
         return path
-    if isinstance(path, InstanceObj) and attributes.special(vm, path, "__fspath__") is not None:
-        return vm.call(attributes.get(vm, path, "__fspath__"))
-    return _on_known(vm, os.fspath, operators.exemplar(vm, path) if isinstance(path, Expr) else path)
+    if isinstance(path, InstanceObj) and classes.special(vm, path, "__fspath__") is not None:
+        return vm.call(vm.attribute(path, "__fspath__"))
+    return _on_known(vm, os.fspath, exemplar(vm, path) if isinstance(path, Expr) else path)
 
 
 def _contains(vm: VM, container: Any, item: Any) -> Any:
-    from treadle.symbolic.python.machine import operators
-
-    return operators.contains(vm, item, container)
+    return vm.contains(item, container)
 
 
 def _item(vm: VM, obj: Any, index: Any) -> Any:
-    from treadle.symbolic.python.values import sequences
-
-    return sequences.get_item(vm, obj, index)
+    return vm.item(obj, index)
 
 
 def _negated(vm: VM, value: Any) -> Any:
-    from treadle.symbolic.python.machine import operators
-
-    return operators.apply(vm, "neg", [value])
+    return vm.operator("neg", [value])
 
 
 def _weak(vm: VM, *args: Any, **named: Any) -> Any:
@@ -489,9 +434,7 @@ CLASSES: dict[type, Callable[..., Any]] = {
 
 def _from_models(original: Any) -> Callable[..., Any]:
     def call_model(vm: VM, *args: Any, **named: Any) -> Any:
-        from treadle.symbolic.python.machine import calls
-
-        return calls.call(vm, MODELS[original], list(args), named)
+        return vm.call_with(MODELS[original], list(args), named)
 
     return call_model
 

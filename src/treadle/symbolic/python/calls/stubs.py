@@ -16,17 +16,16 @@ import types
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle import stubs as written
 from treadle.core.errors import UsageError
 from treadle.symbolic.ir.machine import Environment, Raised
 from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.compile import source
+from treadle.symbolic.python.machine import binding, classes
+from treadle.symbolic.python.machine.vm import NOT_ANSWERED, VM
 from treadle.symbolic.python.values.values import BuiltinMethod, FunctionValue
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
 
 FILE = "treadle_stubs.py"
 
@@ -79,16 +78,22 @@ class Stubs:
         function: Any = case.function
         stub.cases.append(StubCase(stub.name, function, when, file, line))
 
-    def find(self, vm: VM, function: Any) -> tuple[Stub, list[Any]] | None:
+    def answer(self, vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
+        """What the stub for this function says, or `NOT_ANSWERED`."""
+        found = self._find(vm, function) if self._found else None
+        if found is None:
+            return NOT_ANSWERED
+        stub, receiver = found
+        return _first_that_holds(vm, stub, [*receiver, *args], named)
+
+    def _find(self, vm: VM, function: Any) -> tuple[Stub, list[Any]] | None:
         """The stub that answers a call of this value, and the object if it is a bound method."""
         receiver: list[Any] = []
         if isinstance(function, FunctionValue):
             function = function.host
         elif isinstance(function, BuiltinMethod):
-            from treadle.symbolic.python.machine import attributes
-
             receiver = [function.self]
-            function = getattr(attributes.python_type(vm, function.self), function.name, None)
+            function = getattr(classes.python_type(vm, function.self), function.name, None)
         elif isinstance(function, types.BuiltinMethodType) and not isinstance(
             function.__self__, types.ModuleType | type | None
         ):
@@ -103,27 +108,25 @@ class Stubs:
         return found, receiver
 
 
-def answer(vm: VM, stub: Stub, args: list[Any], named: dict[str, Any]) -> Any:
+def _first_that_holds(vm: VM, stub: Stub, args: list[Any], named: dict[str, Any]) -> Any:
     """What the first case that holds says."""
-    from treadle.symbolic.python.machine import calls
-
     for case in stub.cases:
-        function = calls.function_value(vm, case.function)
+        function = binding.function_value(vm, case.function)
         env = Environment()
         try:
-            calls.bind(vm, function, args, named, env)
+            binding.bind(vm, function, args, named, env)
         except Raised:
             raise CannotFollow(f"a call of '{stub.name}' with arguments that {case} does not take") from None
         if case.when is not None:
             given = {name: env[name] for name in inspect.signature(case.when).parameters}
             try:
-                holds = vm.truth_of(calls.call(vm, case.when, [], given))
+                holds = vm.truth_of(vm.call_with(case.when, [], given))
             except Raised as raised:
                 raise CannotFollow(f"the guard of {case} raises {raised.value.cls.__name__}") from None
             if not holds:
                 continue
         vm.stub_cases[str(case)] = None
-        return calls.call(vm, case.function, args, named)
+        return vm.call_with(case.function, args, named)
     raise CannotFollow(f"a call of '{stub.name}' for which no case of its stub holds ({_short(stub.cases[0].file)})")
 
 

@@ -2,47 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
 from treadle.symbolic.ir.machine import Exhausted, Raised
 from treadle.symbolic.path import CannotFollow
+from treadle.symbolic.python.machine import classes
+from treadle.symbolic.python.machine.iteration import over_range, over_values, resume
+from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.values import list_methods, mappings, open_lists, strings
+from treadle.symbolic.python.values.indexing import range_length
+from treadle.symbolic.python.values.kinds import as_int, exemplar, is_known, is_python, is_string, number_kind
 from treadle.symbolic.python.values.values import Generator, Iterator_, Range, View
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
 
 _MISSING: Any = object()
 
 
 def length(vm: VM, value: Any) -> Any:
-    from treadle.symbolic.python.machine import attributes, operators
-    from treadle.symbolic.python.values import sequences
-
     value = vm.force(value)
     if isinstance(value, ListObj | DictObj):
         return value.size()
-    if operators.is_string(value):
+    if is_string(value):
         return x.length(value)
     if isinstance(value, tuple):
         return len(value)
     if isinstance(value, View):
         return value.source.size()
     if isinstance(value, Range):
-        return sequences.range_length(vm, value)
+        return range_length(vm, value)
     if isinstance(value, InstanceObj):
-        own = attributes.special(vm, value, "__len__")
-        if value.payload is not None and not operators._is_python(own):
+        own = classes.special(vm, value, "__len__")
+        if value.payload is not None and not is_python(own):
             return length(vm, value.payload)
         if own is not None:
-            result = vm.force(vm.call(attributes.get(vm, value, "__len__")))
-            if operators.number_kind(result) == "int" and vm.decide(x.lt(operators.as_int(result), 0)):
+            result = vm.force(vm.call(vm.attribute(value, "__len__")))
+            if number_kind(result) == "int" and vm.decide(x.lt(as_int(result), 0)):
                 raise vm.error(ValueError, "__len__() should return >= 0")
             return result
         raise vm.error(TypeError, f"object of type '{value.cls.__name__}' has no len()")
-    shown = operators.exemplar(vm, value)
+    shown = exemplar(vm, value)
     try:
         return len(shown)
     except Exception as error:
@@ -50,25 +50,20 @@ def length(vm: VM, value: Any) -> Any:
 
 
 def _sorted(vm: VM, values: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
-    from treadle.symbolic.python.values import list_methods
-
     return vm.new_list(list_methods.sorted_values(vm, vm.spread(values), vm.force(key), vm.truth_of(reverse)))
 
 
 def _next(vm: VM, iterator: Any, default: Any = _MISSING) -> Any:
-    from treadle.symbolic.python.machine import attributes, operators
-    from treadle.symbolic.python.machine.iteration import iterate, resume
-
     iterator = vm.force(iterator)
     try:
         if isinstance(iterator, Generator):
             return resume(vm, iterator)
         if isinstance(iterator, Iterator_):
             return iterator.step()
-        if isinstance(iterator, InstanceObj) and attributes.special(vm, iterator, "__next__") is not None:
-            return vm.call(attributes.get(vm, iterator, "__next__"))
-        if operators.is_known(iterator) and hasattr(type(iterator), "__next__"):
-            return iterate(vm, iterator).step()
+        if isinstance(iterator, InstanceObj) and classes.special(vm, iterator, "__next__") is not None:
+            return vm.call(vm.attribute(iterator, "__next__"))
+        if is_known(iterator) and hasattr(type(iterator), "__next__"):
+            return vm.iterate(iterator).step()
     except Exhausted:
         if default is not _MISSING:
             return default
@@ -80,13 +75,11 @@ def _next(vm: VM, iterator: Any, default: Any = _MISSING) -> Any:
         if default is not _MISSING and issubclass(raised.value.cls, StopIteration):
             return default
         raise
-    shown = operators.exemplar(vm, iterator)
+    shown = exemplar(vm, iterator)
     raise vm.mimic(lambda: next(shown))
 
 
 def _iter(vm: VM, value: Any, sentinel: Any = _MISSING) -> Any:
-    from treadle.symbolic.python.machine.iteration import iterate
-
     if sentinel is not _MISSING:
 
         def step() -> Any:
@@ -99,13 +92,11 @@ def _iter(vm: VM, value: Any, sentinel: Any = _MISSING) -> Any:
     forced = vm.force(value)
     if isinstance(forced, Generator):
         return forced
-    return iterate(vm, forced)
+    return vm.iterate(forced)
 
 
 def _zip(vm: VM, *iterables: Any, strict: Any = False) -> Any:
-    from treadle.symbolic.python.machine.iteration import iterate
-
-    sources = [iterate(vm, it) for it in iterables]
+    sources = [vm.iterate(it) for it in iterables]
     check = vm.truth_of(strict)
 
     def step() -> Any:
@@ -137,11 +128,8 @@ def _zip_error(vm: VM, i: int, how: str) -> Raised:
 
 
 def _enumerate(vm: VM, iterable: Any, start: Any = 0) -> Any:
-    from treadle.symbolic.python.machine import operators
-    from treadle.symbolic.python.machine.iteration import iterate
-
-    inner = iterate(vm, iterable)
-    position = operators.as_int(vm.force(start))
+    inner = vm.iterate(iterable)
+    position = as_int(vm.force(start))
 
     def step() -> Any:
         nonlocal position
@@ -153,22 +141,15 @@ def _enumerate(vm: VM, iterable: Any, start: Any = 0) -> Any:
 
 
 def _mapped(vm: VM, function: Any, *iterables: Any) -> Any:
-    from treadle.symbolic.python.machine import calls
-    from treadle.symbolic.python.machine.iteration import iterate
-
-    sources = [iterate(vm, it) for it in iterables]
+    sources = [vm.iterate(it) for it in iterables]
 
     def step() -> Any:
-        return calls.call(vm, function, [s.step() for s in sources], {})
+        return vm.call_with(function, [s.step() for s in sources], {})
 
     return Iterator_(step, lambda: any(s.bounded() for s in sources), "map")
 
 
 def _reversed(vm: VM, value: Any) -> Any:
-    from treadle.symbolic.python.machine import attributes, operators
-    from treadle.symbolic.python.machine.iteration import over_range, over_values
-    from treadle.symbolic.python.values import mappings, open_lists, sequences
-
     value = vm.force(value)
     if isinstance(value, ListObj):
         return over_values(open_lists.items(vm, value)[::-1], "list_reverseiterator")
@@ -176,12 +157,10 @@ def _reversed(vm: VM, value: Any) -> Any:
         return over_values(value[::-1])
     if isinstance(value, str):
         return over_values(list(value)[::-1])
-    if operators.is_string(value):
-        from treadle.symbolic.python.values import strings
-
+    if is_string(value):
         return over_values(strings.characters(vm, value)[::-1])
     if isinstance(value, Range):
-        size = sequences.range_length(vm, value)
+        size = range_length(vm, value)
         last = x.add(value.start, x.mul(x.sub(size, 1), value.step))
         return over_range(vm, Range(last, x.sub(value.start, value.step), -value.step))
     if isinstance(value, DictObj) and not value.keys_only:
@@ -189,29 +168,27 @@ def _reversed(vm: VM, value: Any) -> Any:
     if isinstance(value, View):
         return over_values(mappings.view_items(vm, value)[::-1])
     if isinstance(value, InstanceObj):
-        if attributes.special(vm, value, "__reversed__") is not None:
-            return vm.call(attributes.get(vm, value, "__reversed__"))
+        if classes.special(vm, value, "__reversed__") is not None:
+            return vm.call(vm.attribute(value, "__reversed__"))
         size = length(vm, value)
         if isinstance(size, int):
-            return over_values([sequences.get_item(vm, value, i) for i in range(size - 1, -1, -1)])
+            return over_values([vm.item(value, i) for i in range(size - 1, -1, -1)])
         raise CannotFollow("reversed() of an object of unknown length")
-    shown = operators.exemplar(vm, value)
+    shown = exemplar(vm, value)
     raise vm.mimic(lambda: reversed(shown))
 
 
 def _range(vm: VM, *args: Any) -> Any:
-    from treadle.symbolic.python.machine import attributes, operators
-
     values = []
     for a in args:
         a = vm.force(a)
-        if isinstance(a, InstanceObj) and attributes.special(vm, a, "__index__") is not None:
-            a = vm.force(vm.call(attributes.get(vm, a, "__index__")))
+        if isinstance(a, InstanceObj) and classes.special(vm, a, "__index__") is not None:
+            a = vm.force(vm.call(vm.attribute(a, "__index__")))
         values.append(a)
-    if not 1 <= len(values) <= 3 or any(operators.number_kind(v) != "int" for v in values):
-        shown = [operators.exemplar(vm, v) for v in values]
+    if not 1 <= len(values) <= 3 or any(number_kind(v) != "int" for v in values):
+        shown = [exemplar(vm, v) for v in values]
         raise vm.mimic(lambda: range(*shown))
-    numbers = [operators.as_int(v) for v in values]
+    numbers = [as_int(v) for v in values]
     if len(numbers) == 1:
         return Range(0, numbers[0], 1)
     step = numbers[2] if len(numbers) == 3 else 1

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from treadle.symbolic.ir import steps as ir
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.compile.statements import Compiler
+from treadle.symbolic.python.compile.expressions import Expressions
 
 
-def compile_match(c: Compiler, node: ast.Match) -> None:
+def compile_match(c: Expressions, node: ast.Match, statements: Callable[[list[ast.stmt]], None]) -> None:
     subject = c.copy(node, c.expression(node.subject))
     after = c.block()
     for case in node.cases:
@@ -21,26 +19,26 @@ def compile_match(c: Compiler, node: ast.Match) -> None:
             body = c.block()
             c.condition(case.guard, body, following)
             c.go(body)
-        c.statements(case.body)
+        statements(case.body)
         c.jump(case.body[-1], after)
         c.go(following)
     c.jump(node, after)
     c.go(after)
 
 
-def _test(c: Compiler, node: ast.AST, truth: str, fail: ir.BasicBlock) -> None:
+def _test(c: Expressions, node: ast.AST, truth: str, fail: ir.BasicBlock) -> None:
     passed = c.block()
     c.end(ir.BranchStep(getattr(node, "lineno", 0), truth, passed.number, fail.number))
     c.go(passed)
 
 
-def _bind(c: Compiler, node: ast.AST, name: str, value: ir.Operand) -> None:
+def _bind(c: Expressions, node: ast.AST, name: str, value: ir.Operand) -> None:
     target = ast.Name(name, ast.Store())
     target.lineno = getattr(node, "lineno", 0)
     c.store(target, value)
 
 
-def _pattern(c: Compiler, node: ast.pattern, subject: str, fail: ir.BasicBlock) -> None:
+def _pattern(c: Expressions, node: ast.pattern, subject: str, fail: ir.BasicBlock) -> None:
     line = node.lineno
     match node:
         case ast.MatchValue(value=value):

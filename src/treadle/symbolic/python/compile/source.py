@@ -10,6 +10,7 @@ import ast
 import functools
 import importlib
 import inspect
+import linecache
 import os
 import re
 import sys
@@ -28,8 +29,6 @@ class NoSource(Exception):
 @functools.cache
 def tree_of(file: str) -> tuple[ast.Module, dict[ast.AST, ast.AST]]:
     """The parsed file, and every node's parent."""
-    import linecache
-
     text = "".join(linecache.getlines(file))
     if not text:
         try:
@@ -167,3 +166,25 @@ def defining_class(function: types.FunctionType) -> type | None:
 
 def module_of(function: Any) -> Any:
     return sys.modules.get(getattr(function, "__module__", "") or "")
+
+
+@functools.cache
+def returned_expression(function: types.FunctionType) -> ast.expr | None:
+    """The one expression that a function returns; None if it does more than that."""
+    try:
+        node = node_of(function.__code__)
+    except NoSource:
+        return None
+    if isinstance(node, ast.Lambda):
+        return node.body
+    body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+    only = body[0] if len(body) == 1 and isinstance(node, ast.FunctionDef) else None
+    return only.value if isinstance(only, ast.Return) else None
+
+
+def class_around(function: types.FunctionType) -> str | None:
+    """The class around a function's"""
+    try:
+        return code_of(function.__code__).owner
+    except NoSource:
+        return None

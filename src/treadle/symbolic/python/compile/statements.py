@@ -279,7 +279,7 @@ class Compiler(Expressions):
         self._loop_body(node, head, body, orelse, after)
 
     def _do_Match(self, node: ast.Match) -> None:
-        compile_match(self, node)
+        compile_match(self, node, self.statements)
 
     # --- exceptions --------------------------------------------------------------------------------------
 

@@ -15,7 +15,6 @@ from typing import Any
 
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.python.compile import source
-from treadle.symbolic.python.contracts.formula import returned
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class Condition:
         """The condition as one expression over `names()`, if it is one."""
         if isinstance(self.test, Written):
             return self.test.node
-        found = returned(self.test) if isinstance(self.test, types.FunctionType) else None
+        found = source.returned_expression(self.test) if isinstance(self.test, types.FunctionType) else None
         if found is not None and self.may_complain:
             return _without_message(found)
         return found
@@ -182,7 +181,7 @@ def of_deal(validator: Any, kind: str, origin: str) -> Condition:
     if short and isinstance(test, types.FunctionType):
         found.text = found.text.replace("_.", "")
     expression = found.expression
-    if expression is not None and expression is not returned(test):
+    if expression is not None and expression is not source.returned_expression(test):
         found.text = source_text(expression, file).replace("_." if short else "\0", "")
     return found
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from treadle.symbolic.heap.objects import InstanceObj, UnknownRef
 from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import BoundReached, CannotFollow
 from treadle.symbolic.python.compile import source
+from treadle.symbolic.python.contracts.checks import NOTHING, Broken, Guarded
 from treadle.symbolic.python.contracts.conditions import (
     Condition,
     as_written,
@@ -36,16 +37,12 @@ from treadle.symbolic.python.contracts.conditions import (
     wrapped_by,
 )
 from treadle.symbolic.python.contracts.deciding import Call, assume, assume_one_of, bound, holds, signature_of
-from treadle.symbolic.python.machine import attributes, calls
+from treadle.symbolic.python.machine import classes
+from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.values import FunctionValue
 from treadle.symbolic.testcase import Opaque
 
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
-
 Proceed = Callable[[list[Any], dict[str, Any]], Any]
-
-_NOTHING: Any = object()
 
 
 class Old:
@@ -63,42 +60,6 @@ class _Words(Opaque):
     __repr__ = __str__
 
 
-@dataclass(slots=True)
-class Broken:
-    """A condition that did not hold on this path."""
-
-    condition: Condition
-    of: str  # the function whose condition it is
-    own: bool  # of the function under test itself
-    returned: Any = _NOTHING
-    raised: str = ""  # the exception that the condition raised, or that was not declared
-    where: str = ""  # the input whose invariant it is
-
-    @property
-    def has_returned(self) -> bool:
-        return self.returned is not _NOTHING
-
-
-@dataclass(slots=True)
-class Checks:
-    """The state of contract checking on one path."""
-
-    # the preconditions of the function under test are assumed; else they are checked like any other
-    assumed: bool = True
-    target: Any = None  # the wrapped constructor under test, until it is called
-    in_progress: list[Any] = field(default_factory=list)
-    deal_off: int = 0
-    broken: dict[int, Broken] = field(default_factory=dict)
-    # the choices of the function under test itself: what follows decided its postconditions
-    mark: int | None = None
-    undecided: list[tuple[Condition, str]] = field(default_factory=list)
-    # an input was left in a state that its class forbids, and nobody noticed
-    left: Broken | None = None
-    # objects met while an invariant was evaluated: theirs is assumed when the program looks at them
-    pending: list[InstanceObj] = field(default_factory=list)
-    in_invariant: int = 0
-
-
 def assume_invariants(vm: VM, obj: InstanceObj) -> None:
     """An input object was built by its class: what that promises holds for it."""
     if not any(map(has_invariants, obj.classes)):
@@ -107,8 +68,8 @@ def assume_invariants(vm: VM, obj: InstanceObj) -> None:
     if checks.in_invariant:
         checks.pending.append(obj)
         return
-    attributes.narrow(vm, obj, "__invariants__")
-    attributes.narrow(vm, obj, "_deal_invariants")
+    classes.narrow(vm, obj, "__invariants__")
+    classes.narrow(vm, obj, "_deal_invariants")
     checks.in_invariant += 1
     checks.in_progress.append(obj)
     try:
@@ -152,7 +113,7 @@ def _reported(vm: VM, condition: Condition, call: Call) -> Raised:
         if isinstance(error, BaseException):
             return vm.host_error(error)
         wanted = {n: call.given[n] for n in inspect.signature(error).parameters if n in call.given}
-        return Raised(vm.exception(calls.call(vm, error, [], wanted), None))
+        return Raised(vm.exception(vm.call_with(error, [], wanted), None))
     from deal import ContractError
 
     cls = error if isinstance(error, type) else type(error)
@@ -183,7 +144,7 @@ class _Contracted:
         assert last is not None
         raise _violation(self.vm, Broken(last, self.name, self.own), call)
 
-    def after(self, conditions: Sequence[Condition], call: Call, result: Any = _NOTHING) -> None:
+    def after(self, conditions: Sequence[Condition], call: Call, result: Any = NOTHING) -> None:
         for condition in conditions:
             one = call
             try:
@@ -238,7 +199,7 @@ class _Contracted:
         old = InstanceObj(self.vm.heap.number(), (Old,))
         for snapshot in snapshots:
             wanted = {name: call.given[name] for name in snapshot.args if name in call.given}
-            old.fields[snapshot.name] = calls.call(self.vm, snapshot.capture, [], wanted)
+            old.fields[snapshot.name] = self.vm.call_with(snapshot.capture, [], wanted)
         return old
 
     def _invariant(self, wrapper: Any, args: list[Any], named: dict[str, Any], proceed: Proceed) -> Any:
@@ -259,7 +220,7 @@ class _Contracted:
             return proceed(args, named)
         progress.append(instance)
         try:
-            on_call = getattr(attributes.python_type(vm, instance), "__invariants_on_call__", ())
+            on_call = getattr(classes.python_type(vm, instance), "__invariants_on_call__", ())
             found = [of_icontract(c, "invariant") for c in on_call]
             if not (self.own and vm.checks.assumed):
                 self._check_invariants(instance, found)
@@ -269,7 +230,7 @@ class _Contracted:
         finally:
             _forget(progress, instance)
 
-    def _check_invariants(self, instance: Any, found: Sequence[Condition], result: Any = _NOTHING) -> None:
+    def _check_invariants(self, instance: Any, found: Sequence[Condition], result: Any = NOTHING) -> None:
         for condition in found:
             self.after([condition], _of_object(instance), result)
 
@@ -338,7 +299,7 @@ def called(vm: VM, wrapper: Any, args: list[Any], named: dict[str, Any]) -> Any:
         vm.checks.target = None
         return call_target(vm, wrapper, None, args, named)
     inside = wrapped_by(wrapper)
-    proceed: Proceed = lambda a, n: calls.call(vm, inside, a, n)  # noqa: E731 - one line, used once
+    proceed: Proceed = lambda a, n: vm.call_with(inside, a, n)  # noqa: E731 - one line, used once
     name = getattr(inside, "__qualname__", "function")
     return _Contracted(vm, name, False).through(wrapper, args, named, proceed)
 
@@ -363,7 +324,7 @@ def call_target(
 
     def innermost(a: list[Any], n: dict[str, Any]) -> Any:
         try:
-            return finish(calls.call(vm, function, a, n))
+            return finish(vm.call_with(function, a, n))
         finally:
             vm.checks.mark = len(vm.path.trail)
 
@@ -420,23 +381,12 @@ def _around(contracted: _Contracted, wrapper: Any, inside: Proceed) -> Proceed:
 # --- deal's invariants: every method call and every assignment ------------------------------------------------
 
 
-@dataclass(slots=True, eq=False)
-class Guarded:
-    """A method of a class with deal.inv, taken from an object: called with checks before and after."""
-
-    function: Any
-
-
-def is_guarded(cls: type) -> bool:
-    return bool(getattr(cls, "_deal_invariants", None))
-
-
 def call_guarded(vm: VM, guarded: Guarded, args: list[Any], named: dict[str, Any]) -> Any:
     instance = vm.force(args[0])
     contracted = _Contracted(vm, getattr(guarded.function, "__qualname__", "method"), False)
     found = _of_deal_class(instance.cls)
     contracted._check_invariants(instance, found)
-    result = calls.call(vm, guarded.function, args, named)
+    result = vm.call_with(guarded.function, args, named)
     contracted._check_invariants(instance, found, result)
     return result
 

@@ -11,7 +11,7 @@ import functools
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Value
@@ -20,11 +20,10 @@ from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import CannotFollow, Impossible
 from treadle.symbolic.python.contracts.conditions import Condition, Written
 from treadle.symbolic.python.contracts.formula import Arguments, NotPure, formula, names_of
-from treadle.symbolic.python.machine import attributes, calls, operators
+from treadle.symbolic.python.machine import attributes, binding
+from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.values.kinds import is_string
 from treadle.symbolic.python.values.values import FunctionValue
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
 
 
 class Given:
@@ -136,13 +135,13 @@ def _run(vm: VM, condition: Condition, call: Call) -> Value:
     args, named = _arguments(vm, condition, call)
     if isinstance(condition.test, Written):
         written = condition.test
-        closure = calls.function_value(vm, written.function)
-        value = calls.run(vm, FunctionValue(written.code, closure.globals, closure.outer), args, named)
+        closure = binding.function_value(vm, written.function)
+        value = vm.run_function(FunctionValue(written.code, closure.globals, closure.outer), args, named)
     else:
-        value = calls.call(vm, vm.lift(condition.test), args, named)
-    if condition.may_complain and operators.is_string(vm.force(value)):
+        value = vm.call_with(vm.lift(condition.test), args, named)
+    if condition.may_complain and is_string(vm.force(value)):
         return False
-    return operators.truth(vm, value)
+    return vm.truth(value)
 
 
 def holds(vm: VM, condition: Condition, call: Call) -> bool:

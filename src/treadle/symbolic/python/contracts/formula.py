@@ -11,23 +11,22 @@ What can fail on some values (a division) is kept apart: `defined` says for whic
 from __future__ import annotations
 
 import ast
-import functools
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, UnknownRef
 from treadle.symbolic.ir.machine import Environment, Raised
 from treadle.symbolic.python.compile import source
-from treadle.symbolic.python.machine import attributes, calls, operators
+from treadle.symbolic.python.machine import binding, classes, operators
+from treadle.symbolic.python.machine.equality import has_truth, identical
+from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import open_lists
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.values.kinds import as_int, is_string, number_kind
 
 
 class NotPure(Exception):
@@ -70,20 +69,6 @@ def formula(vm: VM, node: ast.expr, names: Names) -> tuple[Value, Value]:
     return truth, x.and_(*reader.defined)
 
 
-@functools.cache
-def returned(function: types.FunctionType) -> ast.expr | None:
-    """The one expression that a function returns; None if it does more than that."""
-    try:
-        node = source.node_of(function.__code__)
-    except source.NoSource:
-        return None
-    if isinstance(node, ast.Lambda):
-        return node.body
-    body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
-    only = body[0] if len(body) == 1 and isinstance(node, ast.FunctionDef) else None
-    return only.value if isinstance(only, ast.Return) else None
-
-
 class _Reader:
     def __init__(self, vm: VM, names: Names, depth: int = 0) -> None:
         self.vm = vm
@@ -115,14 +100,14 @@ class _Reader:
         return self._truth_of(self.value(node, sure), sure)
 
     def _truth_of(self, value: Any, sure: bool) -> Value:
-        if isinstance(value, InstanceObj) and not operators._has_truth(value.cls):
+        if isinstance(value, InstanceObj) and not has_truth(value.cls):
             return True
         if (
             _is_scalar(value)
             or isinstance(value, ListObj | DictObj | tuple)
             or (isinstance(value, UnknownRef) and sure)
         ):
-            return operators.truth(self.vm, value)
+            return self.vm.truth(value)
         raise NotPure
 
     def _junction(self, node: ast.BoolOp, sure: bool) -> Value:
@@ -180,7 +165,7 @@ class _Reader:
             case ast.UnaryOp(op=ast.USub() | ast.UAdd()):
                 operand = self._scalar(node.operand, sure)
                 name = "neg" if isinstance(node.op, ast.USub) else "pos"
-                return operators._unary(self.vm, name, operand)
+                return operators.unary(self.vm, name, operand)
             case ast.UnaryOp(op=ast.Not()) | ast.BoolOp():
                 return self._boolean(node, sure)
             case ast.Compare():
@@ -243,14 +228,14 @@ class _Reader:
         if isinstance(found, InstanceObj):
             if len(found.classes) > 1 and not sure:
                 raise NotPure
-            raw = attributes.lookup(found.cls, name)
+            raw = classes.lookup(found.cls, name)
             is_code = isinstance(raw, property | types.FunctionType) or hasattr(type(raw), "__get__")
             slot = isinstance(raw, types.MemberDescriptorType)
             if (is_code and not slot) or _looks_up(found.cls):
                 raise NotPure
         elif not isinstance(found, type | types.ModuleType):
             raise NotPure
-        return self._seen(attributes.get(self.vm, found, name))
+        return self._seen(self.vm.attribute(found, name))
 
     def _binary(self, node: ast.BinOp, sure: bool) -> Any:
         op = _BINARY.get(type(node.op))
@@ -259,12 +244,12 @@ class _Reader:
         a, b = self._scalar(node.left, sure), self._scalar(node.right, sure)
         if op in ("//", "%", "/") and (isinstance(a, Expr) or isinstance(b, Expr)):
             return self._divided(op, a, b)
-        return operators.binary(self.vm, op, a, b)
+        return self.vm.binary(op, a, b)
 
     def _divided(self, op: str, a: Any, b: Any) -> Value:
-        if operators.number_kind(a) != "int" or operators.number_kind(b) != "int":
+        if number_kind(a) != "int" or number_kind(b) != "int":
             raise NotPure
-        a, b = operators.as_int(a), operators.as_int(b)
+        a, b = as_int(a), as_int(b)
         if not isinstance(b, Expr) and b == 0:
             raise NotPure
         self.defined.append(x.ne(b, 0))
@@ -299,17 +284,17 @@ class _Reader:
         if isinstance(op, ast.Eq | ast.NotEq):
             if not (_is_scalar(a) and _is_scalar(b)) and not _is_none_test(a, b, sure):
                 raise NotPure
-            same = operators.equal(self.vm, a, b)
+            same = self.vm.equal(a, b)
             return same if isinstance(op, ast.Eq) else x.not_(same)
         if not (_is_scalar(a) and _is_scalar(b)):
             raise NotPure
-        found = operators.compare(self.vm, _ORDER[type(op)], a, b)
+        found = self.vm.compare(_ORDER[type(op)], a, b)
         return found if isinstance(found, Expr) else bool(found)
 
     def _identical(self, a: Any, b: Any, sure: bool) -> Value:
         known = not isinstance(a, UnknownRef) and not isinstance(b, UnknownRef)
         if known or _is_none_test(a, b, sure):
-            return operators.identical(self.vm, a, b)
+            return identical(self.vm, a, b)
         raise NotPure
 
     def _member(self, item: Any, container: Any, sure: bool) -> Value:
@@ -323,8 +308,8 @@ class _Reader:
         if isinstance(values, tuple):
             if not all(map(_is_scalar, values)):
                 raise NotPure
-            return x.or_(*(operators.equal(self.vm, value, item) for value in values))
-        if operators.is_string(values) and operators.is_string(item):
+            return x.or_(*(self.vm.equal(value, item) for value in values))
+        if is_string(values) and is_string(item):
             return x.contains(values, item)
         raise NotPure
 
@@ -348,7 +333,7 @@ class _Reader:
         found = self._object(node, sure)
         if isinstance(found, ListObj | DictObj):
             return found.size()
-        if operators.is_string(found):
+        if is_string(found):
             return x.length(found)
         if isinstance(found, tuple):
             return len(found)
@@ -356,10 +341,10 @@ class _Reader:
 
     def _builtin(self, function: Any, args: list[Any]) -> Any:
         if function is bool and len(args) == 1 and _is_scalar(args[0]):
-            return operators.truth(self.vm, args[0])
-        if not all(operators.number_kind(a) == "int" for a in args):
+            return self.vm.truth(args[0])
+        if not all(number_kind(a) == "int" for a in args):
             raise NotPure
-        numbers = [operators.as_int(a) for a in args]
+        numbers = [as_int(a) for a in args]
         if function is abs and len(args) == 1:
             return x.ite(x.lt(numbers[0], 0), x.neg(numbers[0]), numbers[0])
         if len(args) < 2:
@@ -372,7 +357,7 @@ class _Reader:
 
     def _inline(self, function: types.FunctionType, args: list[Any], named: dict[str, Any], sure: bool) -> Any:
         """A function that is one expression, such as `implies`: the expression, with its parameters filled in."""
-        body = returned(function)
+        body = source.returned_expression(function)
         code = function.__code__
         if body is None or code.co_flags & 0x0C or hasattr(function, "__wrapped__"):
             raise NotPure
@@ -394,19 +379,11 @@ def _called(node: ast.Call) -> str:
 
 def names_of(vm: VM, function: types.FunctionType, local: dict[str, Any]) -> Names:
     """The names of a real function's body."""
-    return Names(local, function.__globals__, calls.enclosing(vm, function), owner_of(function))
-
-
-def owner_of(function: types.FunctionType) -> str | None:
-    """The class around a function's source."""
-    try:
-        return source.code_of(function.__code__).owner
-    except source.NoSource:
-        return None
+    return Names(local, function.__globals__, binding.enclosing(vm, function), source.class_around(function))
 
 
 def _is_scalar(value: Any) -> bool:
-    return isinstance(value, Expr) or operators.number_kind(value) is not None or isinstance(value, str | None)
+    return isinstance(value, Expr) or number_kind(value) is not None or isinstance(value, str | None)
 
 
 def _is_truth(value: Any) -> bool:
@@ -420,5 +397,5 @@ def _is_none_test(a: Any, b: Any, sure: bool) -> bool:
 
 def _looks_up(cls: type) -> bool:
     """Whether attributes are found by code of the class; deal.inv only wraps methods."""
-    found = attributes.lookup(cls, "__getattribute__")
+    found = classes.lookup(cls, "__getattribute__")
     return isinstance(found, types.FunctionType) and not found.__module__.startswith("deal.")

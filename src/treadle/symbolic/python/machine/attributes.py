@@ -9,12 +9,18 @@ from __future__ import annotations
 import enum
 import functools
 import types
-from typing import TYPE_CHECKING, Any
+from dataclasses import FrozenInstanceError
+from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr
-from treadle.symbolic.heap.objects import MISSING, DictObj, FunctionObj, InstanceObj, ListObj
+from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj
 from treadle.symbolic.path import CannotFollow
+from treadle.symbolic.python.contracts.checks import Guarded, is_guarded
+from treadle.symbolic.python.machine import classes, effects
+from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.types.fields import field_names, sets_by_name
+from treadle.symbolic.python.values.kinds import as_int, exemplar, is_known
 from treadle.symbolic.python.values.values import (
     Bound,
     BuiltinMethod,
@@ -27,87 +33,6 @@ from treadle.symbolic.python.values.values import (
     Super,
     View,
 )
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
-
-_MISSING: Any = MISSING
-
-
-def lookup(cls: type, name: str) -> Any:
-    """The raw class attribute, along the MRO; None if there is none (or it is switched off with None)."""
-    for base in cls.__mro__:
-        if name in base.__dict__:
-            return base.__dict__[name]
-    return None
-
-
-def special(vm: VM, obj: InstanceObj, name: str) -> Any:
-    """The raw attribute of the class of an object that may be an instance of several."""
-    narrow(vm, obj, name)
-    return lookup(obj.cls, name)
-
-
-def _raw(cls: type, name: str) -> Any:
-    for base in cls.__mro__:
-        if name in base.__dict__:
-            return base.__dict__[name]
-    return _MISSING
-
-
-def narrow(vm: VM, obj: InstanceObj, name: str) -> None:
-    """Decide among an input's possible classes as far as they differ in this attribute."""
-    if len(obj.classes) == 1:
-        return
-    groups: list[tuple[Any, Any, list[type]]] = []
-    for cls in obj.classes:
-        found, kind = _raw(cls, name), vm.field_type(cls, name)
-        for attribute, field, members in groups:
-            if attribute is found and field == kind:
-                members.append(cls)
-                break
-        else:
-            groups.append((found, kind, [cls]))
-    if len(groups) > 1:
-        vm.heap.split(obj, [tuple(members) for _, _, members in groups])
-
-
-def python_type(vm: VM, value: Any) -> type:
-    """type(value)"""
-    value = vm.force(value)
-    if isinstance(value, Expr):
-        return {x.INT: int, x.BOOL: bool, x.REAL: float, x.STR: str}[value.sort]
-    if isinstance(value, ListObj):
-        return list
-    if isinstance(value, DictObj):
-        return (frozenset if value.frozen else set) if value.keys_only else dict
-    if isinstance(value, InstanceObj):
-        if len(value.classes) > 1:
-            vm.heap.split(value, [(c,) for c in value.classes])
-        return value.cls
-    if isinstance(value, FunctionObj):
-        raise CannotFollow("the type of a function that is an input")
-    if isinstance(value, Range):
-        return range
-    if isinstance(value, Slice):
-        return slice
-    if isinstance(value, View):
-        return type(getattr({}, value.kind)())
-    if isinstance(value, Super):
-        return super
-    if isinstance(value, FunctionValue):
-        return types.FunctionType
-    if isinstance(value, Bound):
-        return types.MethodType
-    if isinstance(value, BuiltinMethod):
-        return types.BuiltinMethodType
-    if isinstance(value, Generator):
-        return types.GeneratorType
-    if isinstance(value, Iterator_):
-        return type(iter([]))
-    if isinstance(value, Partial):
-        return functools.partial
-    return type(value)
 
 
 def get(vm: VM, obj: Any, name: str) -> Any:
@@ -138,8 +63,8 @@ def get(vm: VM, obj: Any, name: str) -> Any:
             return getattr(obj, name)
         return BuiltinMethod(obj, name) if hasattr(slice, name) else _builtin(vm, obj, slice, name)
     if name == "__class__":
-        return python_type(vm, obj)
-    kind = python_type(vm, obj)
+        return classes.python_type(vm, obj)
+    kind = classes.python_type(vm, obj)
     if isinstance(obj, Expr | ListObj | DictObj | Range | View | tuple | Generator | Iterator_ | BuiltinMethod):
         return _builtin(vm, obj, kind, name)
     if isinstance(obj, int | float | str | bytes | type(None)) and not isinstance(obj, enum.Enum):
@@ -150,12 +75,10 @@ def get(vm: VM, obj: Any, name: str) -> Any:
 
 
 def _builtin(vm: VM, obj: Any, kind: type, name: str) -> Any:
-    from treadle.symbolic.python.machine import operators
-
     if isinstance(obj, Expr) and obj.sort in (x.INT, x.BOOL):
         whole = {"real": obj, "numerator": obj, "imag": 0, "denominator": 1}
         if name in whole:
-            return operators.as_int(whole[name])
+            return as_int(whole[name])
     if isinstance(obj, Expr) and obj.sort is x.REAL and name in ("real", "imag"):
         return obj if name == "real" else 0.0
     if isinstance(obj, int | float) and name in ("real", "imag", "numerator", "denominator") and hasattr(obj, name):
@@ -166,7 +89,7 @@ def _builtin(vm: VM, obj: Any, kind: type, name: str) -> Any:
         if not callable(getattr(kind, name)):
             raise CannotFollow(f"the attribute '{name}' of a {kind.__name__}")
         return BuiltinMethod(obj, name)
-    shown = operators.exemplar(vm, obj)
+    shown = exemplar(vm, obj)
     raise vm.mimic(lambda: getattr(shown, name))
 
 
@@ -199,9 +122,7 @@ def _module(vm: VM, obj: types.ModuleType, name: str) -> Any:
 
 def _host(vm: VM, obj: Any, name: str) -> Any:
     """An attribute of a real object that the path has no copy of."""
-    from treadle.symbolic.python.machine import concrete
-
-    concrete.check_effect(vm, getattr(type(obj), name, None))
+    effects.check_effect(vm, getattr(type(obj), name, None))
     try:
         return vm.lift(getattr(obj, name))
     except Exception as error:
@@ -213,17 +134,17 @@ def _class(vm: VM, cls: type, name: str) -> Any:
         return getattr(cls, name)
     if name == "__dict__":
         raise CannotFollow("the __dict__ of a class")
-    overlay = vm.assigned.get((id(cls), name), _MISSING)
-    if overlay is not _MISSING:
+    overlay = vm.assigned.get((id(cls), name), MISSING)
+    if overlay is not MISSING:
         return overlay
-    on_meta = _raw(type(cls), name)
-    raw = _raw(cls, name)
-    if raw is _MISSING:
+    on_meta = classes.raw(type(cls), name)
+    raw = classes.raw(cls, name)
+    if raw is MISSING:
         for base in cls.__mro__:
-            overlay = vm.assigned.get((id(base), name), _MISSING)
-            if overlay is not _MISSING:
+            overlay = vm.assigned.get((id(base), name), MISSING)
+            if overlay is not MISSING:
                 return overlay
-        if on_meta is not _MISSING and isinstance(on_meta, types.FunctionType):
+        if on_meta is not MISSING and isinstance(on_meta, types.FunctionType):
             return Bound(on_meta, cls)
         try:
             return vm.lift(getattr(cls, name))
@@ -276,48 +197,46 @@ def bind(vm: VM, raw: Any, obj: Any, cls: type) -> Any:
 
 
 def _instance(vm: VM, obj: InstanceObj, name: str) -> Any:
-    from treadle.symbolic.python.contracts import contracts
-
     if name == "__class__":
-        return python_type(vm, obj)
+        return classes.python_type(vm, obj)
     if name == "__dict__":
         return _instance_dict(vm, obj)
-    narrow(vm, obj, name)
+    classes.narrow(vm, obj, name)
     if vm.checks.pending:
-        contracts.looked_at(vm, obj)
-    custom = special(vm, obj, "__getattribute__")
+        vm.looked_at(obj)
+    custom = classes.special(vm, obj, "__getattribute__")
     if isinstance(custom, types.FunctionType):
-        if contracts.is_guarded(obj.cls) and custom.__module__.startswith("deal."):
+        if is_guarded(obj.cls) and custom.__module__.startswith("deal."):
             found = _plain(vm, obj, name)
             guarded = isinstance(found, Bound) and isinstance(found.self, InstanceObj)
-            return Bound(contracts.Guarded(found.function), found.self) if guarded else found
+            return Bound(Guarded(found.function), found.self) if guarded else found
         return vm.call(custom, obj, name)
     return _plain(vm, obj, name)
 
 
 def _plain(vm: VM, obj: InstanceObj, name: str) -> Any:
     """object.__getattribute__"""
-    raw = _raw(obj.cls, name)
-    if isinstance(raw, property) or (raw is not _MISSING and _is_data_descriptor(raw)):
+    raw = classes.raw(obj.cls, name)
+    if isinstance(raw, property) or (raw is not MISSING and _is_data_descriptor(raw)):
         return bind(vm, raw, obj, obj.cls)
     if name in obj.fields:
         return vm.heap.settled(obj.fields[name])
     if isinstance(obj.payload, tuple) and name in getattr(obj.cls, "_fields", ()):
         return obj.payload[obj.cls._fields.index(name)]  # type: ignore[attr-defined]
     found = _field(vm, obj, name, raw)
-    if found is not _MISSING:
+    if found is not MISSING:
         return found
     overlay = _assigned(vm, obj.cls, name)
-    if overlay is not _MISSING:
+    if overlay is not MISSING:
         binds = isinstance(overlay, FunctionValue | types.FunctionType | classmethod | staticmethod | property)
         return bind(vm, overlay, obj, obj.cls) if binds else overlay
-    if raw is not _MISSING and not isinstance(raw, types.MemberDescriptorType | types.GetSetDescriptorType):
+    if raw is not MISSING and not isinstance(raw, types.MemberDescriptorType | types.GetSetDescriptorType):
         return bind(vm, raw, obj, obj.cls)
     if isinstance(raw, types.GetSetDescriptorType) and issubclass(obj.cls, BaseException):
         return {"__traceback__": None, "__cause__": None, "__context__": None}.get(name)
     if isinstance(obj.payload, BaseException) and hasattr(obj.payload, name):
         return vm.lift(getattr(obj.payload, name))
-    fallback = special(vm, obj, "__getattr__")
+    fallback = classes.special(vm, obj, "__getattr__")
     if fallback is not None:
         return vm.call(fallback, obj, name)
     if obj.payload is not None and not isinstance(obj.payload, BaseException):
@@ -326,8 +245,6 @@ def _plain(vm: VM, obj: InstanceObj, name: str) -> Any:
 
 
 def missing(vm: VM, obj: InstanceObj, name: str) -> Any:
-    from treadle.symbolic.python.types.fields import sets_by_name
-
     if obj.is_input and sets_by_name(obj.cls):
         raise CannotFollow(f"the field '{name}': {obj.cls.__name__} sets fields by computed names")
     return vm.error(AttributeError, f"'{obj.cls.__name__}' object has no attribute '{name}'")
@@ -335,10 +252,10 @@ def missing(vm: VM, obj: InstanceObj, name: str) -> Any:
 
 def _assigned(vm: VM, cls: type, name: str) -> Any:
     for base in cls.__mro__:
-        found = vm.assigned.get((id(base), name), _MISSING)
-        if found is not _MISSING:
+        found = vm.assigned.get((id(base), name), MISSING)
+        if found is not MISSING:
             return found
-    return _MISSING
+    return MISSING
 
 
 def _is_data_descriptor(raw: Any) -> bool:
@@ -351,7 +268,7 @@ def _field(vm: VM, obj: InstanceObj, name: str, raw: Any) -> Any:
     """A field not yet in the path's copy: of an input (made now), or of a real object (copied now)."""
     if obj.host is not None and name not in obj.initial:
         stored = _stored(obj.host, name)
-        if stored is not _MISSING:
+        if stored is not MISSING:
             value = obj.fields[name] = obj.initial[name] = vm.lift(stored)
             return value
     if obj.is_input and name not in obj.initial:
@@ -361,20 +278,20 @@ def _field(vm: VM, obj: InstanceObj, name: str, raw: Any) -> Any:
             return vm.heap.first_read(obj, name, kind)
         if vm.heap.written_elsewhere(obj, name):
             return obj.fields[name]
-    return _MISSING
+    return MISSING
 
 
 def _stored(host: Any, name: str) -> Any:
     values = getattr(host, "__dict__", None)
     if isinstance(values, dict) and name in values:
         return values[name]
-    raw = _raw(type(host), name)
+    raw = classes.raw(type(host), name)
     if isinstance(raw, types.MemberDescriptorType):
         try:
             return raw.__get__(host)
         except AttributeError:
-            return _MISSING
-    return _MISSING
+            return MISSING
+    return MISSING
 
 
 def _instance_dict(vm: VM, obj: InstanceObj) -> Any:
@@ -388,8 +305,6 @@ def _instance_dict(vm: VM, obj: InstanceObj) -> Any:
 
 def load_all(vm: VM, obj: InstanceObj) -> None:
     """Make every declared field of an input object known to the path."""
-    from treadle.symbolic.python.types.fields import field_names
-
     if obj.is_input:
         for name in field_names(obj.cls):
             if name not in obj.fields and name not in obj.initial:
@@ -402,7 +317,7 @@ def load_all(vm: VM, obj: InstanceObj) -> None:
 
 def _super(vm: VM, obj: Super, name: str) -> Any:
     start = vm.force(obj.obj)
-    cls = start if isinstance(start, type) else python_type(vm, start)
+    cls = start if isinstance(start, type) else classes.python_type(vm, start)
     mro = cls.__mro__
     for base in mro[mro.index(obj.after) + 1 :]:
         if name in base.__dict__:
@@ -420,20 +335,17 @@ def _super(vm: VM, obj: Super, name: str) -> Any:
 
 def set_(vm: VM, obj: Any, name: str, value: Any) -> None:
     """obj.name = value"""
-    from treadle.symbolic.python.contracts import contracts
-    from treadle.symbolic.python.machine import operators
-
     obj = vm.force(obj)
     if isinstance(obj, InstanceObj):
         if vm.checks.pending:
-            contracts.looked_at(vm, obj)
-        custom = special(vm, obj, "__setattr__")
+            vm.looked_at(obj)
+        custom = classes.special(vm, obj, "__setattr__")
         if isinstance(custom, types.FunctionType):
             if _is_generated(custom):
                 _frozen(vm, obj, name, "assign to")
-            if contracts.is_guarded(obj.cls) and custom.__module__.startswith("deal."):
+            if is_guarded(obj.cls) and custom.__module__.startswith("deal."):
                 plain_set(vm, obj, name, value)
-                contracts.assigned(vm, obj)
+                vm.field_assigned(obj)
                 return
             vm.call(custom, obj, name, value)
             return
@@ -452,27 +364,27 @@ def set_(vm: VM, obj: Any, name: str, value: Any) -> None:
         return
     if isinstance(obj, FunctionValue | Bound | Partial):
         raise CannotFollow("setting an attribute of a function")
-    shown = operators.exemplar(vm, obj)
-    if operators.is_known(obj) and not isinstance(obj, int | float | str | bytes | tuple | type(None)):
+    shown = exemplar(vm, obj)
+    if is_known(obj) and not isinstance(obj, int | float | str | bytes | tuple | type(None)):
         raise CannotFollow(f"setting an attribute of a {type(obj).__name__} object")
     raise vm.mimic(lambda: setattr(shown, name, None))
 
 
 def plain_set(vm: VM, obj: InstanceObj, name: str, value: Any) -> None:
     """object.__setattr__"""
-    narrow(vm, obj, name)
-    raw = _raw(obj.cls, name)
+    classes.narrow(vm, obj, name)
+    raw = classes.raw(obj.cls, name)
     if isinstance(raw, property):
         if raw.fset is None:
             message = f"property '{name}' of '{obj.cls.__name__}' object has no setter"
             raise vm.error(AttributeError, message)
         vm.call(raw.fset, obj, value)
         return
-    if raw is not _MISSING and _is_data_descriptor(raw):
+    if raw is not MISSING and _is_data_descriptor(raw):
         vm.call(getattr(type(raw), "__set__", None), vm.lift(raw), obj, value)
         return
     if _only_slots(obj.cls) and not isinstance(raw, types.MemberDescriptorType):
-        if raw is not _MISSING:
+        if raw is not MISSING:
             raise vm.error(AttributeError, f"'{obj.cls.__name__}' object attribute '{name}' is read-only")
         # the words differ between versions of Python
         bare = type(obj.cls.__name__, (), {"__slots__": ()})()
@@ -491,17 +403,13 @@ def _is_generated(function: types.FunctionType) -> bool:
 
 
 def _frozen(vm: VM, obj: InstanceObj, name: str, what: str) -> None:
-    from dataclasses import FrozenInstanceError
-
     raise vm.error(FrozenInstanceError, f"cannot {what} field {name!r}")
 
 
 def delete(vm: VM, obj: Any, name: str) -> None:
-    from treadle.symbolic.python.machine import operators
-
     obj = vm.force(obj)
     if isinstance(obj, InstanceObj):
-        custom = special(vm, obj, "__delattr__")
+        custom = classes.special(vm, obj, "__delattr__")
         if isinstance(custom, types.FunctionType):
             if _is_generated(custom):
                 _frozen(vm, obj, name, "delete")
@@ -514,6 +422,6 @@ def delete(vm: VM, obj: Any, name: str) -> None:
             return
         raise missing(vm, obj, name)
     if obj is None or isinstance(obj, Expr | ListObj | DictObj | int | str | tuple):
-        shown = operators.exemplar(vm, obj)
+        shown = exemplar(vm, obj)
         raise vm.mimic(lambda: delattr(shown, name))
     raise CannotFollow("deleting an attribute of something that is not an object")

@@ -9,16 +9,18 @@ refused unless allowed.
 from __future__ import annotations
 
 import enum
-import functools
-import sys
 import types
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import DictObj, FunctionObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.ir.machine import Exhausted, Raised
 from treadle.symbolic.path import CannotFollow, PathEnd
+from treadle.symbolic.python.machine import attributes, effects
+from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.types.heirs import is_plain_object
+from treadle.symbolic.python.values import mappings, open_lists
 from treadle.symbolic.python.values.values import (
     Bound,
     BuiltinMethod,
@@ -30,9 +32,6 @@ from treadle.symbolic.python.values.values import (
     Slice,
     View,
 )
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
 
 _PLAIN = (int, float, str, bytes, bool, type(None), complex, type, types.FunctionType, types.ModuleType)
 
@@ -86,28 +85,6 @@ def _copy(vm: VM, value: Any) -> Obj:
     return made
 
 
-def is_plain_object(kind: Any) -> bool:
-    """An instance of a class written in Python, without a compiled base that holds state of its own."""
-    return _is_plain_object(kind)
-
-
-# Py_TPFLAGS_IMMUTABLETYPE: compiled; files of Python 3.13 let object.__new__ make an empty one of them all the same
-_IMMUTABLE = 1 << 8
-
-
-@functools.cache
-def _is_plain_object(kind: Any) -> bool:
-    if kind.__module__ in ("builtins", "typing", "treadle.symbolic.python.values.values") or kind is object:
-        return False
-    if any(base.__flags__ & _IMMUTABLE for base in kind.__mro__ if base is not object):
-        return False
-    try:
-        object.__new__(kind)
-    except TypeError:
-        return False
-    return True
-
-
 def _instance(vm: VM, value: Any) -> InstanceObj:
     found = vm.lifted.get(id(value))
     if found is None:
@@ -129,9 +106,6 @@ class Lowering:
 
     def unknowns(self, value: Any, found: dict[Expr, None], seen: set[int]) -> None:
         """Every unknown in a value; open containers are closed on the way, and it is decided which object is which."""
-        from treadle.symbolic.python.machine import attributes
-        from treadle.symbolic.python.values import mappings, open_lists
-
         value = self.vm.heap.decided(self.vm.force(value))
         if isinstance(value, InstanceObj | ListObj):
             value = self.vm.heap.settle(value)
@@ -192,9 +166,7 @@ class Lowering:
         return value
 
     def _drained(self, value: Any) -> list[Any]:
-        from treadle.symbolic.python.machine.iteration import iterate
-
-        iterator = iterate(self.vm, value)
+        iterator = self.vm.iterate(value)
         found: list[Any] = []
         while True:
             try:
@@ -207,11 +179,9 @@ class Lowering:
                 raise CannotFollow("a long iterator given to compiled code")
 
     def _callable(self, value: Any, known: dict[Expr, Any]) -> Any:
-        from treadle.symbolic.python.machine import calls
-
         def call_back(*args: Any, **named: Any) -> Any:
             lifted = {k: self.vm.lift(v) for k, v in named.items()}
-            result = calls.call(self.vm, value, [self.vm.lift(a) for a in args], lifted)
+            result = self.vm.call_with(value, [self.vm.lift(a) for a in args], lifted)
             return lower_picking(self.vm, [result])[0]
 
         return call_back
@@ -302,17 +272,17 @@ def _lower_all(vm: VM, lowering: Lowering, values: list[Any], what: str) -> list
 
 def call_real(vm: VM, function: Any, args: list[Any], named: dict[str, Any], what: str = "") -> Any:
     """Call real code with real values."""
-    check_effect(vm, function)
+    effects.check_effect(vm, function)
     name = what or getattr(function, "__qualname__", getattr(function, "__name__", type(function).__name__))
     lowering = Lowering(vm)
     values = _lower_all(vm, lowering, [*args, *named.values()], f"a call of '{name}'")
     real_args, real_named = values[: len(args)], dict(zip(named, values[len(args) :], strict=True))
     try:
-        with _Guard(vm):
+        with effects.Guard(vm):
             result = function(*real_args, **real_named)
     except (Raised, PathEnd):
         raise
-    except Effect as effect:
+    except effects.Effect as effect:
         raise CannotFollow(f"'{name}' {effect}; pass --allow-effects to run it") from None
     except RecursionError:
         raise CannotFollow(f"'{name}' recurses too deeply") from None
@@ -326,132 +296,3 @@ def call_real(vm: VM, function: Any, args: list[Any], named: dict[str, Any], wha
     if isinstance(result, types.GeneratorType):
         raise CannotFollow(f"'{name}', a generator without source")
     return lift(vm, result)
-
-
-# --- effects ---------------------------------------------------------------------------------------------
-
-
-class Effect(Exception):
-    """Real code wanted to touch the world."""
-
-
-# Modules whose functions reach outside the process or whose answer changes from call to call.
-_EFFECTS = {
-    "os": "uses the operating system",
-    "posix": "uses the operating system",
-    "nt": "uses the operating system",
-    "socket": "uses the network",
-    "_socket": "uses the network",
-    "subprocess": "starts a process",
-    "shutil": "changes files",
-    "tempfile": "makes files",
-    "pathlib": "uses the file system",
-    "urllib.request": "uses the network",
-    "http.client": "uses the network",
-    "sqlite3": "opens a database",
-    "threading": "starts threads",
-    "_thread": "uses threads",
-    "multiprocessing": "starts processes",
-    "asyncio": "runs an event loop",
-    "signal": "handles signals",
-    "random": "is random",
-    "secrets": "is random",
-    "uuid": "is random",
-    "time": "reads the clock",
-    "ctypes": "runs foreign code",
-    "_ctypes": "runs foreign code",
-    "webbrowser": "opens a browser",
-    "select": "waits for files",
-}
-_PURE = {
-    "os": {"fspath", "fsencode", "fsdecode"},
-    "posix": {"fspath"},
-    "random": {"Random"},
-    "pathlib": {"PurePath", "PurePosixPath", "PureWindowsPath"},
-    "time": {"gmtime", "strftime", "struct_time", "mktime", "asctime", "strptime"},
-}
-# Of these modules only the named functions count.
-_ONLY = {"uuid": {"uuid1", "uuid4", "getnode"}, "threading": {"Thread", "start", "Timer", "join"}}
-_EFFECT_NAMES = {
-    "open",
-    "input",
-    "exec",
-    "eval",
-    "compile",
-    "__import__",
-    "breakpoint",
-    "exit",
-    "quit",
-    "now",
-    "today",
-    "utcnow",
-}
-
-
-def check_effect(vm: VM, function: Any) -> None:
-    """Refuse what reaches outside, before it runs."""
-    if vm.allow_effects or function is None:
-        return
-    module = getattr(function, "__module__", None)
-    name = getattr(function, "__name__", "")
-    if module is None:
-        owner = getattr(function, "__self__", None)
-        if isinstance(owner, types.ModuleType):
-            module = owner.__name__
-        elif owner is not None:
-            module = type(owner).__module__
-    if _reads_input(getattr(function, "__self__", None), name):
-        raise CannotFollow(f"'sys.stdin.{name}' waits for input; pass --allow-effects to run it")
-    reason = _EFFECTS.get(str(module))
-    limited = _ONLY.get(str(module))
-    if limited is not None and name not in limited:
-        return
-    if reason is not None and name not in _PURE.get(str(module), ()):
-        raise CannotFollow(f"'{module}.{name}' {reason}; pass --allow-effects to run it")
-    if name in _EFFECT_NAMES and module in ("builtins", "_io", "io", "datetime", "_sitebuiltins", None):
-        raise CannotFollow(f"'{name}' reaches outside the program; pass --allow-effects to run it")
-
-
-def _reads_input(owner: Any, name: str) -> bool:
-    inputs = [s for s in (sys.stdin, sys.__stdin__) if s is not None]
-    inputs += [s.buffer for s in inputs if hasattr(s, "buffer")]
-    return any(owner is s for s in inputs) and (name.startswith("read") or name in ("__next__", "__iter__"))
-
-
-class _Guard:
-    """While real code runs, an audit hook stops what the list of modules did not foresee."""
-
-    depth = 0
-    installed = False
-
-    def __init__(self, vm: VM) -> None:
-        self.vm = vm
-
-    def __enter__(self) -> None:
-        if not _Guard.installed:
-            _Guard.installed = True
-            sys.addaudithook(_audit)
-        if not self.vm.allow_effects:
-            _Guard.depth += 1
-
-    def __exit__(self, *exc: object) -> None:
-        if not self.vm.allow_effects:
-            _Guard.depth -= 1
-
-
-_AUDITED = (
-    *("socket.", "subprocess.", "shutil.", "ftplib.", "smtplib.", "urllib.", "http.", "sqlite3.", "webbrowser."),
-    *("os.system", "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.exec", "os.fork", "os.spawn", "os.kill"),
-    *("os.posix_spawn", "os.putenv", "os.chmod", "os.truncate"),
-)
-
-
-def _audit(event: str, args: tuple[Any, ...]) -> None:
-    if not _Guard.depth:
-        return
-    if event == "open":
-        mode = args[1] if len(args) > 1 else None
-        if isinstance(mode, str) and any(c in mode for c in "wax+"):
-            raise Effect("writes a file")
-    elif event.startswith(_AUDITED):
-        raise Effect(f"does '{event}'")

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import inspect
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.path import CannotFollow
+from treadle.symbolic.python.machine import classes
+from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.types.heirs import known_subclasses
+from treadle.symbolic.python.values import mappings, open_lists
 from treadle.symbolic.python.values.kinds import (
     _sort,
     as_int,
@@ -26,17 +30,13 @@ from treadle.symbolic.python.values.kinds import (
 )
 from treadle.symbolic.python.values.values import Range, View
 
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
-
-
 # --- truth -----------------------------------------------------------------------------------------------
 
 
 def truth(vm: VM, value: Any) -> Value:
     """bool(value), as an expression when it is not known."""
     if isinstance(value, UnknownRef) and not value.resolved and value.options:
-        plain = all(o is t.NONE or (isinstance(o, t.Instance) and not _has_truth(o.cls)) for o in value.options)
+        plain = all(o is t.NONE or (isinstance(o, t.Instance) and not has_truth(o.cls)) for o in value.options)
         if plain:
             return not vm.is_none(value)
     value = vm.force(value)
@@ -63,21 +63,17 @@ def truth(vm: VM, value: Any) -> Value:
         raise vm.host_error(error) from None
 
 
-def _has_truth(cls: type) -> bool:
-    from treadle.symbolic.python.types.heirs import known_subclasses
-
+def has_truth(cls: type) -> bool:
     return any(hasattr(c, "__bool__") or hasattr(c, "__len__") for c in known_subclasses(cls))
 
 
 def _instance_truth(vm: VM, value: InstanceObj) -> Value:
-    from treadle.symbolic.python.machine import attributes
-
     holds = isinstance(value.payload, ListObj | DictObj | tuple | Expr | str | int | float)
-    if holds and attributes.special(vm, value, "__bool__") is None:
+    if holds and classes.special(vm, value, "__bool__") is None:
         return truth(vm, value.payload)
     for name in ("__bool__", "__len__"):
-        if attributes.special(vm, value, name) is not None:
-            answer = vm.call(attributes.get(vm, value, name))
+        if classes.special(vm, value, name) is not None:
+            answer = vm.call(vm.attribute(value, name))
             return truth(vm, answer)
     return True
 
@@ -149,8 +145,6 @@ def _all_equal(vm: VM, left: Any, right: Any) -> Value:
 
 
 def _lists_equal(vm: VM, a: ListObj, b: ListObj) -> Value:
-    from treadle.symbolic.python.values import open_lists
-
     if not vm.decide(x.eq(a.size(), b.size())):
         return False
     known = b if b.items is not None else a
@@ -165,8 +159,6 @@ def _lists_equal(vm: VM, a: ListObj, b: ListObj) -> Value:
 
 
 def _dicts_equal(vm: VM, a: DictObj, b: DictObj) -> Value:
-    from treadle.symbolic.python.values import mappings
-
     if a.keys_only != b.keys_only or not vm.decide(x.eq(a.size(), b.size())):
         return False
     known, other = (b, a) if not b.open else (a, b)
@@ -189,8 +181,6 @@ def _own_equality(cls: type) -> Any:
 
 def _by_identity(value: Any) -> bool:
     """A reference to an object, not looked at yet, whose class leaves == to object."""
-    from treadle.symbolic.python.types.heirs import known_subclasses
-
     if not isinstance(value, UnknownRef) or value.resolved or not value.options:
         return False
     classes = [o.cls if isinstance(o, t.Instance) else None for o in value.options if o is not t.NONE]
@@ -198,30 +188,26 @@ def _by_identity(value: Any) -> bool:
 
 
 def _instances_equal(vm: VM, a: Any, b: Any) -> Value:
-    from treadle.symbolic.python.machine import attributes
-
-    for one, other in ((b, a), (a, b)) if _right_first(vm, a, b, "__eq__", "__eq__") else ((a, b), (b, a)):
+    for one, other in ((b, a), (a, b)) if right_first(vm, a, b, "__eq__", "__eq__") else ((a, b), (b, a)):
         if isinstance(one, InstanceObj) and _own_equality(one.cls) is not None:
-            attributes.narrow(vm, one, "__eq__")
+            classes.narrow(vm, one, "__eq__")
             if one.payload is not None and _own_equality(one.cls) in _PLAIN_EQUALITY:
                 inner = other.payload if isinstance(other, InstanceObj) else other
                 return equal(vm, one.payload, inner)
-            answer = vm.call(attributes.get(vm, one, "__eq__"), other)
+            answer = vm.call(vm.attribute(one, "__eq__"), other)
             if answer is not NotImplemented:
                 return truth(vm, answer)
     return identical(vm, a, b)
 
 
-def _right_first(vm: VM, a: Any, b: Any, method: str, mirror: str) -> bool:
+def right_first(vm: VM, a: Any, b: Any, method: str, mirror: str) -> bool:
     """Python asks the right operand of a comparison first when its class derives from the left one's."""
-    from treadle.symbolic.python.machine import attributes
-
     if not isinstance(a, InstanceObj) or not isinstance(b, InstanceObj):
         return False
     if not any(c is not d and issubclass(c, d) for c in b.classes for d in a.classes):
         return False
-    classes = {*a.classes, *b.classes}
-    if any(len({attributes.lookup(c, name) for c in classes}) > 1 for name in (method, mirror)):
+    either = {*a.classes, *b.classes}
+    if any(len({classes.lookup(c, name) for c in either}) > 1 for name in (method, mirror)):
         for obj in (a, b):
             if len(obj.classes) > 1:
                 vm.heap.split(obj, [(c,) for c in obj.classes])
@@ -267,10 +253,6 @@ def _is_shared(text: str) -> bool:
 
 def contains(vm: VM, item: Any, container: Any) -> Value:
     """item in container"""
-    from treadle.symbolic.python.machine import attributes
-    from treadle.symbolic.python.machine.iteration import iterate
-    from treadle.symbolic.python.values import mappings, open_lists
-
     container = vm.force(container)
     if is_string(container):
         item = vm.force(item)
@@ -288,10 +270,10 @@ def contains(vm: VM, item: Any, container: Any) -> Value:
     if isinstance(container, Range):
         return _in_range(vm, vm.force(item), container)
     if isinstance(container, InstanceObj):
-        if attributes.special(vm, container, "__contains__") is not None and not (
+        if classes.special(vm, container, "__contains__") is not None and not (
             isinstance(container.payload, tuple | ListObj | DictObj)
         ):
-            return truth(vm, vm.call(attributes.get(vm, container, "__contains__"), item))
+            return truth(vm, vm.call(vm.attribute(container, "__contains__"), item))
         if isinstance(container.payload, tuple | ListObj | DictObj):
             return contains(vm, item, container.payload)
     if isinstance(container, tuple):
@@ -310,7 +292,7 @@ def contains(vm: VM, item: Any, container: Any) -> Value:
     if container is None or isinstance(container, Expr | int | float):
         shown, sought = exemplar(vm, container), exemplar(vm, item)
         raise vm.mimic(lambda: sought in shown)
-    return _member(vm, item, vm.spread(iterate(vm, container)))
+    return _member(vm, item, vm.spread(vm.iterate(container)))
 
 
 def _member(vm: VM, item: Any, values: list[Any]) -> Value:

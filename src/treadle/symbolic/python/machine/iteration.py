@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
 from treadle.symbolic.ir.machine import Exhausted, Raised, Yielded
-from treadle.symbolic.path import CannotFollow
+from treadle.symbolic.path import BoundReached, CannotFollow
+from treadle.symbolic.python.machine import classes
+from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.values import mappings, open_lists
+from treadle.symbolic.python.values.kinds import exemplar
 from treadle.symbolic.python.values.values import Generator, Iterator_, Range, View
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
 
 
 def _always() -> bool:
@@ -37,9 +38,6 @@ def over_values(values: list[Any] | tuple[Any, ...], what: str = "iterator") -> 
 
 def iterate(vm: VM, value: Any) -> Iterator_:
     """iter(value)"""
-    from treadle.symbolic.python.machine import attributes, operators
-    from treadle.symbolic.python.values import mappings
-
     value = vm.heap.decided(vm.force(value))
     if isinstance(value, Iterator_):
         return value
@@ -61,16 +59,38 @@ def iterate(vm: VM, value: Any) -> Iterator_:
         return _over_string(vm, value)
     if isinstance(value, InstanceObj):
         holds = isinstance(value.payload, tuple | ListObj | DictObj)
-        if holds and attributes.special(vm, value, "__iter__") in _builtin_iters():
-            return iterate(vm, value.payload)
+        if holds and classes.special(vm, value, "__iter__") in _builtin_iters():
+            return vm.iterate(value.payload)
         return _over_instance(vm, value)
     if isinstance(value, enum.EnumType):
         members: list[Any] = list(value)
         return over_values(members)
     if value is None or isinstance(value, Expr | int | float) or not hasattr(type(value), "__iter__"):
-        shown = operators.exemplar(vm, value)
+        shown = exemplar(vm, value)
         raise vm.mimic(lambda: iter(shown))
     return _over_host(vm, value)
+
+
+def spread(vm: VM, value: Any) -> list[Any]:
+    """All values of an iterable; an unknown number of them is bounded like a loop."""
+    value = vm.force(value)
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, ListObj):
+        return list(open_lists.items(vm, value))
+    iterator = iterate(vm, value)
+    found: list[Any] = []
+    before = vm.mark()
+    while True:
+        try:
+            found.append(iterator.step())
+        except Exhausted:
+            return found
+        if len(found) > vm.k + 1 and not iterator.bounded() and vm.asked_since(before):
+            raise BoundReached("loop", vm.path.place)
+        before = vm.mark()
+        if len(found) > 10_000:
+            raise BoundReached("depth", vm.path.place)
 
 
 def _builtin_iters() -> tuple[Any, ...]:
@@ -78,8 +98,6 @@ def _builtin_iters() -> tuple[Any, ...]:
 
 
 def _over_list(vm: VM, value: ListObj) -> Iterator_:
-    from treadle.symbolic.python.values import open_lists
-
     position = 0
 
     def step() -> Any:
@@ -125,8 +143,6 @@ def over_range(vm: VM, value: Range) -> Iterator_:
 
 def _over_keys(vm: VM, value: DictObj) -> Iterator_:
     """Keys of a dict or elements of a set; the number of entries must not change on the way."""
-    from treadle.symbolic.python.values import mappings
-
     entries = mappings.entries(vm, value)
     if value.keys_only:
         mappings.order_of_set(vm, [k for k, _ in entries])
@@ -184,37 +200,35 @@ def returned(iterator: Any) -> Any:
 
 
 def _over_instance(vm: VM, value: InstanceObj) -> Iterator_:
-    from treadle.symbolic.python.machine import attributes, operators
-
-    if attributes.special(vm, value, "__iter__") is not None:
-        inner = vm.force(vm.call(attributes.get(vm, value, "__iter__")))
-        if not (isinstance(inner, InstanceObj) and attributes.special(vm, inner, "__next__")):
-            return iterate(vm, inner)
+    if classes.special(vm, value, "__iter__") is not None:
+        inner = vm.force(vm.call(vm.attribute(value, "__iter__")))
+        if not (isinstance(inner, InstanceObj) and classes.special(vm, inner, "__next__")):
+            return vm.iterate(inner)
 
         def advance() -> Any:
             try:
-                return vm.call(attributes.get(vm, inner, "__next__"))
+                return vm.call(vm.attribute(inner, "__next__"))
             except Raised as raised:
                 if isinstance(raised.value, InstanceObj) and issubclass(raised.value.cls, StopIteration):
                     raise Exhausted from None
                 raise
 
         return Iterator_(advance, _never)
-    if attributes.special(vm, value, "__getitem__") is not None:
+    if classes.special(vm, value, "__getitem__") is not None:
         position = 0
 
         def by_index() -> Any:
             nonlocal position
             position += 1
             try:
-                return vm.call(attributes.get(vm, value, "__getitem__"), position - 1)
+                return vm.call(vm.attribute(value, "__getitem__"), position - 1)
             except Raised as raised:
                 if issubclass(raised.value.cls, IndexError):
                     raise Exhausted from None
                 raise
 
         return Iterator_(by_index, _never)
-    shown = operators.exemplar(vm, value)
+    shown = exemplar(vm, value)
     raise vm.mimic(lambda: iter(shown))
 
 

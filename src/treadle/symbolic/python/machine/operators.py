@@ -11,28 +11,29 @@ import collections
 import operator
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, UnknownRef
 from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import CannotFollow
-from treadle.symbolic.python.machine.equality import _has_truth, _right_first, contains, equal, identical, truth
+from treadle.symbolic.python.machine import classes
+from treadle.symbolic.python.machine.equality import contains, equal, identical, right_first, truth
+from treadle.symbolic.python.machine.iteration import returned
+from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.values import list_methods, mappings, open_lists, sequences, strings
 from treadle.symbolic.python.values.kinds import (
-    _is_python,
     _sort,
     as_int,
     as_real,
     exemplar,
     is_known,
+    is_python,
     is_string,
     number_kind,
 )
 from treadle.symbolic.python.values.values import Range, View
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
 
 HOST: dict[str, Callable[..., Any]] = {
     "+": operator.add,
@@ -84,7 +85,7 @@ def apply(vm: VM, op: str, args: list[Any]) -> Any:
     if op == "with":
         return _check_manager(vm, args[0])
     if len(args) == 1:
-        return _unary(vm, op, args[0])
+        return unary(vm, op, args[0])
     special = _SPECIAL.get(op)
     if special is not None:
         return special(vm, *args)
@@ -111,10 +112,7 @@ def _check_manager(vm: VM, value: Any) -> None:
 # --- unary -----------------------------------------------------------------------------------------------
 
 
-def _unary(vm: VM, op: str, value: Any) -> Any:
-    from treadle.symbolic.python.machine import attributes
-    from treadle.symbolic.python.machine.iteration import returned
-
+def unary(vm: VM, op: str, value: Any) -> Any:
     if op == "truth":
         return truth(vm, value)
     if op == "not":
@@ -127,8 +125,8 @@ def _unary(vm: VM, op: str, value: Any) -> Any:
         value = vm.force(value)
         return isinstance(value, DictObj) and not value.keys_only
     value = vm.force(value)
-    if isinstance(value, InstanceObj) and attributes.special(vm, value, f"__{op}__") is not None:
-        return vm.call(attributes.get(vm, value, f"__{op}__"))
+    if isinstance(value, InstanceObj) and classes.special(vm, value, f"__{op}__") is not None:
+        return vm.call(vm.attribute(value, f"__{op}__"))
     kind = number_kind(value) if isinstance(value, Expr) else None
     if kind == "int":
         number = as_int(value)
@@ -146,8 +144,6 @@ def _unary(vm: VM, op: str, value: Any) -> Any:
 
 
 def binary(vm: VM, op: str, a: Any, b: Any) -> Any:
-    from treadle.symbolic.python.values import mappings, sequences, strings
-
     a, b = vm.force(a), vm.force(b)
     if is_known(a) and is_known(b):
         return _known(vm, op, a, b)
@@ -200,19 +196,17 @@ def _refused(vm: VM, op: str, a: Any, b: Any) -> Any:
 
 
 def _dunder(vm: VM, op: str, a: Any, b: Any) -> Any:
-    from treadle.symbolic.python.machine import attributes
-
     name = _DUNDER[op]
     tries = [(a, f"__{name}__", b), (b, f"__r{name}__", a)]
     if isinstance(a, InstanceObj) and isinstance(b, InstanceObj) and a.cls is not b.cls and issubclass(b.cls, a.cls):
         tries.reverse()
     for owner, method, other in tries:
-        if isinstance(owner, InstanceObj) and attributes.special(vm, owner, method) is not None:
+        if isinstance(owner, InstanceObj) and classes.special(vm, owner, method) is not None:
             if method.startswith("__r") and owner is b and isinstance(a, InstanceObj) and a.cls is b.cls:
                 continue
-            if owner.payload is not None and not _is_python(attributes.special(vm, owner, method)):
+            if owner.payload is not None and not is_python(classes.special(vm, owner, method)):
                 continue
-            answer = vm.call(attributes.get(vm, owner, method), other)
+            answer = vm.call(vm.attribute(owner, method), other)
             if answer is not NotImplemented:
                 return answer
     inner = [v.payload if isinstance(v, InstanceObj) and v.payload is not None else v for v in (a, b)]
@@ -220,17 +214,12 @@ def _dunder(vm: VM, op: str, a: Any, b: Any) -> Any:
         result = binary(vm, op, *inner)
         source = a if isinstance(a, InstanceObj) else b
         if issubclass(source.cls, collections.deque) and isinstance(result, ListObj):
-            from treadle.symbolic.python.calls import functions as builtin_functions
-
-            return builtin_functions._deque(vm, result, source.fields.get("maxlen"))
+            return vm.call(collections.deque, result, source.fields.get("maxlen"))
         return result
     return _refused(vm, op, a, b)
 
 
 def _in_place(vm: VM, op: str, a: Any, b: Any) -> Any:
-    from treadle.symbolic.python.machine import attributes
-    from treadle.symbolic.python.values import list_methods, mappings
-
     a = vm.force(a)
     if isinstance(a, ListObj) and op == "+":
         list_methods.extend(vm, a, b)
@@ -243,8 +232,8 @@ def _in_place(vm: VM, op: str, a: Any, b: Any) -> Any:
         return a
     if isinstance(a, InstanceObj):
         method = f"__i{_DUNDER[op]}__"
-        if attributes.special(vm, a, method) is not None:
-            answer = vm.call(attributes.get(vm, a, method), b)
+        if classes.special(vm, a, method) is not None:
+            answer = vm.call(vm.attribute(a, method), b)
             if answer is not NotImplemented:
                 return answer
     try:
@@ -370,8 +359,6 @@ def _reals(vm: VM, op: str, a: Any, b: Any) -> Any:
 
 def compare(vm: VM, op: str, a: Any, b: Any) -> Any:
     """<, <=, >, >="""
-    from treadle.symbolic.python.values import mappings, open_lists
-
     a, b = vm.force(a), vm.force(b)
     if is_known(a) and is_known(b):
         return _known(vm, op, a, b)
@@ -407,15 +394,13 @@ def _lexicographic(vm: VM, op: str, a: list[Any], b: list[Any]) -> Any:
 
 
 def _compare_instances(vm: VM, op: str, a: Any, b: Any) -> Any:
-    from treadle.symbolic.python.machine import attributes
-
     mine, mirror = f"__{_COMPARE[op]}__", f"__{_COMPARE[_MIRROR[op]]}__"
     tries = [(a, mine, b), (b, mirror, a)]
-    if _right_first(vm, a, b, mine, mirror):
+    if right_first(vm, a, b, mine, mirror):
         tries.reverse()
     for owner, method, other in tries:
         if isinstance(owner, InstanceObj) and _defines(owner.cls, method):
-            answer = vm.call(attributes.get(vm, owner, method), other)
+            answer = vm.call(vm.attribute(owner, method), other)
             if answer is not NotImplemented:
                 return answer
     inner = [v.payload if isinstance(v, InstanceObj) and v.payload is not None else v for v in (a, b)]
@@ -455,21 +440,17 @@ def _append(vm: VM, target: Any, value: Any) -> None:
 
 
 def _add(vm: VM, target: Any, value: Any) -> None:
-    from treadle.symbolic.python.values import mappings
-
     mappings.store(vm, target, value, None)
 
 
 def _match_argument(vm: VM, subject: Any, cls: Any, position: int) -> Any:
-    from treadle.symbolic.python.machine import attributes
-
     if cls in (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple):
         return subject
     names = getattr(cls, "__match_args__", ())
     if position >= len(names):
         message = f"{cls.__name__}() accepts {len(names)} positional sub-pattern{'s' * (len(names) != 1)}"
         raise vm.error(TypeError, f"{message} ({position + 1} given)")
-    return attributes.get(vm, subject, names[position])
+    return vm.attribute(subject, names[position])
 
 
 _SPECIAL: dict[str, Callable[..., Any]] = {
@@ -487,31 +468,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
 
 
 def _not_equal(vm: VM, a: Any, b: Any) -> Value:
-    from treadle.symbolic.python.machine import attributes
-
     a_forced = vm.force(a) if not (b is None or isinstance(b, UnknownRef)) else a
-    if isinstance(a_forced, InstanceObj) and _is_python(attributes.special(vm, a_forced, "__ne__")):
-        return truth(vm, vm.call(attributes.get(vm, a_forced, "__ne__"), b))
+    if isinstance(a_forced, InstanceObj) and is_python(classes.special(vm, a_forced, "__ne__")):
+        return truth(vm, vm.call(vm.attribute(a_forced, "__ne__"), b))
     return x.not_(equal(vm, a, b))
-
-
-__all__ = [
-    "MOST_POWER",
-    "_has_truth",
-    "_is_python",
-    "_unary",
-    "apply",
-    "as_int",
-    "as_real",
-    "binary",
-    "compare",
-    "contains",
-    "equal",
-    "exemplar",
-    "identical",
-    "is_known",
-    "is_string",
-    "number_kind",
-    "truth",
-    "zero_check",
-]

@@ -11,37 +11,37 @@ Composition itself is in `composing`; `symbolic.summary` states the invariant.
 from __future__ import annotations
 
 import enum
-import inspect
 import os
-import sys
 import types
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from treadle.symbolic import types as t
-from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.ir.machine import Environment, Frame, Raised
 from treadle.symbolic.path import Alternative, BoundReached, CannotFollow, Restart
 from treadle.symbolic.python.calls.stubs import Stubs
-from treadle.symbolic.python.machine import concrete
+from treadle.symbolic.python.machine.vm import NOT_ANSWERED, VM
 from treadle.symbolic.python.summaries.composing import Composition
+from treadle.symbolic.python.summaries.recording import RecordingVM
+from treadle.symbolic.python.summaries.signatures import (
+    Constant,
+    Signature,
+    declared_types,
+    is_recordable,
+    kind_of,
+    same_signature,
+)
 from treadle.symbolic.python.summaries.table import describe
-from treadle.symbolic.python.types import hints, infer
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.python.values.values import Bound, FunctionValue, Range, Slice
 from treadle.symbolic.solve.solver import Solver
 from treadle.symbolic.summary.recording import NotSummarised, OpenHeap, RecordingHeap, RecordingPath, changes_of
 from treadle.symbolic.summary.tree import Change, Summary, SummaryLeaf, SummaryNode, held_by, insert
 
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
-
-NOT_COMPOSED: Any = object()
 # A function with more paths than this is summarised in part: calls that need the rest are run.
 MOST_PATHS = 150
 # Kinds of arguments a function is summarised for; one that is called in more ways is run.
@@ -49,19 +49,8 @@ MOST_SIGNATURES = 4
 # Fewer steps than this are run as fast as composed: 40 calls of 8 steps in a row took 0.18 s run and 0.13 s composed.
 LEAST_STEPS = 8
 
-_SORTS = {x.INT: t.INT, x.BOOL: t.BOOL, x.REAL: t.FLOAT, x.STR: t.STR}
 
 T = TypeVar("T")
-
-
-@dataclass(slots=True)
-class Constant:
-    """A parameter whose value is part of the signature: a class, a function, a flag."""
-
-    value: Any
-
-
-Signature = tuple[tuple[str, t.Type | Constant], ...]
 
 
 class Summaries:
@@ -91,23 +80,23 @@ class Summaries:
     # --- at a call ---------------------------------------------------------------------------------------
 
     def call(self, vm: VM, function: FunctionValue, env: Environment) -> Any:
-        """The result of the call, its exception, or `NOT_COMPOSED`: run it."""
+        """The result of the call, its exception, or `NOT_ANSWERED`: run it."""
         code, key = function.code, id(function.code)
         if not vm.frames or code.is_generator or vm.walk is not None:
-            return NOT_COMPOSED  # guided generation follows every step
+            return NOT_ANSWERED  # guided generation follows every step
         vm.calls += 1
         if vm.calls in vm.run_plainly or vm.assigned or key in self._recording or is_busy(vm):
-            return NOT_COMPOSED
+            return NOT_ANSWERED
         self._calls[key] += 1
         if self._calls[key] <= self.after:
-            return NOT_COMPOSED
+            return NOT_ANSWERED
         frame = vm.frames[-1]
         site = (id(frame.code), frame.block.number, frame.index, key)
         if self._luck[site] < -2:
-            return NOT_COMPOSED
+            return NOT_ANSWERED
         summary = self._summary(vm, function, env)
         if summary is None or any((f.code.file, f.code.line, f.code.name) in summary.codes for f in vm.frames):
-            return NOT_COMPOSED
+            return NOT_ANSWERED
         number = vm.calls
         self.composed += 1
         try:
@@ -132,7 +121,7 @@ class Summaries:
             return None
         known = self._known.setdefault(id(function.code), [])
         for other, summary in known:
-            if _same_signature(other, signature):
+            if same_signature(other, signature):
                 return summary
         if len(known) >= MOST_SIGNATURES:
             return None
@@ -188,14 +177,6 @@ class Summaries:
         return summary
 
 
-def is_recordable(function: FunctionValue) -> bool:
-    """A function of a module, with nothing around it: it can be run by itself."""
-    host, outer = function.host, function.outer
-    return (
-        host is not None and host.__module__ in sys.modules and not (outer is not None and set(outer) - {"__class__"})
-    )
-
-
 def is_busy(vm: VM) -> bool:
     """Contracts are being checked, which must happen step by step."""
     checks = vm.checks
@@ -210,84 +191,6 @@ def restarting(path: Any, run: Callable[[set[int]], T]) -> T:
             return run(run_plainly)
         except Restart:
             path.rewind()
-
-
-def declared_types(function: FunctionValue) -> dict[str, t.Type]:
-    """Types of parameters from hints and use, every reference nullable: the most general inputs."""
-    found: dict[str, t.Type] = {}
-    resolved = hints.resolved_hints(function.host)
-    for parameter in inspect.signature(function.host).parameters:
-        kind = hints.from_hint(resolved[parameter]) if parameter in resolved else None
-        if kind is None:
-            kind = infer.infer_parameter(function.host, parameter)
-        if kind is not None:
-            found[parameter] = hints.parameter_type(kind, True)
-    return found
-
-
-def owner_of(function: Any) -> type | None:
-    """The class in whose body a function was defined."""
-    found: Any = sys.modules.get(function.__module__)
-    for name in function.__qualname__.split(".")[:-1]:
-        found = getattr(found, name, None)
-    return found if isinstance(found, type) else None
-
-
-def kind_of(value: Any, declared: t.Type | None) -> t.Type | Constant | None:
-    """The formal parameter for an actual argument; None when there is none."""
-    while isinstance(value, UnknownRef) and value.resolved:
-        value = value.value
-    if isinstance(value, Expr):
-        return _SORTS.get(value.sort)
-    if type(value) is int:
-        return t.INT
-    options = t.options(declared) if declared is not None else ()
-    if isinstance(value, UnknownRef):
-        fits = set(value.options) <= set(options)
-        return declared if fits and declared is not None else t.union(*value.options, t.NONE)
-    if value is None:
-        return declared if t.NONE in options else Constant(None)
-    if isinstance(value, InstanceObj):
-        return _instance_kind(value, declared, options)
-    if isinstance(value, ListObj):
-        if any(isinstance(o, t.ListOf) for o in options):
-            return declared
-        return t.nullable(t.ListOf(value.element)) if value.element is not None else None
-    if isinstance(value, tuple):
-        return _tuple_kind(value)
-    if isinstance(value, type | types.FunctionType | types.ModuleType | enum.Enum | bool | str | float):
-        return Constant(value)
-    return None
-
-
-def _instance_kind(value: InstanceObj, declared: t.Type | None, options: tuple[t.Type, ...]) -> t.Type | None:
-    if value.payload is not None or not concrete.is_plain_object(value.cls):
-        return None
-    if any(isinstance(o, t.Instance) and set(value.classes) <= set(known_subclasses(o.cls)) for o in options):
-        return declared
-    common = next((c for c in value.cls.__mro__ if set(value.classes) <= set(known_subclasses(c))), None)
-    return t.nullable(t.Instance(common)) if common is not None and common is not object else None
-
-
-def _tuple_kind(value: tuple[Any, ...]) -> t.Type | None:
-    found: list[t.Type] = []
-    for element in value:
-        kind = kind_of(element, None)
-        if kind is None or isinstance(kind, Constant):
-            return None
-        found.append(kind)
-    return t.TupleOf(tuple(found))
-
-
-def _same_signature(a: Signature, b: Signature) -> bool:
-    for (_, left), (_, right) in zip(a, b, strict=True):
-        if isinstance(left, Constant) and isinstance(right, Constant):
-            same = left.value is right.value or (type(left.value) is type(right.value) and left.value == right.value)
-        else:
-            same = left == right
-        if not same:
-            return False
-    return True
 
 
 # --- recording one function ------------------------------------------------------------------------------
@@ -327,8 +230,6 @@ class _Recording:
         return made
 
     def _leaf(self, path: RecordingPath, run_plainly: set[int]) -> SummaryLeaf | None:
-        from treadle.symbolic.python.summaries.recording import RecordingVM
-
         if self.table:
             heap = RecordingHeap(path, subclasses=known_subclasses)
         else:
@@ -448,6 +349,3 @@ def held(value: Any) -> tuple[Any, list[Obj]]:
     else:
         raise NotSummarised("a function is put into an object that was given")
     return made, [value]
-
-
-__all__ = ["NOT_COMPOSED", "Constant", "Summaries", "restarting"]

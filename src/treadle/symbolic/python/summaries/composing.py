@@ -11,17 +11,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import substitute
 from treadle.symbolic.expr.terms import Expr
-from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, UnknownRef
+from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.ir.machine import DEPTH, STEPS, Environment, Raised
 from treadle.symbolic.path import BoundReached, Restart
 from treadle.symbolic.python.machine import attributes
 from treadle.symbolic.python.machine.equality import equal, identical
+from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.types.fields import field_names
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.python.values import open_lists
@@ -42,9 +43,6 @@ from treadle.symbolic.summary.tree import (
     WroteField,
     held_by,
 )
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
 
 
 @dataclass(slots=True)
@@ -207,7 +205,7 @@ class Composition:
             return self.vm.heap.settled(obj.fields[name])
         before = self.vm.path.decisions
         try:
-            value = attributes.get(self.vm, obj, name)
+            value = self.vm.attribute(obj, name)
         except Raised:
             raise Restart from None
         self._compare(False, before)
@@ -351,7 +349,7 @@ class Composition:
             assert isinstance(value, InstanceObj)
             payload = value.payload
             made.payload = payload if isinstance(payload, BaseException) else self._value(payload)
-            made.initial.update(dict.fromkeys(value.initial, attributes._MISSING))
+            made.initial.update(dict.fromkeys(value.initial, MISSING))
             made.fields.update({name: self._value(v) for name, v in value.fields.items()})
 
     def _apply(self, change: Any, held: list[Any]) -> None:

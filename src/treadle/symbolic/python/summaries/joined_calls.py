@@ -17,24 +17,23 @@ with its calls run (`symbolic.path.TooHard`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import substitute
 from treadle.symbolic.expr.terms import BOOL, INT, Expr, Value
+from treadle.symbolic.guide.guided import Walk
 from treadle.symbolic.guide.joins import Apart, either, size_of
 from treadle.symbolic.heap.objects import UnknownRef
+from treadle.symbolic.ir.machine import Environment
 from treadle.symbolic.path import JOINED_CALL, RUN_CALL, is_mixed
-from treadle.symbolic.python.summaries.composer import NOT_COMPOSED, Summaries, is_busy, is_recordable
+from treadle.symbolic.python.machine.vm import NOT_ANSWERED, VM
+from treadle.symbolic.python.summaries.composer import Summaries, is_busy
+from treadle.symbolic.python.summaries.signatures import is_recordable
+from treadle.symbolic.python.values.values import FunctionValue
 from treadle.symbolic.solve.solver import Answer
 from treadle.symbolic.summary.tree import Decide, Settled, Summary, SummaryNode
-
-if TYPE_CHECKING:
-    from treadle.symbolic.guide.guided import Walk
-    from treadle.symbolic.ir.machine import Environment
-    from treadle.symbolic.python.machine.vm import VM
-    from treadle.symbolic.python.values.values import FunctionValue
 
 # Larger expressions cost more than the paths that they save.
 _LARGEST = 300
@@ -48,33 +47,33 @@ class JoinedCalls(Summaries):
         self._trees: dict[tuple[int, tuple[t.Type, ...]], Summary | None] = {}
 
     def call(self, vm: VM, function: FunctionValue, env: Environment) -> Any:
-        """The result of the call, whichever way it goes, or `NOT_COMPOSED`: run it."""
+        """The result of the call, whichever way it goes, or `NOT_ANSWERED`: run it."""
         path, walk = vm.path, vm.walk
         if walk is None or path.follow is not None or not vm.frames:
-            return NOT_COMPOSED
+            return NOT_ANSWERED
         vm.calls += 1
         if path.replaying:
             entry = path.given[len(path.trail)]
             if entry == (RUN_CALL, vm.calls):
                 path.joined(entry)
             if entry != (JOINED_CALL, vm.calls):
-                return NOT_COMPOSED
+                return NOT_ANSWERED
         elif path.plain or not walk.passes(function):
-            return NOT_COMPOSED
+            return NOT_ANSWERED
         actual = {name: _scalar(value) for name, value in env.items()}
         if not _may_join(vm, function, actual) or id(function.code) in self._recording:
-            return NOT_COMPOSED
+            return NOT_ANSWERED
         self._calls[id(function.code)] += 1
         if self._calls[id(function.code)] <= self.after and not path.replaying:
-            return NOT_COMPOSED
+            return NOT_ANSWERED
         summary = self._tree(vm, function, actual)
         own = vm.frames[0].code
         if summary is None or (own.file, own.line, own.name) in summary.codes:
-            return NOT_COMPOSED
+            return NOT_ANSWERED
         try:
             return _Joined(summary, actual).enter(vm, walk)
         except Apart:
-            return NOT_COMPOSED
+            return NOT_ANSWERED
 
     def _tree(self, vm: VM, function: FunctionValue, actual: dict[str, Any]) -> Summary | None:
         kinds = tuple(t.BOOL if _is_bool(actual[p.name]) else t.INT for p in function.code.parameters)
@@ -183,4 +182,4 @@ class _Joined:
         for leaf in self.summary.leaves():
             path.followed |= leaf.followed
         path.assume(self.within)
-        return NOT_COMPOSED if path.decide(self.raises) else self.value
+        return NOT_ANSWERED if path.decide(self.raises) else self.value

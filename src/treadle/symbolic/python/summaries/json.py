@@ -445,6 +445,3 @@ def _case(
 
 def _outcome(written: Any) -> Any:
     return tuple(written) if isinstance(written, list) else written
-
-
-__all__ = ["SummaryReader", "SummaryWriter", "Unstorable", "found_at", "path_of", "read_type", "write_type"]

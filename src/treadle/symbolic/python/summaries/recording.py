@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic.ir.machine import Frame, Raised
-from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.machine.python_machine import PythonMachine
+from treadle.symbolic.python.summaries.signatures import SummaryOptions
 from treadle.symbolic.python.summaries.store import fingerprint
 from treadle.symbolic.python.types.fields import field_type
 from treadle.symbolic.summary.recording import NotSummarised, RecordingHeap, RecordingPath
 from treadle.symbolic.summary.tree import Summary, SummaryLeaf
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.summaries.composer import Summaries
 
 
 def _of_builtin(message: Any) -> bool:
@@ -22,8 +20,10 @@ def _of_builtin(message: Any) -> bool:
     return name == "NoneType" or hasattr(builtins, name)
 
 
-class RecordingVM(VM):
-    def __init__(self, path: RecordingPath, heap: RecordingHeap, summaries: Summaries, run_plainly: set[int]) -> None:
+class RecordingVM(PythonMachine):
+    def __init__(
+        self, path: RecordingPath, heap: RecordingHeap, summaries: SummaryOptions, run_plainly: set[int]
+    ) -> None:
         super().__init__(path, heap, summaries.k, allow_effects=summaries.allow_effects)
         self.field_type = field_type
         self.summaries = summaries

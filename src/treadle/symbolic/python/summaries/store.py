@@ -1,4 +1,4 @@
-"""Summaries kept between runs: one JSON file per function and kinds of arguments, below `.treadle/summaries/`.
+"""SummaryOptions kept between runs: one JSON file per function and kinds of arguments, below `.treadle/summaries/`.
 
 A summary is good while everything that it was made from is the same: the definitions of the functions it runs and of
 the classes it meets, the statements of their modules outside of functions, the values of the global names it reads,
@@ -19,7 +19,7 @@ import re
 import sys
 import sysconfig
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle import __version__
 from treadle.core.files import write_whole
@@ -34,12 +34,10 @@ from treadle.symbolic.python.summaries.json import (
     path_of,
     write_type,
 )
+from treadle.symbolic.python.summaries.signatures import Constant, Signature, SummaryOptions
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.python.values.values import FunctionValue
 from treadle.symbolic.summary.tree import Force, ReadField, ReadItem, Split, Summary, WroteField
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.summaries.composer import Signature, Summaries
 
 FORMAT = 3
 FOLDER = Path(".treadle") / "summaries"
@@ -54,7 +52,7 @@ class Store:
         self.folder = folder
         self.warnings: list[str] = []
 
-    def load(self, owner: Summaries, function: FunctionValue, signature: Signature) -> Summary | None:
+    def load(self, owner: SummaryOptions, function: FunctionValue, signature: Signature) -> Summary | None:
         """The summary of an earlier run, if nothing has changed since."""
         try:
             key = _key(owner, function, signature)
@@ -76,7 +74,7 @@ class Store:
             self._warn(f"{path} is damaged ({why}); the summary is made anew")
             return None
 
-    def save(self, owner: Summaries, function: FunctionValue, signature: Signature, summary: Summary) -> None:
+    def save(self, owner: SummaryOptions, function: FunctionValue, signature: Signature, summary: Summary) -> None:
         try:
             key = _key(owner, function, signature)
             depends = _depends(summary)
@@ -108,10 +106,8 @@ class Store:
             self.warnings.append(text)
 
 
-def _key(owner: Summaries, function: FunctionValue, signature: Signature) -> dict[str, Any]:
+def _key(owner: SummaryOptions, function: FunctionValue, signature: Signature) -> dict[str, Any]:
     """What the summary is of: the function, the kinds of its arguments, and the options that matter."""
-    from treadle.symbolic.python.summaries.composer import Constant
-
     writer = SummaryWriter(_relative)
     kinds: list[Any] = []
     for name, kind in signature:

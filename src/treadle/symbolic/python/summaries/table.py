@@ -8,8 +8,7 @@ from typing import Any
 
 from treadle.symbolic.expr.show import show
 from treadle.symbolic.expr.terms import Expr
-from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, UnknownRef
-from treadle.symbolic.python.machine import attributes
+from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.summary.tree import SummaryCase
 
 
@@ -57,7 +56,7 @@ class _Telling:
 
     def before(self, obj: Obj) -> str:
         if isinstance(obj, InstanceObj):
-            known = {n: v for n, v in obj.initial.items() if v is not attributes._MISSING}
+            known = {n: v for n, v in obj.initial.items() if v is not MISSING}
             return f"{obj.name} -> {obj.cls.__name__}({self._pairs(known)})"
         if isinstance(obj, ListObj):
             items = ", ".join(f"{show(i) if isinstance(i, Expr) else i}: {self.text(v)}" for i, v in obj.reads)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import textwrap
 import types
-from collections.abc import Iterator
+import typing
 from typing import Any
 
 from treadle.symbolic import types as t
 from treadle.symbolic.python.types import hints
+from treadle.symbolic.python.types.assignments import assignments, is_managed, methods, receiver, slots
+from treadle.symbolic.python.types.infer import infer_parameter
 
 # Fields that start as None and link objects of one kind, in most programs that have them.
 _LINKS = frozenset(
@@ -51,7 +52,7 @@ def _field_types(cls: Any) -> dict[str, t.Type]:
             continue
         found.update(_assigned(base, cls))
         found.update(_annotated(base))
-    for name in _slots(cls):
+    for name in slots(cls):
         found.setdefault(name, t.INT)
     return {name: _nullable_if_object(kind) for name, kind in found.items()}
 
@@ -70,8 +71,8 @@ def sets_by_name(cls: Any) -> bool:
     for base in cls.__mro__:
         if any(isinstance(getattr(type(value), "__set__", None), types.FunctionType) for value in vars(base).values()):
             return True
-        for node, _ in _methods(base):
-            me = _receiver(node)
+        for node, _ in methods(base):
+            me = receiver(node)
             for part in ast.walk(node):
                 match part:
                     case ast.Call(func=ast.Name(id="setattr" | "vars"), args=[ast.Name(id=name), *_]) if name == me:
@@ -86,8 +87,6 @@ def _nullable_if_object(kind: t.Type) -> t.Type:
 
 
 def _annotated(cls: type) -> dict[str, t.Type]:
-    import typing
-
     own = inspect.get_annotations(cls)
     resolved = hints.resolved_hints(cls)
     found: dict[str, t.Type] = {}
@@ -96,43 +95,18 @@ def _annotated(cls: type) -> dict[str, t.Type]:
         if hint is None or typing.get_origin(hint) is typing.ClassVar or hint is typing.ClassVar:
             continue
         kind = hints.from_hint(hint)
-        if kind is not None and not _is_managed(cls, name):
+        if kind is not None and not is_managed(cls, name):
             default = cls.__dict__.get(name, inspect.Parameter.empty)
             found[name] = t.nullable(kind) if default is None else kind
     return found
-
-
-def _slots(cls: type) -> list[str]:
-    names: list[str] = []
-    for base in cls.__mro__:
-        slots = base.__dict__.get("__slots__", ())
-        names.extend([slots] if isinstance(slots, str) else list(slots))
-    private = [f"_{cls.__name__.lstrip('_')}{n}" if n.startswith("__") and not n.endswith("__") else n for n in names]
-    return [n for n in private if n not in ("__dict__", "__weakref__")]
-
-
-def _methods(cls: type) -> list[tuple[ast.FunctionDef, Any]]:
-    found = []
-    written = [part for v in vars(cls).values() for part in ((v.fget, v.fset) if isinstance(v, property) else (v,))]
-    for function in written:
-        if not isinstance(function, types.FunctionType) or function.__code__.co_filename.startswith("<"):
-            continue
-        try:
-            node = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-        except (OSError, TypeError, SyntaxError, IndexError):
-            continue
-        if isinstance(node, ast.FunctionDef):
-            found.append((node, function))
-    # the constructor decides before other methods do
-    return sorted(found, key=lambda pair: pair[0].name != "__init__")
 
 
 def _assigned(base: type, cls: type) -> dict[str, t.Type]:
     """self.x = ... in the class's own methods."""
     found: dict[str, t.Type] = {}
     maybe_none: set[str] = set()
-    for node, function in _methods(base):
-        for name, statement, value in _assignments(node, base):
+    for node, function in methods(base):
+        for name, statement, value in assignments(node, base):
             if isinstance(statement, ast.AnnAssign):
                 kind = _from_text(statement.annotation, function)
             else:
@@ -152,63 +126,6 @@ def _assigned(base: type, cls: type) -> dict[str, t.Type]:
 
 
 _UNSURE = t.OneOf((), "unsure")
-_Assignment = ast.Assign | ast.AnnAssign | ast.AugAssign
-
-
-def _is_managed(cls: type, name: str) -> bool:
-    """Whether a property or another descriptor written in Python stands for the attribute: it is not a field."""
-    found = cls.__dict__.get(name)
-    return isinstance(found, property) or isinstance(getattr(type(found), "__set__", None), types.FunctionType)
-
-
-def _receiver(node: ast.FunctionDef) -> str:
-    parameters = [*node.args.posonlyargs, *node.args.args]
-    return parameters[0].arg if parameters else ""
-
-
-def _assignments(node: ast.FunctionDef, base: type) -> Iterator[tuple[str, _Assignment, ast.expr | None]]:
-    """Each self.x = value in a method: the name, the statement, the value."""
-    me = _receiver(node)
-    for statement in ast.walk(node):
-        if not isinstance(statement, _Assignment):
-            continue
-        targets: list[ast.expr]
-        targets = [*statement.targets] if isinstance(statement, ast.Assign) else [statement.target]
-        for target, value in _pairs(targets, statement.value):
-            match target:
-                case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner == me:
-                    if name.startswith("__") and not name.endswith("__"):
-                        name = f"_{base.__name__.lstrip('_')}{name}"
-                    if not _is_managed(base, name):
-                        yield name, statement, value
-
-
-def mentioned_fields(cls: type) -> frozenset[str]:
-    """The names of the fields, without their types: what they are may depend on classes that have such fields."""
-    key: Any = cls
-    return _mentioned_fields(key)
-
-
-@functools.cache
-def _mentioned_fields(cls: Any) -> frozenset[str]:
-    names = set(_slots(cls))
-    for base in cls.__mro__:
-        if base is not object:
-            names.update(inspect.get_annotations(base))
-            names.update(name for node, _ in _methods(base) for name, _, _ in _assignments(node, base))
-    return frozenset(names)
-
-
-def _pairs(targets: list[ast.expr], value: ast.expr | None) -> list[tuple[ast.expr, ast.expr | None]]:
-    found: list[tuple[ast.expr, ast.expr | None]] = []
-    for target in targets:
-        if isinstance(target, ast.Tuple | ast.List):
-            values = value.elts if isinstance(value, ast.Tuple | ast.List) else [None] * len(target.elts)
-            if len(values) == len(target.elts):
-                found.extend(zip(target.elts, values, strict=True))
-        else:
-            found.append((target, value))
-    return found
 
 
 def _is_none(value: ast.expr | None) -> bool:
@@ -232,8 +149,6 @@ def _value_type(value: ast.expr | None, function: types.FunctionType, base: type
 
 
 def _parameter(function: types.FunctionType, name: str, parameter: inspect.Parameter) -> t.Type | None:
-    from treadle.symbolic.python.types.infer import infer_parameter
-
     hint = hints.resolved_hints(function).get(name)
     kind = hints.from_hint(hint) if hint is not None else None
     if kind is None:

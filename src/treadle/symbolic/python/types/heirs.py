@@ -29,3 +29,25 @@ def _known_subclasses(cls: Any) -> tuple[type, ...]:
     visit(cls)
     concrete = tuple(c for c in found if not inspect.isabstract(c) and not getattr(c, "_is_protocol", False))
     return concrete or (cls,)
+
+
+def is_plain_object(kind: Any) -> bool:
+    """An instance of a class written in Python, without a compiled base that holds state of its own."""
+    return _is_plain_object(kind)
+
+
+# Py_TPFLAGS_IMMUTABLETYPE: compiled; files of Python 3.13 let object.__new__ make an empty one of them all the same
+_IMMUTABLE = 1 << 8
+
+
+@functools.cache
+def _is_plain_object(kind: Any) -> bool:
+    if kind.__module__ in ("builtins", "typing", "treadle.symbolic.python.values.values") or kind is object:
+        return False
+    if any(base.__flags__ & _IMMUTABLE for base in kind.__mro__ if base is not object):
+        return False
+    try:
+        object.__new__(kind)
+    except TypeError:
+        return False
+    return True

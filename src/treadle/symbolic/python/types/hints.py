@@ -9,11 +9,13 @@ from __future__ import annotations
 import collections.abc as abc
 import enum
 import inspect
+import sys
 import types
 import typing
 from typing import Any
 
 from treadle.symbolic import types as t
+from treadle.symbolic.python.types.heirs import is_plain_object, known_subclasses
 
 _SCALARS: dict[Any, t.Type] = {int: t.INT, bool: t.BOOL, float: t.FLOAT, str: t.STR, type(None): t.NONE, None: t.NONE}
 _LISTS = (list, abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection, abc.Reversible, abc.Iterator)
@@ -101,8 +103,6 @@ def nullable_object(kind: t.Type) -> t.Type:
 
 def from_class(cls: type) -> t.Type | None:
     """An instance of a class written in Python."""
-    from treadle.symbolic.python.machine.concrete import is_plain_object
-
     if issubclass(cls, enum.Enum):
         return t.OneOf(tuple(cls), cls.__name__) if len(cls) else None
     if cls in _SCALARS:
@@ -114,8 +114,6 @@ def from_class(cls: type) -> t.Type | None:
     if cls.__module__ == "numbers":
         return t.INT
     if inspect.isabstract(cls) or getattr(cls, "_is_protocol", False):
-        from treadle.symbolic.python.types.heirs import known_subclasses
-
         return t.Instance(cls) if known_subclasses(cls) != (cls,) else None
     return t.Instance(cls) if cls.__module__ != "builtins" and is_plain_object(cls) else None
 
@@ -136,8 +134,6 @@ def resolved_hints(function: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     names = getattr(inspect.unwrap(function) if callable(function) else function, "__globals__", None)
     if names is None:
-        import sys
-
         names = vars(sys.modules.get(function.__module__, types.ModuleType("")))
     for name, hint in getattr(function, "__annotations__", {}).items():
         if isinstance(hint, str):

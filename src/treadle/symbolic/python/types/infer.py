@@ -16,6 +16,7 @@ from typing import Any
 from treadle.symbolic import types as t
 from treadle.symbolic.python.compile.source import NoSource, node_of
 from treadle.symbolic.python.types import hints
+from treadle.symbolic.python.types.assignments import mentioned_fields
 
 _STR_ONLY = frozenset(n for n in dir(str) if not n.startswith("_")) - {"count", "index"}
 _LIST_ONLY = frozenset({"append", "extend", "insert", "sort", "reverse", "remove"})
@@ -142,8 +143,6 @@ class _Uses:
         return None
 
     def _attributes(self, nodes: list[ast.AST]) -> t.Type | None:
-        from treadle.symbolic.python.types.fields import mentioned_fields
-
         names = {n.attr for n in nodes if isinstance(n, ast.Attribute) and self.is_it(n.value)}
         if not names:
             return None

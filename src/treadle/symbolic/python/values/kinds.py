@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import DictObj, FunctionObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.path import CannotFollow
+from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.values import Generator, Iterator_, Range, View
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
 
 
 def is_known(value: Any) -> bool:
@@ -90,5 +88,5 @@ def _sort(value: Any) -> Any:
         return None
 
 
-def _is_python(function: Any) -> bool:
+def is_python(function: Any) -> bool:
     return hasattr(function, "__code__")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import ListObj
+from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.values.indexing import as_index, clamped, known_slice, position
+from treadle.symbolic.python.values.kinds import is_known
 from treadle.symbolic.python.values.open_lists import close, items, reshaped, source
-from treadle.symbolic.python.values.sequences import as_index, clamped, known_slice, position
 from treadle.symbolic.python.values.values import Slice
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
 
 
 def append(vm: VM, obj: ListObj, value: Any) -> None:
@@ -94,9 +93,7 @@ def _index(vm: VM, obj: Any, value: Any, start: Any = 0, stop: Any = None) -> An
     what = "tuple.index(x): x not in tuple"
     if isinstance(obj, tuple):
         raise vm.error(ValueError, what)
-    from treadle.symbolic.python.machine import operators
-
-    if isinstance(value, Expr) or not operators.is_known(value):
+    if isinstance(value, Expr) or not is_known(value):
         raise vm.error(ValueError, NotInList(value))
     raise vm.mimic(lambda: [object()].index(value))
 
@@ -136,13 +133,11 @@ def _sort(vm: VM, obj: ListObj, key: Any = None, reverse: Any = False) -> None:
 
 def sorted_values(vm: VM, values: list[Any], key: Any, reverse: bool) -> list[Any]:
     """A stable insertion sort that asks only `<`, as Python does."""
-    from treadle.symbolic.python.machine import operators
-
     out: list[tuple[Any, Any]] = []
     for value in values:
         k = value if key is None else vm.call(key, value)
         for i, (other, _) in enumerate(out):
-            smaller = operators.compare(vm, "<", other, k) if reverse else operators.compare(vm, "<", k, other)
+            smaller = vm.compare("<", other, k) if reverse else vm.compare("<", k, other)
             if vm.truth_of(smaller):
                 out.insert(i, (k, value))
                 break

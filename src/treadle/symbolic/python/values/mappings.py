@@ -9,48 +9,46 @@ from __future__ import annotations
 import functools
 import itertools
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.path import BoundReached, CannotFollow, CodePlace
+from treadle.symbolic.python.compile import source
+from treadle.symbolic.python.machine import classes
+from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.values.kinds import as_int, exemplar, is_known, number_kind
+from treadle.symbolic.python.values.open_lists import changed
 from treadle.symbolic.python.values.values import View
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
 
 _MISSING: Any = object()
 
 
 def check_key(vm: VM, key: Any) -> None:
     """TypeError for unhashable keys; a hash that decides something is run."""
-    from treadle.symbolic.python.machine import attributes, operators
-
     key = vm.force(key)
     if isinstance(key, ListObj) or (isinstance(key, DictObj) and not key.frozen):
-        shown = operators.exemplar(vm, key)
+        shown = exemplar(vm, key)
         raise vm.mimic(lambda: hash(shown))
     if isinstance(key, tuple):
         for part in key:
             check_key(vm, part)
     if isinstance(key, InstanceObj) and key.cls.__hash__ is None:
         raise vm.error(TypeError, f"unhashable type: '{key.cls.__name__}'")
-    if isinstance(key, InstanceObj) and _decides(attributes.special(vm, key, "__hash__"), key.cls):
+    if isinstance(key, InstanceObj) and _decides(classes.special(vm, key, "__hash__"), key.cls):
         # that equal objects have one hash is taken for granted: only what happens on the way matters
         vm.hashing += 1
         try:
-            vm.call(attributes.get(vm, key, "__hash__"))
+            vm.call(vm.attribute(key, "__hash__"))
         finally:
             vm.hashing -= 1
 
 
 def _decides(function: Any, cls: type) -> bool:
     """Whether there is more than one way through a hash function, or one that raises, as far as its text shows."""
-    from treadle.symbolic.python.compile import source
-    from treadle.symbolic.python.machine import attributes
-
     if not isinstance(function, types.FunctionType):
         return False
     try:
@@ -60,7 +58,7 @@ def _decides(function: Any, cls: type) -> bool:
     read = {s.name for block in code.blocks for s in block.steps if isinstance(s, ir.GetFieldStep)}
     runs = (types.FunctionType, property, functools.cached_property)
     return any(isinstance(block.end, ir.BranchStep | ir.NextStep | ir.RaiseStep) for block in code.blocks) or any(
-        isinstance(attributes.lookup(cls, name), runs) for name in read
+        isinstance(classes.lookup(cls, name), runs) for name in read
     )
 
 
@@ -87,8 +85,6 @@ def find(vm: VM, obj: DictObj, key: Any) -> list[Any] | None:
 
 def _fits(obj: DictObj, key: Any) -> bool:
     """Whether an input dict of this key type can hold the key at all."""
-    from treadle.symbolic import types as t
-
     wanted = {o.kind for o in t.options(obj.key) if isinstance(o, t.Scalar)} if obj.key is not None else set()
     if isinstance(key, Expr):
         return key.sort.value.replace("real", "float") in wanted
@@ -130,19 +126,15 @@ def close(vm: VM, obj: DictObj) -> None:
 
 def entries(vm: VM, obj: Any) -> list[tuple[Any, Any]]:
     """All (key, value) pairs, in order."""
-    from treadle.symbolic.python.machine import attributes
-
     if isinstance(obj, InstanceObj) and isinstance(obj.payload, DictObj):
         obj = obj.payload
-    if isinstance(obj, InstanceObj) and attributes.special(vm, obj, "keys") is not None:
-        keys = vm.spread(vm.call(attributes.get(vm, obj, "keys")))
-        return [(k, vm.call(attributes.get(vm, obj, "__getitem__"), k)) for k in keys]
+    if isinstance(obj, InstanceObj) and classes.special(vm, obj, "keys") is not None:
+        keys = vm.spread(vm.call(vm.attribute(obj, "keys")))
+        return [(k, vm.call(vm.attribute(obj, "__getitem__"), k)) for k in keys]
     if not isinstance(obj, DictObj):
-        from treadle.symbolic.python.machine import operators
-
-        if operators.is_known(obj) and isinstance(obj, dict):
+        if is_known(obj) and isinstance(obj, dict):
             return [(vm.lift(k), vm.lift(v)) for k, v in obj.items()]
-        kind = attributes.python_type(vm, obj).__name__
+        kind = classes.python_type(vm, obj).__name__
         raise vm.error(TypeError, f"'{kind}' object is not a mapping")
     close(vm, obj)
     return [(k, v) for k, v in obj.entries]
@@ -156,13 +148,11 @@ def order_of_set(vm: VM, keys: list[Any]) -> None:
         return
     place = vm.path.place
     vm.path.sampled.append(CodePlace(place.file, place.line, "the iteration order of a set"))
-    from treadle.symbolic.python.machine import operators
-
-    if not all(operators.number_kind(k) == "int" for k in keys):
+    if not all(number_kind(k) == "int" for k in keys):
         # any order will do if the result does not depend on it; the real runs decide
         vm.path.fragile = True
         return
-    numbers = [operators.as_int(k) for k in keys]
+    numbers = [as_int(k) for k in keys]
     conditions = [x.ge(numbers[0], 0), x.lt(numbers[-1], 8)]
     conditions += [x.lt(a, b) for a, b in itertools.pairwise(numbers)]
     for condition in conditions:
@@ -178,9 +168,15 @@ def store(vm: VM, obj: DictObj, key: Any, value: Any) -> None:
     obj.entries.append([vm.heap.decided(vm.force(key)), value])
 
 
-def set_item(vm: VM, obj: DictObj, key: Any, value: Any) -> None:
-    from treadle.symbolic.python.values.open_lists import changed
+def new_set(vm: VM, items: list[Any], frozen: bool = False) -> DictObj:
+    made = DictObj(vm.heap.number(), [])
+    made.keys_only, made.frozen = True, frozen
+    for item in items:
+        store(vm, made, item, None)
+    return made
 
+
+def set_item(vm: VM, obj: DictObj, key: Any, value: Any) -> None:
     if obj.frozen:
         raise CannotFollow("writing to an object's __dict__")
     changed(vm, obj)
@@ -238,8 +234,6 @@ def _setdefault(vm: VM, obj: DictObj, key: Any, default: Any = None) -> Any:
 
 
 def _pop(vm: VM, obj: DictObj, key: Any = _MISSING, default: Any = _MISSING) -> Any:
-    from treadle.symbolic.python.values.open_lists import changed
-
     changed(vm, obj)
     if key is _MISSING:
         if obj.keys_only:
@@ -260,8 +254,6 @@ def _pop_any(vm: VM, obj: DictObj) -> Any:
 
 
 def _popitem(vm: VM, obj: DictObj) -> Any:
-    from treadle.symbolic.python.values.open_lists import changed
-
     changed(vm, obj)
     close(vm, obj)
     if not obj.entries:
@@ -272,8 +264,6 @@ def _popitem(vm: VM, obj: DictObj) -> Any:
 
 
 def _update(vm: VM, obj: DictObj, *others: Any, **named: Any) -> None:
-    from treadle.symbolic.python.values.open_lists import changed
-
     if len(others) > 1 and not obj.keys_only:
         raise vm.error(TypeError, f"update expected at most 1 argument, got {len(others)}")
     changed(vm, obj)
@@ -294,10 +284,8 @@ def _update(vm: VM, obj: DictObj, *others: Any, **named: Any) -> None:
 
 
 def _pair(vm: VM, pair: Any, i: int) -> list[Any]:
-    from treadle.symbolic.python.machine import operators
-
     pair = vm.force(pair)
-    if pair is None or operators.number_kind(pair):
+    if pair is None or number_kind(pair):
         raise vm.error(TypeError, f"cannot convert dictionary update sequence element #{i} to a sequence")
     values = vm.spread(pair)
     if len(values) != 2:
@@ -307,8 +295,6 @@ def _pair(vm: VM, pair: Any, i: int) -> list[Any]:
 
 
 def _clear(vm: VM, obj: DictObj) -> None:
-    from treadle.symbolic.python.values.open_lists import changed
-
     changed(vm, obj)
     obj.entries, obj.open, obj.extra, obj.known = [], False, 0, 0
 
@@ -320,22 +306,16 @@ def copy(vm: VM, obj: DictObj) -> DictObj:
 
 
 def _add(vm: VM, obj: DictObj, value: Any) -> None:
-    from treadle.symbolic.python.values.open_lists import changed
-
     changed(vm, obj)
     store(vm, obj, value, None)
 
 
 def _discard(vm: VM, obj: DictObj, value: Any) -> None:
-    from treadle.symbolic.python.values.open_lists import changed
-
     changed(vm, obj)
     remove(vm, obj, value, None)
 
 
 def _remove(vm: VM, obj: DictObj, value: Any) -> None:
-    from treadle.symbolic.python.values.open_lists import changed
-
     changed(vm, obj)
     remove(vm, obj, value, KeyError)
 
@@ -383,8 +363,6 @@ def _set_operation(vm: VM, op: str, left: DictObj, right: DictObj) -> DictObj:
 
 
 def update_in_place(vm: VM, op: str, obj: DictObj, other: Any) -> None:
-    from treadle.symbolic.python.values.open_lists import changed
-
     changed(vm, obj)
     if op == "|":
         _update(vm, obj, other)

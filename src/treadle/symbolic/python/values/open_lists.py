@@ -6,16 +6,14 @@ closes it: its length is decided, bounded like a loop.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import DictObj, ListObj
 from treadle.symbolic.path import BoundReached
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.machine.vm import VM
 
 
 def close(vm: VM, obj: ListObj) -> list[Any]:

@@ -7,25 +7,27 @@ ASCII, which is what written tests use. Every other method picks values.
 
 from __future__ import annotations
 
+import operator
+import re
+import string
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr import text
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
 from treadle.symbolic.path import BoundReached
-from treadle.symbolic.python.values import text_methods
+from treadle.symbolic.python.machine import classes
+from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.values import mappings, open_lists, text_methods
+from treadle.symbolic.python.values.indexing import position
+from treadle.symbolic.python.values.kinds import as_int, exemplar, is_known, is_python, is_string, number_kind
 from treadle.symbolic.python.values.values import Slice
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
 
 
 def get_item(vm: VM, s: Any, index: Value) -> Any:
-    from treadle.symbolic.python.values import sequences
-
-    where = sequences.position(vm, index, x.length(s), "string index out of range")
+    where = position(vm, index, x.length(s), "string index out of range")
     return x.at(s, where)
 
 
@@ -34,9 +36,7 @@ def _bound(vm: VM, bound: Any, size: Value, default: Value) -> Value:
     bound = vm.force(bound)
     if bound is None:
         return default
-    from treadle.symbolic.python.machine import operators
-
-    bound = operators.as_int(bound)
+    bound = as_int(bound)
     from_start = x.ite(x.lt(bound, 0), x.add(bound, size), bound)
     if not isinstance(bound, Expr):
         from_start = x.add(bound, size) if bound < 0 else bound
@@ -45,10 +45,8 @@ def _bound(vm: VM, bound: Any, size: Value, default: Value) -> Value:
 
 
 def slice_of(vm: VM, s: Any, index: Slice) -> Any:
-    from treadle.symbolic.python.machine import concrete, operators
-
     step = vm.force(index.step)
-    if operators.is_known(s) and all(operators.is_known(vm.force(p)) for p in (index.start, index.stop, step)):
+    if is_known(s) and all(is_known(vm.force(p)) for p in (index.start, index.stop, step)):
         try:
             return s[slice(index.start, index.stop, step)]
         except Exception as error:
@@ -56,7 +54,7 @@ def slice_of(vm: VM, s: Any, index: Slice) -> Any:
     if step not in (None, 1):
         if step == -1 and index.start is None and index.stop is None:
             return x.concat(*reversed(characters(vm, s)))
-        return concrete.call_real(vm, str.__getitem__, [s, index], {}, "a slice with a step")
+        return vm.call_real(str.__getitem__, [s, index], {}, "a slice with a step")
     size = x.length(s)
     start, stop = _bound(vm, index.start, size, 0), _bound(vm, index.stop, size, size)
     count = x.sub(stop, start)
@@ -81,8 +79,6 @@ def characters(vm: VM, s: Any) -> list[Any]:
 
 def text_of(vm: VM, value: Any) -> Any:
     """str(value)"""
-    from treadle.symbolic.python.machine import attributes, concrete, operators
-
     value = vm.force(value)
     if isinstance(value, Expr):
         if value.sort is x.STR:
@@ -92,15 +88,15 @@ def text_of(vm: VM, value: Any) -> Any:
         if value.sort is x.BOOL:
             return "True" if vm.decide(value) else "False"
     if isinstance(value, InstanceObj):
-        if issubclass(value.cls, BaseException) and attributes.special(vm, value, "__str__") in _EXCEPTION_TEXT:
+        if issubclass(value.cls, BaseException) and classes.special(vm, value, "__str__") in _EXCEPTION_TEXT:
             return exception_text(vm, value)
         for name in ("__str__", "__repr__"):
-            method = attributes.special(vm, value, name)
-            if operators._is_python(method) and not method.__code__.co_filename.startswith("<"):
-                return vm.call(attributes.get(vm, value, name))
-        if attributes.special(vm, value, "__str__") is object.__str__:
+            method = classes.special(vm, value, name)
+            if is_python(method) and not method.__code__.co_filename.startswith("<"):
+                return vm.call(vm.attribute(value, name))
+        if classes.special(vm, value, "__str__") is object.__str__:
             return repr_of(vm, value)
-    return concrete.call_real(vm, str, [value], {})
+    return vm.call_real(str, [value], {})
 
 
 _EXCEPTION_TEXT = (BaseException.__str__, OSError.__str__)
@@ -117,9 +113,6 @@ def exception_text(vm: VM, error: InstanceObj) -> Any:
 
 def repr_of(vm: VM, value: Any) -> Any:
     """repr(value)"""
-    from treadle.symbolic.python.machine import attributes, concrete, operators
-    from treadle.symbolic.python.values import mappings, open_lists
-
     value = vm.force(value)
     if isinstance(value, Expr) and value.sort in (x.INT, x.BOOL):
         return text_of(vm, value)
@@ -128,21 +121,21 @@ def repr_of(vm: VM, value: Any) -> Any:
     if isinstance(value, ListObj):
         parts = [repr_of(vm, v) for v in open_lists.items(vm, value)]
         return x.concat("[", *_separated(parts), "]")
-    if isinstance(value, tuple) and not operators.is_known(value):
+    if isinstance(value, tuple) and not is_known(value):
         parts = [repr_of(vm, v) for v in value]
         return x.concat("(", *_separated(parts), ",)" if len(parts) == 1 else ")")
     if isinstance(value, DictObj) and not value.keys_only:
         parts = [x.concat(repr_of(vm, k), ": ", repr_of(vm, v)) for k, v in mappings.entries(vm, value)]
         return x.concat("{", *_separated(parts), "}")
     if isinstance(value, InstanceObj):
-        method = attributes.special(vm, value, "__repr__")
-        if operators._is_python(method):
+        method = classes.special(vm, value, "__repr__")
+        if is_python(method):
             if hasattr(value.cls, "__dataclass_fields__") and method.__qualname__.endswith(
                 "__create_fn__.<locals>.__repr__"
             ):
                 return _dataclass_repr(vm, value)
             if not method.__code__.co_filename.startswith("<"):
-                return vm.call(attributes.get(vm, value, "__repr__"))
+                return vm.call(vm.attribute(value, "__repr__"))
             if hasattr(value.cls, "__dataclass_fields__"):
                 return _dataclass_repr(vm, value)
         if hasattr(value.cls, "__dataclass_params__") and value.cls.__dataclass_params__.repr:
@@ -150,11 +143,11 @@ def repr_of(vm: VM, value: Any) -> Any:
         if method is object.__repr__:
             # no address, but as different as they are
             known = vm.heap.settle(value)
-            cls = attributes.python_type(vm, known)
+            cls = classes.python_type(vm, known)
             return f"<{cls.__module__}.{cls.__qualname__} object at 0x{known.number + 1:012x}>"
         if method in (list.__repr__, dict.__repr__, tuple.__repr__) and value.payload is not None:
             return repr_of(vm, value.payload)
-    return concrete.call_real(vm, repr, [value], {})
+    return vm.call_real(repr, [value], {})
 
 
 def _separated(parts: list[Any]) -> list[Any]:
@@ -165,41 +158,32 @@ def _separated(parts: list[Any]) -> list[Any]:
 
 
 def _dataclass_repr(vm: VM, value: InstanceObj) -> Any:
-    from treadle.symbolic.python.machine import attributes
-
     fields = [f for f in value.cls.__dataclass_fields__.values() if f.repr]  # type: ignore[attr-defined]
-    parts = [x.concat(f.name, "=", repr_of(vm, attributes.get(vm, value, f.name))) for f in fields]
+    parts = [x.concat(f.name, "=", repr_of(vm, vm.attribute(value, f.name))) for f in fields]
     return x.concat(value.cls.__qualname__, "(", *_separated(parts), ")")
 
 
 def formatted(vm: VM, value: Any, conversion: str, spec: Any) -> Any:
     """One replacement field of an f-string."""
-    from treadle.symbolic.python.machine import attributes, concrete, operators
-
     if conversion == "r":
         value = repr_of(vm, value)
     elif conversion:
-        value = text_of(vm, value) if conversion == "s" else concrete.call_real(vm, ascii, [value], {})
-    if spec == "" or (spec == "d" and operators.number_kind(vm.force(value)) == "int"):
+        value = text_of(vm, value) if conversion == "s" else vm.call_real(ascii, [value], {})
+    if spec == "" or (spec == "d" and number_kind(vm.force(value)) == "int"):
         value = vm.force(value)
-        own = isinstance(value, InstanceObj) and attributes.special(vm, value, "__format__")
-        if isinstance(value, InstanceObj) and operators._is_python(own):
-            return vm.call(attributes.get(vm, value, "__format__"), spec)
+        own = isinstance(value, InstanceObj) and classes.special(vm, value, "__format__")
+        if isinstance(value, InstanceObj) and is_python(own):
+            return vm.call(vm.attribute(value, "__format__"), spec)
         return text_of(vm, value)
     value = vm.force(value)
-    if isinstance(value, InstanceObj) and operators._is_python(attributes.special(vm, value, "__format__")):
-        return vm.call(attributes.get(vm, value, "__format__"), spec)
+    if isinstance(value, InstanceObj) and is_python(classes.special(vm, value, "__format__")):
+        return vm.call(vm.attribute(value, "__format__"), spec)
     answer = text_methods.formatted(vm, value, spec) if isinstance(spec, str) else NotImplemented
-    return answer if answer is not NotImplemented else concrete.call_real(vm, format, [value, spec], {})
+    return answer if answer is not NotImplemented else vm.call_real(format, [value, spec], {})
 
 
 def percent(vm: VM, template: Any, values: Any) -> Any:
     """template % values"""
-    import operator
-    import re
-
-    from treadle.symbolic.python.machine import concrete
-
     if isinstance(template, str):
         pieces = re.split(r"(%[sdr%])", template)
         given = list(values) if isinstance(values, tuple) else [values]
@@ -217,7 +201,7 @@ def percent(vm: VM, template: Any, values: Any) -> Any:
                 else:
                     out.append("%" if piece == "%%" else piece)
             return x.concat(*out)
-    return concrete.call_real(vm, operator.mod, [template, values], {}, "the formatting operator")
+    return vm.call_real(operator.mod, [template, values], {}, "the formatting operator")
 
 
 def _decimal(value: Any) -> str:
@@ -225,12 +209,10 @@ def _decimal(value: Any) -> str:
 
 
 def concrete_int(vm: VM, value: Any) -> Any:
-    from treadle.symbolic.python.machine import concrete, operators
-
     value = vm.force(value)
-    if isinstance(value, Expr) and operators.number_kind(value) == "int":
-        return x.int_to_str(operators.as_int(value))
-    return concrete.call_real(vm, _decimal, [value], {}, "%d")
+    if isinstance(value, Expr) and number_kind(value) == "int":
+        return x.int_to_str(as_int(value))
+    return vm.call_real(_decimal, [value], {}, "%d")
 
 
 # --- methods ---------------------------------------------------------------------------------------------
@@ -249,10 +231,8 @@ def _affix(test: Any) -> Any:
 
 
 def _find(vm: VM, s: Any, part: Any, start: Any = None, stop: Any = None) -> Any:
-    from treadle.symbolic.python.machine import concrete
-
     if stop is not None:
-        return concrete.call_real(vm, str.find, [s, part, start, stop], {})
+        return vm.call_real(str.find, [s, part, start, stop], {})
     size = x.length(s)
     begin = _bound(vm, start, size, 0)
     return x.index_of(s, vm.force(part), begin)
@@ -266,14 +246,12 @@ def _index(vm: VM, s: Any, part: Any, start: Any = None, stop: Any = None) -> An
 
 
 def _replace(vm: VM, s: Any, old: Any, new: Any, count: Any = -1) -> Any:
-    from treadle.symbolic.python.machine import concrete
-
     old, new = vm.force(old), vm.force(new)
     if count == 1:
         return x.replace_first(s, old, new)
     if count == -1 and isinstance(old, str) and old:
         return x.replace_all(s, old, new)
-    return concrete.call_real(vm, str.replace, [s, old, new, count], {})
+    return vm.call_real(str.replace, [s, old, new, count], {})
 
 
 def _class(name: str) -> Any:
@@ -284,15 +262,13 @@ def _class(name: str) -> Any:
 
 
 def _join(vm: VM, separator: Any, values: Any) -> Any:
-    from treadle.symbolic.python.machine import operators
-
     values = vm.force(values)
-    if values is None or operators.number_kind(values):
+    if values is None or number_kind(values):
         raise vm.mimic(lambda: "".join(3))  # type: ignore[arg-type]  # the mistake is the point
     parts = [vm.force(v) for v in vm.spread(values)]
     for i, part in enumerate(parts):
-        if not operators.is_string(part):
-            kind = type(operators.exemplar(vm, part)).__name__
+        if not is_string(part):
+            kind = type(exemplar(vm, part)).__name__
             raise vm.error(TypeError, f"sequence item {i}: expected str instance, {kind} found")
     out: list[Any] = []
     for part in parts:
@@ -313,10 +289,6 @@ def _remove_affix(test: Any, at_start: bool) -> Any:
 
 def _format(vm: VM, template: Any, *values: Any, **named: Any) -> Any:
     """Only '{}' and '{name}' fields stay symbolic."""
-    import string
-
-    from treadle.symbolic.python.machine import concrete
-
     if isinstance(template, str):
         try:
             fields = list(string.Formatter().parse(template))
@@ -339,10 +311,10 @@ def _format(vm: VM, template: Any, *values: Any, **named: Any) -> Any:
                     named.get(name) if not name.isdigit() else (values[int(name)] if int(name) < len(values) else None)
                 )
                 if (name.isdigit() and int(name) >= len(values)) or (not name.isdigit() and name not in named):
-                    return concrete.call_real(vm, str.format, [template, *values], named)
+                    return vm.call_real(str.format, [template, *values], named)
                 out.append(text_of(vm, source))
             return x.concat(*out)
-    return concrete.call_real(vm, str.format, [template, *values], named)
+    return vm.call_real(str.format, [template, *values], named)
 
 
 STR_METHODS: dict[str, Any] = {
@@ -372,15 +344,11 @@ def _alternatives(vm: VM, value: Any, several: bool) -> tuple[Any, ...]:
 
 def method(vm: VM, s: Any, name: str, args: list[Any], named: dict[str, Any]) -> Any:
     """s.name(*args) for a string with something unknown in it, or in the arguments."""
-    from treadle.symbolic.python.machine import concrete, operators
-
-    known = operators.is_known(s) and all(operators.is_known(vm.force(a)) for a in (*args, *named.values()))
+    known = is_known(s) and all(is_known(vm.force(a)) for a in (*args, *named.values()))
     function = STR_METHODS.get(name)
     texts = 2 if name == "replace" else 1  # how many of the arguments must be
     text_args = name not in ("join", "format") and all(
-        operators.is_string(part)
-        for a in args[:texts]
-        for part in _alternatives(vm, a, name in ("startswith", "endswith"))
+        is_string(part) for a in args[:texts] for part in _alternatives(vm, a, name in ("startswith", "endswith"))
     )
     usable = function is not None and (name in ("join", "format") or text_args) and (name == "format" or not named)
     if function is not None and usable and not known:
@@ -389,7 +357,7 @@ def method(vm: VM, s: Any, name: str, args: list[Any], named: dict[str, Any]) ->
     if answer is not NotImplemented:
         return answer
     own = [] if name == "maketrans" else [s]
-    return concrete.call_real(vm, getattr(str, name), [*own, *args], named, f"str.{name}")
+    return vm.call_real(getattr(str, name), [*own, *args], named, f"str.{name}")
 
 
 def to_int(vm: VM, s: Expr) -> Any:

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr import text
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.path import BoundReached
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.values.kinds import number_kind
 
 # Padding is written out character by character; wider fields pick values.
 WIDEST = 24
@@ -194,13 +193,11 @@ _SPEC = re.compile(r"(?:(.)?([<>]))?(0)?(\d+)?([ds])?")
 
 def formatted(vm: VM, value: Any, spec: str) -> Any:
     """format(value, spec) for widths and zeros; NotImplemented for what else a spec can say."""
-    from treadle.symbolic.python.machine import operators
-
     match = _SPEC.fullmatch(spec)
     if match is None or not isinstance(value, Expr):
         return NotImplemented
     fill, side, zero, width, kind = match.groups()
-    is_int = operators.number_kind(value) == "int" and value.sort is x.INT
+    is_int = number_kind(value) == "int" and value.sort is x.INT
     if not (is_int or value.sort is x.STR) or (kind == "d") > is_int or (kind == "s") > (not is_int):
         return NotImplemented
     size = int(width or 0)

@@ -1,7 +1,7 @@
 """The values of a running Python program, where they are not plain Python values.
 
 A known int, str, bool, float, None, class, function or module is itself. A tuple is a host tuple of values. Unknown
-scalars are `Expr`; unknown references `Ref`; mutable objects `Obj` (symbolic.heap). The rest is here.
+scalars are `Expr`; unknown references `UnknownRef`; mutable objects `Obj` (symbolic.heap). The rest is here.
 """
 
 from __future__ import annotations

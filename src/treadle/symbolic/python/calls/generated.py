@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.heap.objects import InstanceObj
 from treadle.symbolic.path import CannotFollow
-
-if TYPE_CHECKING:
-    from treadle.symbolic.python.machine.vm import VM
-
+from treadle.symbolic.python.machine import attributes, binding, classes
+from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.values import strings
 
 # not a method that is known here (NotImplemented is an answer that a method may give)
 UNHANDLED: Any = object()
@@ -20,11 +19,8 @@ UNHANDLED: Any = object()
 
 def call(vm: VM, function: types.FunctionType, args: list[Any], named: dict[str, Any]) -> Any:
     """The meaning of a generated method, or UNHANDLED."""
-    from treadle.symbolic.python.machine import calls
-    from treadle.symbolic.python.values import strings
-
     if function.__name__ == "__new__" and args and hasattr(args[0], "_fields") and issubclass(args[0], tuple):
-        return calls.named_tuple(vm, args[0], args[1:], named)
+        return named_tuple(vm, args[0], args[1:], named)
     if not args or not isinstance(args[0], InstanceObj):
         return UNHANDLED
     obj = args[0]
@@ -54,8 +50,6 @@ def _owner(cls: type, function: Any) -> Any:
 
 
 def _init(vm: VM, cls: Any, obj: InstanceObj, args: list[Any], named: dict[str, Any]) -> None:
-    from treadle.symbolic.python.machine import attributes, calls
-
     fields = [f for f in cls.__dataclass_fields__.values() if f._field_type is not dataclasses._FIELD_CLASSVAR]  # type: ignore[attr-defined]
     params = [f for f in fields if f.init]
     positional = [f for f in params if not f.kw_only]
@@ -73,7 +67,7 @@ def _init(vm: VM, cls: Any, obj: InstanceObj, args: list[Any], named: dict[str, 
         if f.name not in values and f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
     ]
     if absent:
-        raise vm.error(TypeError, calls._absent(shown, absent, "positional"))
+        raise vm.error(TypeError, binding.absent_arguments(shown, absent, "positional"))
     extra: list[Any] = []
     for f in fields:
         if f.name in values:
@@ -88,33 +82,43 @@ def _init(vm: VM, cls: Any, obj: InstanceObj, args: list[Any], named: dict[str, 
             extra.append(value)
         else:
             attributes.plain_set(vm, obj, f.name, value)
-    if attributes.lookup(cls, "__post_init__") is not None:
-        vm.call(attributes.get(vm, obj, "__post_init__"), *extra)
+    if classes.lookup(cls, "__post_init__") is not None:
+        vm.call(vm.attribute(obj, "__post_init__"), *extra)
 
 
 def _compared(vm: VM, cls: Any, obj: InstanceObj) -> tuple[Any, ...]:
-    from treadle.symbolic.python.machine import attributes
-
-    return tuple(attributes.get(vm, obj, f.name) for f in dataclasses.fields(cls) if f.compare)
+    return tuple(vm.attribute(obj, f.name) for f in dataclasses.fields(cls) if f.compare)
 
 
 def _equal(vm: VM, cls: Any, obj: InstanceObj, other: Any) -> Any:
     other = vm.force(other)
     if not isinstance(other, InstanceObj):
         return NotImplemented
-    from treadle.symbolic.python.machine import attributes
-
-    if attributes.python_type(vm, obj) is not attributes.python_type(vm, other):
+    if classes.python_type(vm, obj) is not classes.python_type(vm, other):
         return NotImplemented
     left, right = _compared(vm, cls, obj), _compared(vm, cls, other)
     return x.and_(*(vm.equal(a, b) for a, b in zip(left, right, strict=True)))
 
 
 def _order(vm: VM, cls: Any, name: str, obj: InstanceObj, other: Any) -> Any:
-    from treadle.symbolic.python.machine import operators
-
     other = vm.force(other)
     if not isinstance(other, InstanceObj) or other.cls is not obj.cls:
         return NotImplemented
     op = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}[name]
-    return operators.compare(vm, op, _compared(vm, cls, obj), _compared(vm, cls, other))
+    return vm.compare(op, _compared(vm, cls, obj), _compared(vm, cls, other))
+
+
+def named_tuple(vm: VM, cls: Any, args: list[Any], named: dict[str, Any]) -> Any:
+    """What the __new__ does that collections.namedtuple writes."""
+    fields = list(cls._fields)
+    values = dict(zip(fields, args, strict=False))
+    if len(args) > len(fields) or any(k in values or k not in fields for k in named):
+        raise vm.mimic(lambda: cls(*range(len(args)), **dict.fromkeys(named)))
+    values.update(named)
+    for name, default in getattr(cls, "_field_defaults", {}).items():
+        values.setdefault(name, vm.lift(default))
+    if len(values) != len(fields):
+        raise vm.mimic(lambda: cls(*range(len(args)), **dict.fromkeys(named)))
+    made = InstanceObj(vm.heap.number(), (cls,))
+    made.payload = tuple(values[name] for name in fields)
+    return made

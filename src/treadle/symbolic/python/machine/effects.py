@@ -1,0 +1,136 @@
+"""What reaches outside the program: refused before it runs, and stopped while it runs, unless that is allowed."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+from treadle.symbolic.path import CannotFollow
+from treadle.symbolic.python.machine.vm import VM
+
+
+class Effect(Exception):
+    """Real code wanted to touch the world."""
+
+
+# Modules whose functions reach outside the process or whose answer changes from call to call.
+_EFFECTS = {
+    "os": "uses the operating system",
+    "posix": "uses the operating system",
+    "nt": "uses the operating system",
+    "socket": "uses the network",
+    "_socket": "uses the network",
+    "subprocess": "starts a process",
+    "shutil": "changes files",
+    "tempfile": "makes files",
+    "pathlib": "uses the file system",
+    "urllib.request": "uses the network",
+    "http.client": "uses the network",
+    "sqlite3": "opens a database",
+    "threading": "starts threads",
+    "_thread": "uses threads",
+    "multiprocessing": "starts processes",
+    "asyncio": "runs an event loop",
+    "signal": "handles signals",
+    "random": "is random",
+    "secrets": "is random",
+    "uuid": "is random",
+    "time": "reads the clock",
+    "ctypes": "runs foreign code",
+    "_ctypes": "runs foreign code",
+    "webbrowser": "opens a browser",
+    "select": "waits for files",
+}
+_PURE = {
+    "os": {"fspath", "fsencode", "fsdecode"},
+    "posix": {"fspath"},
+    "random": {"Random"},
+    "pathlib": {"PurePath", "PurePosixPath", "PureWindowsPath"},
+    "time": {"gmtime", "strftime", "struct_time", "mktime", "asctime", "strptime"},
+}
+# Of these modules only the named functions count.
+_ONLY = {"uuid": {"uuid1", "uuid4", "getnode"}, "threading": {"Thread", "start", "Timer", "join"}}
+_EFFECT_NAMES = {
+    "open",
+    "input",
+    "exec",
+    "eval",
+    "compile",
+    "__import__",
+    "breakpoint",
+    "exit",
+    "quit",
+    "now",
+    "today",
+    "utcnow",
+}
+
+
+def check_effect(vm: VM, function: Any) -> None:
+    """Refuse what reaches outside, before it runs."""
+    if vm.allow_effects or function is None:
+        return
+    module = getattr(function, "__module__", None)
+    name = getattr(function, "__name__", "")
+    if module is None:
+        owner = getattr(function, "__self__", None)
+        if isinstance(owner, types.ModuleType):
+            module = owner.__name__
+        elif owner is not None:
+            module = type(owner).__module__
+    if _reads_input(getattr(function, "__self__", None), name):
+        raise CannotFollow(f"'sys.stdin.{name}' waits for input; pass --allow-effects to run it")
+    reason = _EFFECTS.get(str(module))
+    limited = _ONLY.get(str(module))
+    if limited is not None and name not in limited:
+        return
+    if reason is not None and name not in _PURE.get(str(module), ()):
+        raise CannotFollow(f"'{module}.{name}' {reason}; pass --allow-effects to run it")
+    if name in _EFFECT_NAMES and module in ("builtins", "_io", "io", "datetime", "_sitebuiltins", None):
+        raise CannotFollow(f"'{name}' reaches outside the program; pass --allow-effects to run it")
+
+
+def _reads_input(owner: Any, name: str) -> bool:
+    inputs = [s for s in (sys.stdin, sys.__stdin__) if s is not None]
+    inputs += [s.buffer for s in inputs if hasattr(s, "buffer")]
+    return any(owner is s for s in inputs) and (name.startswith("read") or name in ("__next__", "__iter__"))
+
+
+class Guard:
+    """While real code runs, an audit hook stops what the list of modules did not foresee."""
+
+    depth = 0
+    installed = False
+
+    def __init__(self, vm: VM) -> None:
+        self.vm = vm
+
+    def __enter__(self) -> None:
+        if not Guard.installed:
+            Guard.installed = True
+            sys.addaudithook(_audit)
+        if not self.vm.allow_effects:
+            Guard.depth += 1
+
+    def __exit__(self, *exc: object) -> None:
+        if not self.vm.allow_effects:
+            Guard.depth -= 1
+
+
+_AUDITED = (
+    *("socket.", "subprocess.", "shutil.", "ftplib.", "smtplib.", "urllib.", "http.", "sqlite3.", "webbrowser."),
+    *("os.system", "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.exec", "os.fork", "os.spawn", "os.kill"),
+    *("os.posix_spawn", "os.putenv", "os.chmod", "os.truncate"),
+)
+
+
+def _audit(event: str, args: tuple[Any, ...]) -> None:
+    if not Guard.depth:
+        return
+    if event == "open":
+        mode = args[1] if len(args) > 1 else None
+        if isinstance(mode, str) and any(c in mode for c in "wax+"):
+            raise Effect("writes a file")
+    elif event.startswith(_AUDITED):
+        raise Effect(f"does '{event}'")

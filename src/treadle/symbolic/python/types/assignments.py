@@ -1,0 +1,95 @@
+"""The fields of a class by name: where its methods assign to self, what it annotates, its slots."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import textwrap
+import types
+from collections.abc import Iterator
+from typing import Any
+
+
+def slots(cls: type) -> list[str]:
+    names: list[str] = []
+    for base in cls.__mro__:
+        slots = base.__dict__.get("__slots__", ())
+        names.extend([slots] if isinstance(slots, str) else list(slots))
+    private = [f"_{cls.__name__.lstrip('_')}{n}" if n.startswith("__") and not n.endswith("__") else n for n in names]
+    return [n for n in private if n not in ("__dict__", "__weakref__")]
+
+
+def methods(cls: type) -> list[tuple[ast.FunctionDef, Any]]:
+    found = []
+    written = [part for v in vars(cls).values() for part in ((v.fget, v.fset) if isinstance(v, property) else (v,))]
+    for function in written:
+        if not isinstance(function, types.FunctionType) or function.__code__.co_filename.startswith("<"):
+            continue
+        try:
+            node = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        except (OSError, TypeError, SyntaxError, IndexError):
+            continue
+        if isinstance(node, ast.FunctionDef):
+            found.append((node, function))
+    # the constructor decides before other methods do
+    return sorted(found, key=lambda pair: pair[0].name != "__init__")
+
+
+Assignment = ast.Assign | ast.AnnAssign | ast.AugAssign
+
+
+def is_managed(cls: type, name: str) -> bool:
+    """Whether a property or another descriptor written in Python stands for the attribute: it is not a field."""
+    found = cls.__dict__.get(name)
+    return isinstance(found, property) or isinstance(getattr(type(found), "__set__", None), types.FunctionType)
+
+
+def receiver(node: ast.FunctionDef) -> str:
+    parameters = [*node.args.posonlyargs, *node.args.args]
+    return parameters[0].arg if parameters else ""
+
+
+def assignments(node: ast.FunctionDef, base: type) -> Iterator[tuple[str, Assignment, ast.expr | None]]:
+    """Each self.x = value in a method: the name, the statement, the value."""
+    me = receiver(node)
+    for statement in ast.walk(node):
+        if not isinstance(statement, Assignment):
+            continue
+        targets: list[ast.expr]
+        targets = [*statement.targets] if isinstance(statement, ast.Assign) else [statement.target]
+        for target, value in _pairs(targets, statement.value):
+            match target:
+                case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner == me:
+                    if name.startswith("__") and not name.endswith("__"):
+                        name = f"_{base.__name__.lstrip('_')}{name}"
+                    if not is_managed(base, name):
+                        yield name, statement, value
+
+
+def mentioned_fields(cls: type) -> frozenset[str]:
+    """The names of the fields, without their types: what they are may depend on classes that have such fields."""
+    key: Any = cls
+    return _mentioned_fields(key)
+
+
+@functools.cache
+def _mentioned_fields(cls: Any) -> frozenset[str]:
+    names = set(slots(cls))
+    for base in cls.__mro__:
+        if base is not object:
+            names.update(inspect.get_annotations(base))
+            names.update(name for node, _ in methods(base) for name, _, _ in assignments(node, base))
+    return frozenset(names)
+
+
+def _pairs(targets: list[ast.expr], value: ast.expr | None) -> list[tuple[ast.expr, ast.expr | None]]:
+    found: list[tuple[ast.expr, ast.expr | None]] = []
+    for target in targets:
+        if isinstance(target, ast.Tuple | ast.List):
+            values = value.elts if isinstance(value, ast.Tuple | ast.List) else [None] * len(target.elts)
+            if len(values) == len(target.elts):
+                found.extend(zip(target.elts, values, strict=True))
+        else:
+            found.append((target, value))
+    return found
