@@ -35,7 +35,7 @@ def call(vm: VM, function: types.FunctionType, args: list[Any], named: dict[str,
     if name in ("__lt__", "__le__", "__gt__", "__ge__"):
         return _order(vm, owner, name, obj, args[1])
     if name == "__repr__":
-        return strings._dataclass_repr(vm, obj)
+        return strings.dataclass_repr(vm, obj)
     if name == "__hash__":
         raise CannotFollow("the hash of an object")
     return UNHANDLED

@@ -1,25 +1,30 @@
-"""Built-in functions about walking on values that may be unknown: len, iter, next, zip, reversed, range, sorted, ..."""
+"""Built-in functions about walking on values that may be unknown: len, iter, next, zip, reversed, range, sorted, ...
+
+The methods of generators are here too.
+"""
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr
-from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
+from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj
 from treadle.symbolic.ir.machine import Exhausted, Raised
 from treadle.symbolic.path import CannotFollow
-from treadle.symbolic.python.machine import classes
+from treadle.symbolic.python.machine.classes import own_method
 from treadle.symbolic.python.machine.iteration import over_range, over_values, resume
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import list_methods, mappings, open_lists, strings
 from treadle.symbolic.python.values.indexing import range_length
-from treadle.symbolic.python.values.kinds import as_int, exemplar, is_known, is_python, is_string, number_kind
+from treadle.symbolic.python.values.kinds import as_int, exemplar, is_int, is_known, is_string, refusal
+from treadle.symbolic.python.values.table import method, stands_for
 from treadle.symbolic.python.values.values import Generator, Iterator_, Range, View
 
-_MISSING: Any = object()
 
-
+@stands_for(len)
+@method(object, "__len__")
 def length(vm: VM, value: Any) -> Any:
     value = vm.force(value)
     if isinstance(value, ListObj | DictObj):
@@ -33,54 +38,60 @@ def length(vm: VM, value: Any) -> Any:
     if isinstance(value, Range):
         return range_length(vm, value)
     if isinstance(value, InstanceObj):
-        own = classes.special(vm, value, "__len__")
-        if value.payload is not None and not is_python(own):
-            return length(vm, value.payload)
+        own = own_method(vm, value, "__len__", in_python=value.payload is not None)
         if own is not None:
-            result = vm.force(vm.call(vm.attribute(value, "__len__")))
-            if number_kind(result) == "int" and vm.decide(x.lt(as_int(result), 0)):
+            result = vm.force(vm.call(own))
+            if is_int(result) and vm.decide(x.lt(as_int(result), 0)):
                 raise vm.error(ValueError, "__len__() should return >= 0")
             return result
+        if value.payload is not None:
+            return length(vm, value.payload)
         raise vm.error(TypeError, f"object of type '{value.cls.__name__}' has no len()")
-    shown = exemplar(vm, value)
     try:
-        return len(shown)
+        return len(exemplar(vm, value))
     except Exception as error:
         raise vm.host_error(error) from None
 
 
+@stands_for(sorted)
 def _sorted(vm: VM, values: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     return vm.new_list(list_methods.sorted_values(vm, vm.spread(values), vm.force(key), vm.truth_of(reverse)))
 
 
-def _next(vm: VM, iterator: Any, default: Any = _MISSING) -> Any:
+@method(object, "__next__")
+@stands_for(next)
+def _next(vm: VM, iterator: Any, default: Any = MISSING) -> Any:
     iterator = vm.force(iterator)
     try:
         if isinstance(iterator, Generator):
             return resume(vm, iterator)
         if isinstance(iterator, Iterator_):
             return iterator.step()
-        if isinstance(iterator, InstanceObj) and classes.special(vm, iterator, "__next__") is not None:
-            return vm.call(vm.attribute(iterator, "__next__"))
+        own = own_method(vm, iterator, "__next__")
+        if own is not None:
+            return vm.call(own)
         if is_known(iterator) and hasattr(type(iterator), "__next__"):
             return vm.iterate(iterator).step()
     except Exhausted:
-        if default is not _MISSING:
+        if default is not MISSING:
             return default
-        value = iterator.returned if isinstance(iterator, Generator) else None
-        raised = vm.error(StopIteration, *(() if value is None else (value,)))
-        raised.value.fields["value"] = value
-        raise raised from None
+        raise _stop(vm, iterator.returned if isinstance(iterator, Generator) else None) from None
     except Raised as raised:
-        if default is not _MISSING and issubclass(raised.value.cls, StopIteration):
+        if default is not MISSING and issubclass(raised.value.cls, StopIteration):
             return default
         raise
-    shown = exemplar(vm, iterator)
-    raise vm.mimic(lambda: next(shown))
+    raise refusal(vm, next, iterator)
 
 
-def _iter(vm: VM, value: Any, sentinel: Any = _MISSING) -> Any:
-    if sentinel is not _MISSING:
+def _stop(vm: VM, value: Any) -> Raised:
+    raised = vm.error(StopIteration, *(() if value is None else (value,)))
+    raised.value.fields["value"] = value
+    return raised
+
+
+@stands_for(iter)
+def _iter(vm: VM, value: Any, sentinel: Any = MISSING) -> Any:
+    if sentinel is not MISSING:
 
         def step() -> Any:
             item = vm.call(value)
@@ -88,13 +99,22 @@ def _iter(vm: VM, value: Any, sentinel: Any = _MISSING) -> Any:
                 raise Exhausted
             return item
 
-        return Iterator_(step, lambda: False, "callable_iterator")
+        return Iterator_(step, lambda: False)
     forced = vm.force(value)
-    if isinstance(forced, Generator):
-        return forced
-    return vm.iterate(forced)
+    return forced if isinstance(forced, Generator) else vm.iterate(forced)
 
 
+@method(object, "__iter__")
+def _iter_method(vm: VM, value: Any) -> Any:
+    return vm.iterate(value)
+
+
+@method(object, "__init__")
+def _init(vm: VM, value: Any, *args: Any, **named: Any) -> None:
+    """Of what is complete when it is made: numbers, strings, tuples."""
+
+
+@stands_for(zip)
 def _zip(vm: VM, *iterables: Any, strict: Any = False) -> Any:
     sources = [vm.iterate(it) for it in iterables]
     check = vm.truth_of(strict)
@@ -119,7 +139,7 @@ def _zip(vm: VM, *iterables: Any, strict: Any = False) -> Any:
             raise Exhausted
         return tuple(values)
 
-    return Iterator_(step, lambda: any(s.bounded() for s in sources) or not sources, "zip")
+    return Iterator_(step, lambda: any(s.bounded() for s in sources) or not sources)
 
 
 def _zip_error(vm: VM, i: int, how: str) -> Raised:
@@ -127,6 +147,7 @@ def _zip_error(vm: VM, i: int, how: str) -> Raised:
     return vm.error(ValueError, f"zip() argument {i + 1} is {how} than {before}")
 
 
+@stands_for(enumerate)
 def _enumerate(vm: VM, iterable: Any, start: Any = 0) -> Any:
     inner = vm.iterate(iterable)
     position = as_int(vm.force(start))
@@ -137,65 +158,105 @@ def _enumerate(vm: VM, iterable: Any, start: Any = 0) -> Any:
         position = x.add(position, 1)
         return (x.sub(position, 1), value)
 
-    return Iterator_(step, inner.bounded, "enumerate")
+    return Iterator_(step, inner.bounded)
 
 
+@stands_for(map)
 def _mapped(vm: VM, function: Any, *iterables: Any) -> Any:
     sources = [vm.iterate(it) for it in iterables]
 
     def step() -> Any:
-        return vm.call_with(function, [s.step() for s in sources], {})
+        return vm.call(function, *[s.step() for s in sources])
 
-    return Iterator_(step, lambda: any(s.bounded() for s in sources), "map")
+    return Iterator_(step, lambda: any(s.bounded() for s in sources))
 
 
+@stands_for(reversed)
 def _reversed(vm: VM, value: Any) -> Any:
     value = vm.force(value)
-    if isinstance(value, ListObj):
-        return over_values(open_lists.items(vm, value)[::-1], "list_reverseiterator")
-    if isinstance(value, tuple):
-        return over_values(value[::-1])
-    if isinstance(value, str):
-        return over_values(list(value)[::-1])
-    if is_string(value):
-        return over_values(strings.characters(vm, value)[::-1])
     if isinstance(value, Range):
-        size = range_length(vm, value)
-        last = x.add(value.start, x.mul(x.sub(size, 1), value.step))
+        last = x.add(value.start, x.mul(x.sub(range_length(vm, value), 1), value.step))
         return over_range(vm, Range(last, x.sub(value.start, value.step), -value.step))
-    if isinstance(value, DictObj) and not value.keys_only:
-        return over_values([k for k, _ in mappings.entries(vm, value)][::-1])
-    if isinstance(value, View):
-        return over_values(mappings.view_items(vm, value)[::-1])
     if isinstance(value, InstanceObj):
-        if classes.special(vm, value, "__reversed__") is not None:
-            return vm.call(vm.attribute(value, "__reversed__"))
+        own = own_method(vm, value, "__reversed__")
+        if own is not None:
+            return vm.call(own)
+    return over_values(_values_in_order(vm, value)[::-1])
+
+
+def _values_in_order(vm: VM, value: Any) -> list[Any] | tuple[Any, ...]:
+    if isinstance(value, ListObj):
+        return open_lists.items(vm, value)
+    if isinstance(value, tuple):
+        return value
+    if is_string(value):
+        return strings.characters(vm, value)
+    if isinstance(value, DictObj) and not value.keys_only:
+        return [k for k, _ in mappings.entries(vm, value)]
+    if isinstance(value, View):
+        return mappings.view_items(vm, value)
+    if isinstance(value, InstanceObj):
         size = length(vm, value)
-        if isinstance(size, int):
-            return over_values([vm.item(value, i) for i in range(size - 1, -1, -1)])
-        raise CannotFollow("reversed() of an object of unknown length")
-    shown = exemplar(vm, value)
-    raise vm.mimic(lambda: reversed(shown))
+        if not isinstance(size, int):
+            raise CannotFollow("reversed() of an object of unknown length")
+        return [vm.item(value, i) for i in range(size - 1, -1, -1)][::-1]
+    raise refusal(vm, reversed, value)
 
 
+@stands_for(range)
 def _range(vm: VM, *args: Any) -> Any:
     values = []
-    for a in args:
-        a = vm.force(a)
-        if isinstance(a, InstanceObj) and classes.special(vm, a, "__index__") is not None:
-            a = vm.force(vm.call(vm.attribute(a, "__index__")))
-        values.append(a)
-    if not 1 <= len(values) <= 3 or any(number_kind(v) != "int" for v in values):
-        shown = [exemplar(vm, v) for v in values]
-        raise vm.mimic(lambda: range(*shown))
+    for value in map(vm.force, args):
+        own = own_method(vm, value, "__index__")
+        values.append(value if own is None else vm.force(vm.call(own)))
+    if not 1 <= len(values) <= 3 or not all(map(is_int, values)):
+        raise refusal(vm, range, *values)
     numbers = [as_int(v) for v in values]
     if len(numbers) == 1:
         return Range(0, numbers[0], 1)
     step = numbers[2] if len(numbers) == 3 else 1
-    if isinstance(step, Expr):
-        if vm.decide(x.eq(step, 0)):
-            raise vm.error(ValueError, "range() arg 3 must not be zero")
-        step = vm.path.pick([step], "a range with an unknown step")[0]
-    if step == 0:
+    if vm.decide(x.eq(step, 0)):
         raise vm.error(ValueError, "range() arg 3 must not be zero")
+    if isinstance(step, Expr):
+        step = vm.path.pick([step], "a range with an unknown step")[0]
     return Range(numbers[0], numbers[1], step)
+
+
+@method(range, "index")
+def _range_index(vm: VM, value: Range, sought: Any) -> Any:
+    raise CannotFollow("range.index")
+
+
+# --- generators --------------------------------------------------------------------------------------------
+
+
+@method(types.GeneratorType, "send")
+def _send(vm: VM, obj: Generator, value: Any) -> Any:
+    if obj.started and obj.frame.sent:
+        obj.frame.env[obj.frame.sent] = value
+    return _resumed(vm, obj, None)
+
+
+@method(types.GeneratorType, "throw")
+def _throw(vm: VM, obj: Generator, kind: Any, value: Any = None, traceback: Any = None) -> Any:
+    return _resumed(vm, obj, vm.exception(kind if value is None else value, None))
+
+
+def _resumed(vm: VM, obj: Generator, error: Any) -> Any:
+    try:
+        return resume(vm, obj, error)
+    except Exhausted:
+        raise _stop(vm, obj.returned) from None
+
+
+@method(types.GeneratorType, "close")
+def _close(vm: VM, obj: Generator) -> None:
+    if obj.started and not obj.finished:
+        try:
+            resume(vm, obj, vm.error(GeneratorExit).value)
+        except Exhausted:
+            pass
+        except Raised as raised:
+            if not issubclass(raised.value.cls, GeneratorExit | StopIteration):
+                raise
+    obj.finished = True

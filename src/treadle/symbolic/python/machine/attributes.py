@@ -28,6 +28,7 @@ from treadle.symbolic.python.values.values import (
     Generator,
     Iterator_,
     Partial,
+    ProgramValue,
     Range,
     Slice,
     Super,
@@ -69,7 +70,7 @@ def get(vm: VM, obj: Any, name: str) -> Any:
         return _builtin(vm, obj, kind, name)
     if isinstance(obj, int | float | str | bytes | type(None)) and not isinstance(obj, enum.Enum):
         return _builtin(vm, obj, kind, name)
-    if type(obj).__module__ == Slice.__module__:
+    if isinstance(obj, ProgramValue):
         raise CannotFollow(f"the attribute '{name}' of a {type(obj).__name__.lower()}")
     return _host(vm, obj, name)
 
@@ -137,8 +138,8 @@ def _class(vm: VM, cls: type, name: str) -> Any:
     overlay = vm.assigned.get((id(cls), name), MISSING)
     if overlay is not MISSING:
         return overlay
-    on_meta = classes.raw(type(cls), name)
-    raw = classes.raw(cls, name)
+    on_meta = classes.lookup(type(cls), name, MISSING)
+    raw = classes.lookup(cls, name, MISSING)
     if raw is MISSING:
         for base in cls.__mro__:
             overlay = vm.assigned.get((id(base), name), MISSING)
@@ -216,7 +217,7 @@ def _instance(vm: VM, obj: InstanceObj, name: str) -> Any:
 
 def _plain(vm: VM, obj: InstanceObj, name: str) -> Any:
     """object.__getattribute__"""
-    raw = classes.raw(obj.cls, name)
+    raw = classes.lookup(obj.cls, name, MISSING)
     if isinstance(raw, property) or (raw is not MISSING and _is_data_descriptor(raw)):
         return bind(vm, raw, obj, obj.cls)
     if name in obj.fields:
@@ -285,7 +286,7 @@ def _stored(host: Any, name: str) -> Any:
     values = getattr(host, "__dict__", None)
     if isinstance(values, dict) and name in values:
         return values[name]
-    raw = classes.raw(type(host), name)
+    raw = classes.lookup(type(host), name, MISSING)
     if isinstance(raw, types.MemberDescriptorType):
         try:
             return raw.__get__(host)
@@ -373,7 +374,7 @@ def set_(vm: VM, obj: Any, name: str, value: Any) -> None:
 def plain_set(vm: VM, obj: InstanceObj, name: str, value: Any) -> None:
     """object.__setattr__"""
     classes.narrow(vm, obj, name)
-    raw = classes.raw(obj.cls, name)
+    raw = classes.lookup(obj.cls, name, MISSING)
     if isinstance(raw, property):
         if raw.fset is None:
             message = f"property '{name}' of '{obj.cls.__name__}' object has no setter"

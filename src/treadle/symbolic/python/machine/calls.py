@@ -15,13 +15,13 @@ from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import DictObj, FunctionObj, InstanceObj, ListObj
 from treadle.symbolic.ir.machine import Environment, Frame
 from treadle.symbolic.path import CannotFollow
-from treadle.symbolic.python.calls import compiled as builtin_calls
-from treadle.symbolic.python.calls import functions, generated
+from treadle.symbolic.python.calls import compiled, generated
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.contracts import conditions, contracts
 from treadle.symbolic.python.contracts.checks import Guarded
 from treadle.symbolic.python.machine import binding, classes, effects
 from treadle.symbolic.python.machine.vm import NOT_ANSWERED, VM
+from treadle.symbolic.python.values import table
 from treadle.symbolic.python.values.kinds import exemplar, is_known
 from treadle.symbolic.python.values.values import (
     Bound,
@@ -46,7 +46,7 @@ def call(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
     if isinstance(function, Bound):
         return call(vm, function.function, [function.self, *args], named)
     if isinstance(function, BuiltinMethod):
-        return builtin_calls.method(vm, function.self, function.name, args, named)
+        return compiled.call_method(vm, function.self, function.name, args, named)
     if isinstance(function, Partial):
         return call(vm, function.function, [*function.args, *args], {**function.named, **named})
     if isinstance(function, types.FunctionType):
@@ -64,9 +64,8 @@ def call(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
     if isinstance(function, functools.partial):
         return call(vm, function.func, [*map(vm.lift, function.args), *args], {**function.keywords, **named})
     if not callable(function) or isinstance(function, Expr | ListObj | DictObj | tuple):
-        shown = exemplar(vm, function)
-        raise vm.mimic(lambda: shown())
-    return builtin_calls.builtin(vm, function, args, named)
+        raise vm.mimic(exemplar(vm, function))
+    return compiled.builtin(vm, function, args, named)
 
 
 def _unknown_function(vm: VM, function: FunctionObj, args: list[Any], named: dict[str, Any]) -> Any:
@@ -82,9 +81,9 @@ def _unknown_function(vm: VM, function: FunctionObj, args: list[Any], named: dic
 def _host_function(vm: VM, function: types.FunctionType, args: list[Any], named: dict[str, Any]) -> Any:
     if conditions.layer(function):
         return contracts.called(vm, function, args, named)
-    model = functions.model(function)
-    if model is not None:
-        return model(vm, *args, **named)
+    meaning = table.builtin(function)
+    if meaning is not None:
+        return meaning(vm, *args, **named)
     effects.check_effect(vm, function)
     if _better_called(function, args, named):
         return vm.call_real(function, args, named)
@@ -133,9 +132,9 @@ def instantiate(vm: VM, cls: type, args: list[Any], named: dict[str, Any]) -> An
     """cls(*args, **named)"""
     if cls is type and len(args) == 1:
         return classes.python_type(vm, args[0])
-    model = functions.CLASSES.get(cls)
-    if model is not None:
-        return builtin_calls._guarded(vm, cls, model, args, named)
+    meaning = table.builtin(cls)
+    if meaning is not None:
+        return compiled.meant(vm, cls, meaning, args, named)
     meta_call = classes.lookup(type(cls), "__call__")
     if isinstance(cls, enum.EnumType):
         return _enum(vm, cls, args, named)
@@ -175,10 +174,10 @@ def bare(vm: VM, cls: type, args: list[Any], named: dict[str, Any] | None = None
     if holder is not None:
         own_init = isinstance(classes.lookup(cls, "__init__"), types.FunctionType)
         if not own_init and holder is dict:
-            made.payload = functions.CLASSES[dict](vm, *args, **(named or {}))
+            made.payload = table.BUILTINS[dict](vm, *args, **(named or {}))
             return made
         given = [] if own_init and holder in (list, dict, set) else args[:1]
-        made.payload = functions.CLASSES[holder](vm, *given)
+        made.payload = table.BUILTINS[holder](vm, *given)
         return made
     try:
         object.__new__(cls)

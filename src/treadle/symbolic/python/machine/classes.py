@@ -5,8 +5,6 @@ An input object that may belong to several classes is narrowed only when they an
 
 from __future__ import annotations
 
-import functools
-import types
 from typing import Any
 
 from treadle.symbolic.expr import terms as x
@@ -14,26 +12,16 @@ from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import MISSING, DictObj, FunctionObj, InstanceObj, ListObj
 from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.machine.vm import VM
-from treadle.symbolic.python.values.values import (
-    Bound,
-    BuiltinMethod,
-    FunctionValue,
-    Generator,
-    Iterator_,
-    Partial,
-    Range,
-    Slice,
-    Super,
-    View,
-)
+from treadle.symbolic.python.values import kinds
+from treadle.symbolic.python.values.values import ProgramValue
 
 
-def lookup(cls: type, name: str) -> Any:
+def lookup(cls: type, name: str, missing: Any = None) -> Any:
     """The raw class attribute, along the MRO; None if there is none (or it is switched off with None)."""
     for base in cls.__mro__:
         if name in base.__dict__:
             return base.__dict__[name]
-    return None
+    return missing
 
 
 def special(vm: VM, obj: InstanceObj, name: str) -> Any:
@@ -42,20 +30,13 @@ def special(vm: VM, obj: InstanceObj, name: str) -> Any:
     return lookup(obj.cls, name)
 
 
-def raw(cls: type, name: str) -> Any:
-    for base in cls.__mro__:
-        if name in base.__dict__:
-            return base.__dict__[name]
-    return MISSING
-
-
 def narrow(vm: VM, obj: InstanceObj, name: str) -> None:
     """Decide among an input's possible classes as far as they differ in this attribute."""
     if len(obj.classes) == 1:
         return
     groups: list[tuple[Any, Any, list[type]]] = []
     for cls in obj.classes:
-        found, kind = raw(cls, name), vm.field_type(cls, name)
+        found, kind = lookup(cls, name, MISSING), vm.field_type(cls, name)
         for attribute, field, members in groups:
             if attribute is found and field == kind:
                 members.append(cls)
@@ -66,39 +47,30 @@ def narrow(vm: VM, obj: InstanceObj, name: str) -> None:
         vm.heap.split(obj, [tuple(members) for _, _, members in groups])
 
 
+_SORT_TYPES: dict[x.Sort, type] = {x.INT: int, x.BOOL: bool, x.REAL: float, x.STR: str}
+
+
 def python_type(vm: VM, value: Any) -> type:
     """type(value)"""
     value = vm.force(value)
     if isinstance(value, Expr):
-        return {x.INT: int, x.BOOL: bool, x.REAL: float, x.STR: str}[value.sort]
-    if isinstance(value, ListObj):
-        return list
-    if isinstance(value, DictObj):
-        return (frozenset if value.frozen else set) if value.keys_only else dict
+        return _SORT_TYPES[value.sort]
+    if isinstance(value, ListObj | DictObj):
+        kind: type = kinds.builtin_type(value)
+        return kind
     if isinstance(value, InstanceObj):
         if len(value.classes) > 1:
             vm.heap.split(value, [(c,) for c in value.classes])
         return value.cls
     if isinstance(value, FunctionObj):
         raise CannotFollow("the type of a function that is an input")
-    if isinstance(value, Range):
-        return range
-    if isinstance(value, Slice):
-        return slice
-    if isinstance(value, View):
-        return type(getattr({}, value.kind)())
-    if isinstance(value, Super):
-        return super
-    if isinstance(value, FunctionValue):
-        return types.FunctionType
-    if isinstance(value, Bound):
-        return types.MethodType
-    if isinstance(value, BuiltinMethod):
-        return types.BuiltinMethodType
-    if isinstance(value, Generator):
-        return types.GeneratorType
-    if isinstance(value, Iterator_):
-        return type(iter([]))
-    if isinstance(value, Partial):
-        return functools.partial
-    return type(value)
+    return type(value.shown() if isinstance(value, ProgramValue) else value)
+
+
+def own_method(vm: VM, value: Any, name: str, *, in_python: bool = False) -> Any:
+    """The special method of an object of the program, bound; None if its class has none.
+
+    `in_python`: none that is written in Python.
+    """
+    found = special(vm, value, name) if isinstance(value, InstanceObj) else None
+    return None if found is None or (in_python and not kinds.is_python(found)) else vm.attribute(value, name)

@@ -20,13 +20,13 @@ from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.python.values import mappings, open_lists
 from treadle.symbolic.python.values.kinds import (
-    _sort,
     as_int,
     as_real,
     exemplar,
     is_known,
     is_string,
     number_kind,
+    sort_of,
 )
 from treadle.symbolic.python.values.values import Range, View
 
@@ -234,7 +234,7 @@ def identical(vm: VM, a: Any, b: Any) -> Value:
         answer = vm.heap.same(a, b)
         return answer if answer is not NotImplemented else a is b
     if isinstance(a, Expr) or isinstance(b, Expr):
-        same_kind = type(a) is type(b) or _sort(a) is _sort(b)
+        same_kind = type(a) is type(b) or sort_of(a) is sort_of(b)
         known = a if isinstance(a, str) else b
         if same_kind and isinstance(known, str) and not _is_shared(known):
             if not vm.decide(equal(vm, a, b)):

@@ -25,7 +25,7 @@ def _never() -> bool:
     return False
 
 
-def over_values(values: list[Any] | tuple[Any, ...], what: str = "iterator") -> Iterator_:
+def over_values(values: list[Any] | tuple[Any, ...]) -> Iterator_:
     source = iter(values)
 
     def step() -> Any:
@@ -33,7 +33,7 @@ def over_values(values: list[Any] | tuple[Any, ...], what: str = "iterator") -> 
             return value
         raise Exhausted
 
-    return Iterator_(step, _always, what)
+    return Iterator_(step, _always)
 
 
 def iterate(vm: VM, value: Any) -> Iterator_:
@@ -42,19 +42,19 @@ def iterate(vm: VM, value: Any) -> Iterator_:
     if isinstance(value, Iterator_):
         return value
     if isinstance(value, tuple):
-        return over_values(value, "tuple_iterator")
+        return over_values(value)
     if isinstance(value, ListObj):
         return _over_list(vm, value)
     if isinstance(value, Generator):
-        return _over_generator(vm, value)
+        return Iterator_(lambda: resume(vm, value), _never, value)
     if isinstance(value, Range):
         return over_range(vm, value)
     if isinstance(value, DictObj):
         return _over_keys(vm, value)
     if isinstance(value, View):
-        return over_values(mappings.view_items(vm, value), "dict_iterator")
+        return over_values(mappings.view_items(vm, value))
     if isinstance(value, str):
-        return over_values(list(value), "str_iterator")
+        return over_values(list(value))
     if isinstance(value, Expr) and value.sort is x.STR:
         return _over_string(vm, value)
     if isinstance(value, InstanceObj):
@@ -109,7 +109,7 @@ def _over_list(vm: VM, value: ListObj) -> Iterator_:
         position += 1
         return open_lists.read(vm, value, position - 1)
 
-    return Iterator_(step, lambda: not isinstance(value.size(), Expr), "list_iterator")
+    return Iterator_(step, lambda: not isinstance(value.size(), Expr))
 
 
 def _over_string(vm: VM, value: Expr) -> Iterator_:
@@ -122,7 +122,7 @@ def _over_string(vm: VM, value: Expr) -> Iterator_:
         position += 1
         return x.at(value, position - 1)
 
-    return Iterator_(step, _never, "str_iterator")
+    return Iterator_(step, _never)
 
 
 def over_range(vm: VM, value: Range) -> Iterator_:
@@ -138,7 +138,7 @@ def over_range(vm: VM, value: Range) -> Iterator_:
         position = x.add(position, value.step)
         return current
 
-    return Iterator_(step, lambda: known, "range_iterator")
+    return Iterator_(step, lambda: known)
 
 
 def _over_keys(vm: VM, value: DictObj) -> Iterator_:
@@ -157,7 +157,7 @@ def _over_keys(vm: VM, value: DictObj) -> Iterator_:
             return key
         raise Exhausted
 
-    return Iterator_(step, _always, "dict_keyiterator")
+    return Iterator_(step, _always)
 
 
 def resume(vm: VM, generator: Generator, error: Any = None) -> Any:
@@ -183,20 +183,9 @@ def resume(vm: VM, generator: Generator, error: Any = None) -> Any:
     raise Exhausted
 
 
-def _over_generator(vm: VM, generator: Generator) -> Iterator_:
-    made = Iterator_(lambda: resume(vm, generator), _never, "generator")
-    _GENERATORS[id(made)] = (made, generator)
-    return made
-
-
-# an iterator over a generator -> the generator, for `yield from`'s value
-_GENERATORS: dict[int, tuple[Iterator_, Generator]] = {}
-
-
 def returned(iterator: Any) -> Any:
-    """What the generator behind an exhausted iterator returned."""
-    found = _GENERATORS.pop(id(iterator), None)
-    return found[1].returned if found else None
+    """What the generator behind an exhausted iterator returned: the value of `yield from`."""
+    return iterator.generator.returned if iterator.generator is not None else None
 
 
 def _over_instance(vm: VM, value: InstanceObj) -> Iterator_:

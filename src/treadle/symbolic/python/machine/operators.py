@@ -24,7 +24,6 @@ from treadle.symbolic.python.machine.iteration import returned
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import list_methods, mappings, open_lists, sequences, strings
 from treadle.symbolic.python.values.kinds import (
-    _sort,
     as_int,
     as_real,
     exemplar,
@@ -32,6 +31,7 @@ from treadle.symbolic.python.values.kinds import (
     is_python,
     is_string,
     number_kind,
+    sort_of,
 )
 from treadle.symbolic.python.values.values import Range, View
 
@@ -225,7 +225,7 @@ def _in_place(vm: VM, op: str, a: Any, b: Any) -> Any:
         list_methods.extend(vm, a, b)
         return a
     if isinstance(a, ListObj) and op == "*":
-        list_methods.replace(vm, a, binary(vm, "*", a, b))
+        list_methods.replace(vm, a, open_lists.items(vm, binary(vm, "*", a, b)))
         return a
     if isinstance(a, DictObj) and op in ("|", "&", "-", "^") and not a.frozen:
         mappings.update_in_place(vm, op, a, vm.force(b))
@@ -248,7 +248,7 @@ def _in_place(vm: VM, op: str, a: Any, b: Any) -> Any:
 
 
 def zero_check(vm: VM, op: str, divisor: Value, real: bool) -> None:
-    zero: Value = Fraction(0) if isinstance(divisor, Fraction | Expr) and _sort(divisor) is x.REAL else 0
+    zero: Value = Fraction(0) if isinstance(divisor, Fraction | Expr) and sort_of(divisor) is x.REAL else 0
     if vm.decide(x.eq(divisor, zero)):
         one: Any = 1.5 if real else 1
         none: Any = 0.0 if real else 0

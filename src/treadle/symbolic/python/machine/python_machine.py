@@ -18,7 +18,7 @@ from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.contracts import contracts
 from treadle.symbolic.python.machine import attributes, calls, classes, concrete, equality, iteration, operators
 from treadle.symbolic.python.machine.vm import VM
-from treadle.symbolic.python.values import mappings, open_lists, sequences, strings
+from treadle.symbolic.python.values import mappings, open_lists, sequences, str_methods
 from treadle.symbolic.python.values.kinds import exemplar, number_kind
 from treadle.symbolic.python.values.values import Bound, FunctionValue, Slice, Super
 
@@ -216,7 +216,7 @@ class PythonMachine(VM):
         for part in parts:
             if isinstance(part, tuple):
                 value, conversion, spec = (self.operand(frame, p) for p in part)
-                out.append(strings.formatted(self, value, conversion, spec))
+                out.append(str_methods.formatted(self, value, conversion, spec))
             else:
                 out.append(self.operand(frame, part))
         return x.concat(*out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from typing import Any
 
 from treadle.symbolic.expr import terms as x
@@ -10,28 +11,34 @@ from treadle.symbolic.heap.objects import ListObj
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.indexing import as_index, clamped, known_slice, position
 from treadle.symbolic.python.values.kinds import is_known
-from treadle.symbolic.python.values.open_lists import close, items, reshaped, source
+from treadle.symbolic.python.values.open_lists import close, reshaped, source
+from treadle.symbolic.python.values.table import method
 from treadle.symbolic.python.values.values import Slice
 
 
+@method(list, "__init__")
+def _init(vm: VM, obj: ListObj, values: Any = ()) -> None:
+    replace(vm, obj, vm.spread(values))
+
+
+@method(list, "append")
 def append(vm: VM, obj: ListObj, value: Any) -> None:
     obj = reshaped(vm, obj)
     (obj.items if obj.items is not None else obj.tail).append(value)
 
 
+@method(list, "extend")
 def extend(vm: VM, obj: ListObj, values: Any) -> None:
     new = vm.spread(values)
     obj = reshaped(vm, obj)
     (obj.items if obj.items is not None else obj.tail).extend(new)
 
 
-def replace(vm: VM, obj: ListObj, other: ListObj) -> None:
-    obj = reshaped(vm, obj)
-    close(vm, obj)
-    assert obj.items is not None
-    obj.items[:] = items(vm, other)
+def replace(vm: VM, obj: ListObj, values: list[Any]) -> None:
+    close(vm, reshaped(vm, obj))[:] = values
 
 
+@method(list, "pop")
 def pop(vm: VM, obj: ListObj, index: Any = -1, message: str = "pop index out of range") -> Any:
     obj = reshaped(vm, obj)
     size = obj.size()
@@ -62,6 +69,7 @@ def pop(vm: VM, obj: ListObj, index: Any = -1, message: str = "pop index out of 
     return values.pop(where)
 
 
+@method(list, "insert")
 def _insert(vm: VM, obj: ListObj, index: Any, value: Any) -> None:
     obj = reshaped(vm, obj)
     index = as_index(vm, obj, index)
@@ -74,9 +82,9 @@ def _insert(vm: VM, obj: ListObj, index: Any, value: Any) -> None:
     values.insert(index, value)
 
 
+@method(list, "remove")
 def _remove(vm: VM, obj: ListObj, value: Any) -> None:
-    obj = reshaped(vm, obj)
-    values = close(vm, obj)
+    values = close(vm, reshaped(vm, obj))
     for i, own in enumerate(values):
         if vm.decide(vm.equal(own, value)):
             del values[i]
@@ -84,16 +92,21 @@ def _remove(vm: VM, obj: ListObj, value: Any) -> None:
     raise vm.error(ValueError, "list.remove(x): x not in list")
 
 
+def _values(vm: VM, obj: Any) -> list[Any]:
+    return list(obj) if isinstance(obj, tuple) else close(vm, obj)
+
+
+@method(list, "index")
+@method(tuple, "index")
 def _index(vm: VM, obj: Any, value: Any, start: Any = 0, stop: Any = None) -> Any:
-    values = list(obj) if isinstance(obj, tuple) else close(vm, obj)
+    values = _values(vm, obj)
     bounds = known_slice(vm, Slice(start, stop, None), len(values)).indices(len(values))
     for i in range(*bounds):
         if vm.decide(vm.equal(values[i], value)):
             return i
-    what = "tuple.index(x): x not in tuple"
     if isinstance(obj, tuple):
-        raise vm.error(ValueError, what)
-    if isinstance(value, Expr) or not is_known(value):
+        raise vm.error(ValueError, "tuple.index(x): x not in tuple")
+    if not is_known(value):
         raise vm.error(ValueError, NotInList(value))
     raise vm.mimic(lambda: [object()].index(value))
 
@@ -105,28 +118,32 @@ class NotInList:
         self.value = value
 
 
+@method(list, "count")
+@method(tuple, "count")
 def _count(vm: VM, obj: Any, value: Any) -> Any:
     total: Value = 0
-    for own in list(obj) if isinstance(obj, tuple) else close(vm, obj):
+    for own in _values(vm, obj):
         total = x.add(total, x.bool_to_int(vm.equal(own, value)))
     return total
 
 
+@method(list, "reverse")
 def _reverse(vm: VM, obj: ListObj) -> None:
-    obj = reshaped(vm, obj)
-    close(vm, obj).reverse()
+    close(vm, reshaped(vm, obj)).reverse()
 
 
+@method(list, "clear")
 def _clear(vm: VM, obj: ListObj) -> None:
-    obj = reshaped(vm, obj)
-    obj.items = []
+    reshaped(vm, obj).items = []
 
 
+@method(list, "copy")
 def _copy(vm: VM, obj: ListObj) -> ListObj:
     return vm.new_list(list(close(vm, obj)))
 
 
-def _sort(vm: VM, obj: ListObj, key: Any = None, reverse: Any = False) -> None:
+@method(list, "sort")
+def _sort(vm: VM, obj: ListObj, *, key: Any = None, reverse: Any = False) -> None:
     obj = reshaped(vm, obj)
     obj.items = sorted_values(vm, close(vm, obj), key, vm.truth_of(reverse))
 
@@ -137,8 +154,7 @@ def sorted_values(vm: VM, values: list[Any], key: Any, reverse: bool) -> list[An
     for value in values:
         k = value if key is None else vm.call(key, value)
         for i, (other, _) in enumerate(out):
-            smaller = vm.compare("<", other, k) if reverse else vm.compare("<", k, other)
-            if vm.truth_of(smaller):
+            if vm.truth_of(vm.compare("<", other, k) if reverse else vm.compare("<", k, other)):
                 out.insert(i, (k, value))
                 break
         else:
@@ -146,42 +162,38 @@ def sorted_values(vm: VM, values: list[Any], key: Any, reverse: bool) -> list[An
     return [value for _, value in out]
 
 
-LIST_METHODS: dict[str, Any] = {
-    "append": append,
-    "extend": extend,
-    "pop": pop,
-    "insert": _insert,
-    "remove": _remove,
-    "index": _index,
-    "count": _count,
-    "reverse": _reverse,
-    "clear": _clear,
-    "copy": _copy,
-    "sort": _sort,
-}
+# --- deque: its list of values, without the rest that is in its fields ---------------------------------------
 
 
-def _pop_left(vm: VM, obj: ListObj) -> Any:
+def _not_empty(vm: VM, obj: ListObj) -> None:
     if not vm.decide(x.gt(obj.size(), 0)):
         raise vm.error(IndexError, "pop from an empty deque")
+
+
+@method(collections.deque, "popleft")
+def _pop_left(vm: VM, obj: ListObj) -> Any:
+    _not_empty(vm, obj)
     return pop(vm, obj, 0)
 
 
+@method(collections.deque, "pop")
 def _pop_right(vm: VM, obj: ListObj) -> Any:
-    if not vm.decide(x.gt(obj.size(), 0)):
-        raise vm.error(IndexError, "pop from an empty deque")
+    _not_empty(vm, obj)
     return pop(vm, obj)
 
 
+@method(collections.deque, "appendleft")
 def _append_left(vm: VM, obj: ListObj, value: Any) -> None:
     _insert(vm, obj, 0, value)
 
 
+@method(collections.deque, "extendleft")
 def _extend_left(vm: VM, obj: ListObj, values: Any) -> None:
     for value in vm.spread(values):
         _insert(vm, obj, 0, value)
 
 
+@method(collections.deque, "rotate")
 def _rotate(vm: VM, obj: ListObj, n: Any = 1) -> None:
     values = close(vm, obj)
     n = vm.force(n)
@@ -190,14 +202,3 @@ def _rotate(vm: VM, obj: ListObj, n: Any = 1) -> None:
     if values:
         shift = n % len(values)
         values[:] = values[-shift:] + values[:-shift] if shift else values
-
-
-DEQUE_METHODS: dict[str, Any] = {
-    **LIST_METHODS,
-    "pop": _pop_right,
-    "popleft": _pop_left,
-    "appendleft": _append_left,
-    "extendleft": _extend_left,
-    "rotate": _rotate,
-}
-TUPLE_METHODS: dict[str, Any] = {"index": _index, "count": _count}

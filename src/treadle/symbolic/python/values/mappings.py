@@ -14,25 +14,23 @@ from typing import Any
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
+from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.path import BoundReached, CannotFollow, CodePlace
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.machine import classes
 from treadle.symbolic.python.machine.vm import VM
-from treadle.symbolic.python.values.kinds import as_int, exemplar, is_known, number_kind
+from treadle.symbolic.python.values.kinds import as_int, is_int, is_known, number_kind, refusal
 from treadle.symbolic.python.values.open_lists import changed
+from treadle.symbolic.python.values.table import method
 from treadle.symbolic.python.values.values import View
-
-_MISSING: Any = object()
 
 
 def check_key(vm: VM, key: Any) -> None:
     """TypeError for unhashable keys; a hash that decides something is run."""
     key = vm.force(key)
     if isinstance(key, ListObj) or (isinstance(key, DictObj) and not key.frozen):
-        shown = exemplar(vm, key)
-        raise vm.mimic(lambda: hash(shown))
+        raise refusal(vm, hash, key)
     if isinstance(key, tuple):
         for part in key:
             check_key(vm, part)
@@ -148,7 +146,7 @@ def order_of_set(vm: VM, keys: list[Any]) -> None:
         return
     place = vm.path.place
     vm.path.sampled.append(CodePlace(place.file, place.line, "the iteration order of a set"))
-    if not all(number_kind(k) == "int" for k in keys):
+    if not all(map(is_int, keys)):
         # any order will do if the result does not depend on it; the real runs decide
         vm.path.fragile = True
         return
@@ -195,7 +193,7 @@ def remove(vm: VM, obj: DictObj, key: Any, error: type[BaseException] | None) ->
     if entry is None:
         if error is not None:
             raise vm.error(error, vm.force(key))
-        return _MISSING
+        return MISSING
     _drop(obj, entry)
     return entry[1]
 
@@ -220,11 +218,13 @@ def view_items(vm: VM, view: View) -> list[Any]:
 # --- methods ---------------------------------------------------------------------------------------------
 
 
+@method(dict, "get")
 def _get(vm: VM, obj: DictObj, key: Any, default: Any = None) -> Any:
     entry = find(vm, obj, key)
     return default if entry is None else entry[1]
 
 
+@method(dict, "setdefault")
 def _setdefault(vm: VM, obj: DictObj, key: Any, default: Any = None) -> Any:
     entry = find(vm, obj, key)
     if entry is not None:
@@ -233,14 +233,16 @@ def _setdefault(vm: VM, obj: DictObj, key: Any, default: Any = None) -> Any:
     return default
 
 
-def _pop(vm: VM, obj: DictObj, key: Any = _MISSING, default: Any = _MISSING) -> Any:
+@method(dict, "pop")
+@method(set, "pop")
+def _pop(vm: VM, obj: DictObj, key: Any = MISSING, default: Any = MISSING) -> Any:
     changed(vm, obj)
-    if key is _MISSING:
+    if key is MISSING:
         if obj.keys_only:
             return _pop_any(vm, obj)
         raise vm.mimic(lambda: {}.pop())  # type: ignore[call-overload]
-    value = remove(vm, obj, key, KeyError if default is _MISSING else None)
-    return default if value is _MISSING else value
+    value = remove(vm, obj, key, KeyError if default is MISSING else None)
+    return default if value is MISSING else value
 
 
 def _pop_any(vm: VM, obj: DictObj) -> Any:
@@ -253,6 +255,7 @@ def _pop_any(vm: VM, obj: DictObj) -> Any:
     return entry[0]
 
 
+@method(dict, "popitem")
 def _popitem(vm: VM, obj: DictObj) -> Any:
     changed(vm, obj)
     close(vm, obj)
@@ -263,7 +266,9 @@ def _popitem(vm: VM, obj: DictObj) -> Any:
     return tuple(entry)
 
 
-def _update(vm: VM, obj: DictObj, *others: Any, **named: Any) -> None:
+@method(dict, "update")
+@method(set, "update")
+def update(vm: VM, obj: DictObj, /, *others: Any, **named: Any) -> None:
     if len(others) > 1 and not obj.keys_only:
         raise vm.error(TypeError, f"update expected at most 1 argument, got {len(others)}")
     changed(vm, obj)
@@ -294,27 +299,34 @@ def _pair(vm: VM, pair: Any, i: int) -> list[Any]:
     return values
 
 
+@method(dict, "clear")
+@method(set, "clear")
 def _clear(vm: VM, obj: DictObj) -> None:
     changed(vm, obj)
     obj.entries, obj.open, obj.extra, obj.known = [], False, 0, 0
 
 
+@method(dict, "copy")
+@method(set, "copy")
 def copy(vm: VM, obj: DictObj) -> DictObj:
     made = vm.new_dict([[k, v] for k, v in entries(vm, obj)])
     made.keys_only, made.frozen = obj.keys_only, obj.frozen
     return made
 
 
+@method(set, "add")
 def _add(vm: VM, obj: DictObj, value: Any) -> None:
     changed(vm, obj)
     store(vm, obj, value, None)
 
 
+@method(set, "discard")
 def _discard(vm: VM, obj: DictObj, value: Any) -> None:
     changed(vm, obj)
     remove(vm, obj, value, None)
 
 
+@method(set, "remove")
 def _remove(vm: VM, obj: DictObj, value: Any) -> None:
     changed(vm, obj)
     remove(vm, obj, value, KeyError)
@@ -365,7 +377,7 @@ def _set_operation(vm: VM, op: str, left: DictObj, right: DictObj) -> DictObj:
 def update_in_place(vm: VM, op: str, obj: DictObj, other: Any) -> None:
     changed(vm, obj)
     if op == "|":
-        _update(vm, obj, other)
+        update(vm, obj, other)
         return
     made = _set_operation(vm, op, obj, _as_set(vm, other))
     obj.entries, obj.open, obj.extra = made.entries, False, 0
@@ -383,63 +395,65 @@ def compare_sets(vm: VM, op: str, a: Any, b: Any) -> Any:
     return inside
 
 
-def _relation(name: str) -> Any:
-    def relation(vm: VM, obj: DictObj, other: Any) -> Value:
-        right = _as_set(vm, other)
-        if name == "isdisjoint":
-            return all(find(vm, right, k) is None for k, _ in entries(vm, obj))
-        answer: Value = compare_sets(vm, "<=" if name == "issubset" else ">=", obj, right)
-        return answer
-
-    return relation
+@method(dict, "keys")
+def _keys(vm: VM, obj: DictObj) -> View:
+    return View(obj, "keys")
 
 
-def _operation(op: str) -> Any:
-    def operation(vm: VM, obj: DictObj, *others: Any) -> Any:
+@method(dict, "values")
+def _values(vm: VM, obj: DictObj) -> View:
+    return View(obj, "values")
+
+
+@method(dict, "items")
+def _items(vm: VM, obj: DictObj) -> View:
+    return View(obj, "items")
+
+
+@method(dict, "__init__")
+def _init_dict(vm: VM, obj: DictObj, values: Any = (), /, **named: Any) -> None:
+    update(vm, obj, values, **named)
+
+
+@method(set, "__init__")
+def _init_set(vm: VM, obj: DictObj, values: Any = ()) -> None:
+    _clear(vm, obj)
+    update(vm, obj, values)
+
+
+@method(set, "issubset")
+def _is_subset(vm: VM, obj: DictObj, other: Any) -> Value:
+    return compare_sets(vm, "<=", obj, _as_set(vm, other))
+
+
+@method(set, "issuperset")
+def _is_superset(vm: VM, obj: DictObj, other: Any) -> Value:
+    return compare_sets(vm, ">=", obj, _as_set(vm, other))
+
+
+@method(type({}.keys()), "isdisjoint")
+@method(type({}.items()), "isdisjoint")
+@method(set, "isdisjoint")
+def _is_disjoint(vm: VM, obj: Any, other: Any) -> bool:
+    left, right = _as_set(vm, obj), _as_set(vm, other)
+    return all(find(vm, right, k) is None for k, _ in entries(vm, left))
+
+
+def _register_set_operation(op: str, name: str) -> None:
+    @method(set, name)
+    def operation(vm: VM, obj: DictObj, *others: Any) -> DictObj:
         result = copy(vm, obj)
         for other in others:
             result = _set_operation(vm, op, result, _as_set(vm, other))
         return result
 
-    return operation
+    if op != "|":  # set.update is above
+
+        @method(set, f"{name}_update")
+        def update(vm: VM, obj: DictObj, *others: Any) -> None:
+            for other in others:
+                update_in_place(vm, op, obj, other)
 
 
-def _in_place(op: str) -> Any:
-    def operation(vm: VM, obj: DictObj, *others: Any) -> None:
-        for other in others:
-            update_in_place(vm, op, obj, other)
-
-    return operation
-
-
-DICT_METHODS: dict[str, Any] = {
-    "get": _get,
-    "setdefault": _setdefault,
-    "pop": _pop,
-    "popitem": _popitem,
-    "update": _update,
-    "clear": _clear,
-    "copy": copy,
-    "keys": lambda vm, obj: View(obj, "keys"),
-    "values": lambda vm, obj: View(obj, "values"),
-    "items": lambda vm, obj: View(obj, "items"),
-}
-SET_METHODS: dict[str, Any] = {
-    "add": _add,
-    "discard": _discard,
-    "remove": _remove,
-    "pop": _pop,
-    "update": _update,
-    "clear": _clear,
-    "copy": copy,
-    "union": _operation("|"),
-    "intersection": _operation("&"),
-    "difference": _operation("-"),
-    "symmetric_difference": _operation("^"),
-    "difference_update": _in_place("-"),
-    "intersection_update": _in_place("&"),
-    "symmetric_difference_update": _in_place("^"),
-    "issubset": _relation("issubset"),
-    "issuperset": _relation("issuperset"),
-    "isdisjoint": _relation("isdisjoint"),
-}
+for _op, _name in {"|": "union", "&": "intersection", "-": "difference", "^": "symmetric_difference"}.items():
+    _register_set_operation(_op, _name)

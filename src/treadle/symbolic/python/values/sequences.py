@@ -17,6 +17,7 @@ from treadle.symbolic.python.values import list_methods, mappings, strings
 from treadle.symbolic.python.values.indexing import as_index, known_slice, position, range_length
 from treadle.symbolic.python.values.kinds import as_int, exemplar, is_known, is_python, is_string, number_kind
 from treadle.symbolic.python.values.open_lists import changed, close, from_items, items, read, write
+from treadle.symbolic.python.values.table import method
 from treadle.symbolic.python.values.values import Range, Slice
 
 # --- [] --------------------------------------------------------------------------------------------------
@@ -100,6 +101,7 @@ def _host_item(vm: VM, obj: Any, index: Any) -> Any:
     raise vm.mimic(lambda: shown[where])
 
 
+@method(object, "__setitem__")
 def set_item(vm: VM, obj: Any, index: Any, value: Any) -> None:
     """obj[index] = value"""
     obj = vm.force(obj)
@@ -132,6 +134,7 @@ def operators_set(shown: Any) -> None:
     shown[0] = 0
 
 
+@method(object, "__delitem__")
 def delete_item(vm: VM, obj: Any, index: Any) -> None:
     """del obj[index]"""
     obj = vm.force(obj)

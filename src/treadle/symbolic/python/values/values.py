@@ -6,6 +6,7 @@ scalars are `Expr`; unknown references `UnknownRef`; mutable objects `Obj` (symb
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,8 +15,26 @@ from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.ir.machine import Environment, Frame
 
 
+def _a_function() -> None:
+    """What a function of the program looks like to Python's error messages."""
+
+
+class ProgramValue:
+    """A value of the program that the host has no object for."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def shown(self) -> Any:
+        """A real value of the same type: Python's error messages name the type only."""
+        return _a_function
+
+    def parts(self) -> tuple[Any, ...]:
+        """The values that a value made of others is made of, as its constructor takes them."""
+        return tuple(getattr(self, name) for name in self.__slots__)
+
+
 @dataclass(slots=True, eq=False)
-class FunctionValue:
+class FunctionValue(ProgramValue):
     """A Python function with its code: from a real function object, or made by the running program."""
 
     code: ir.CompiledFunction
@@ -32,65 +51,89 @@ class FunctionValue:
 
 
 @dataclass(slots=True, eq=False)
-class Bound:
+class Bound(ProgramValue):
     """A method bound to an object: a real function, a FunctionValue or any callable, with self."""
 
     function: Any
     self: Any
 
+    def shown(self) -> Any:
+        return ProgramValue().shown
+
 
 @dataclass(slots=True, eq=False)
-class BuiltinMethod:
+class BuiltinMethod(ProgramValue):
     """A method of a built-in type, bound: 'abc'.upper."""
 
     self: Any
     name: str
 
+    def shown(self) -> Any:
+        return "".upper
+
 
 @dataclass(slots=True, eq=False)
-class Super:
+class Super(ProgramValue):
     after: type
     obj: Any
 
+    def shown(self) -> Any:
+        return super(int, 1)
+
 
 @dataclass(slots=True, eq=False)
-class Range:
+class Range(ProgramValue):
     start: Any
     stop: Any
     step: int
 
+    def shown(self) -> Any:
+        return range(1)
+
 
 @dataclass(slots=True, eq=False)
-class Slice:
+class Slice(ProgramValue):
     start: Any
     stop: Any
     step: Any
 
+    def shown(self) -> Any:
+        return slice(1)
+
 
 @dataclass(slots=True, eq=False)
-class View:
+class View(ProgramValue):
     """dict.keys(), .values() or .items(), live on its dict."""
 
     source: Any
     kind: str
 
+    def shown(self) -> Any:
+        return getattr({}, self.kind)()
 
-class Iterator_:
+
+class Iterator_(ProgramValue):
     """An iterator of the program: `step()` gives the next value or raises `Exhausted`.
 
-    `bounded`: the number of rounds is known, so a loop over it ends by itself.
+    `bounded`: the number of rounds is known, so a loop over it ends by itself. `generator`: what it walks over, if
+    that is a generator.
     """
 
-    __slots__ = ("bounded", "step", "what")
+    __slots__ = ("bounded", "generator", "step")
 
-    def __init__(self, step: Callable[[], Any], bounded: Callable[[], bool], what: str = "iterator") -> None:
+    def __init__(
+        self, step: Callable[[], Any], bounded: Callable[[], bool], generator: Generator | None = None
+    ) -> None:
         self.step = step
         self.bounded = bounded
-        self.what = what
+        self.generator = generator
+
+    def shown(self) -> Any:
+        return iter([])
 
 
 @dataclass(slots=True, eq=False)
-class Generator:
+class Generator(ProgramValue):
     """A generator: a frame that stops at each yield."""
 
     frame: Frame
@@ -98,11 +141,17 @@ class Generator:
     started: bool = False
     returned: Any = None
 
+    def shown(self) -> Any:
+        return (nothing for nothing in [None])
+
 
 @dataclass(slots=True, eq=False)
-class Partial:
+class Partial(ProgramValue):
     """functools.partial"""
 
     function: Any
     args: tuple[Any, ...]
     named: dict[str, Any]
+
+    def shown(self) -> Any:
+        return functools.partial(int)
