@@ -20,7 +20,7 @@ from treadle.symbolic.python.contracts.checks import Guarded, is_guarded
 from treadle.symbolic.python.machine import classes, effects
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.types.fields import field_names, sets_by_name
-from treadle.symbolic.python.values.kinds import as_int, exemplar, is_known
+from treadle.symbolic.python.values.kinds import as_int, is_known, refusal
 from treadle.symbolic.python.values.values import (
     Bound,
     BuiltinMethod,
@@ -90,8 +90,7 @@ def _builtin(vm: VM, obj: Any, kind: type, name: str) -> Any:
         if not callable(getattr(kind, name)):
             raise CannotFollow(f"the attribute '{name}' of a {kind.__name__}")
         return BuiltinMethod(obj, name)
-    shown = exemplar(vm, obj)
-    raise vm.mimic(lambda: getattr(shown, name))
+    raise refusal(vm, getattr, obj, name)
 
 
 def _function(vm: VM, obj: FunctionValue, name: str) -> Any:
@@ -365,10 +364,9 @@ def set_(vm: VM, obj: Any, name: str, value: Any) -> None:
         return
     if isinstance(obj, FunctionValue | Bound | Partial):
         raise CannotFollow("setting an attribute of a function")
-    shown = exemplar(vm, obj)
     if is_known(obj) and not isinstance(obj, int | float | str | bytes | tuple | type(None)):
         raise CannotFollow(f"setting an attribute of a {type(obj).__name__} object")
-    raise vm.mimic(lambda: setattr(shown, name, None))
+    raise refusal(vm, setattr, obj, name, None)
 
 
 def plain_set(vm: VM, obj: InstanceObj, name: str, value: Any) -> None:
@@ -423,6 +421,5 @@ def delete(vm: VM, obj: Any, name: str) -> None:
             return
         raise missing(vm, obj, name)
     if obj is None or isinstance(obj, Expr | ListObj | DictObj | int | str | tuple):
-        shown = exemplar(vm, obj)
-        raise vm.mimic(lambda: delattr(shown, name))
+        raise refusal(vm, delattr, obj, name)
     raise CannotFollow("deleting an attribute of something that is not an object")

@@ -7,6 +7,7 @@ at any more, because the answer is already clear, is not looked at here either.
 from __future__ import annotations
 
 import inspect
+import operator
 from fractions import Fraction
 from typing import Any
 
@@ -16,16 +17,18 @@ from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.machine import classes
+from treadle.symbolic.python.machine.classes import own_method
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.python.values import mappings, open_lists
 from treadle.symbolic.python.values.kinds import (
     as_int,
     as_real,
-    exemplar,
+    is_int,
     is_known,
     is_string,
     number_kind,
+    refusal,
     sort_of,
 )
 from treadle.symbolic.python.values.values import Range, View
@@ -72,9 +75,9 @@ def _instance_truth(vm: VM, value: InstanceObj) -> Value:
     if holds and classes.special(vm, value, "__bool__") is None:
         return truth(vm, value.payload)
     for name in ("__bool__", "__len__"):
-        if classes.special(vm, value, name) is not None:
-            answer = vm.call(vm.attribute(value, name))
-            return truth(vm, answer)
+        own = own_method(vm, value, name)
+        if own is not None:
+            return truth(vm, vm.call(own))
     return True
 
 
@@ -257,8 +260,7 @@ def contains(vm: VM, item: Any, container: Any) -> Value:
     if is_string(container):
         item = vm.force(item)
         if not is_string(item):
-            shown = exemplar(vm, item)
-            raise vm.mimic(lambda: shown in "a")
+            raise refusal(vm, operator.contains, "a", item)
         return x.contains(container, item)
     if isinstance(container, DictObj):
         mappings.check_key(vm, item)
@@ -268,14 +270,13 @@ def contains(vm: VM, item: Any, container: Any) -> Value:
             return mappings.find(vm, container.source, item) is not None
         return _member(vm, item, mappings.view_items(vm, container))
     if isinstance(container, Range):
-        return _in_range(vm, vm.force(item), container)
+        return _in_range(vm.force(item), container)
     if isinstance(container, InstanceObj):
-        if classes.special(vm, container, "__contains__") is not None and not (
-            isinstance(container.payload, tuple | ListObj | DictObj)
-        ):
-            return truth(vm, vm.call(vm.attribute(container, "__contains__"), item))
         if isinstance(container.payload, tuple | ListObj | DictObj):
             return contains(vm, item, container.payload)
+        own = own_method(vm, container, "__contains__")
+        if own is not None:
+            return truth(vm, vm.call(own, item))
     if isinstance(container, tuple):
         return _member(vm, item, list(container))
     if isinstance(container, ListObj):
@@ -290,8 +291,7 @@ def contains(vm: VM, item: Any, container: Any) -> Value:
         if isinstance(container, bytes):
             raise CannotFollow("an unknown value in bytes")
     if container is None or isinstance(container, Expr | int | float):
-        shown, sought = exemplar(vm, container), exemplar(vm, item)
-        raise vm.mimic(lambda: sought in shown)
+        raise refusal(vm, operator.contains, container, item)
     return _member(vm, item, vm.spread(vm.iterate(container)))
 
 
@@ -307,8 +307,8 @@ def _member(vm: VM, item: Any, values: list[Any]) -> Value:
     return x.or_(*parts)
 
 
-def _in_range(vm: VM, item: Any, value: Range) -> Value:
-    if number_kind(item) != "int":
+def _in_range(item: Any, value: Range) -> Value:
+    if not is_int(item):
         return False
     item = as_int(item)
     low, high = (value.start, value.stop) if value.step > 0 else (x.add(value.stop, 1), x.add(value.start, 1))

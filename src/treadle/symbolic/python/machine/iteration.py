@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import itertools
 from typing import Any
 
 from treadle.symbolic.expr import terms as x
@@ -11,9 +12,10 @@ from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
 from treadle.symbolic.ir.machine import Exhausted, Raised, Yielded
 from treadle.symbolic.path import BoundReached, CannotFollow
 from treadle.symbolic.python.machine import classes
+from treadle.symbolic.python.machine.classes import own_method
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import mappings, open_lists
-from treadle.symbolic.python.values.kinds import exemplar
+from treadle.symbolic.python.values.kinds import refusal
 from treadle.symbolic.python.values.values import Generator, Iterator_, Range, View
 
 
@@ -59,15 +61,14 @@ def iterate(vm: VM, value: Any) -> Iterator_:
         return _over_string(vm, value)
     if isinstance(value, InstanceObj):
         holds = isinstance(value.payload, tuple | ListObj | DictObj)
-        if holds and classes.special(vm, value, "__iter__") in _builtin_iters():
+        if holds and classes.special(vm, value, "__iter__") in _BUILTIN_ITERS:
             return vm.iterate(value.payload)
         return _over_instance(vm, value)
     if isinstance(value, enum.EnumType):
         members: list[Any] = list(value)
         return over_values(members)
     if value is None or isinstance(value, Expr | int | float) or not hasattr(type(value), "__iter__"):
-        shown = exemplar(vm, value)
-        raise vm.mimic(lambda: iter(shown))
+        raise refusal(vm, iter, value)
     return _over_host(vm, value)
 
 
@@ -93,8 +94,7 @@ def spread(vm: VM, value: Any) -> list[Any]:
             raise BoundReached("depth", vm.path.place)
 
 
-def _builtin_iters() -> tuple[Any, ...]:
-    return (tuple.__iter__, list.__iter__, dict.__iter__, set.__iter__)
+_BUILTIN_ITERS = (tuple.__iter__, list.__iter__, dict.__iter__, set.__iter__)
 
 
 def _over_list(vm: VM, value: ListObj) -> Iterator_:
@@ -189,36 +189,26 @@ def returned(iterator: Any) -> Any:
 
 
 def _over_instance(vm: VM, value: InstanceObj) -> Iterator_:
-    if classes.special(vm, value, "__iter__") is not None:
-        inner = vm.force(vm.call(vm.attribute(value, "__iter__")))
+    own = own_method(vm, value, "__iter__")
+    if own is not None:
+        inner = vm.force(vm.call(own))
         if not (isinstance(inner, InstanceObj) and classes.special(vm, inner, "__next__")):
-            return vm.iterate(inner)
-
-        def advance() -> Any:
-            try:
-                return vm.call(vm.attribute(inner, "__next__"))
-            except Raised as raised:
-                if isinstance(raised.value, InstanceObj) and issubclass(raised.value.cls, StopIteration):
-                    raise Exhausted from None
-                raise
-
-        return Iterator_(advance, _never)
+            return iterate(vm, inner)
+        return Iterator_(lambda: _until(vm, StopIteration, inner, "__next__"), _never)
     if classes.special(vm, value, "__getitem__") is not None:
-        position = 0
+        places = itertools.count()
+        return Iterator_(lambda: _until(vm, IndexError, value, "__getitem__", next(places)), _never)
+    raise refusal(vm, iter, value)
 
-        def by_index() -> Any:
-            nonlocal position
-            position += 1
-            try:
-                return vm.call(vm.attribute(value, "__getitem__"), position - 1)
-            except Raised as raised:
-                if issubclass(raised.value.cls, IndexError):
-                    raise Exhausted from None
-                raise
 
-        return Iterator_(by_index, _never)
-    shown = exemplar(vm, value)
-    raise vm.mimic(lambda: iter(shown))
+def _until(vm: VM, end: type[Exception], obj: InstanceObj, name: str, *args: Any) -> Any:
+    """The next value of an object that raises an exception after the last."""
+    try:
+        return vm.call(vm.attribute(obj, name), *args)
+    except Raised as raised:
+        if issubclass(raised.value.cls, end):
+            raise Exhausted from None
+        raise
 
 
 def _over_host(vm: VM, value: Any) -> Iterator_:

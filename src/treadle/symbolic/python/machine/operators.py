@@ -19,6 +19,7 @@ from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Unknown
 from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.machine import classes
+from treadle.symbolic.python.machine.classes import own_method
 from treadle.symbolic.python.machine.equality import contains, equal, identical, right_first, truth
 from treadle.symbolic.python.machine.iteration import returned
 from treadle.symbolic.python.machine.vm import VM
@@ -30,49 +31,21 @@ from treadle.symbolic.python.values.kinds import (
     is_known,
     is_python,
     is_string,
+    is_truth_value,
     number_kind,
+    refusal,
     sort_of,
 )
 from treadle.symbolic.python.values.values import Range, View
 
-HOST: dict[str, Callable[..., Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-    "<<": operator.lshift,
-    ">>": operator.rshift,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "@": operator.matmul,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "neg": operator.neg,
-    "pos": operator.pos,
-    "invert": operator.invert,
-}
-_DUNDER = {
-    "+": "add",
-    "-": "sub",
-    "*": "mul",
-    "/": "truediv",
-    "//": "floordiv",
-    "%": "mod",
-    "**": "pow",
-    "<<": "lshift",
-    ">>": "rshift",
-    "&": "and",
-    "|": "or",
-    "^": "xor",
-    "@": "matmul",
-}
+_BINARY = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow"}
+_BINARY |= {"<<": "lshift", ">>": "rshift", "&": "and", "|": "or", "^": "xor", "@": "matmul"}
 _COMPARE = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+_UNARY = {"neg": "neg", "pos": "pos", "invert": "invert"}
+# Python's own function for each operator
+HOST: dict[str, Callable[..., Any]] = {
+    op: getattr(operator, f"__{name}__") for op, name in (_BINARY | _COMPARE | _UNARY).items()
+}
 _MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 # x ** n is multiplied out up to here; beyond, values are picked
 MOST_POWER = 6
@@ -100,13 +73,12 @@ def _check_manager(vm: VM, value: Any) -> None:
     """with value: raises when the value is no context manager."""
     value = vm.force(value)
     if value is None or isinstance(value, Expr | ListObj | DictObj | tuple) or number_kind(value) or is_string(value):
-        shown = exemplar(vm, value)
+        raise refusal(vm, _enter, value)
 
-        def fail() -> None:
-            with shown:
-                pass
 
-        raise vm.mimic(fail)
+def _enter(manager: Any) -> None:
+    with manager:
+        pass
 
 
 # --- unary -----------------------------------------------------------------------------------------------
@@ -125,17 +97,17 @@ def unary(vm: VM, op: str, value: Any) -> Any:
         value = vm.force(value)
         return isinstance(value, DictObj) and not value.keys_only
     value = vm.force(value)
-    if isinstance(value, InstanceObj) and classes.special(vm, value, f"__{op}__") is not None:
-        return vm.call(vm.attribute(value, f"__{op}__"))
+    own = own_method(vm, value, f"__{op}__")
+    if own is not None:
+        return vm.call(own)
     kind = number_kind(value) if isinstance(value, Expr) else None
     if kind == "int":
         number = as_int(value)
         return number if op == "pos" else x.neg(number) if op == "neg" else x.sub(-1, number)
     if kind == "float" and op != "invert":
         return value if op == "pos" else x.rneg(value)
-    shown = exemplar(vm, value)
     try:
-        return HOST[op](shown if not is_known(value) else value)
+        return HOST[op](value if is_known(value) else exemplar(vm, value))
     except Exception as error:
         raise vm.host_error(error) from None
 
@@ -151,10 +123,7 @@ def binary(vm: VM, op: str, a: Any, b: Any) -> Any:
         return _dunder(vm, op, a, b)
     left, right = number_kind(a), number_kind(b)
     if left and right:
-        both_bools = op in "&|^" and all(
-            isinstance(v, bool) or (isinstance(v, Expr) and v.sort is x.BOOL) for v in (a, b)
-        )
-        if both_bools:
+        if op in "&|^" and is_truth_value(a) and is_truth_value(b):
             return {"&": x.and_(a, b), "|": x.or_(a, b), "^": x.not_(x.eq(a, b))}[op]
         if left == right == "int":
             return _integers(vm, op, as_int(a), as_int(b))
@@ -196,7 +165,7 @@ def _refused(vm: VM, op: str, a: Any, b: Any) -> Any:
 
 
 def _dunder(vm: VM, op: str, a: Any, b: Any) -> Any:
-    name = _DUNDER[op]
+    name = _BINARY[op]
     tries = [(a, f"__{name}__", b), (b, f"__r{name}__", a)]
     if isinstance(a, InstanceObj) and isinstance(b, InstanceObj) and a.cls is not b.cls and issubclass(b.cls, a.cls):
         tries.reverse()
@@ -230,12 +199,11 @@ def _in_place(vm: VM, op: str, a: Any, b: Any) -> Any:
     if isinstance(a, DictObj) and op in ("|", "&", "-", "^") and not a.frozen:
         mappings.update_in_place(vm, op, a, vm.force(b))
         return a
-    if isinstance(a, InstanceObj):
-        method = f"__i{_DUNDER[op]}__"
-        if classes.special(vm, a, method) is not None:
-            answer = vm.call(vm.attribute(a, method), b)
-            if answer is not NotImplemented:
-                return answer
+    own = own_method(vm, a, f"__i{_BINARY[op]}__")
+    if own is not None:
+        answer = vm.call(own, b)
+        if answer is not NotImplemented:
+            return answer
     try:
         return binary(vm, op, a, b)
     except Raised as raised:
@@ -349,7 +317,7 @@ def _reals(vm: VM, op: str, a: Any, b: Any) -> Any:
         for _ in range(int(b)):
             result = x.rmul(result, left)
         return result
-    if op in ("**",):
+    if op == "**":
         return _picked(vm, op, left, right)
     return _refused(vm, op, a, b)
 
@@ -468,7 +436,8 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
 
 
 def _not_equal(vm: VM, a: Any, b: Any) -> Value:
-    a_forced = vm.force(a) if not (b is None or isinstance(b, UnknownRef)) else a
-    if isinstance(a_forced, InstanceObj) and is_python(classes.special(vm, a_forced, "__ne__")):
-        return truth(vm, vm.call(vm.attribute(a_forced, "__ne__"), b))
+    forced = vm.force(a) if not (b is None or isinstance(b, UnknownRef)) else a
+    own = own_method(vm, forced, "__ne__", in_python=True)
+    if own is not None:
+        return truth(vm, vm.call(own, b))
     return x.not_(equal(vm, a, b))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.heap.objects import InstanceObj
 from treadle.symbolic.path import CannotFollow
-from treadle.symbolic.python.machine import classes
+from treadle.symbolic.python.machine.classes import own_method
 from treadle.symbolic.python.machine.vm import VM
-from treadle.symbolic.python.values.kinds import as_int, exemplar, number_kind
+from treadle.symbolic.python.values.kinds import as_int, is_int, refusal
 from treadle.symbolic.python.values.values import Range, Slice
 
 
@@ -27,12 +27,12 @@ def position(vm: VM, index: Any, size: Value, message: str) -> Value:
 
 def as_index(vm: VM, container: Any, index: Any) -> Any:
     index = vm.force(index)
-    if isinstance(index, InstanceObj) and classes.special(vm, index, "__index__") is not None:
-        index = vm.call(vm.attribute(index, "__index__"))
-    if number_kind(index) == "int":
+    own = own_method(vm, index, "__index__")
+    if own is not None:
+        index = vm.call(own)
+    if is_int(index):
         return as_int(index)
-    shown, wrong = exemplar(vm, container), exemplar(vm, index)
-    raise vm.mimic(lambda: shown[wrong])
+    raise refusal(vm, operator.getitem, container, index)
 
 
 def range_length(vm: VM, value: Range) -> Value:
@@ -48,12 +48,7 @@ def known_slice(vm: VM, index: Slice, size: int) -> slice:
     step = parts[2]
     if isinstance(step, Expr):
         raise CannotFollow("a slice with an unknown step")
-    bounds: list[Any] = []
-    for part in parts[:2]:
-        if isinstance(part, Expr):
-            bounds.append(clamped(vm, part, size))
-        else:
-            bounds.append(part)
+    bounds = [clamped(vm, part, size) if isinstance(part, Expr) else part for part in parts[:2]]
     try:
         made = slice(bounds[0], bounds[1], step)
         made.indices(size)
