@@ -22,9 +22,9 @@ if TYPE_CHECKING:  # the same names for editors and type checkers
     from treadle.core.result import Verdict as Verdict
     from treadle.doors.class_.follow import follow as follow
     from treadle.doors.explore.check import check as check
-    from treadle.doors.explore.check import replay as replay
     from treadle.doors.explore.decorator import explore as explore
     from treadle.doors.explore.decorator import parallel as parallel
+    from treadle.doors.explore.replay import replay as replay
     from treadle.doors.unit.suite import Suite as Suite
     from treadle.doors.unit.suite import unit as unit
     from treadle.messages.execution import handlers_changed as handlers_changed
@@ -38,7 +38,7 @@ _PUBLIC: dict[str, str] = {
     "check": "treadle.doors.explore.check",
     "explore": "treadle.doors.explore.decorator",
     "parallel": "treadle.doors.explore.decorator",
-    "replay": "treadle.doors.explore.check",
+    "replay": "treadle.doors.explore.replay",
     "follow": "treadle.doors.class_.follow",
     "order": "treadle.messages.order",
     "OrderNotKept": "treadle.messages.order",

@@ -10,6 +10,7 @@ from treadle.classes.interleavings import Witness
 from treadle.classes.sequences import PRUNINGS
 from treadle.classes.subject import Subject
 from treadle.core.result import Step, Verdict
+from treadle.core.trail import Trail
 
 
 @dataclass
@@ -49,6 +50,7 @@ class Fault:
     racy: bool = True  # does the execution hold two conflicting accesses without a common lock?
     found_after: float = 0.0
     found_in_test: int = 0
+    trail: Trail | None = None  # the schedule, as it was found; its target is the class
     replay: str = ""
     test: str = ""
 

@@ -13,6 +13,7 @@ from treadle.cli.extra import with_extra
 from treadle.core.errors import UsageError
 from treadle.core.result import Result
 from treadle.core.trail import Trail
+from treadle.doors.replay import replayer_of, test_from_here
 from treadle.pytest_plugin import Campaign
 from treadle.report import console, store
 
@@ -27,16 +28,19 @@ def command(trail: str, as_json: bool) -> int:
     still there. Exit code 0: the same schedule no longer fails.
     """
     saved = read(trail)
-    if saved.door == "actor":
-        models = with_extra("replay " + saved.target, "treadle.doors.actor.models")
-        return _report(models.replay_model(_here(saved.target, saved.target), saved), as_json)
+    replayer = with_extra("replay " + saved.target, replayer_of(saved))
+    return _report(replayer.replay_trail(saved, run_test), as_json)
+
+
+def run_test(saved: Trail) -> Result:
+    """The test of a trail as pytest runs it, with its fixtures and parameters, along the trail."""
     campaign = Campaign(replay=str(saved))
     campaign.options = {name: saved.settings[name] for name in ("instrument", "timeouts") if name in saved.settings}
-    outcome = collect.run(collect.Target(find(saved.target)), campaign)
+    outcome = collect.run(collect.Target(test_from_here(saved.target)), campaign)
     if not campaign.results:
         why = "; ".join(reason for _, reason in outcome.skipped) or "pytest did not run it"
         raise UsageError(f"{saved.target} was not run: {why}")
-    return _report(campaign.results[0], as_json)
+    return campaign.results[0]
 
 
 def _report(result: Result, as_json: bool) -> int:
@@ -55,22 +59,3 @@ def read(text: str) -> Trail:
             raise UsageError(f"there is no replay file '{text}'")
         return store.load(path)
     return Trail.parse(text)
-
-
-def find(target: str) -> str:
-    """The test of a trail, seen from here: targets are written from the root of the project."""
-    path, mark, names = target.partition("::")
-    if not mark:
-        raise UsageError(
-            f"this trail belongs to '{target}', which is not a test in a file; "
-            "replay it where it was found, with treadle.replay(string, function)"
-        )
-    return f"{_here(path, target)}::{names}"
-
-
-def _here(path: str, target: str) -> str:
-    """The file of a target, seen from here."""
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        if os.path.isfile(folder / path):
-            return str(folder / path) if folder != Path.cwd() else path
-    raise UsageError(f"this trail belongs to {target}, but there is no file '{path}' here or in a folder above")

@@ -192,7 +192,8 @@ def set_up(item: pytest.Function) -> None:
 def explore_item(item: pytest.Function) -> None:
     """Run one test under every schedule, and tell pytest how it went."""
     __tracebackhide__ = True
-    from treadle.doors.explore.check import check, replay
+    from treadle.doors.explore.check import check
+    from treadle.doors.explore.replay import replay
     from treadle.pytest_plugin.body import Body
 
     campaign = item.config.stash[CAMPAIGN]

@@ -1,4 +1,5 @@
-"""Following a known execution: step by step as a list of strands (for shrinking), or along a trail (for replay)."""
+"""Following a known execution: step by step as a list of strands (for shrinking), or along a trail (for replay); and
+the trail of an execution that was followed."""
 
 from __future__ import annotations
 
@@ -135,3 +136,40 @@ class FollowTrail(_Once):
     def _unfit(self, run: Any, turn: StrandRuns, why: str) -> None:
         self.mismatch = f"strand {turn.strand} {why}"
         run.stop_reason = "unfit"
+
+
+def strand_runs(run: Any, shown: FollowSteps) -> tuple[StrandRuns, ...]:
+    """The choices of a recorded execution, for a trail: each run of one strand, and what it was interrupted before.
+
+    The execution must have recorded its details, and have been run along `shown`.
+    """
+    steps = run.detail or []
+    found: list[StrandRuns] = []
+    counts: dict[tuple[str, str, str, str], int] = {}
+    for number, step in enumerate(steps):
+        key = (step.strand, step.operation, step.object, step.function)
+        counts[key] = counts.get(key, 0) + 1
+        if number + 1 == len(steps) or steps[number + 1].strand == step.strand:
+            continue
+        found.append(StrandRuns(step.strand, _interrupted(run, shown, number, counts)))
+    if steps:
+        found.append(StrandRuns(steps[-1].strand))
+    return tuple(found)
+
+
+def _interrupted(
+    run: Any, shown: FollowSteps, number: int, counts: dict[tuple[str, str, str, str], int]
+) -> Stop | None:
+    """What the strand of this step would have done next, if it could have gone on."""
+    steps = run.detail or []
+    strand = steps[number].strand
+    if number + 1 not in shown.preempted:
+        return None
+    later = next((step for step in steps[number + 1 :] if step.strand == strand), None)
+    if later is None:
+        pending = next((s.step for s in run.strands if s.treadle_name == strand), None)
+        if pending is None:
+            return None
+        later = pending
+    nth = counts.get((strand, later.operation, later.object, later.function), 0) + 1
+    return Stop(later.operation, later.object, later.function, nth)

@@ -54,6 +54,7 @@ class Loom:
         most_steps: int = MOST_STEPS,
         patience: float = PATIENCE,
         skip_private: bool = False,
+        shared: Iterable[str] | None = None,
     ) -> None:
         if timeouts not in ("idle", "any"):
             raise UsageError(f"timeouts must be 'idle' or 'any', not {timeouts!r}")
@@ -65,7 +66,9 @@ class Loom:
         self.most_steps = most_steps
         self.watch = Watch(patience)
         self.indexes: dict[str, int] = {"main": 0}
-        self.shared: set[str] | None = set() if skip_private else None
+        # Names of the objects that several strands touch, found out as executions show them (skip_private) or known
+        # from the search that recorded a trail (shared): the others are no points. None: every access is a point.
+        self.shared: set[str] | None = set(shared) if shared is not None else set() if skip_private else None
         self.executions = 0
         self.atomic: set[str] = set()
         self._stack = ExitStack()

@@ -38,6 +38,7 @@ from treadle.core.choice import TaskChosen
 from treadle.core.errors import UsageError
 from treadle.core.result import Finding, Result, Step, Verdict
 from treadle.core.trail import Trail
+from treadle.doors.replay import file_from_here
 
 # Unknown integers range over this much by default: the published figures were counted with it.
 DOMAIN = (-10, 10)
@@ -363,8 +364,9 @@ def _went_wrong(failures: list[str], waiting: list[str]) -> tuple[str, str]:
     return "deadlock", f"nobody can go on: {'; '.join(waiting)}"
 
 
-def replay_model(path: str, trail: Trail) -> Result:
-    """The main block once more, its tasks in the order of a trail."""
+def replay_trail(trail: Trail, run_test: Callable[[Trail], Result]) -> Result:
+    """What `treadle replay` does with a trail of a model: the main block once more, its tasks in their order."""
+    path = file_from_here(trail.target, trail.target)
     order = trail.only(TaskChosen)
     start = time.perf_counter()
     try:

@@ -16,6 +16,7 @@ import time
 import zlib
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from treadle.classes import choosing
 from treadle.classes import pools as pools_module
@@ -37,8 +38,9 @@ from treadle.classes.subject import Method, Subject
 from treadle.core.errors import UsageError
 from treadle.core.result import Verdict
 from treadle.core.settings import did_you_mean
+from treadle.core.trail import Trail
 from treadle.report.explanation import clash, explain
-from treadle.search.replay import FollowSteps
+from treadle.search.replay import FollowSteps, strand_runs
 from treadle.search.shrink import shrink
 from treadle.threads.execution import Diverged
 
@@ -443,6 +445,12 @@ class Campaign:
         methods = list(dict.fromkeys(call.method for calls in test.threads for call in calls))
         fault = Fault(
             witness.violation.kind, message(witness), methods, locations, witness, steps=list(run.detail or [])
+        )
+        settings: dict[str, Any] = {"instrument": list(self.subject.packages)}
+        if self.stage.loom.seed:
+            settings["seed"] = self.stage.loom.seed
+        fault.trail = Trail(
+            self.subject.target, strand_runs(run, follow), "class", settings, kind=fault.kind, message=fault.message
         )
         traces = [[op for i, op in run.trace if i == run.indexes[name]] for name in names]
         fault.racy = races(traces[0], traces[1])

@@ -13,8 +13,9 @@ from typing import Any
 from treadle.core.errors import UsageError
 from treadle.core.result import Verdict
 from treadle.core.trail import Trail
-from treadle.doors.explore.check import check, replay
+from treadle.doors.explore.check import check
 from treadle.doors.explore.decorator import raise_for
+from treadle.doors.explore.replay import replay
 from treadle.threads.strands import current
 
 # Schedules with at most two preemptions, of which two calls have a few hundred.

@@ -442,7 +442,7 @@ def _shown(path: Path) -> str:
 def _record(
     result: ClassResult, tests: list[Written], path: Path, strict: bool = True
 ) -> tuple[list[Written], dict[str, str]]:
-    """Explore each test in a fresh process for the schedule it fails under; strict: then run the file under pytest."""
+    """Run each test in a fresh process under the schedule that was found; strict: then run the file under pytest."""
     if not tests:
         return [], {}
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -450,7 +450,8 @@ def _record(
     with tempfile.TemporaryDirectory(prefix=".treadle-", dir=path.parent) as place:
         trial = Path(place) / path.name
         trial.write_text(compose(result, tests, Path(place), False, {}), encoding="utf-8")
-        found = _run([sys.executable, "-m", "treadle.doors.class_.record", str(trial), _shown(path), seconds])
+        known = json.dumps({test.name: str(test.fault.trail) for test in tests if test.fault.trail is not None})
+        found = _run([sys.executable, "-m", "treadle.doors.class_.record", str(trial), _shown(path), seconds, known])
         try:
             facts = json.loads(found.stdout.splitlines()[-1])
         except (ValueError, IndexError):

@@ -1,8 +1,10 @@
-"""Finds the failing schedule of written tests, in a process of its own: `-m treadle.doors.class_.record FILE TARGET
-SECONDS`, with the name that the file will have and the time for one search.
+"""Runs written tests along the schedules that were found, in a process of its own: `-m treadle.doors.class_.record FILE
+TARGET SECONDS TRAILS`, with the name that the file will have, the time for one search, and the trails as JSON (test ->
+string).
 
-Prints one JSON object: for each test its replay string and how it failed, or why it did not. A test without a schedule
-that fails is not written.
+Prints one JSON object: for each test its replay string and how it failed, or why it did not. Where a trail does not
+fail in the written test as it did on the stage, or there is none, a search looks for one that does. A test without a
+schedule that fails is not written.
 """
 
 from __future__ import annotations
@@ -10,15 +12,19 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from treadle.core.errors import TreadleError
+from treadle.core.result import Finding
+from treadle.core.trail import Trail
 from treadle.doors.explore.check import check
+from treadle.doors.explore.replay import replay
 
 
-def record(path: Path, target: str, seconds: float) -> dict[str, Any]:
-    """What each test of the file does when it is explored."""
+def record(path: Path, target: str, seconds: float, trails: dict[str, str]) -> dict[str, Any]:
+    """What each test of the file does."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
@@ -29,8 +35,26 @@ def record(path: Path, target: str, seconds: float) -> dict[str, Any]:
     for name, value in list(vars(module).items()):
         test = getattr(value, "__wrapped__", None)
         if name.startswith("test_") and test is not None:
-            found[name] = _explore(test, f"{target}::{name}", tuple(module.INSTRUMENT), seconds)
+            place = f"{target}::{name}"
+            found[name] = _follow(test, place, trails.get(name, "")) or _explore(
+                test, place, tuple(module.INSTRUMENT), seconds
+            )
     return found
+
+
+def _follow(test: Any, target: str, trail: str) -> dict[str, Any] | None:
+    """The test along the schedule that was found on the stage; None when it does not fail so."""
+    if not trail:
+        return None
+    try:
+        result = replay(replace(Trail.parse(trail), target=target), test)
+    except TreadleError:
+        return None  # what the test does around the calls is not what the stage does around them
+    return _fact(result.findings[0]) if result.findings else None
+
+
+def _fact(finding: Finding) -> dict[str, Any]:
+    return {"replay": finding.replay, "kind": finding.kind, "message": finding.message}
 
 
 def _explore(test: Any, target: str, packages: tuple[str, ...], seconds: float) -> dict[str, Any]:
@@ -41,11 +65,10 @@ def _explore(test: Any, target: str, packages: tuple[str, ...], seconds: float) 
         except TreadleError as error:
             return {"problem": str(error)}
         if result.findings:
-            finding = result.findings[0]
-            return {"replay": finding.replay, "kind": finding.kind, "message": finding.message}
+            return _fact(result.findings[0])
         problem = result.reason
     return {"problem": problem}
 
 
 if __name__ == "__main__":
-    print(json.dumps(record(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]))))
+    print(json.dumps(record(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]), json.loads(sys.argv[4]))))

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from treadle.core.choice import Stop, StrandRuns
+from treadle.core.choice import StrandRuns
 from treadle.core.errors import InternalError, Unsupported
 from treadle.core.operation import location, word
 from treadle.core.result import Finding, Result, Verdict
@@ -18,7 +18,7 @@ from treadle.core.trail import Trail
 from treadle.report import message_sequence
 from treadle.report.explanation import explain
 from treadle.search.fair import Fair
-from treadle.search.replay import FollowSteps, FollowTrail
+from treadle.search.replay import FollowSteps, FollowTrail, strand_runs
 from treadle.search.shrink import shrink
 from treadle.search.strategy import Strategy
 from treadle.threads.detail import hide_own_frames
@@ -216,6 +216,7 @@ class Campaign:
             self.target,
             strand_runs(run, shown),
             settings=self.settings,
+            shared=None if self.loom.shared is None else frozenset(self.loom.shared),
             kind=finding.kind,
             message=finding.message,
         )
@@ -332,40 +333,6 @@ def complete(finding: Finding, run: Execution) -> Finding:
         return finding
     finding.explanation = explain(finding.steps, finding.kind, finding.message, waiting=run.stuck)
     return finding
-
-
-def strand_runs(run: Execution, shown: FollowSteps) -> tuple[StrandRuns, ...]:
-    """The choices of a recorded execution: each run of one strand, and what it was interrupted before."""
-    steps = run.detail or []
-    found: list[StrandRuns] = []
-    counts: dict[tuple[str, str, str, str], int] = {}
-    for number, step in enumerate(steps):
-        key = (step.strand, step.operation, step.object, step.function)
-        counts[key] = counts.get(key, 0) + 1
-        if number + 1 == len(steps) or steps[number + 1].strand == step.strand:
-            continue
-        found.append(StrandRuns(step.strand, _interrupted(run, shown, number, counts)))
-    if steps:
-        found.append(StrandRuns(steps[-1].strand))
-    return tuple(found)
-
-
-def _interrupted(
-    run: Execution, shown: FollowSteps, number: int, counts: dict[tuple[str, str, str, str], int]
-) -> Stop | None:
-    """What the strand of this step would have done next, if it could have gone on."""
-    steps = run.detail or []
-    strand = steps[number].strand
-    if number + 1 not in shown.preempted:
-        return None
-    later = next((step for step in steps[number + 1 :] if step.strand == strand), None)
-    if later is None:
-        pending = next((s.step for s in run.strands if s.treadle_name == strand), None)
-        if pending is None:
-            return None
-        later = pending
-    nth = counts.get((strand, later.operation, later.object, later.function), 0) + 1
-    return Stop(later.operation, later.object, later.function, nth)
 
 
 def _not_deterministic(diverged: Diverged) -> str:

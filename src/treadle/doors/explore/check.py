@@ -1,4 +1,4 @@
-"""The explore door: run a test under every schedule (`check`), or along one trail (`replay`).
+"""The explore door: run a test under every schedule.
 
 Checks what it is asked, sets the loom up, and leaves the search to `campaign`.
 """
@@ -7,20 +7,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from treadle.core.choice import StrandRuns
 from treadle.core.errors import UsageError
 from treadle.core.result import Result, Verdict
-from treadle.core.trail import Trail
-from treadle.doors.explore.campaign import Campaign, Progress, complete
+from treadle.doors.explore.campaign import Campaign, Progress
 from treadle.search import strategies
-from treadle.search.replay import FollowTrail
 from treadle.threads.loom import Loom
-from treadle.threads.outcome import judge
 
 # Executions of a search by sampling that nobody gave a budget.
 SAMPLES = 10_000
@@ -117,52 +112,3 @@ def target_of(test: Any) -> str:
     except (TypeError, ValueError):
         return f"{getattr(plain, '__module__', '?')}:{name}"
     return f"{file.as_posix()}::{name}"
-
-
-def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None) -> Result:
-    """Run the execution that a trail describes. The result is FAILED when it shows the failure again."""
-    if isinstance(trail, str):
-        trail = Trail.parse(trail)
-    settings = trail.settings
-    loom = _loom_of(settings, test, source)
-    started = time.perf_counter()
-    with loom:
-        follow = FollowTrail(trail.only(StrandRuns))
-        follow.begin()
-        run = loom.run(follow, detail=True)
-        findings = judge(run)
-        mismatch = follow.mismatch or ("" if findings else follow.left_over())
-        if mismatch:
-            raise UsageError(
-                f"the trail no longer fits {trail.target}: {mismatch}; the code on its way has changed since, "
-                "explore the test again"
-            )
-        for finding in findings[:1]:
-            finding.trail, finding.replay = trail, str(trail)
-            complete(finding, run)
-    return Result(
-        target=trail.target,
-        verdict=Verdict.FAILED if findings else Verdict.CUT,
-        executions=1,
-        exhaustive=False,
-        strategy="replay",
-        seconds=time.perf_counter() - started,
-        findings=findings[:1],
-        atomic_modules=sorted(loom.atomic),
-        reason="the trail fails as recorded" if findings else "the trail runs to its end and no longer fails",
-    )
-
-
-def _loom_of(settings: dict[str, Any], test: Callable[[], Any], source: Any) -> Loom:
-    """The loom under which a trail was recorded."""
-    if settings.get("granularity") == "messages":
-        from treadle.doors.explore import messages as explore_messages
-
-        return explore_messages.loom_for(settings, test, source)
-    return Loom(
-        test,
-        source=source,
-        instrument=tuple(settings.get("instrument", ())),
-        timeouts=settings.get("timeouts", "idle"),
-        seed=settings.get("seed", 0),
-    )

@@ -338,7 +338,7 @@ class Campaign:
 
     def _confirm(self, finding: Finding, failing: MessageExecution) -> OrderFinding:
         settings = settings_of(self.loom)
-        return Confirmation(self.loom, self.result.target, settings).confirm(finding, failing, self.passing)
+        return Confirmation(self.loom, self.result.target, settings, "schedule").confirm(finding, failing, self.passing)
 
     # ------------------------------------------------------------------ the end
 

@@ -9,7 +9,7 @@ from treadle.core.choice import StrandRuns
 from treadle.core.errors import InternalError, Unsupported
 from treadle.core.result import Finding
 from treadle.core.trail import Trail
-from treadle.doors.explore.campaign import same_failure, strand_runs
+from treadle.doors.explore.campaign import same_failure
 from treadle.messages.execution import MessageExecution
 from treadle.messages.follow import FollowSchedule
 from treadle.messages.loom import MessageLoom
@@ -18,7 +18,7 @@ from treadle.messages.oracles import judge
 from treadle.messages.receive import Receive
 from treadle.messages.result import OrderFinding
 from treadle.report import message_sequence
-from treadle.search.replay import FollowSteps, FollowTrail
+from treadle.search.replay import FollowSteps, FollowTrail, strand_runs
 
 
 def settings_of(loom: MessageLoom) -> dict[str, Any]:
@@ -36,10 +36,11 @@ def settings_of(loom: MessageLoom) -> dict[str, Any]:
 class Confirmation:
     """Turns a failing execution into a finding that a person can use."""
 
-    def __init__(self, loom: MessageLoom, target: str, settings: dict[str, Any]) -> None:
+    def __init__(self, loom: MessageLoom, target: str, settings: dict[str, Any], door: str = "explore") -> None:
         self.loom = loom
         self.target = target
         self.settings = settings
+        self.door = door
 
     def confirm(
         self, finding: Finding, failing: MessageExecution, passing: Sequence[Sequence[Receive]] = ()
@@ -104,6 +105,7 @@ class Confirmation:
         trail = Trail(
             self.target,
             strand_runs(detailed, steps),
+            door=self.door,
             settings=self.settings,
             kind=found[0].kind,
             message=found[0].message,
