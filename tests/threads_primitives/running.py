@@ -6,19 +6,20 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 from treadle.threads.execution import Execution
 from treadle.threads.greenlets import Pool
 from treadle.threads.patches import patched
-from treadle.threads.strands import Strand
 
 
-class ByTurns:
+class ByTurns(Strategy):
     """Every strand in turn, one operation each."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.last = -1
 
-    def pick(self, run: Execution) -> Strand | None:
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         enabled = run.enabled()
         if not enabled:
             return None
@@ -27,26 +28,27 @@ class ByTurns:
         return chosen
 
 
-class AtRandom:
+class AtRandom(Strategy):
     """Any strand that can go on."""
 
     def __init__(self, seed: int) -> None:
+        super().__init__()
         self.random = random.Random(seed)
 
-    def pick(self, run: Execution) -> Strand | None:
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         enabled = run.enabled()
         return self.random.choice(enabled) if enabled else None
 
 
-class First:
+class First(Strategy):
     """The oldest strand that can go on, so that a strand runs until it waits."""
 
-    def pick(self, run: Execution) -> Strand | None:
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         enabled = run.enabled()
         return enabled[0] if enabled else None
 
 
-def execute(main: Callable[[], Any], picker: Any = None, any_timeout: bool = False) -> Execution:
+def execute(main: Callable[[], Any], picker: Strategy | None = None, any_timeout: bool = False) -> Execution:
     """One execution of main. An exception of the main strand is raised here; others stay on their strands."""
     with patched():
         pool = Pool()

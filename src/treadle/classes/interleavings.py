@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from treadle.classes.linearizability import LIMIT, Outcome, Violation, judge
 from treadle.classes.serializability import Interleaving, problematic
@@ -17,7 +16,7 @@ from treadle.classes.stage import Stage, Test
 from treadle.core.operation import Operation
 from treadle.search.dpor import Dpor
 from treadle.search.fair import Fair
-from treadle.search.strategy import Strategy
+from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 from treadle.threads.execution import Diverged, Execution
 
 # Far from any seed that a user would give.
@@ -60,7 +59,7 @@ class CallOrders(Strategy):
         self.trace, self.guards = [], []
         return True
 
-    def pick(self, run: Any) -> Any:
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         enabled = run.enabled()
         if not enabled:
             return None
@@ -115,7 +114,7 @@ class Drive(Strategy):
     def begin(self) -> bool:
         return True
 
-    def pick(self, run: Any) -> Any:
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         enabled = {strand.treadle_name: strand for strand in run.enabled()}
         if not enabled:
             return None
@@ -194,7 +193,7 @@ class _Search(Dpor):
 
     lost = False  # a strand that was to run had already ended: the program is not deterministic
 
-    def pick(self, run: Any) -> Any:
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         strand = super().pick(run)
         if strand is not None and strand.finished:
             self.lost = True
@@ -330,7 +329,7 @@ class _Alone(Strategy):
     def begin(self) -> bool:
         return True
 
-    def pick(self, run: Any) -> Any:
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         enabled = run.enabled()
         if not self.stage.together:
             main = next((strand for strand in enabled if strand.treadle_name == "main"), None)

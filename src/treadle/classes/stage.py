@@ -21,7 +21,7 @@ from treadle.classes.subject import Subject
 from treadle.core.errors import Unsupported
 from treadle.core.operation import MULTI, Operation
 from treadle.core.result import Step
-from treadle.search.strategy import Strategy
+from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 from treadle.threads.detail import short
 from treadle.threads.execution import Execution
 from treadle.threads.fingerprint import attributes_of, fingerprint, inner_state, is_iterator
@@ -83,7 +83,7 @@ class First(Strategy):
     def begin(self) -> bool:
         return True
 
-    def pick(self, run: Any) -> Any:
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         return next(iter(run.enabled()), None)
 
 

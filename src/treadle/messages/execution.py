@@ -291,9 +291,9 @@ class MessageExecution(Execution):
         if self._is_over():
             return None
         if self.orders and self._give_up_orders():
-            chosen: Strand | None = self.picker.pick(self)
+            chosen = self.picker.pick(self)
             if chosen is not None:
-                return chosen
+                return chosen  # type: ignore[return-value]  # it chooses among our own strands
         return super()._earliest()
 
     @property

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any
 
 from treadle.core.operation import SLEEP
+from treadle.messages.execution import Courier, MessageExecution
 from treadle.messages.receive import Receive
-from treadle.search.strategy import Strategy
+from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
+from treadle.threads.strands import Strand
 
 
 class FollowSchedule(Strategy):
@@ -28,9 +29,9 @@ class FollowSchedule(Strategy):
         self.head = 0
         self.missing: Receive | None = None  # the event that did not come
         self.done = False
-        self._waiting: dict[int, Any] = {}  # receive -> courier of its message, in the order of sending
+        self._waiting: dict[int, Courier] = {}  # receive -> courier of its message, in the order of sending
         self._seen = 0
-        self._last: Any = None
+        self._last: Strand | None = None
 
     def begin(self) -> bool:
         if self.done:
@@ -38,12 +39,13 @@ class FollowSchedule(Strategy):
         self.done = True
         return True
 
-    def pick(self, run: Any) -> Any:
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
+        assert isinstance(run, MessageExecution)
         person = self._person(run)
         if person is not None:
             return person
-        for courier in run.couriers[self._seen :]:
-            self._waiting[courier.message.event] = courier
+        for new in run.couriers[self._seen :]:
+            self._waiting[new.message.event] = new
         self._seen = len(run.couriers)
         while self.head < len(self.schedule):
             wanted = self.schedule[self.head]
@@ -60,10 +62,10 @@ class FollowSchedule(Strategy):
                 return self._taken(event)
         return None
 
-    def _taken(self, event: int) -> Any:
+    def _taken(self, event: int) -> Courier:
         return self._waiting.pop(event)
 
-    def _person(self, run: Any) -> Any:
+    def _person(self, run: MessageExecution) -> Strand | None:
         """A strand that is no message, and can go on: the one that went last, or the next in turn."""
         last = self._last
         if last is not None and not last.finished and run.can_go(last):
@@ -80,10 +82,10 @@ class FollowSchedule(Strategy):
         return None
 
     @staticmethod
-    def _time_may_pass(run: Any) -> bool:
+    def _time_may_pass(run: MessageExecution) -> bool:
         """Is somebody asleep, or a timer set, whose time comes before any wait with a timeout is given up?"""
         timed = [strand for strand in run.people if not strand.finished and strand.deadline is not None]
         if not timed:
             return False
-        first = min(timed, key=lambda strand: strand.deadline)
+        first = min(timed, key=lambda strand: strand.deadline or 0.0)
         return first.pending[0] == SLEEP or isinstance(first.thread, threading.Timer)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from treadle.search.dpor import Dpor
 from treadle.search.random_walk import RandomWalk
-from treadle.search.strategy import Strategy
+from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
 # Enough for most tests written by people to be exhausted in a second or two; counted in executions, not in seconds,
 # so that the same test takes the same course everywhere.
@@ -25,6 +23,7 @@ class Auto(Strategy):
         self.sampled = sampled
         self.dpor = Dpor()
         self.random = RandomWalk(seed)
+        self.conflicts = 0
         self.phase: Strategy = self.dpor
         self.count = 0
 
@@ -39,20 +38,12 @@ class Auto(Strategy):
         self.plan, self.trace, self.guards = self.phase.plan, self.phase.trace, self.phase.guards
         return going_on
 
-    def pick(self, run: Any) -> Any:
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         return self.phase.pick(run)
 
-    def end(self, run: Any) -> None:
+    def end(self, run: ExecutionSeen) -> None:
         self.phase.end(run)
-        self.blocked = self.dpor.blocked
-
-    @property
-    def surprise(self) -> Any:
-        return self.dpor.surprise
-
-    @property
-    def conflicts(self) -> int:
-        return self.dpor.conflicts
+        self.blocked, self.conflicts, self.surprise = self.dpor.blocked, self.dpor.conflicts, self.dpor.surprise
 
     def progress(self) -> float:
         return self.dpor.progress() if self.phase is self.dpor else 0.0

@@ -11,11 +11,12 @@ The delay bound follows the round-robin scheduler of the paper: a delay sends th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from treadle.core.dependency import READS
 from treadle.core.operation import FAILED, MULTI, SPIN, TIMEOUT, TRY, WAIT, Operation
-from treadle.search.strategy import Strategy
+from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
 _MASK = (1 << 64) - 1
 _SPREAD = 0x9E3779B97F4A7C15  # odd and without pattern: a sum of products keeps different pasts apart
@@ -41,7 +42,7 @@ class Bounded(Strategy):
         self.reduce = kind != "dfs"
         self.limit = preemptions if preemptions is not None else (delays or 0)
         self.by_delay = preemptions is None
-        self.bounds: dict[str, int] = {"delays" if self.by_delay else "preemptions": self.limit}
+        self.bounds = {"delays" if self.by_delay else "preemptions": self.limit}
         self.choices: list[_Choice] = []
         self.hash = TraceHash()
         self.visited: dict[tuple[int, int], int] = {}  # (prefix, strand in charge) -> least spent there
@@ -69,7 +70,7 @@ class Bounded(Strategy):
         self.looked_at = 0
         return True
 
-    def pick(self, run: Any) -> Any:
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         depth = len(run.trace)
         if depth < len(self.choices):
             return run.by_index[self.choices[depth].left[0][0]]
@@ -87,7 +88,7 @@ class Bounded(Strategy):
         self.choices.append(_Choice(options, spent))
         return run.by_index[options[0][0]]
 
-    def end(self, run: Any) -> None:
+    def end(self, run: ExecutionSeen) -> None:
         self.trace, self.guards = run.trace, run.guards
         depth = len(run.trace)
         if self.reduce and depth > self.looked_at and not self._is_new(run, run.trace[-1][0], self._spent(depth)):
@@ -110,7 +111,7 @@ class Bounded(Strategy):
         before = self.choices[depth - 1]
         return before.spent + before.left[0][1]
 
-    def _options(self, enabled: list[Any], last: int, spent: int) -> list[tuple[int, int]]:
+    def _options(self, enabled: Sequence[StrandSeen], last: int, spent: int) -> list[tuple[int, int]]:
         """The strands that may be chosen within the bound, cheapest first."""
         indexes = [strand.index for strand in enabled]
         if self.by_delay:
@@ -132,7 +133,7 @@ class Bounded(Strategy):
 
     # ------------------------------------------------------------------ equivalent prefixes
 
-    def _is_new(self, run: Any, last: int, spent: int) -> bool:
+    def _is_new(self, run: ExecutionSeen, last: int, spent: int) -> bool:
         """Was no equivalent prefix run before with this strand in charge and as much of the bound left?"""
         key = (self.hash.upto(run), last)
         before = self.visited.get(key)
@@ -170,13 +171,13 @@ class TraceHash:
             if op[0] == TIMEOUT:
                 self.fences.pop()
 
-    def upto(self, run: Any) -> int:
+    def upto(self, run: ExecutionSeen) -> int:
         """The hash of the trace of an execution, of which a prefix may be known already."""
         for number in range(len(self.hashes), len(run.trace)):
             self._push(number, run)
         return self.sums[-1]
 
-    def _push(self, number: int, run: Any) -> None:
+    def _push(self, number: int, run: ExecutionSeen) -> None:
         strand, op = run.trace[number]
         guards = run.guards[number]
         kind, name, key = op

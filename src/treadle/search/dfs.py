@@ -6,12 +6,10 @@ strand looks whether another is alive; then the ends of strands are points, and 
 
 from __future__ import annotations
 
-from typing import Any
-
 from mypy_extensions import mypyc_attr
 
 from treadle.core.operation import WAIT
-from treadle.search.strategy import Strategy
+from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -44,7 +42,7 @@ class Dfs(Strategy):
         self.started = True
         return True
 
-    def pick(self, run: Any) -> Any:
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         depth = len(run.trace)
         if depth < len(self.choices):
             return run.by_index[self.choices[depth][0]]
@@ -60,7 +58,7 @@ class Dfs(Strategy):
         self.totals.append(len(enabled))
         return enabled[0]
 
-    def end(self, run: Any) -> None:
+    def end(self, run: ExecutionSeen) -> None:
         self.trace, self.guards = run.trace, run.guards
         del self.choices[len(self.trace) :]
         del self.totals[len(self.trace) :]

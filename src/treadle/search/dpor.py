@@ -19,7 +19,7 @@ from mypy_extensions import mypyc_attr
 
 from treadle.core.dependency import ENABLED_BY, READS, dependent, reversible
 from treadle.core.operation import FAILED, FINISH, LOOK, MULTI, SPIN, TIMEOUT, TRY, WAIT, Operation
-from treadle.search.strategy import Strategy
+from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
 
 class Branch:
@@ -64,10 +64,7 @@ class Dpor(Strategy):
         self.changes: dict[Any, list[int]] = {}  # those of them that do not only read
         self.fence: list[int] = []  # events that everything else is ordered with: time-outs
         self.started = False
-        # What the operations before do not explain, so that something shared is not seen: a strand, the operation that
-        # was due, and what it does instead (None: it cannot go on; the same: it would only repeat what was run).
-        self.surprise: tuple[str, Operation, Operation | None] | None = None
-        self.conflicts = 0  # pairs of dependent operations of different strands that no start or join puts in order
+        self.conflicts = 0
 
     # ------------------------------------------------------------------ the strategy's three methods
 
@@ -77,7 +74,7 @@ class Dpor(Strategy):
             return True
         return self._backtrack()
 
-    def pick(self, run: Any) -> Any:
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         depth = len(run.trace)
         if depth < len(self.nodes):  # where we backtracked to: its next branch is due
             node = self.nodes[depth]
@@ -87,13 +84,14 @@ class Dpor(Strategy):
         if node.tree:
             branch = node.tree[0]
             strand = run.by_index.get(branch.strand)
-            there = strand is not None and not strand.finished
-            if there and run.can_go(strand):
+            if strand is not None and strand.finished:
+                strand = None
+            if strand is not None and run.can_go(strand):
                 if not _as_planned(branch.op, strand.pending):
                     self._cannot_be(run, branch.strand, branch.op, strand.pending)
                 return strand
             run.stop_reason = "blocked"
-            if not (there and strand.guard is not None and strand.guard.of_several):
+            if strand is None or strand.guard is None or not strand.guard.of_several:
                 self._cannot_be(run, branch.strand, branch.op, None)
             return None
         asleep = -1
@@ -108,18 +106,18 @@ class Dpor(Strategy):
             self._all_asleep(run, asleep, node.sleep[asleep])
         return None  # otherwise only a time-out can go on from here, which leaves nothing to choose
 
-    def _all_asleep(self, run: Any, strand: int, op: Operation) -> None:
+    def _all_asleep(self, run: ExecutionSeen, strand: int, op: Operation) -> None:
         """Whoever can go on would only repeat what was run from an equivalent place. Wakeup trees never lead there."""
         self._cannot_be(run, strand, op, op)
 
-    def _cannot_be(self, run: Any, strand: int, planned: Operation, found: Operation | None) -> None:
+    def _cannot_be(self, run: ExecutionSeen, strand: int, planned: Operation, found: Operation | None) -> None:
         """Not what the executions before foretold: swapping steps that seem independent changed something. (A loop that
         is held back is no such thing: it could go on, and bounds the search.)"""
         if self.surprise is None and not run.looping:
             name = next(name for name, index in run.indexes.items() if index == strand)
             self.surprise = (name, planned, found)
 
-    def end(self, run: Any) -> None:
+    def end(self, run: ExecutionSeen) -> None:
         trace: list[tuple[int, Operation]] = run.trace
         self.trace, self.guards = trace, run.guards
         blocked = run.stop_reason == "blocked"
@@ -216,7 +214,7 @@ class Dpor(Strategy):
             past |= (2 << self.fence[-1]) - 1
         return past
 
-    def _link(self, number: int, run: Any, races: list[tuple[int, int]]) -> None:
+    def _link(self, number: int, run: ExecutionSeen, races: list[tuple[int, int]]) -> None:
         """Place a new event in the happens-before order and note the races it ends."""
         strand, op = self.trace[number]
         kind, name, key = op

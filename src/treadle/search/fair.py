@@ -7,11 +7,9 @@ on. Where executions reach the limit, a few fair ones tell the two apart.
 
 from __future__ import annotations
 
-from typing import Any
-
 from mypy_extensions import mypyc_attr
 
-from treadle.search.strategy import Strategy
+from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
 # Operations in one turn. Two loops of the same shape meet in step; loops of different lengths need longer turns.
 TURNS = (1, 2, 3, 4, 6)
@@ -34,7 +32,7 @@ class Fair(Strategy):
         self.left = 0
         return self.number < len(TURNS)
 
-    def pick(self, run: Any) -> Any:
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         enabled = run.enabled()
         if not enabled:
             return None

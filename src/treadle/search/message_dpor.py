@@ -9,9 +9,20 @@ Only deliveries to one actor (and looks at whether it is alive) conflict. Two mo
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol, cast
 
 from treadle.search.dpor import Dpor
+from treadle.search.strategy import ExecutionSeen
+
+
+class MessagesSeen(Protocol):
+    """What executions at message granularity know besides."""
+
+    @property
+    def follows(self) -> dict[int, list[int]]: ...
+
+    @property
+    def enablers(self) -> dict[int, list[int]]: ...
 
 
 class MessageDpor(Dpor):
@@ -22,8 +33,9 @@ class MessageDpor(Dpor):
         self.follows: dict[int, list[int]] = {}
         self.enablers: dict[int, list[int]] = {}
 
-    def end(self, run: Any) -> None:
-        self.follows, self.enablers = run.follows, run.enablers
+    def end(self, run: ExecutionSeen) -> None:
+        messages = cast(MessagesSeen, run)
+        self.follows, self.enablers = messages.follows, messages.enablers
         super().end(run)
 
     def _past(self, strand: int, spawned: dict[int, int]) -> int:
@@ -36,7 +48,7 @@ class MessageDpor(Dpor):
                 return (1 << len(self.before)) - 1
         return past
 
-    def _link(self, number: int, run: Any, races: list[tuple[int, int]]) -> None:
+    def _link(self, number: int, run: ExecutionSeen, races: list[tuple[int, int]]) -> None:
         super()._link(number, run, races)
         for earlier in self.enablers.get(number, ()):
             if earlier < number:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 from mypy_extensions import mypyc_attr
 
-from treadle.search.strategy import Strategy
+from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -24,6 +23,6 @@ class RandomWalk(Strategy):
         self.trace, self.guards = [], []
         return True
 
-    def pick(self, run: Any) -> Any:
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         enabled = run.enabled()
         return self.random.choice(enabled) if enabled else None

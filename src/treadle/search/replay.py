@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from treadle.core.choice import Stop, StrandRuns
-from treadle.search.strategy import Strategy
+from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
 
 class _Once(Strategy):
@@ -42,7 +42,7 @@ class FollowSteps(_Once):
         self.switches = 0
         self.preempted: set[int] = set()  # steps before which another strand was interrupted
 
-    def pick(self, run: Any) -> Any:
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         enabled = {strand.treadle_name: strand for strand in run.enabled()}
         last = self.taken[-1] if self.taken else None
         chosen = None
@@ -82,10 +82,10 @@ class FollowTrail(_Once):
         self.mismatch = ""
         self._counted: dict[str, Any] = {}
 
-    def pick(self, run: Any) -> Any:
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         enabled = {strand.treadle_name: strand for strand in run.enabled()}
-        for strand in run.live:
-            self._count(strand)
+        for one in run.live:
+            self._count(one)
         while self.position < len(self.runs):
             turn = self.runs[self.position]
             strand = enabled.get(turn.strand)
@@ -98,10 +98,12 @@ class FollowTrail(_Once):
                 self.position += 1
                 if self._begun(turn) or not enabled:
                     continue
-                return self._unfit(run, turn, "is not there or cannot go on")
+                self._unfit(run, turn, "is not there or cannot go on")
+                return None
             if not enabled:
                 return None  # only a time-out can go on
-            return self._unfit(run, turn, f"was to be interrupted where it {turn.until}, but never came there")
+            self._unfit(run, turn, f"was to be interrupted where it {turn.until}, but never came there")
+            return None
         return next(iter(enabled.values()), None)
 
     def left_over(self) -> str:
@@ -116,7 +118,7 @@ class FollowTrail(_Once):
     def _begun(self, turn: StrandRuns) -> bool:
         return turn.strand in self.seen
 
-    def _count(self, strand: Any) -> None:
+    def _count(self, strand: StrandSeen) -> None:
         """How often a strand has come to each operation, the pending one included."""
         step = strand.step
         if step is not None and self._counted.get(strand.treadle_name) is not step:
@@ -124,7 +126,7 @@ class FollowTrail(_Once):
             counts = self.seen.setdefault(strand.treadle_name, Counter())
             counts[step.operation, step.object, step.function] += 1
 
-    def _at(self, strand: Any, stop: Stop) -> bool:
+    def _at(self, strand: StrandSeen, stop: Stop) -> bool:
         step = strand.step
         key = (stop.operation, stop.object, stop.function)
         return (
@@ -133,12 +135,12 @@ class FollowTrail(_Once):
             and self.seen[strand.treadle_name][key] == stop.occurrence
         )
 
-    def _unfit(self, run: Any, turn: StrandRuns, why: str) -> None:
+    def _unfit(self, run: ExecutionSeen, turn: StrandRuns, why: str) -> None:
         self.mismatch = f"strand {turn.strand} {why}"
         run.stop_reason = "unfit"
 
 
-def strand_runs(run: Any, shown: FollowSteps) -> tuple[StrandRuns, ...]:
+def strand_runs(run: ExecutionSeen, shown: FollowSteps) -> tuple[StrandRuns, ...]:
     """The choices of a recorded execution, for a trail: each run of one strand, and what it was interrupted before.
 
     The execution must have recorded its details, and have been run along `shown`.
@@ -158,7 +160,7 @@ def strand_runs(run: Any, shown: FollowSteps) -> tuple[StrandRuns, ...]:
 
 
 def _interrupted(
-    run: Any, shown: FollowSteps, number: int, counts: dict[tuple[str, str, str, str], int]
+    run: ExecutionSeen, shown: FollowSteps, number: int, counts: dict[tuple[str, str, str, str], int]
 ) -> Stop | None:
     """What the strand of this step would have done next, if it could have gone on."""
     steps = run.detail or []

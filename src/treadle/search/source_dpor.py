@@ -6,10 +6,9 @@ sets and are counted apart. It is here to be compared with `dpor`, which never b
 
 from __future__ import annotations
 
-from typing import Any
-
 from treadle.core.operation import Operation
 from treadle.search.dpor import Branch, Dpor, _weak_initial
+from treadle.search.strategy import ExecutionSeen
 
 
 class SourceDpor(Dpor):
@@ -17,7 +16,7 @@ class SourceDpor(Dpor):
 
     name = "source-dpor"
 
-    def _all_asleep(self, run: Any, strand: int, op: Operation) -> None:
+    def _all_asleep(self, run: ExecutionSeen, strand: int, op: Operation) -> None:
         """Redundant executions are started and given up: nothing to wonder about."""
 
     def _reverse(self, earlier: int, later: int, event: tuple[int, Operation], forced: int) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextvars
 import sys
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from weakref import ref
 
 from greenlet import greenlet
@@ -19,6 +19,7 @@ from mypy_extensions import mypyc_attr
 from treadle.core.dependency import READS
 from treadle.core.operation import FAILED, TIMEOUT, Operation, location, word
 from treadle.core.result import Waiting
+from treadle.search.strategy import Strategy
 from treadle.threads.detail import describe, short, stack_of, waiting
 from treadle.threads.greenlets import Pool, Worker
 from treadle.threads.names import Named
@@ -38,12 +39,6 @@ _LAST_POINTS: Final = 200
 
 # Greenlets that would not end. They are kept: the garbage collector would end them inside some other strand.
 _GIVEN_UP: Final[list[greenlet]] = []
-
-
-class Picker(Protocol):
-    """The part of a search strategy that an execution needs."""
-
-    def pick(self, run: Execution) -> Strand | None: ...
 
 
 class Clock:
@@ -122,7 +117,7 @@ class Execution:
     def __init__(
         self,
         pool: Pool,
-        picker: Picker,
+        picker: Strategy,
         plan: list[int],
         trace: list[tuple[int, Operation]],
         guards: list[int],
@@ -348,7 +343,7 @@ class Execution:
             return None
         if step - self.looked_at >= SAME_READS:
             self._look_for_a_loop(step)
-        chosen = self.picker.pick(self)
+        chosen = self.picker.pick(self)  # type: ignore[assignment]  # it chooses among our own strands
         if chosen is None:
             if self.stop_reason:
                 return None

@@ -233,8 +233,7 @@ class Campaign:
 
     def _verdict(self, reason: str) -> tuple[Verdict, list[Finding]]:
         if reason == "end" and self.search.exhausted and not self.over_limit and not self._surprise():
-            conflicts = getattr(self.search, "conflicts", 1)
-            if self.executions == 1 and not conflicts:
+            if self.executions == 1 and not self.search.conflicts:
                 return Verdict.NOTHING_TO_EXPLORE, []
             bounded = self.search.bounded or self.looping
             return (Verdict.PASSED_WITHIN_BOUNDS if bounded else Verdict.PASSED_EXHAUSTIVE), []
@@ -242,10 +241,9 @@ class Campaign:
 
     def _surprise(self) -> str:
         """What a strand did that no operation before it explains, in words; empty when there was no such thing."""
-        surprise = getattr(self.search, "surprise", None)
-        if surprise is None:
+        if self.search.surprise is None:
             return ""
-        strand, planned, found = surprise
+        strand, planned, found = self.search.surprise
         expected = f"{word(planned[0])} {location(planned)}"
         if found is None:
             return f"{strand} cannot go on where it {expected} in an equivalent schedule"
@@ -282,7 +280,7 @@ class Campaign:
         )
 
     def _bounds(self) -> dict[str, int]:
-        bounds = dict(getattr(self.search, "bounds", {})) if self.search.bounded else {}
+        bounds = dict(self.search.bounds) if self.search.bounded else {}
         if self.looping:
             bounds["reads of a waiting loop"] = SAME_READS
         return bounds
