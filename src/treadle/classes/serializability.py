@@ -13,7 +13,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from treadle.core.operation import ACQUIRE, MULTI, READ, RELEASE, TRY, WRITE, Operation
+from treadle.core.dependency import MEMORY, dependent, overlap
+from treadle.core.operation import ACQUIRE, MULTI, RELEASE, TRY, WRITE, Operation, parts
 
 # u's accesses are capital, those of the other thread u' are small; 1 and 2 are locations of one atomic set.
 PATTERNS: tuple[tuple[int, str, str], ...] = (
@@ -39,13 +40,26 @@ class Access:
     """One access of a trace: where in it, what, and under which locks."""
 
     place: int
-    writes: bool
-    name: object
-    key: object
+    operation: Operation
     locks: frozenset[tuple[object, int]]  # the acquisitions in force, each by lock and place
 
+    @property
+    def writes(self) -> bool:
+        return self.operation[0] == WRITE
+
+    @property
+    def name(self) -> object:
+        return self.operation[1]
+
+    @property
+    def key(self) -> object:
+        return self.operation[2]
+
     def meets(self, other: Access) -> bool:
-        return self.name == other.name and (self.key is None or other.key is None or self.key == other.key)
+        return overlap(self.operation, other.operation)
+
+    def conflicts(self, other: Access) -> bool:
+        return dependent(self.operation, other.operation)
 
 
 @dataclass(frozen=True)
@@ -60,18 +74,14 @@ def accesses(operations: Sequence[Operation]) -> list[Access]:
     """The memory accesses of one thread with the locks it holds at each."""
     found: list[Access] = []
     held: dict[object, int] = {}
-    for place, (kind, name, key) in enumerate(operations):
+    for place, operation in enumerate(operations):
+        kind, name, _ = operation
         if kind in (ACQUIRE, TRY):
             held.setdefault(name, place)
         elif kind == RELEASE:
             held.pop(name, None)
         locks = frozenset(held.items())
-        if kind in (READ, WRITE):
-            found.append(Access(place, kind == WRITE, name, key, locks))
-        elif kind == MULTI:
-            for part_kind, part_name, part_key in key:
-                if part_kind in (READ, WRITE):
-                    found.append(Access(place, part_kind == WRITE, part_name, part_key, locks))
+        found += [Access(place, part, locks) for part in parts(operation) if part[0] in MEMORY]
     return found
 
 
@@ -80,7 +90,7 @@ def conflict(one: Sequence[Operation], other: Sequence[Operation]) -> bool:
     mine, theirs = accesses(one), accesses(other)
     written = {a.name for a in mine if a.writes} | {b.name for b in theirs if b.writes}
     shared = {a.name for a in mine} & {b.name for b in theirs} & written
-    if any(a.meets(b) and (a.writes or b.writes) for a in mine if a.name in shared for b in theirs if b.name in shared):
+    if any(a.conflicts(b) for a in mine if a.name in shared for b in theirs if b.name in shared):
         return True
     return bool(_synchronised(one) & _synchronised(other))
 
@@ -90,7 +100,7 @@ def races(one: Sequence[Operation], other: Sequence[Operation]) -> bool:
     mine, theirs = accesses(one), accesses(other)
     for a in mine:
         for b in theirs:
-            if (a.writes or b.writes) and a.meets(b) and not {n for n, _ in a.locks} & {n for n, _ in b.locks}:
+            if a.conflicts(b) and not {n for n, _ in a.locks} & {n for n, _ in b.locks}:
                 return True
     return False
 
@@ -109,7 +119,7 @@ def walks(operations: Sequence[Operation], strand: str) -> bool:
 
 
 def _synchronised(operations: Sequence[Operation]) -> set[object]:
-    return {name for kind, name, _ in operations if kind not in (READ, WRITE, MULTI) and name is not None}
+    return {name for kind, name, _ in operations if kind not in MEMORY and kind != MULTI and name is not None}
 
 
 def problematic(

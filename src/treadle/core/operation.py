@@ -57,6 +57,11 @@ _WORDS: Final = {
 }
 
 
+def parts(op: Operation) -> tuple[Operation, ...]:
+    """The single accesses of an operation."""
+    return tuple(op[2]) if op[0] == MULTI else (op,)
+
+
 def word(kind: int) -> str:
     """The verb for a kind of operation: 'reads', 'acquires'."""
     return _WORDS[kind]

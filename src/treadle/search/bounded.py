@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from treadle.core.dependency import READS
-from treadle.core.operation import FAILED, MULTI, SPIN, TIMEOUT, TRY, WAIT, Operation
+from treadle.core.operation import FAILED, SPIN, TIMEOUT, TRY, WAIT, Operation, parts
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
 _MASK = (1 << 64) - 1
@@ -187,15 +187,17 @@ class TraceHash:
         if kind == WAIT and name in run.indexes:
             joined = self.last_of.get(run.indexes[name])
             past = (past + self.hashes[joined[-1]] * _SPREAD) & _MASK if joined else past
+        accesses: list[tuple[Any, bool, Any]] = []
         for part_kind, part_name, part_key in parts(op):
             if part_name is None:
                 continue
             reads = READS[part_kind] or bool(part_kind == TRY and guards & FAILED)
-            events = self.objects.setdefault(part_name, [])
-            for other, other_reads, other_key in events:
+            for other, other_reads, other_key in self.objects.get(part_name, ()):
                 if not (reads and other_reads) and (part_key is None or other_key is None or part_key == other_key):
                     past = (past + self.hashes[other] * _SPREAD) & _MASK
-            events.append((number, reads, part_key))
+            accesses.append((part_name, reads, part_key))
+        for part_name, reads, part_key in accesses:  # not before: the parts of one event are not in order
+            self.objects.setdefault(part_name, []).append((number, reads, part_key))
         if kind == TIMEOUT:
             self.fences.append(self.sums[-1])
         cause = self.hashes[guards] if kind == SPIN else 0
@@ -211,8 +213,3 @@ def _mixed(value: int) -> int:
     value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK
     return value ^ (value >> 31)
-
-
-def parts(op: Operation) -> tuple[Operation, ...]:
-    """The single accesses of an operation."""
-    return op[2] if op[0] == MULTI else (op,)

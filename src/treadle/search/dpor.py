@@ -17,8 +17,8 @@ from typing import Any
 
 from mypy_extensions import mypyc_attr
 
-from treadle.core.dependency import ENABLED_BY, READS, dependent, reversible
-from treadle.core.operation import FAILED, FINISH, LOOK, MULTI, SPIN, TIMEOUT, TRY, WAIT, Operation
+from treadle.core.dependency import ENABLED_BY, READS, dependent, performed, reversible
+from treadle.core.operation import FAILED, FINISH, MULTI, SPIN, TIMEOUT, TRY, WAIT, Operation
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
 
@@ -152,8 +152,7 @@ class Dpor(Strategy):
         strand, op = trace[-1]
         sleep = parent.sleep
         if sleep:
-            if op[0] == TRY and guards[-1] & FAILED:
-                op = (LOOK, op[1], op[2])
+            op = performed(op, guards[-1])
             sleep = {q: step for q, step in sleep.items() if q != strand and not dependent(step, op)}
         return Node(sleep, parent.tree[0].children if parent.tree else [])
 
@@ -199,8 +198,7 @@ class Dpor(Strategy):
 
     def _seen(self, number: int) -> Operation:
         """What an event turned out to be: an attempt that failed was only a look."""
-        op = self.trace[number][1]
-        return (LOOK, op[1], op[2]) if op[0] == TRY and self.guards[number] & FAILED else op
+        return performed(self.trace[number][1], self.guards[number])
 
     def _past(self, strand: int, spawned: dict[int, int]) -> int:
         """The events that happen before the next step of a strand whatever it does: its own, its creator's."""
@@ -227,6 +225,7 @@ class Dpor(Strategy):
         elif kind == MULTI:
             for part in key:
                 past = self._conflicts(number, strand, part, past, races)
+            for part in key:  # not before: the parts of one event are not in order
                 self._register(part[0], part[1], number)
         elif kind == SPIN:
             past |= self.before[self.guards[number]]
@@ -259,12 +258,15 @@ class Dpor(Strategy):
         if not events:
             return past
         trace, before, guards = self.trace, self.before, self.guards
-        reads = READS[kind] or (kind == TRY and number < len(guards) and guards[number] & FAILED)
+        reads = READS[kind] or bool(kind == TRY and number < len(guards) and guards[number] & FAILED)
         covered = past  # what is ordered before this operation without the race in question
         for event in reversed(events):
             other, (other_kind, _, other_key) = trace[event]
             if other_kind == MULTI:
-                other_kind, other_key = _part(trace[event][1], name)
+                part = _part(trace[event][1], name, reads, key)
+                if part is None:
+                    continue
+                other_kind, other_key = part
             other_reads = READS[other_kind] or (other_kind == TRY and guards[event] & FAILED)
             if reads and other_reads:
                 continue
@@ -331,17 +333,19 @@ def _as_planned(planned: Operation, found: Operation) -> bool:
     return bool(planned[1] == found[1])
 
 
-def _part(op: Operation, name: Any) -> tuple[int, Any]:
-    """The strongest access of a multiple operation to one object."""
-    best: tuple[int, Any] | None = None
-    for kind, part, key in op[2]:
-        if part == name:
-            if best is None:
-                best = (kind, key)
-            else:
-                best = (best[0] if READS[kind] else kind, key if key == best[1] else None)
-    assert best is not None
-    return best
+def _part(op: Operation, name: Any, reads: bool, key: Any) -> tuple[int, Any] | None:
+    """The access of a multiple operation to an object that an operation on a key of it depends on; the one that changes
+    all of the key, if there is one: what is earlier happens before that."""
+    found: tuple[int, Any] | None = None
+    for kind, part, other_key in op[2]:
+        if part != name or (reads and READS[kind]):
+            continue
+        if key is not None and other_key is not None and key != other_key:
+            continue
+        if not READS[kind] and (other_key is None or other_key == key):
+            return kind, other_key
+        found = kind, other_key
+    return found
 
 
 def _weak_initial(strand: int, op: Operation, sequence: list[Step]) -> int | None:
