@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from treadle.core.operation import word
 from treadle.core.result import Step, Waiting
 from treadle.report.explanation import clash, cycle, explain
 
+KINDS = {word(kind): kind for kind in range(16)}
 
-def step(strand: str, operation: str, thing: str = "Account#1.balance", line: int = 1, value: str = "") -> Step:
-    return Step(strand, operation, thing, "bank.py", line, "deposit", value)
+
+def step(
+    strand: str,
+    operation: str,
+    thing: str = "Account#1.balance",
+    line: int = 1,
+    value: str = "",
+    file: str = "bank.py",
+    function: str = "deposit",
+) -> Step:
+    """`thing` is an object, and a part of it behind a dot or in brackets."""
+    name, key = re.fullmatch(r"([^.\[]*)(?:[.\[](.*))?", thing).groups()  # type: ignore[union-attr]
+    op = (KINDS[operation], name, key)
+    return Step(strand, operation, thing, file, line, function, value, performed=op)
 
 
 LOST_UPDATE = [
@@ -55,14 +70,14 @@ def test_a_lost_update_in_columns() -> None:
 def test_the_source_line_stands_beside_its_number(tmp_path: Path) -> None:
     file = tmp_path / "bank.py"
     file.write_text("class Account:\n    def deposit(self):\n        self.balance += 1\n")
-    steps = [Step(strand, "writes", "Account#1.balance", str(file), 3, "deposit") for strand in ("T1", "T2")]
+    steps = [step(strand, "writes", line=3, file=str(file)) for strand in ("T1", "T2")]
     assert "bank.py:3  self.balance += 1" in explain(steps, "assertion", "")
 
 
 def test_files_of_one_name_are_told_apart() -> None:
     steps = [
-        Step("T1", "writes", "A#1.x", "/p/one/bank.py", 1, "f"),
-        Step("T2", "writes", "A#1.x", "/p/two/bank.py", 1, "f"),
+        step("T1", "writes", "A#1.x", file="/p/one/bank.py"),
+        step("T2", "writes", "A#1.x", file="/p/two/bank.py"),
     ]
     text = explain(steps, "assertion", "")
     assert "one/bank.py:1" in text
@@ -160,7 +175,7 @@ def test_what_does_not_fit_beside_goes_below(tmp_path: Path) -> None:
     file = tmp_path / "bank.py"
     file.write_text("self.balance_of_the_account = the_new_balance_of_the_account\n")
     steps = [
-        Step(strand, "writes", "Account#1.balance_of_the_account", str(file), 1, "f", "'a value'")
+        step(strand, "writes", "Account#1.balance_of_the_account", value="'a value'", file=str(file))
         for strand in ("T1", "T2")
     ]
     assert explain(steps, "assertion", "", width=82).splitlines()[2:6] == [
@@ -177,7 +192,7 @@ def test_what_main_sets_up_is_not_called_a_clash() -> None:
 
 
 def test_a_step_without_source_says_so() -> None:
-    steps = [Step(strand, "signals", "Future#1", "", 0, "") for strand in ("T1", "T2")]
+    steps = [step(strand, "signals", "Future#1", 0, file="", function="") for strand in ("T1", "T2")]
     assert "(no source line)" in explain(steps, "assertion", "")
 
 

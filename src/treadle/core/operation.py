@@ -35,6 +35,9 @@ FINISH: Final = 15  # the end of a strand: always
 # Set in the guards of a TRY that failed: it then counts as a LOOK.
 FAILED: Final = 1 << 40
 
+# A step of an execution that is no operation on anything: a task of a model, a message.
+NO_OPERATION: Final[Operation] = (YIELD, None, None)
+
 BLOCKING: Final = frozenset({ACQUIRE, GET, PUT, WAIT, SLEEP, SPIN})
 
 _WORDS: Final = {

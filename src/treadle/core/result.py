@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from treadle.core.operation import NO_OPERATION, Operation
 from treadle.core.verdict import Verdict as Verdict
 
 
@@ -13,13 +14,14 @@ class Step:
     """One operation of an execution, with where it stands in the source and what it read or wrote."""
 
     strand: str
-    operation: str  # "reads", "writes", "acquires", ...
-    object: str  # "Account#1.balance"
+    operation: str  # for people: "reads", "writes", "acquires", ...
+    object: str  # for people: "Account#1.balance"
     file: str
     line: int
     function: str
     value: str = ""  # the value read or written, shortened
     stack: tuple[tuple[str, int, str], ...] = ()  # (file, line, function), innermost first
+    performed: Operation = NO_OPERATION  # the operation itself, for everything that is decided by it
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -14,7 +14,10 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import Any
 
+from treadle.core.dependency import dependent, only_reads, same_place
+from treadle.core.operation import FINISH, GET, MULTI, READ, SLEEP, SPIN, WAIT, WRITE, YIELD, parts
 from treadle.core.result import Step, Waiting
 
 # Room for "    reads Account#1.balance -> 0": below this, columns are harder to read than a list.
@@ -29,10 +32,11 @@ _MOST_STEPS = 60
 # Fewer steps left out than this are not worth a line.
 _WORTH_COUNTING = 3
 
-_READING = frozenset({"reads", "looks at"})
-_MEMORY = frozenset({"reads", "writes", "calls"})
-_WAITING = frozenset({"waits for", "sleeps", "spins", "gets from"})
-_NOISE = frozenset({"finishes", "yields"})
+# A place is what a step works on: an object and a part of it, None for the whole.
+_Place = tuple[Any, Any]
+
+_WAITING = frozenset({WAIT, SLEEP, SPIN, GET})
+_NOISE = frozenset({FINISH, YIELD})
 
 
 def explain(
@@ -63,50 +67,38 @@ def explain(
 # ---------------------------------------------------------------------- what matters
 
 
-def _base(thing: str) -> str:
-    """`Account#1.balance` -> `Account#1`; `list#1[2]` -> `list#1`; a name with neither is its own base."""
-    cut = len(thing)
-    start = thing.find("#") + 1
-    for mark in ".[":
-        place = thing.find(mark, start)
-        # `Lock#T1.2`: the dot belongs to the name of an object that strand T1 made
-        while mark == "." and place > 0 and thing[place + 1 : place + 2].isdigit():
-            place = thing.find(mark, place + 1)
-        if place > 0:
-            cut = min(cut, place)
-    return thing[:cut]
-
-
-def _things(step: Step) -> list[str]:
+def _places(step: Step) -> list[_Place]:
     """What a step works on; a call into code that is not rewritten may work on several things."""
-    return step.object.split(", ") if step.operation == "calls" else [step.object]
+    return [(name, _plain(key)) for _, name, key in parts(step.performed) if name is not None]
 
 
-def _same(one: str, other: str) -> bool:
-    """The same location, or one of them the whole object that the other is a part of."""
-    return one == other or one == _base(other) or other == _base(one)
+def _plain(key: Any) -> Any:
+    """A key that can be looked up."""
+    try:
+        hash(key)
+    except TypeError:
+        return repr(key)
+    return key
 
 
-def _shared(steps: Sequence[Step]) -> set[str]:
-    """The things that two strands touch and at least one of them changes."""
-    strands: dict[str, set[str]] = {}
-    changed: set[str] = set()
+def _shared(steps: Sequence[Step]) -> set[_Place]:
+    """The places that two strands touch and at least one of them changes: `dependent`, asked of all pairs at once."""
+    strands: dict[_Place, set[str]] = {}
+    changed: set[_Place] = set()
+    whole: set[Any] = set()  # objects that somebody touches as a whole: all of their parts are one
     for step in steps:
-        for thing in _things(step):
-            for name in {thing, _base(thing)}:
-                strands.setdefault(name, set()).add(step.strand)
-                if step.operation not in _READING:
-                    changed.add(name)
-    whole = {thing for step in steps for thing in _things(step) if thing == _base(thing)}
+        for name, key in _places(step):
+            for place in ((name, key), (name, None)):
+                strands.setdefault(place, set()).add(step.strand)
+                if not only_reads(step.performed):
+                    changed.add(place)
+            if key is None:
+                whole.add(name)
+    touched = {place for step in steps for place in _places(step)}
     return {
-        thing
-        for step in steps
-        for thing in _things(step)
-        if thing
-        and any(
-            len(strands[name]) > 1 and name in changed
-            for name in {thing, _base(thing) if _base(thing) in whole else thing}
-        )
+        (name, key)
+        for name, key in touched
+        if any(len(strands[at]) > 1 and at in changed for at in ((name, key), (name, None if name in whole else key)))
     }
 
 
@@ -123,13 +115,12 @@ def _what_matters(steps: Sequence[Step], fought_over: set[str]) -> list[_Row]:
     """The steps on shared things around the switches, and the last step of all; the others only counted."""
     first = _first_of_others(steps)
     strands = {step.strand for step in steps}
-    shared = _shared(steps[first:]) | fought_over
-    matters = [
-        step.operation not in _NOISE and step.object not in strands and any(thing in shared for thing in _things(step))
-        for step in steps
-    ]  # joining a strand tells nothing that the columns do not show
+    shared = _shared(steps[first:]) | {(name, None) for name in fought_over}
+    # joining a strand tells nothing that the columns do not show
+    told = [step.performed[0] not in _NOISE and step.performed[1] not in strands for step in steps]
+    matters = [told[number] and any(place in shared for place in _places(step)) for number, step in enumerate(steps)]
     if not any(matters):
-        matters = [step.operation not in _NOISE for step in steps]
+        matters = [step.performed[0] not in _NOISE for step in steps]
     if any(matters[first:]):
         matters[:first] = [False] * first  # what main sets up before there is anybody else
     keep = _near_switches(steps, matters)
@@ -139,7 +130,7 @@ def _what_matters(steps: Sequence[Step], fought_over: set[str]) -> list[_Row]:
     for number, step in enumerate(steps):
         if number in keep:
             rows.append(_Row(step.strand, step))
-        elif step.operation not in _NOISE and step.object not in strands:
+        elif told[number]:
             if rows and rows[-1].step is None and rows[-1].strand == step.strand:
                 rows[-1].skipped += 1
             else:
@@ -207,7 +198,7 @@ class Clash:
 
 
 def _noun(step: Step) -> str:
-    return {"reads": "read", "writes": "write", "calls": "call"}[step.operation]
+    return {READ: "read", WRITE: "write", MULTI: "call"}[step.performed[0]]
 
 
 # The four orders of three accesses (mine, another's, mine) that no serial order gives (Lu et al., AVIO, ASPLOS 2006),
@@ -217,7 +208,7 @@ _UNSERIALIZABLE = {"RWW": 4, "RWR": 3, "WWR": 3, "WRW": 2}
 
 def clash(steps: Sequence[Step]) -> Clash | None:
     """The likeliest culprit: an unserializable triple of accesses, else the last pair that conflicts."""
-    memory = [(number, step) for number, step in enumerate(steps) if step.operation in _MEMORY]
+    memory = [(number, step) for number, step in enumerate(steps) if step.performed[0] in (READ, WRITE, MULTI)]
     best: tuple[float, Clash] | None = None
     for place, (start, first) in enumerate(memory):
         for later in range(place + 1, len(memory)):
@@ -241,25 +232,24 @@ def clash(steps: Sequence[Step]) -> Clash | None:
 
 
 def _letter(step: Step) -> str:
-    return "R" if step.operation == "reads" else "W"
+    return "R" if only_reads(step.performed) else "W"
 
 
 def _touch(one: Step, other: Step) -> bool:
-    return any(_same(a, b) for a in _things(one) for b in _things(other))
+    return same_place(one.performed, other.performed)
 
 
 def _waits_between(steps: Sequence[Step], start: int, end: int) -> bool:
     """Did the strand let others go on of its own will? Then nobody meant the two accesses to go together."""
     strand = steps[start].strand
-    return any(step.strand == strand and step.operation in _WAITING for step in steps[start + 1 : end])
+    return any(step.strand == strand and step.performed[0] in _WAITING for step in steps[start + 1 : end])
 
 
 def _last_conflict(memory: list[tuple[int, Step]]) -> Clash | None:
     for place in range(len(memory) - 1, 0, -1):
         later = memory[place][1]
         for _, earlier in reversed(memory[:place]):
-            apart = earlier.strand != later.strand and _letter(earlier) + _letter(later) != "RR"
-            if apart and _touch(earlier, later):
+            if earlier.strand != later.strand and dependent(earlier.performed, later.performed):
                 return Clash(earlier, later, None)
     return None
 

@@ -105,10 +105,10 @@ def _cut(text: str) -> str:
 
 def describe(strand: Strand) -> Step:
     """The operation a strand is performing now, with the source lines it stands on."""
-    kind, _, _ = strand.pending
     stack = stack_of(sys._getframe(1))
     file, line, function = stack[0] if stack else ("", 0, "")
-    return Step(strand.treadle_name, word(kind), location(strand.pending), file, line, function, "", stack)
+    op = strand.pending
+    return Step(strand.treadle_name, word(op[0]), location(op), file, line, function, "", stack, op)
 
 
 def stack_of(frame: FrameType | None) -> tuple[tuple[str, int, str], ...]:
