@@ -16,6 +16,7 @@ from treadle.classes.calls import Argument, Call, Value
 from treadle.classes.interleavings import Explorer, Witness
 from treadle.classes.stage import Test
 from treadle.core.errors import TreadleError
+from treadle.search.shrink import shrink
 from treadle.threads.execution import Diverged
 
 # Schedules of one candidate: the fault is known to be near.
@@ -25,17 +26,12 @@ _MOST = 400
 def minimise(explorer: Explorer, witness: Witness, may_go_on: Callable[[], bool]) -> Witness:
     """The smallest failing test found while it may go on."""
     witness = _only_what_shows(explorer, witness, may_go_on)
-    improved = True
-    while improved and may_go_on():
-        improved = False
-        for candidate in _smaller(witness.test):
-            found = _fails_alike(explorer, candidate, witness, may_go_on)
-            if found is not None:
-                witness, improved = found, True
-                break
-            if not may_go_on():
-                break
-    return witness
+    return shrink(
+        witness,
+        lambda failing: _smaller(failing.test),
+        lambda test: _fails_alike(explorer, test, witness, may_go_on),
+        may_go_on,
+    )
 
 
 def _only_what_shows(explorer: Explorer, witness: Witness, may_go_on: Callable[[], bool]) -> Witness:

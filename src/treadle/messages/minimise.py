@@ -1,7 +1,7 @@
 """A failing schedule in the fewest words: which messages must come before which others for the failure to show.
 
 Decides what is left out: every order that the library's own order of delivery brings about anyway, then, by delta
-debugging (Zeller, Hildebrandt 2002), every one without which the execution fails in the same way. What remains is a
+debugging, every one without which the execution fails in the same way. What remains is a
 list of `X before Y` that `treadle.order` takes.
 """
 
@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 from treadle.messages.journal import Message
 from treadle.messages.order import Before, BeforeEvents, EventName
+from treadle.search.shrink import delta_debug
 
-T = TypeVar("T")
 Pair = tuple[int, int]  # hashes of two receives of one actor: the first comes first
 Constraint = Before | BeforeEvents
 # runs with these constraints; the execution when it fails as before, else None
@@ -37,7 +37,7 @@ def fewest_orders(failing: Any, attempt: Attempt, most: int = 300) -> tuple[list
     for pairs in (_against_sending(failing), _whole_order(failing)):
         run = fails(pairs)
         if run is not None:
-            return _delta_debug(pairs, run, fails)
+            return delta_debug(pairs, run, fails)
     return None
 
 
@@ -83,24 +83,6 @@ def _by_actor(run: Any) -> dict[int, list[Message]]:
     return found
 
 
-def _delta_debug(pairs: list[T], run: Any, fails: Callable[[Sequence[T]], Any]) -> tuple[list[T], Any]:
-    """ddmin: smaller and smaller pieces are left out, until none can be."""
-    pieces = 2
-    while len(pairs) > 1:
-        size = max(1, len(pairs) // pieces)
-        for start in range(0, len(pairs), size):
-            rest = pairs[:start] + pairs[start + size :]
-            shown = fails(rest)
-            if shown is not None:
-                pairs, run, pieces = rest, shown, max(pieces - 1, 2)
-                break
-        else:
-            if size == 1:
-                break
-            pieces = min(len(pairs), pieces * 2)
-    return pairs, run
-
-
 # ---------------------------------------------------------------------- in words
 
 
@@ -116,7 +98,7 @@ def in_words(pairs: Sequence[Pair], run: Any, attempt: Attempt) -> tuple[list[st
         named = list(dict.fromkeys(named))
         shown = attempt([Before(*pair) for pair in named])
         if shown is not None:
-            named, shown = _delta_debug(named, shown, lambda some: attempt([Before(*pair) for pair in some]))
+            named, shown = delta_debug(named, shown, lambda some: attempt([Before(*pair) for pair in some]))
             return [f"{first} before {then}" for first, then in named], shown
     return None
 

@@ -1,39 +1,93 @@
-"""Making a failing schedule small: fewest preemptions, then fewest switches, then fewest operations.
+"""Making what fails small: one descent for every door, delta debugging for sets, and what a smaller schedule is.
 
-A schedule is a list of strand names, one per operation. Shrinking leaves out or joins runs of one strand and lets the
-rest follow without preemptions; whatever still fails in the same way and costs less is the new schedule.
+Keeps: whatever is returned was run and failed as before. A door says what is smaller (`smaller`), runs it (`attempt`:
+the failing thing as it really went, or None) and how long it may go on; `shrink` does the rest. Schedules of strands
+are shrunk by explore and class (`shrink_schedule`), tests by class (classes.minimise), orders of messages by schedule
+(messages.minimise).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import TypeVar
 
-Cost = tuple[int, int, int]
-# runs a schedule; None when it does not fail as before, else the schedule as it really went and its cost
-Attempt = Callable[[list[str]], tuple[list[str], Cost] | None]
+Failing = TypeVar("Failing")
+Candidate = TypeVar("Candidate")
+Shown = TypeVar("Shown")
 
 
-def shrink(steps: list[str], cost: Cost, attempt: Attempt, most: int = 400) -> tuple[list[str], Cost]:
-    """The cheapest failing schedule found within so many attempts."""
-    tried: set[tuple[str, ...]] = {tuple(steps)}
+def shrink(
+    failing: Failing,
+    smaller: Callable[[Failing], Iterable[Candidate]],
+    attempt: Callable[[Candidate], Failing | None],
+    may_go_on: Callable[[], bool],
+) -> Failing:
+    """Greedy descent: the first smaller one that still fails is gone on from, until none does."""
     improved = True
-    while improved and most > 0:
+    while improved and may_go_on():
         improved = False
-        for candidate in _smaller(steps):
-            key = tuple(candidate)
-            if key in tried:
-                continue
-            tried.add(key)
-            most -= 1
+        for candidate in smaller(failing):
             found = attempt(candidate)
-            if found is not None and found[1] < cost:
-                steps, cost = found
-                improved = True
+            if found is not None:
+                failing, improved = found, True
                 break
-            if most <= 0:
+            if not may_go_on():
                 break
-    return steps, cost
+    return failing
+
+
+def delta_debug(
+    parts: list[Candidate], shown: Shown, attempt: Callable[[Sequence[Candidate]], Shown | None]
+) -> tuple[list[Candidate], Shown]:
+    """Parts without any of which it no longer fails, and what showed it: ddmin (Zeller, Hildebrandt, TSE 2002), smaller
+    and smaller pieces are left out until none can be."""
+    pieces = 2
+    while len(parts) > 1:
+        size = max(1, len(parts) // pieces)
+        for start in range(0, len(parts), size):
+            rest = parts[:start] + parts[start + size :]
+            found = attempt(rest)
+            if found is not None:
+                parts, shown, pieces = rest, found, max(pieces - 1, 2)
+                break
+        else:
+            if size == 1:
+                break
+            pieces = min(len(parts), pieces * 2)
+    return parts, shown
+
+
+# ---------------------------------------------------------------------- schedules
+
+Cost = tuple[int, int, int]  # preemptions, switches, operations
+Schedule = tuple[list[str], Cost]  # the names of the strands, one per operation
+# runs a schedule; None when it does not fail as before, else the schedule as it really went and its cost
+Attempt = Callable[[list[str]], Schedule | None]
+
+
+def shrink_schedule(failing: Schedule, attempt: Attempt, most: int = 400) -> Schedule:
+    """The cheapest failing schedule found within so many attempts: fewest preemptions, then fewest switches, then
+    fewest operations. Runs of one strand are left out or joined, and the rest follows without preemptions."""
+    tried = {tuple(failing[0])}
+    best = failing[1]
+
+    def untried(schedule: Schedule) -> Iterator[list[str]]:
+        for candidate in _smaller(schedule[0]):
+            if tuple(candidate) not in tried:
+                tried.add(tuple(candidate))
+                yield candidate
+
+    def cheaper(candidate: list[str]) -> Schedule | None:
+        nonlocal best, most
+        most -= 1
+        found = attempt(candidate)
+        if found is None or found[1] >= best:
+            return None
+        best = found[1]
+        return found
+
+    return shrink(failing, untried, cheaper, lambda: most > 0)
 
 
 def _smaller(steps: list[str]) -> Iterator[list[str]]:

@@ -41,7 +41,7 @@ from treadle.core.settings import did_you_mean
 from treadle.core.trail import Trail
 from treadle.report.explanation import clash, explain
 from treadle.search.replay import FollowSteps, strand_runs
-from treadle.search.shrink import shrink
+from treadle.search.shrink import shrink_schedule
 from treadle.threads.execution import Diverged
 
 Progress = Callable[[int, float | None, str], None]
@@ -423,7 +423,7 @@ class Campaign:
         first = attempt(witness.schedule)
         if first is None:
             return None
-        steps, _ = shrink(*first, attempt, most=150)
+        steps, _ = shrink_schedule(first, attempt, most=150)
         follow = FollowSteps(steps)
         follow.begin()
         self.stage.tell = True

@@ -19,7 +19,7 @@ from treadle.report import message_sequence
 from treadle.report.explanation import explain
 from treadle.search.fair import Fair
 from treadle.search.replay import FollowSteps, FollowTrail, strand_runs
-from treadle.search.shrink import shrink
+from treadle.search.shrink import shrink_schedule
 from treadle.search.strategy import Strategy
 from treadle.threads.detail import hide_own_frames
 from treadle.threads.execution import SAME_READS, Diverged, Execution
@@ -202,7 +202,7 @@ class Campaign:
                 f"the test failed ({finding.message}) but the same schedule passed when it was run again: it depends "
                 "on something that the scheduler does not control (real time, addresses, files, other processes)"
             )
-        steps, _ = shrink(*first, attempt, most=max(2, min(400, _MOST_SHRINKING // max(1, len(steps)))))
+        steps, _ = shrink_schedule(first, attempt, most=max(2, min(400, _MOST_SHRINKING // max(1, len(steps)))))
         shown = FollowSteps(steps)
         shown.begin()
         final = self.loom.run(shown, detail=True)
