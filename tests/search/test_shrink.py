@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,7 +42,7 @@ def test_a_schedule_keeps_the_switch_it_needs() -> None:
         tried.append(steps)
         whole = steps + ["T1"] * (2 - steps.count("T1")) + ["T2"] * (1 - steps.count("T2"))
         fails = "T1" in whole[: whole.index("T2")] and "T1" in whole[whole.index("T2") :]
-        switches = sum(one != other for one, other in zip(whole, whole[1:], strict=False))
+        switches = sum(one != other for one, other in pairwise(whole))
         return (whole, (switches - 1, switches, len(whole))) if fails else None
 
     steps, cost = shrink_schedule((["T1", "T2", "T1", "T2", "T1"], (3, 4, 5)), attempt)
