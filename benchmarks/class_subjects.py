@@ -72,7 +72,7 @@ def prunings(budget: float) -> None:
 def first_iteration(target: str, prune: frozenset[str], budget: float) -> dict[str, Any]:
     from treadle.classes import choosing
     from treadle.classes.pools import Pools
-    from treadle.classes.sequences import FIRST_LEVEL, Automaton, Generator
+    from treadle.classes.sequences import FIRST_LEVEL, Automaton, SequenceGenerator
     from treadle.classes.stage import Stage
     from treadle.classes.subject import examine, find_class
 
@@ -83,7 +83,7 @@ def first_iteration(target: str, prune: frozenset[str], budget: float) -> dict[s
         calls, _ = choosing.candidate_calls(stage, pools, root, subject.methods)
         automaton = Automaton(stage, root)
         automaton.start()
-        generator = Generator(automaton, calls, prune, FIRST_LEVEL)
+        generator = SequenceGenerator(automaton, calls, prune, FIRST_LEVEL)
         started = time.perf_counter()
         beta = generator.generate(set(), lambda: time.perf_counter() < started + budget)
         seconds = time.perf_counter() - started

@@ -9,7 +9,7 @@ from typing import Any
 from treadle.classes.descriptors import examine_use
 from treadle.classes.result import ClassResult, Options
 from treadle.classes.subject import Subject, find_class
-from treadle.doors.class_.campaign import Campaign
+from treadle.doors.class_.campaign import ClassCampaign
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 if str(PROGRAMS) not in sys.path:
@@ -23,7 +23,7 @@ def subject(target: str) -> Subject:
 def campaign(target: str, **options: Any) -> ClassResult:
     """One campaign with a budget that none of these classes needs."""
     options.setdefault("budget", 600.0)
-    return Campaign(subject(target), Options(**options)).run()
+    return ClassCampaign(subject(target), Options(**options)).run()
 
 
 def always() -> bool:

@@ -9,19 +9,19 @@ from collections.abc import Iterator
 import pytest
 
 from tests.classes.drive import always, campaign, subject
-from treadle.classes.calls import Argument, Call, Value
+from treadle.classes.calls import Argument, MethodCall, Value
 from treadle.classes.coverage import Trace, improvement, trace_of
-from treadle.classes.interleavings import Drive, Explorer, plan_of
+from treadle.classes.interleavings import Drive, InterleavingExplorer, plan_of
 from treadle.classes.serializability import problematic
 from treadle.classes.stage import Stage, Test
 from treadle.core.result import Verdict
 
 TARGET = "benchmarks.subjects.classes.motivating:CUT"
-ROOT = Call("constructor", "CUT()", needs=("from benchmarks.subjects.classes.motivating import CUT",))
+ROOT = MethodCall("constructor", "CUT()", needs=("from benchmarks.subjects.classes.motivating import CUT",))
 
 
-def call(method: str, *values: str) -> Call:
-    return Call(method, f"{{sout}}.{method}({{args}})", tuple(Argument(Value(value)) for value in values))
+def call(method: str, *values: str) -> MethodCall:
+    return MethodCall(method, f"{{sout}}.{method}({{args}})", tuple(Argument(Value(value)) for value in values))
 
 
 DELTA_1 = (call("m5"), call("m2", "0"), call("m7"), call("m1", "1"))
@@ -41,7 +41,7 @@ def accesses() -> dict[str, int]:
     return {f"a{n}": next(i for i, line in enumerate(lines, 1) if line.endswith(f"# a{n}")) for n in range(1, 10)}
 
 
-def coverage(stage: Stage, delta: tuple[Call, ...]) -> list[Trace]:
+def coverage(stage: Stage, delta: tuple[MethodCall, ...]) -> list[Trace]:
     made = stage.run_sequence(ROOT, delta)
     return [trace_of(one.method, ran.steps) for one, ran in zip(delta, made.calls, strict=True)]
 
@@ -83,13 +83,13 @@ def test_in_the_third_m3_runs_without_the_lock(stage: Stage) -> None:
     assert improvement(third, known) == {third[2]}
 
 
-def pair(alpha: tuple[Call, ...], one: Call, other: Call) -> Test:
+def pair(alpha: tuple[MethodCall, ...], one: MethodCall, other: MethodCall) -> Test:
     return Test(ROOT, alpha, ((one,), (other,)))
 
 
 def predicted(stage: Stage, test: Test) -> set[tuple[str, ...]]:
     """The problematic interleavings of a test, as the paper writes them."""
-    explorer = Explorer(stage)
+    explorer = InterleavingExplorer(stage)
     first, second = explorer.solo(test)
     lines = {line: name for name, line in accesses().items()}
     named: list[list[str]] = []
@@ -105,7 +105,7 @@ def predicted(stage: Stage, test: Test) -> set[tuple[str, ...]]:
 def test_a7_a3_a7_is_predicted_and_is_a_fault(stage: Stage) -> None:
     test = pair((call("m7"), call("m5")), call("m5"), call("m3", "10"))
     assert ("a7", "a3", "a7") in predicted(stage, test)
-    explored = Explorer(stage).explore(test, 500, always)
+    explored = InterleavingExplorer(stage).explore(test, 500, always)
     assert [one.violation.kind for one in explored.witnesses] == ["linearizability"]
 
 
@@ -115,7 +115,7 @@ def test_a4_a1_a5_shows_only_without_the_lock(stage: Stage) -> None:
     without = pair((call("m7"), call("m5")), call("m3", "10"), call("m1", "5"))
     assert ("a4", "a1", "a5") not in predicted(stage, with_lock)
     assert ("a4", "a1", "a5") in predicted(stage, without)
-    explorer = Explorer(stage)
+    explorer = InterleavingExplorer(stage)
     t_b = explorer.explore(with_lock, 500, always)
     t_d = explorer.explore(without, 500, always)
     assert t_b.exhausted
@@ -126,7 +126,7 @@ def test_a4_a1_a5_shows_only_without_the_lock(stage: Stage) -> None:
 def test_a8_a2_a9_is_infeasible_under_the_lock(stage: Stage) -> None:
     test = pair((), call("m7"), call("m2", "5"))
     assert predicted(stage, test) == set()
-    explored = Explorer(stage).explore(test, 500, always)
+    explored = InterleavingExplorer(stage).explore(test, 500, always)
     assert explored.exhausted
     assert explored.witnesses == []
 
@@ -137,7 +137,7 @@ def test_the_interference_of_figure_9(stage: Stage) -> None:
     assert labels(coverage(stage, disturbed)[3]) == ["a3", "l1", "a4", "a5", "l2"]
     # so the two calls are run from the state that delta_3 alone had reached, and the interleaving comes about
     test = pair(DELTA_3[:2], DELTA_3[2], call("m1", "5"))
-    explorer = Explorer(stage)
+    explorer = InterleavingExplorer(stage)
     first, second = explorer.solo(test)
     reached = []
     for interleaving in problematic(first, second):

@@ -10,7 +10,7 @@ from tests.classes.drive import always, subject
 from treadle.classes import choosing
 from treadle.classes.coverage import Event, folded
 from treadle.classes.pools import Pools
-from treadle.classes.sequences import PRUNINGS, Automaton, Delta, Generator, prunings
+from treadle.classes.sequences import PRUNINGS, Automaton, Delta, SequenceGenerator, prunings
 from treadle.classes.stage import Stage
 from treadle.core.errors import UsageError
 
@@ -23,13 +23,13 @@ def stage() -> Iterator[Stage]:
         yield made
 
 
-def generator(stage: Stage, *prune: str, level: int = 2) -> Generator:
+def generator(stage: Stage, *prune: str, level: int = 2) -> SequenceGenerator:
     pools = Pools(stage.subject, {})
     root = choosing.roots(stage, pools)[0]
     calls, _ = choosing.candidate_calls(stage, pools, root, stage.subject.methods)
     automaton = Automaton(stage, root)
     automaton.start()
-    return Generator(automaton, calls, frozenset(prune), level, longest=6)
+    return SequenceGenerator(automaton, calls, frozenset(prune), level, longest=6)
 
 
 def test_better_means_more_new_traces_or_as_many_by_fewer_calls(stage: Stage) -> None:

@@ -14,13 +14,13 @@ import warnings
 from contextlib import nullcontext
 
 from tests.threads_instrument.passthrough import HOOKS
-from treadle.threads.instrument import Selection, instrumented, rewritten_modules
+from treadle.threads.instrument import ModuleSelection, instrumented, rewritten_modules
 
 
 def main(form: str, test_module: str, *libraries: str) -> None:
     warnings.simplefilter("ignore")
     del sys.argv[1:]
-    selection = Selection(None, (test_module, *libraries))
+    selection = ModuleSelection(None, (test_module, *libraries))
     with instrumented(None, selection, HOOKS) if form == "rewritten" else nullcontext():
         tests = unittest.defaultTestLoader.loadTestsFromModule(importlib.import_module(test_module))
         result = unittest.TextTestRunner(stream=io.StringIO(), verbosity=0).run(tests)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from treadle.core.errors import UsageError
-from treadle.threads.instrument import Selection
+from treadle.threads.instrument import ModuleSelection
 from treadle.threads.instrument.selection import NEVER, find_root
 
 
@@ -37,7 +37,7 @@ def test_without_a_project_the_folder_of_the_test_is_the_root(tmp_path: Path) ->
 
 
 def test_own_code_is_what_lives_below_the_root_and_is_not_installed(project: Path) -> None:
-    selection = Selection.for_test(project / "tests" / "test_a.py")
+    selection = ModuleSelection.for_test(project / "tests" / "test_a.py")
     assert selection.selects("bank", str(project / "src" / "bank.py"))
     assert selection.selects("conftest", str(project / "tests" / "conftest.py"))
     assert not selection.selects("six", str(project / ".venv" / "lib" / "python3.11" / "site-packages" / "six.py"))
@@ -50,20 +50,20 @@ def test_own_code_is_what_lives_below_the_root_and_is_not_installed(project: Pat
 
 def test_interpreter_that_lives_inside_the_project_is_not_own_code() -> None:
     stdlib = Path(sysconfig.get_path("stdlib"))
-    selection = Selection(stdlib.parent.parent)
+    selection = ModuleSelection(stdlib.parent.parent)
     assert not selection.selects("textwrap", str(stdlib / "textwrap.py"))
 
 
 def test_root_reached_through_a_link(project: Path, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(project)
-    selection = Selection.for_test(link / "tests" / "test_a.py")
+    selection = ModuleSelection.for_test(link / "tests" / "test_a.py")
     assert selection.selects("bank", str(link / "bank.py"))
     assert selection.selects("bank2", str(project / "bank2.py"))
 
 
 def test_named_packages_and_their_submodules() -> None:
-    selection = Selection.for_test(test_named_packages_and_their_submodules, ["json", "textwrap"])
+    selection = ModuleSelection.for_test(test_named_packages_and_their_submodules, ["json", "textwrap"])
     assert selection.selects("json", json.__file__)
     assert selection.selects("json.decoder", str(Path(json.__file__).parent / "decoder.py"))
     assert selection.selects("textwrap", textwrap.__file__)
@@ -71,14 +71,14 @@ def test_named_packages_and_their_submodules() -> None:
 
 
 def test_the_module_of_the_test_is_selected_wherever_it_lives() -> None:
-    selection = Selection.for_test(textwrap.dedent)
+    selection = ModuleSelection.for_test(textwrap.dedent)
     assert selection.selects("textwrap", textwrap.__file__)
 
 
 @pytest.mark.parametrize("name", ["treadle.core.errors", "threading", "concurrent.futures.thread", "asyncio"])
 def test_what_the_runtime_stands_on_is_never_rewritten(name: str) -> None:
     root = Path(sys.modules["treadle"].__file__ or "").parents[2]
-    assert not Selection(root, (name,)).selects(name, str(root / "anything.py"))
+    assert not ModuleSelection(root, (name,)).selects(name, str(root / "anything.py"))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_what_the_runtime_stands_on_is_never_rewritten(name: str) -> None:
 )
 def test_package_that_cannot_be_instrumented(package: str, sentence: str) -> None:
     with pytest.raises(UsageError) as error:
-        Selection.for_test(test_package_that_cannot_be_instrumented, [package])
+        ModuleSelection.for_test(test_package_that_cannot_be_instrumented, [package])
     assert str(error.value) == sentence
 
 
@@ -110,7 +110,7 @@ def test_c_extension_is_atomic() -> None:
         if isinstance(getattr(importlib.util.find_spec(name), "loader", None), importlib.machinery.ExtensionFileLoader)
     )
     with pytest.raises(UsageError, match="it is a C extension, which is atomic as it is"):
-        Selection.for_test(test_c_extension_is_atomic, [extension])
+        ModuleSelection.for_test(test_c_extension_is_atomic, [extension])
 
 
 def test_every_exclusion_has_its_reason() -> None:

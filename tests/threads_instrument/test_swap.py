@@ -20,7 +20,7 @@ import pytest
 
 from tests.threads_instrument.passthrough import HOOKS, recording
 from treadle.core.errors import UsageError
-from treadle.threads.instrument import Selection, instrumented, rewritten_modules
+from treadle.threads.instrument import ModuleSelection, instrumented, rewritten_modules
 
 Load = Callable[..., types.ModuleType]
 
@@ -45,7 +45,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Load]:
 def seen(module: types.ModuleType, action: Callable[[], Any]) -> list[tuple[Any, ...]]:
     """What the hooks see while `action` runs with `module` instrumented."""
     log: list[tuple[Any, ...]] = []
-    with instrumented(module, Selection.for_test(module), recording(log)):
+    with instrumented(module, ModuleSelection.for_test(module), recording(log)):
         log.clear()
         action()
     return [entry for entry in log if entry[0] not in ("use", "function")]
@@ -115,7 +115,7 @@ def test_everything_is_undone(load: Load) -> None:
     codes = module.f.__code__, module.C.m.__code__
     names = dict(vars(module))
     finders = list(sys.meta_path)
-    with instrumented(module, Selection.for_test(module), HOOKS):
+    with instrumented(module, ModuleSelection.for_test(module), HOOKS):
         assert module.f.__code__ is not codes[0]
         assert "subject" in rewritten_modules()
     assert (module.f.__code__, module.C.m.__code__) == codes
@@ -128,7 +128,7 @@ def test_everything_is_undone(load: Load) -> None:
 def test_undone_when_the_body_fails(load: Load) -> None:
     module = load("def f(o): return o.x\n")
     code = module.f.__code__
-    with pytest.raises(ZeroDivisionError), instrumented(module, Selection.for_test(module), HOOKS):
+    with pytest.raises(ZeroDivisionError), instrumented(module, ModuleSelection.for_test(module), HOOKS):
         1 / 0  # noqa: B018
     assert module.f.__code__ is code
 
@@ -169,7 +169,7 @@ def test_generated_methods_of_a_module_imported_meanwhile(load: Load, tmp_path: 
     module = load("def f():\n    import shapes\n    return shapes.Point(1) == shapes.Point(1)\n")
     (tmp_path / "shapes.py").write_text(DATACLASSES)
     log: list[tuple[Any, ...]] = []
-    with instrumented(module, Selection.for_test(module), recording(log)):
+    with instrumented(module, ModuleSelection.for_test(module), recording(log)):
         assert module.f()
     assert [entry for entry in log if entry[1:] == ("x",)] == [("load", "x"), ("load", "x")]
     assert "_treadle_load" not in sys.modules["shapes"].Point.__eq__.__code__.co_names
@@ -189,7 +189,7 @@ def test_generated_methods_are_seen_although_a_source_of_their_name_is_known(
 
 def test_functions_made_meanwhile_are_undone_too(load: Load) -> None:
     module = load("def make():\n    def inner(o): return o.x\n    return inner\n")
-    with instrumented(module, Selection.for_test(module), HOOKS):
+    with instrumented(module, ModuleSelection.for_test(module), HOOKS):
         made = module.make()
         assert "_treadle_load" in made.__code__.co_names
     assert made.__code__.co_names == ("x",)
@@ -197,7 +197,7 @@ def test_functions_made_meanwhile_are_undone_too(load: Load) -> None:
 
 def test_generator_suspended_in_rewritten_code_goes_on_afterwards(load: Load) -> None:
     module = load("def g(o):\n    yield o.real\n    yield o.imag\n")
-    with instrumented(module, Selection.for_test(module), HOOKS):
+    with instrumented(module, ModuleSelection.for_test(module), HOOKS):
         running = module.g(5)
         assert next(running) == 5
     assert next(running) == 0
@@ -206,7 +206,7 @@ def test_generator_suspended_in_rewritten_code_goes_on_afterwards(load: Load) ->
 def test_instrumentations_nest(load: Load) -> None:
     module = load("def f(o): return o.x\n")
     code = module.f.__code__
-    selection = Selection.for_test(module)
+    selection = ModuleSelection.for_test(module)
     with instrumented(module, selection, HOOKS):
         rewritten = module.f.__code__
         with instrumented(module, selection, HOOKS):
@@ -219,7 +219,7 @@ def test_instrumentations_nest(load: Load) -> None:
 def test_no_other_module_is_touched(load: Load) -> None:
     module = load("import textwrap\ndef f(s): return textwrap.dedent(s)\n")
     code = textwrap.dedent.__code__
-    with instrumented(module, Selection.for_test(module), HOOKS):
+    with instrumented(module, ModuleSelection.for_test(module), HOOKS):
         assert textwrap.dedent.__code__ is code
         assert "textwrap" not in rewritten_modules()
 
@@ -227,7 +227,7 @@ def test_no_other_module_is_touched(load: Load) -> None:
 def test_named_package_of_the_standard_library(load: Load) -> None:
     module = load("def f(): pass\n")
     code = textwrap.dedent.__code__
-    with instrumented(module, Selection.for_test(module, ["textwrap"]), HOOKS):
+    with instrumented(module, ModuleSelection.for_test(module, ["textwrap"]), HOOKS):
         assert textwrap.dedent("  a") == "a"
         assert textwrap.dedent.__code__ is not code
     assert textwrap.dedent.__code__ is code
@@ -249,7 +249,7 @@ def test_imported_meanwhile(load: Load, tmp_path: Path) -> None:
         def __exit__(self, *args: object) -> None:
             around.append("done")
 
-    with instrumented(module, Selection.for_test(module), recording(log), Around):
+    with instrumented(module, ModuleSelection.for_test(module), recording(log), Around):
         assert module.f() == 1
         assert rewritten_modules() == ["later", "subject"]
     assert ("load", "x") in log
@@ -264,7 +264,7 @@ def test_import_error_and_syntax_error_are_the_programs_own(load: Load, tmp_path
     module = load("def f(name): return __import__(name)\n")
     (tmp_path / "broken.py").write_text("def (:\n")
     (tmp_path / "failing.py").write_text("import nothing_of_that_name\n")
-    with instrumented(module, Selection.for_test(module), HOOKS):
+    with instrumented(module, ModuleSelection.for_test(module), HOOKS):
         with pytest.raises(SyntaxError) as syntax:
             module.f("broken")
         with pytest.raises(ModuleNotFoundError, match="nothing_of_that_name"):
@@ -277,11 +277,11 @@ def test_file_edited_after_import_is_an_error(load: Load, tmp_path: Path) -> Non
     code = module.f.__code__
     (tmp_path / "subject.py").write_text("def f(o): return o.y + 1\n")
     with pytest.raises(UsageError, match="was edited after it was imported"):
-        instrumented(module, Selection.for_test(module), HOOKS).__enter__()
+        instrumented(module, ModuleSelection.for_test(module), HOOKS).__enter__()
     assert module.f.__code__ is code
     (tmp_path / "subject.py").write_text("def f(o: return\n")
     with pytest.raises(UsageError, match=r"subject\.py:1: .* edited after it was imported"):
-        instrumented(module, Selection.for_test(module), HOOKS).__enter__()
+        instrumented(module, ModuleSelection.for_test(module), HOOKS).__enter__()
 
 
 def test_code_changed_by_another_tool_is_replaced_and_given_back(load: Load) -> None:
@@ -289,7 +289,7 @@ def test_code_changed_by_another_tool_is_replaced_and_given_back(load: Load) -> 
     py_compile.compile(module.__file__ or "")
     module.f.__code__ = changed = module.f.__code__.replace(co_name="f", co_consts=(None, "padding"))
     log: list[tuple[Any, ...]] = []
-    with instrumented(module, Selection.for_test(module), recording(log)):
+    with instrumented(module, ModuleSelection.for_test(module), recording(log)):
         module.f(types.SimpleNamespace(x=1))
     assert ("load", "x") in log
     assert module.f.__code__ is changed
@@ -304,7 +304,7 @@ def test_function_nested_in_a_running_function() -> None:
         return total
 
     log: list[tuple[Any, ...]] = []
-    with instrumented(inner, Selection.for_test(inner), recording(log)):
+    with instrumented(inner, ModuleSelection.for_test(inner), recording(log)):
         assert inner() == 1
     assert log == [
         ("cell_read", "test_function_nested_in_a_running_function.<locals>.total"),
@@ -319,7 +319,7 @@ def test_pytest_keeps_its_detailed_assertions() -> None:
 
     with pytest.raises(AssertionError) as plain:
         compare(types.SimpleNamespace(x=[1, 3]))
-    with instrumented(compare, Selection.for_test(compare), HOOKS):
+    with instrumented(compare, ModuleSelection.for_test(compare), HOOKS):
         assert "_treadle_load" in compare.__code__.co_names
         with pytest.raises(AssertionError) as rewritten:
             compare(types.SimpleNamespace(x=[1, 3]))
@@ -336,8 +336,8 @@ def test_source_that_only_linecache_knows() -> None:
     try:
         log: list[tuple[Any, ...]] = []
         cell, box = vars(notebook)["cell"], vars(notebook)["Box"]
-        assert Selection.for_test(cell).selects("notebook_session", None)
-        with instrumented(cell, Selection(None, (), frozenset({"notebook_session"})), recording(log)):
+        assert ModuleSelection.for_test(cell).selects("notebook_session", None)
+        with instrumented(cell, ModuleSelection(None, (), frozenset({"notebook_session"})), recording(log)):
             cell(box())
         assert log == [("store", "x"), ("load", "x")]
     finally:
@@ -351,7 +351,7 @@ def test_test_without_source_is_an_error() -> None:
         exec("def test(): pass", vars(typed))
         test = vars(typed)["test"]
         with pytest.raises(UsageError, match=r"the source of test \(<string>:1\) cannot be found"):
-            instrumented(test, Selection.for_test(test), HOOKS).__enter__()
+            instrumented(test, ModuleSelection.for_test(test), HOOKS).__enter__()
         assert "typed_at_the_prompt" not in rewritten_modules()
     finally:
         del sys.modules["typed_at_the_prompt"]
@@ -369,8 +369,8 @@ def test_subject_behind_partial_method_and_decorator(load: Load) -> None:
         """
     )
     for subject in (functools.partial(module.plain, 1), module.T().test, module.wrapper, module.T):
-        assert Selection.for_test(subject).modules == {"subject"}
-        with instrumented(subject, Selection.for_test(subject), HOOKS):
+        assert ModuleSelection.for_test(subject).modules == {"subject"}
+        with instrumented(subject, ModuleSelection.for_test(subject), HOOKS):
             assert rewritten_modules() == ["subject"]
 
 
@@ -387,7 +387,7 @@ def test_frozen_objects_are_found(load: Load) -> None:
 
 def test_code_copied_to_other_globals_finds_the_hooks(load: Load) -> None:
     module = load("def f(o): return o.x\n")
-    with instrumented(module, Selection.for_test(module), HOOKS):
+    with instrumented(module, ModuleSelection.for_test(module), HOOKS):
         copy = types.FunctionType(module.f.__code__, {})
         assert copy(types.SimpleNamespace(x=3)) == 3
     assert copy(types.SimpleNamespace(x=4)) == 4
@@ -410,7 +410,7 @@ def test_modules_that_the_test_cannot_reach_are_left_alone(load: Load) -> None:
             return o.x
         """
     )
-    with instrumented(module.f, Selection.for_test(module.f), HOOKS):
+    with instrumented(module.f, ModuleSelection.for_test(module.f), HOOKS):
         assert rewritten_modules() == [
             "conftest",
             "helper",
@@ -424,7 +424,7 @@ def test_modules_that_the_test_cannot_reach_are_left_alone(load: Load) -> None:
 
 def test_source_and_traceback_stay_those_of_the_file(load: Load, tmp_path: Path) -> None:
     module = load("def f(o):\n    return (\n        o.x\n        .missing\n    )\n")
-    with instrumented(module, Selection.for_test(module), HOOKS):
+    with instrumented(module, ModuleSelection.for_test(module), HOOKS):
         assert inspect.getsource(module.f).startswith("def f(o):\n    return (\n")
         with pytest.raises(AttributeError) as failure:
             module.f(types.SimpleNamespace(x=1))

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from treadle.classes.calls import Call
+from treadle.classes.calls import MethodCall
 from treadle.classes.coverage import Trace
 from treadle.classes.sequences import LONGEST_CALL, Automaton, Delta, Transition
 from treadle.classes.serializability import accesses, conflict
@@ -45,10 +45,10 @@ class Assembled:
 class Pair:
     """Two calls to run concurrently from a state."""
 
-    one: Call
-    other: Call
+    one: MethodCall
+    other: MethodCall
     state: Hashable
-    alpha: tuple[Call, ...]
+    alpha: tuple[MethodCall, ...]
     weight: float  # small is promising
     test: int = 1  # the assembled test it belongs to
 
@@ -60,9 +60,11 @@ class Assembler:
     automaton: Automaton
     repository: list[Delta] = field(default_factory=list)
     seen: set[tuple[Effect, Effect]] = field(default_factory=set)
-    tried: set[tuple[Call, Call, Hashable]] = field(default_factory=set)
-    siblings: dict[str, list[Call]] = field(default_factory=dict)  # the candidate calls of each method
-    spare: deque[tuple[Call, Call, Hashable]] = field(default_factory=deque)  # traces tried before, other arguments
+    tried: set[tuple[MethodCall, MethodCall, Hashable]] = field(default_factory=set)
+    siblings: dict[str, list[MethodCall]] = field(default_factory=dict)  # the candidate calls of each method
+    spare: deque[tuple[MethodCall, MethodCall, Hashable]] = field(
+        default_factory=deque
+    )  # traces tried before, other arguments
     assembled: int = 0
     without_conflict: int = 0
 
@@ -99,7 +101,7 @@ class Assembler:
                     if pair is not None:
                         yield pair
 
-    def _new_pair(self, one: Call, other: Call, state: Hashable) -> Pair | None:
+    def _new_pair(self, one: MethodCall, other: MethodCall, state: Hashable) -> Pair | None:
         """A pair whose effects together were not tried before."""
         if state not in self.automaton.shortest:
             return None
@@ -109,20 +111,20 @@ class Assembler:
         self.seen.add((mine, theirs))
         return self.pair(one, other, state)
 
-    def _effect(self, call: Call, state: Hashable) -> Effect:
+    def _effect(self, call: MethodCall, state: Hashable) -> Effect:
         """What a call does in a state: its trace, the kind of its result, and whether it changes anything."""
         found = self.automaton.step(Delta(self.automaton.shortest[state], states=(state,)), call)
         how, *value = found.ran.happened
         kind = value[0] if how == "raised" else _kind(value[0]) if value else ""
         return found.trace, str(kind), found.state != state
 
-    def _variants(self, one: Call, other: Call) -> list[tuple[Call, Call]]:
+    def _variants(self, one: MethodCall, other: MethodCall) -> list[tuple[MethodCall, MethodCall]]:
         """The same two methods with other arguments, one of them changed at a time."""
         return [(one, variant) for variant in self.siblings.get(other.method, ()) if variant != other] + [
             (variant, other) for variant in self.siblings.get(one.method, ()) if variant != one
         ]
 
-    def pair(self, one: Call, other: Call, state: Hashable) -> Pair | None:
+    def pair(self, one: MethodCall, other: MethodCall, state: Hashable) -> Pair | None:
         """Two calls from a state, unless they were tried or touch nothing in common."""
         if (one, other, state) in self.tried or (other, one, state) in self.tried:
             return None

@@ -1,7 +1,7 @@
 """Calls and values as source text: what is run while searching is letter for letter what a written test does.
 
-A `Value` is an expression and the lines it needs (imports, definitions); a `Call` is a candidate method with values.
-Evaluating a value again makes a fresh object, so executions do not see each other's arguments.
+A `Value` is an expression and the lines it needs (imports, definitions); a `MethodCall` is a candidate method with
+values. Evaluating a value again makes a fresh object, so executions do not see each other's arguments.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Argument:
 
 
 @dataclass(frozen=True)
-class Call:
+class MethodCall:
     """One call of a candidate method on the SOUT.
 
     `form` is the source with {sout}, {0}, {1}, ... and {args} left open; a form that is not an expression returns
@@ -118,7 +118,7 @@ class Ready:
 
     __slots__ = ("call", "invoke", "make")
 
-    def __init__(self, call: Call, namespace: Namespace) -> None:
+    def __init__(self, call: MethodCall, namespace: Namespace) -> None:
         self.call = call
         values = [str(argument.value).replace(SOUT, "sout") for argument in call.arguments]
         names = [f"a{number}" for number in range(len(values))]

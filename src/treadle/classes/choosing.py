@@ -18,12 +18,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from treadle.classes.calls import Call
+from treadle.classes.calls import MethodCall
 from treadle.classes.coverage import trace_of
 from treadle.classes.pools import Pools
 from treadle.classes.sequences import LONGEST_CALL
-from treadle.classes.stage import Ran, Sequence, Stage
-from treadle.classes.subject import Method, Subject
+from treadle.classes.stage import CallRecord, Sequence, Stage
+from treadle.classes.subject import Subject, SubjectMethod
 from treadle.core.errors import Unsupported, UsageError
 from treadle.threads.fingerprint import attributes_of
 
@@ -44,23 +44,23 @@ _SCALARS = (int, float, str, bytes, bool, complex, type(None))
 class Candidates:
     """CM for one root: the calls to extend sequences with, and how to look at what they leave."""
 
-    root: Call
-    calls: list[Call] = field(default_factory=list)
+    root: MethodCall
+    calls: list[MethodCall] = field(default_factory=list)
     judged: frozenset[str] = frozenset()  # methods whose concurrent behaviour counts
-    omega: tuple[Call, ...] = ()
-    later: tuple[Call, ...] = ()
+    omega: tuple[MethodCall, ...] = ()
+    later: tuple[MethodCall, ...] = ()
     fields: tuple[str, ...] = ()
 
 
 # ---------------------------------------------------------------------- constructors
 
 
-def roots(stage: Stage, pools: Pools) -> list[Call]:
+def roots(stage: Stage, pools: Pools) -> list[MethodCall]:
     """Ways to make a fresh object, those that make a small one first."""
     subject = stage.subject
     if stage.setup is not None:
         return [_probe_setup(stage)]
-    found: dict[Hashable, Call] = {}
+    found: dict[Hashable, MethodCall] = {}
     problem: str = ""
     for constructor in subject.constructors:
         missing = pools.unmakeable(constructor)
@@ -86,11 +86,11 @@ def roots(stage: Stage, pools: Pools) -> list[Call]:
     return _small_first(list(found.values()))[:_MOST_ROOTS]
 
 
-_NOTHING = Call("nothing", "None and {sout}")
+_NOTHING = MethodCall("nothing", "None and {sout}")
 
 
-def _probe_setup(stage: Stage) -> Call:
-    root = Call("setup", "None")
+def _probe_setup(stage: Stage) -> MethodCall:
+    root = MethodCall("setup", "None")
     made = stage.run_sequence(root, (_NOTHING,))
     if made.failed is not None:
         error = made.failed
@@ -98,7 +98,7 @@ def _probe_setup(stage: Stage) -> Call:
     return root
 
 
-def _cannot_give(subject: Subject, method: Method, name: str, kind: Any) -> str:
+def _cannot_give(subject: Subject, method: SubjectMethod, name: str, kind: Any) -> str:
     said = f" of type {getattr(kind, '__qualname__', kind)}" if kind is not kind.__class__ and kind else ""
     return (
         f"{subject.target} cannot be built: nothing in the pools fits parameter '{name}'{said} of its {method.name}; "
@@ -106,7 +106,7 @@ def _cannot_give(subject: Subject, method: Method, name: str, kind: Any) -> str:
     )
 
 
-def _does_not_build(subject: Subject, call: Call, error: BaseException) -> str:
+def _does_not_build(subject: Subject, call: MethodCall, error: BaseException) -> str:
     text = str(error).splitlines()[0] if str(error) else ""
     said = f"{type(error).__name__}: {text}" if text else type(error).__name__
     names = ", ".join(a.name or str(a.value) for a in call.arguments)
@@ -114,7 +114,7 @@ def _does_not_build(subject: Subject, call: Call, error: BaseException) -> str:
     return f"{subject.target} cannot be built: {call} raises {said}; {hint} a factory with --setup FILE:function"
 
 
-def _refuse(subject: Subject, call: Call, made: Sequence, deeds: list[str]) -> None:
+def _refuse(subject: Subject, call: MethodCall, made: Sequence, deeds: list[str]) -> None:
     """Constructors that reach outside cannot be run thousands of times."""
     if deeds:
         raise Unsupported(
@@ -185,10 +185,10 @@ def _watching_io() -> Iterator[list[str]]:
                 setattr(place, name, own)
 
 
-def _small_first(calls: list[Call]) -> list[Call]:
+def _small_first(calls: list[MethodCall]) -> list[MethodCall]:
     """A small capacity shows more in fewer calls: variants with a 1 or a 2, then the plain one, then the others."""
 
-    def rank(call: Call) -> int:
+    def rank(call: MethodCall) -> int:
         values = [str(argument.value) for argument in call.arguments]
         if "1" in values:
             return 0
@@ -202,9 +202,11 @@ def _small_first(calls: list[Call]) -> list[Call]:
 # ---------------------------------------------------------------------- calls
 
 
-def candidate_calls(stage: Stage, pools: Pools, root: Call, methods: list[Method]) -> tuple[list[Call], list[str]]:
+def candidate_calls(
+    stage: Stage, pools: Pools, root: MethodCall, methods: list[SubjectMethod]
+) -> tuple[list[MethodCall], list[str]]:
     """The calls that the class accepts, a few per method, and why methods are left out."""
-    found: list[Call] = []
+    found: list[MethodCall] = []
     skipped: list[str] = []
     for method in methods:
         missing = pools.unmakeable(method)
@@ -218,12 +220,12 @@ def candidate_calls(stage: Stage, pools: Pools, root: Call, methods: list[Method
     return found, skipped
 
 
-def _accepted(stage: Stage, pools: Pools, root: Call, method: Method) -> list[Call]:
+def _accepted(stage: Stage, pools: Pools, root: MethodCall, method: SubjectMethod) -> list[MethodCall]:
     """At least two variants, so that keys can differ and agree, then those that do something new."""
-    chosen: list[Call] = []
-    spare: list[Call] = []
+    chosen: list[MethodCall] = []
+    spare: list[MethodCall] = []
     traces: set[Any] = set()
-    last_resort: Call | None = None
+    last_resort: MethodCall | None = None
     enough = 3 if sum(parameter.required for parameter in method.parameters) > 1 else 2
     for number, call in enumerate(pools.calls(method)):
         if number >= _MOST_TRIALS or len(chosen) >= _MOST_CALLS:
@@ -246,7 +248,7 @@ def _accepted(stage: Stage, pools: Pools, root: Call, method: Method) -> list[Ca
     return chosen + spare[: max(0, 2 - len(chosen))]
 
 
-def _ending(ran: Ran) -> str:
+def _ending(ran: CallRecord) -> str:
     return str(ran.happened[1]) if ran.happened[0] == "raised" else ""
 
 
@@ -254,14 +256,14 @@ def _ending(ran: Ran) -> str:
 
 
 def observers(
-    stage: Stage, root: Call, calls: list[Call], ways: list[tuple[Call, ...]], iterable: bool
-) -> tuple[Call, ...]:
+    stage: Stage, root: MethodCall, calls: list[MethodCall], ways: list[tuple[MethodCall, ...]], iterable: bool
+) -> tuple[MethodCall, ...]:
     """Calls that say something about the object and can be repeated, in each of the states that `ways` lead to."""
     pool = [call for call in calls if call.expression and call.method not in ("repr", "str", "iter", "next", "hash")]
     if iterable:
-        pool.append(Call("list", "list({sout})"))
-    pure: list[Call] = []
-    others: list[Call] = []
+        pool.append(MethodCall("list", "list({sout})"))
+    pure: list[MethodCall] = []
+    others: list[MethodCall] = []
     for call in pool:
         found = _repeats(stage, root, call, ways)
         if found is not None:
@@ -269,7 +271,7 @@ def observers(
     return tuple((pure + others)[:_MOST_OBSERVERS])  # those that change nothing must be asked first
 
 
-def _repeats(stage: Stage, root: Call, call: Call, ways: list[tuple[Call, ...]]) -> bool | None:
+def _repeats(stage: Stage, root: MethodCall, call: MethodCall, ways: list[tuple[MethodCall, ...]]) -> bool | None:
     """Does a call say the same twice in a row, in every state? True when it also changes nothing, None when not."""
     says_something = False
     pure = True
@@ -316,7 +318,9 @@ def evicts(stage: Stage, candidates: Candidates) -> bool:
     return False
 
 
-def has_query(stage: Stage, root: Call, omega: tuple[Call, ...], ways: list[tuple[Call, ...]]) -> bool:
+def has_query(
+    stage: Stage, root: MethodCall, omega: tuple[MethodCall, ...], ways: list[tuple[MethodCall, ...]]
+) -> bool:
     """Is there an observer that tells states apart and changes no public attribute? Then plain attributes are the
     class's own business."""
     for call in omega:
@@ -342,7 +346,7 @@ def _plain_attributes(stage: Stage) -> dict[str, Any]:
     }
 
 
-def public_fields(stage: Stage, root: Call, ways: list[tuple[Call, ...]]) -> tuple[str, ...]:
+def public_fields(stage: Stage, root: MethodCall, ways: list[tuple[MethodCall, ...]]) -> tuple[str, ...]:
     """Public attributes that hold plain values or containers, for a class that has no other way to be looked at."""
     if stage.subject.is_module:
         return ()

@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from treadle.classes.subject import Method, Subject, examine, import_of, is_own, place_of
+from treadle.classes.subject import Subject, SubjectMethod, examine, import_of, is_own, place_of
 from treadle.observe.parameters import Parameter, parameters_of, parameters_of_class
 
 # A first parameter of the constructor that is the function behind the attribute.
@@ -88,12 +88,12 @@ def _client(target: str, cls: type) -> Subject:
     lines = (*needs, textwrap.dedent(source).strip())
     subject = Subject(target, cls, packages=plain.packages)
     given = tuple(p for p in rest if p.required)
-    subject.constructors.append(Method("constructor", f"{factory}({{args}})", given, needs=lines))
+    subject.constructors.append(SubjectMethod("constructor", f"{factory}({{args}})", given, needs=lines))
     _uses(subject, cls)
     # what else the descriptor offers is called on the one behind the first attribute
     protocol = ("getter", "setter", "deleter")
     subject.methods += [
-        Method(m.name, m.form.replace("{sout}", "{sout}.descriptors[0]"), m.parameters, m.expression, m.own)
+        SubjectMethod(m.name, m.form.replace("{sout}", "{sout}.descriptors[0]"), m.parameters, m.expression, m.own)
         for m in plain.methods
         if m.own and m.name not in protocol and m.form.startswith("{sout}.")
     ]
@@ -108,13 +108,15 @@ def _uses(subject: Subject, cls: Any) -> None:
             place = f"{owner}.{attribute}"
             own = is_own(cls.__get__, cls, "__get__", subject.packages)
             where = place_of(cls.__get__)
-            subject.methods.append(Method(f"{said}{attribute}", place, own=own, where=where))
+            subject.methods.append(SubjectMethod(f"{said}{attribute}", place, own=own, where=where))
             if hasattr(cls, "__set__"):
                 value = _value(cls.__set__)
-                method = Method(f"{said}{attribute}=", f"{place} = {{0}}", (value,), False, own, setter=True)
+                method = SubjectMethod(f"{said}{attribute}=", f"{place} = {{0}}", (value,), False, own, setter=True)
                 subject.methods.append(method)
             if hasattr(cls, "__delete__"):
-                subject.methods.append(Method(f"del {said}{attribute}", f"del {place}", expression=False, own=own))
+                subject.methods.append(
+                    SubjectMethod(f"del {said}{attribute}", f"del {place}", expression=False, own=own)
+                )
 
 
 def _value(setter: Callable[..., Any]) -> Parameter:

@@ -12,12 +12,12 @@ import re
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 
-from treadle.classes.calls import Call, Value
+from treadle.classes.calls import MethodCall, Value
 from treadle.classes.stage import Sequence, Stage
-from treadle.classes.subject import Method, examine
+from treadle.classes.subject import SubjectMethod, examine
 from treadle.core.errors import TreadleError
 
-_NOTHING = Call("nothing", "None and {sout}")
+_NOTHING = MethodCall("nothing", "None and {sout}")
 # Methods that wait for somebody, or end the object's life.
 _NOT_CALLED = re.compile(r"^(get|wait|join|acquire|close|shutdown|stop|kill|run|start|serve)|_(get|wait|join)$")
 # Objects in other states, for one class; calls tried per method; calls in a row.
@@ -33,11 +33,11 @@ class Grower:
 
     stage: Stage
 
-    def values(self, cls: type, fresh: Value, calls: Callable[[Method], Iterator[Call]]) -> list[Value]:
+    def values(self, cls: type, fresh: Value, calls: Callable[[SubjectMethod], Iterator[MethodCall]]) -> list[Value]:
         """The object after some of its own methods, one value for each new state."""
         if self.stage.subject.is_module:
             return []
-        root = Call("constructor", fresh.source, needs=fresh.needs)
+        root = MethodCall("constructor", fresh.source, needs=fresh.needs)
         setup, self.stage.setup = self.stage.setup, None
         try:
             return self._found(cls, root, calls)
@@ -46,7 +46,9 @@ class Grower:
         finally:
             self.stage.setup = setup
 
-    def _found(self, cls: type, root: Call, calls: Callable[[Method], Iterator[Call]]) -> list[Value]:
+    def _found(
+        self, cls: type, root: MethodCall, calls: Callable[[SubjectMethod], Iterator[MethodCall]]
+    ) -> list[Value]:
         methods = [
             method
             for method in examine(f"{cls.__module__}:{cls.__qualname__}", cls).methods
@@ -57,11 +59,11 @@ class Grower:
         if not first.calls or first.strands > 1:
             return []
         seen: set[Hashable] = {first.calls[0].state}
-        found: list[tuple[Call, ...]] = []
-        ways: list[tuple[Call, ...]] = [()]
+        found: list[tuple[MethodCall, ...]] = []
+        ways: list[tuple[MethodCall, ...]] = [()]
         trials = 0
         for _ in range(_LONGEST):
-            longer: list[tuple[Call, ...]] = []
+            longer: list[tuple[MethodCall, ...]] = []
             for way, call in itertools.product(ways, steps):
                 trials += 1
                 if trials > _MOST_TRIALS or len(found) >= _MOST:
@@ -83,7 +85,7 @@ def _is_new(made: Sequence, length: int, seen: set[Hashable]) -> bool:
     return last.happened[0] == "returned" and last.state not in seen
 
 
-def _value(cls: type, root: Call, way: tuple[Call, ...]) -> Value:
+def _value(cls: type, root: MethodCall, way: tuple[MethodCall, ...]) -> Value:
     """A function that makes the object, and a call of it."""
     word = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
     did = "_".join(re.sub(r"\W+", "_", call.form.partition("(")[0].replace("{sout}", "")).strip("_") for call in way)

@@ -202,7 +202,7 @@ class _Search(Dpor):
         return strand
 
 
-class Explorer:
+class InterleavingExplorer:
     """Explores tests on one stage."""
 
     def __init__(self, stage: Stage, sets: Sequence[frozenset[str]] = ()) -> None:

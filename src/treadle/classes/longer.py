@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
 from treadle.classes.assembler import Assembler
-from treadle.classes.calls import Call
+from treadle.classes.calls import MethodCall
 from treadle.classes.coverage import Trace
 from treadle.classes.sequences import LONGEST_CALL, Delta, Transition
 from treadle.classes.serializability import conflict
@@ -30,7 +30,7 @@ _MOST_SUFFIXES = 400
 class Suffix:
     """The calls of one thread from a state, with what each of them does there."""
 
-    calls: tuple[Call, ...]
+    calls: tuple[MethodCall, ...]
     steps: tuple[Transition, ...]
 
     @property
@@ -51,7 +51,7 @@ class Longer:
     most: int
     seen: set[Hashable] = field(default_factory=set)
 
-    def tests(self) -> Iterator[tuple[tuple[Call, ...], tuple[tuple[Call, ...], ...]]]:
+    def tests(self) -> Iterator[tuple[tuple[MethodCall, ...], tuple[tuple[MethodCall, ...], ...]]]:
         """What to run before, and the calls of the two threads; fewest calls first."""
         ways = sorted(self.assembler.automaton.shortest.items(), key=lambda item: len(item[1]))[:_MOST_STATES]
         sizes = [(one, two) for two in range(2, self.most + 1) for one in range(1, two + 1) if one + two <= MOST_CALLS]

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from treadle.classes.calls import Argument, Call, Value
-from treadle.classes.interleavings import Explorer, Witness
+from treadle.classes.calls import Argument, MethodCall, Value
+from treadle.classes.interleavings import InterleavingExplorer, Witness
 from treadle.classes.stage import Test
 from treadle.core.errors import TreadleError
 from treadle.search.shrink import shrink
@@ -23,7 +23,7 @@ from treadle.threads.execution import Diverged
 _MOST = 400
 
 
-def minimise(explorer: Explorer, witness: Witness, may_go_on: Callable[[], bool]) -> Witness:
+def minimise(explorer: InterleavingExplorer, witness: Witness, may_go_on: Callable[[], bool]) -> Witness:
     """The smallest failing test found while it may go on."""
     witness = _only_what_shows(explorer, witness, may_go_on)
     return shrink(
@@ -34,7 +34,7 @@ def minimise(explorer: Explorer, witness: Witness, may_go_on: Callable[[], bool]
     )
 
 
-def _only_what_shows(explorer: Explorer, witness: Witness, may_go_on: Callable[[], bool]) -> Witness:
+def _only_what_shows(explorer: InterleavingExplorer, witness: Witness, may_go_on: Callable[[], bool]) -> Witness:
     """Leave out every look at the object but the one that shows the violation."""
     test, (kind, number, _) = witness.test, witness.violation.where
     bare = test.but(omega=(), later=(), fields=())
@@ -53,7 +53,7 @@ def _only_what_shows(explorer: Explorer, witness: Witness, may_go_on: Callable[[
     return _fewer_looks(explorer, witness, may_go_on)
 
 
-def _fewer_looks(explorer: Explorer, witness: Witness, may_go_on: Callable[[], bool]) -> Witness:
+def _fewer_looks(explorer: InterleavingExplorer, witness: Witness, may_go_on: Callable[[], bool]) -> Witness:
     """Several looks together show it: leave out one after the other."""
     for kind in ("later", "omega", "fields"):
         for look in reversed(getattr(witness.test, kind)):
@@ -81,13 +81,13 @@ def _smaller(test: Test) -> Iterator[Test]:
         yield test.but(root=root)
 
 
-def _one_plainer(calls: tuple[Call, ...]) -> Iterator[tuple[Call, ...]]:
+def _one_plainer(calls: tuple[MethodCall, ...]) -> Iterator[tuple[MethodCall, ...]]:
     for place, call in enumerate(calls):
         for plainer in _plainer(call):
             yield (*calls[:place], plainer, *calls[place + 1 :])
 
 
-def _plainer(call: Call) -> Iterator[Call]:
+def _plainer(call: MethodCall) -> Iterator[MethodCall]:
     """The same call without one of its optional arguments, or with a shorter value for one of them."""
     for place, argument in enumerate(call.arguments):
         if argument.name:
@@ -154,7 +154,9 @@ def _with(node: ast.expr, **changes: Any) -> ast.expr:
     return copied
 
 
-def _fails_alike(explorer: Explorer, test: Test, witness: Witness, may_go_on: Callable[[], bool]) -> Witness | None:
+def _fails_alike(
+    explorer: InterleavingExplorer, test: Test, witness: Witness, may_go_on: Callable[[], bool]
+) -> Witness | None:
     try:
         explored = explorer.explore(test, _MOST, may_go_on)
     except (TreadleError, Diverged):

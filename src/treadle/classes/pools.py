@@ -22,9 +22,9 @@ import typing
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from treadle.classes.calls import SOUT, Argument, Call, Namespace, Value
+from treadle.classes.calls import SOUT, Argument, MethodCall, Namespace, Value
 from treadle.classes.grown import Grower
-from treadle.classes.subject import Method, Subject, import_of
+from treadle.classes.subject import Subject, SubjectMethod, import_of
 from treadle.core.errors import Unsupported
 from treadle.observe.parameters import MISSING, Parameter, load_mentioning, parameters_of_class
 
@@ -328,14 +328,14 @@ class Pools:
 
     # ------------------------------------------------------------------ calls
 
-    def calls(self, method: Method) -> Iterator[Call]:
+    def calls(self, method: SubjectMethod) -> Iterator[MethodCall]:
         """Calls of a method with pooled values, the plainest first; which of them make sense is for others to say."""
         required = [parameter for parameter in method.parameters if parameter.required]
         optional = [p for p in method.parameters if not p.required and not p.name.startswith("_")]
         pools = {parameter.name: self.of(parameter)[:_MOST] for parameter in (*required, *optional)}
         if any(not pools[parameter.name] for parameter in required):
             return
-        seen: set[Call] = set()
+        seen: set[MethodCall] = set()
         for number, choice in enumerate(_choices([len(pools[parameter.name]) for parameter in required])):
             base = [
                 Argument(pools[p.name][place], p.name if p.by_name else "")
@@ -346,12 +346,12 @@ class Pools:
                 made += [[*base, Argument(v, p.name)] for p in optional for v in pools[p.name][:1]]
                 made += [[*base, Argument(v, p.name)] for p in optional for v in pools[p.name][1:2]]
             for arguments in made:
-                call = Call(method.name, method.form, tuple(arguments), method.expression, method.needs)
+                call = MethodCall(method.name, method.form, tuple(arguments), method.expression, method.needs)
                 if call not in seen:
                     seen.add(call)
                     yield call
 
-    def unmakeable(self, method: Method) -> Parameter | None:
+    def unmakeable(self, method: SubjectMethod) -> Parameter | None:
         """The first required parameter that no pool has a value for."""
         return next((p for p in method.parameters if p.required and not self.of(p)), None)
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
-from treadle.classes.calls import Call
+from treadle.classes.calls import MethodCall
 from treadle.classes.coverage import Trace, trace_of
-from treadle.classes.stage import Ran, Stage
+from treadle.classes.stage import CallRecord, Stage
 from treadle.core.operation import WRITE
 
 PRUNINGS = ("D1", "D2", "D3", "B1", "B2")
@@ -33,14 +33,14 @@ class Transition:
     trace: Trace
     state: Hashable
     excp: bool
-    ran: Ran
+    ran: CallRecord
 
 
 @dataclass
 class Delta:
     """A call sequence: a node of the tree."""
 
-    calls: tuple[Call, ...] = ()
+    calls: tuple[MethodCall, ...] = ()
     traces: tuple[Trace, ...] = ()  # one per call
     states: tuple[Hashable, ...] = ()  # before each call, and after the last
     improvement: frozenset[Trace] = frozenset()  # Delta M over the repository
@@ -61,10 +61,10 @@ class Automaton:
     """Everything known about the object's states: transitions by (state, call), and the shortest way to each state."""
 
     stage: Stage
-    root: Call
+    root: MethodCall
     initial: Hashable = None
-    transitions: dict[tuple[Hashable, Call], Transition] = field(default_factory=dict)
-    shortest: dict[Hashable, tuple[Call, ...]] = field(default_factory=dict)
+    transitions: dict[tuple[Hashable, MethodCall], Transition] = field(default_factory=dict)
+    shortest: dict[Hashable, tuple[MethodCall, ...]] = field(default_factory=dict)
     executed: int = 0
     memory: bool = True  # off: every extension is executed, as a measurement of what remembering saves
 
@@ -73,7 +73,7 @@ class Automaton:
         self.initial = made.calls[0].state if made.calls else None
         self.shortest[self.initial] = ()
 
-    def step(self, delta: Delta, call: Call) -> Transition:
+    def step(self, delta: Delta, call: MethodCall) -> Transition:
         """Execute one more call after a sequence, or remember what it does in that state."""
         key = (delta.state, call)
         known = self.transitions.get(key)
@@ -82,7 +82,7 @@ class Automaton:
         way = self.shortest.get(delta.state, delta.calls)
         self.executed += 1
         made = self.stage.run_sequence(self.root, (*way, call))
-        ran = made.calls[-1] if len(made.calls) == len(way) + 1 else Ran(("raised", "Unreached", ""))
+        ran = made.calls[-1] if len(made.calls) == len(way) + 1 else CallRecord(("raised", "Unreached", ""))
         excp = ran.happened[0] != "returned" or bool(made.ending)
         ending = ran.happened[1] if ran.happened[0] == "raised" else ran.happened[0] if excp else ""
         state = ran.state if ran.state is not None else ("stuck", delta.state, call)
@@ -106,7 +106,7 @@ class Automaton:
                 found[frozenset(fields)] = None
         return tuple(found)
 
-    def unfit(self) -> set[Call]:
+    def unfit(self) -> set[MethodCall]:
         """Calls that block, or go on for very long, in some state: no use for looking at an object."""
         return {
             call
@@ -116,20 +116,20 @@ class Automaton:
 
 
 # A call that does nothing, to see the state that the constructor leaves.
-_LOOK = Call("nothing", "None and {sout}")
+_LOOK = MethodCall("nothing", "None and {sout}")
 
 
 @dataclass
-class Generator:
+class SequenceGenerator:
     """Finds an optimal call sequence, one iteration of the paper's process at a time."""
 
     automaton: Automaton
-    calls: list[Call]  # CM: the candidate methods with their values
+    calls: list[MethodCall]  # CM: the candidate methods with their values
     prune: frozenset[str] = frozenset(PRUNINGS)
     level: int = FIRST_LEVEL
     longest: int = _LONGEST
     extensions: int = 0
-    dropped: set[Call] = field(default_factory=set)  # calls that go on for too long in some state
+    dropped: set[MethodCall] = field(default_factory=set)  # calls that go on for too long in some state
     pruned: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PRUNINGS, 0))
 
     def generate(self, covered: set[Trace], may_go_on: Callable[[], bool]) -> Delta | None:
@@ -168,7 +168,7 @@ class Generator:
                 break
         return best
 
-    def _extend(self, delta: Delta, call: Call) -> Delta:
+    def _extend(self, delta: Delta, call: MethodCall) -> Delta:
         transition = self.automaton.step(delta, call)
         if len(transition.ran.operations) > LONGEST_CALL:
             self.dropped.add(call)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, ClassVar
 
-from treadle.classes.calls import Call, Namespace, Ready
+from treadle.classes.calls import MethodCall, Namespace, Ready
 from treadle.classes.linearizability import DEADLOCK, LIMIT, LIVELOCK, PENDING, Happened, Outcome, raised, returned
 from treadle.classes.subject import Subject
 from treadle.core.errors import Unsupported
@@ -26,7 +26,7 @@ from treadle.threads.detail import short
 from treadle.threads.execution import Execution
 from treadle.threads.fingerprint import attributes_of, fingerprint, inner_state, is_iterator
 from treadle.threads.instrument.selection import _INSTALLED_FOLDERS as INSTALLED
-from treadle.threads.instrument.selection import Selection
+from treadle.threads.instrument.selection import ModuleSelection
 from treadle.threads.loom import Loom
 from treadle.threads.names import publish
 from treadle.threads.outcome import endless
@@ -49,11 +49,11 @@ class Test:
 
     __test__: ClassVar[bool] = False  # not one for pytest to collect
 
-    root: Call
-    alpha: tuple[Call, ...]
-    threads: tuple[tuple[Call, ...], ...]
-    omega: tuple[Call, ...] = ()
-    later: tuple[Call, ...] = ()  # calls that must not fail afterwards; their results do not count
+    root: MethodCall
+    alpha: tuple[MethodCall, ...]
+    threads: tuple[tuple[MethodCall, ...], ...]
+    omega: tuple[MethodCall, ...] = ()
+    later: tuple[MethodCall, ...] = ()  # calls that must not fail afterwards; their results do not count
     fields: tuple[str, ...] = ()  # public attributes that are looked at afterwards
     setup: Any = None  # a user's factory instead of root
 
@@ -65,7 +65,7 @@ class Test:
 
 
 @dataclass
-class Ran:
+class CallRecord:
     """One call of a sequence that was run alone: what it gave, did, and left."""
 
     happened: Happened
@@ -103,11 +103,11 @@ class Stage:
         self.without = subject.tallies
         self.executions = 0
         self.test: Test | None = None
-        self.sequence: tuple[Call, ...] = ()
-        self.root: Call | None = None
+        self.sequence: tuple[MethodCall, ...] = ()
+        self.root: MethodCall | None = None
         self.last_sout: Any = None
         self.tell = False  # keep values as a person reads them?
-        self._ready: dict[Call, Ready] = {}
+        self._ready: dict[MethodCall, Ready] = {}
         packages = tuple(dict.fromkeys((*subject.packages, *extra_packages)))
         source: Any = subject.cls
         self.loom = Loom(
@@ -129,7 +129,7 @@ class Stage:
     ) -> None:
         self.loom.__exit__(kind, error, trace)
 
-    def ready(self, call: Call) -> Ready:
+    def ready(self, call: MethodCall) -> Ready:
         made = self._ready.get(call)
         if made is None:
             made = self._ready[call] = Ready(call, self.namespace)
@@ -137,10 +137,12 @@ class Stage:
 
     # ------------------------------------------------------------------ sequences
 
-    def run_sequence(self, root: Call, calls: tuple[Call, ...], looks: tuple[Call, ...] = ()) -> Sequence:
+    def run_sequence(
+        self, root: MethodCall, calls: tuple[MethodCall, ...], looks: tuple[MethodCall, ...] = ()
+    ) -> Sequence:
         """Run a sequence alone, recording what each call does. `looks` are run afterwards, without record."""
         self.root, self.sequence, self.test = root, calls, None
-        self.made: list[Ran] = []
+        self.made: list[CallRecord] = []
         self.failed: BaseException | None = None
         self.threads_started = 0
         self.built = False
@@ -149,7 +151,7 @@ class Stage:
         run = self._execute(First(), detail=True)
         ending = _ending(run)
         while ending and len(self.made) < len(calls) and self.built:
-            self.made.append(Ran(PENDING))
+            self.made.append(CallRecord(PENDING))
             break
         return Sequence(self.made, self.failed, ending, self.built, len(run.strands))
 
@@ -167,7 +169,7 @@ class Stage:
         else:
             self._play_test(self.test)
 
-    def _build(self, root: Call, setup: Any) -> Any:
+    def _build(self, root: MethodCall, setup: Any) -> Any:
         if setup is not None:
             sout = setup()
         else:
@@ -197,7 +199,7 @@ class Stage:
             start = len(trace)
             named = dict(STATE.strand.encounters)  # type: ignore[union-attr]
             happened = self._invoke(ready, sout, arguments)
-            ran = Ran(self._settle(happened, sout))
+            ran = CallRecord(self._settle(happened, sout))
             if self.tell:
                 ran.literal = happened[0] == "raised" or _literal(happened[1]) is not None
             ran.steps = list(detail or ())[start:]
@@ -364,14 +366,14 @@ class Stage:
 class Sequence:
     """A sequence that was run: its calls, and how it ended."""
 
-    calls: list[Ran]
+    calls: list[CallRecord]
     failed: BaseException | None  # the constructor raised this
     ending: str
     built: bool
     strands: int
 
     @property
-    def last(self) -> Ran | None:
+    def last(self) -> CallRecord | None:
         return self.calls[-1] if self.calls else None
 
 
@@ -387,9 +389,9 @@ def _on_new_object(operation: Operation, named: dict[Any, int]) -> bool:
     return match is not None and int(match[2]) > named.get(match[1], 0)
 
 
-def _selection(source: Any, packages: tuple[str, ...]) -> Selection:
+def _selection(source: Any, packages: tuple[str, ...]) -> ModuleSelection:
     """The class's own packages, and the project it belongs to; an installed package has no project around it."""
-    selection = Selection.for_test(source, packages)
+    selection = ModuleSelection.for_test(source, packages)
     root = selection.project_root
     if root is not None and INSTALLED & set(root.parts):
         return replace(selection, project_root=None)

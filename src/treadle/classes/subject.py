@@ -60,7 +60,7 @@ _DANGEROUS = re.compile(r"^(serve_forever|run_forever|mainloop|fork|exec|exit|qu
 
 
 @dataclass(frozen=True)
-class Method:
+class SubjectMethod:
     """A candidate method, or a constructor."""
 
     name: str  # as people write it
@@ -82,8 +82,8 @@ class Subject:
 
     target: str  # module:Class as given
     cls: Any  # the class; or a module that is itself the shared thing
-    methods: list[Method] = field(default_factory=list)
-    constructors: list[Method] = field(default_factory=list)
+    methods: list[SubjectMethod] = field(default_factory=list)
+    constructors: list[SubjectMethod] = field(default_factory=list)
     packages: tuple[str, ...] = ()
     skipped: list[str] = field(default_factory=list)  # methods that are not called, with the reason
 
@@ -288,7 +288,9 @@ def examine(target: str, cls: Any) -> Subject:
         _examine_module(subject)
         return subject
     needs, name = import_of(cls)
-    subject.constructors.append(Method("constructor", f"{name}({{args}})", parameters_of_class(cls), needs=needs))
+    subject.constructors.append(
+        SubjectMethod("constructor", f"{name}({{args}})", parameters_of_class(cls), needs=needs)
+    )
     for attribute in dir(cls):
         raw = inspect.getattr_static(cls, attribute)
         own = is_own(raw, cls, attribute, subject.packages)
@@ -313,7 +315,7 @@ def _plain_method(subject: Subject, name: str, raw: Any, own: bool) -> None:
     function = inspect.unwrap(raw) if callable(raw) else raw
     if isinstance(raw, type) or not callable(raw):
         if hasattr(type(raw), "__get__") and not isinstance(raw, types.MemberDescriptorType | type):
-            subject.methods.append(Method(name, f"{{sout}}.{name}", own=own))  # a cached property and its like
+            subject.methods.append(SubjectMethod(name, f"{{sout}}.{name}", own=own))  # a cached property and its like
         return
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         subject.skipped.append(f"{name}: a coroutine; tasks are explored by `treadle explore`")
@@ -323,7 +325,9 @@ def _plain_method(subject: Subject, name: str, raw: Any, own: bool) -> None:
         parameters = BUILTIN.get(name)
         if parameters is None:
             return
-    subject.methods.append(Method(name, f"{{sout}}.{name}({{args}})", parameters, own=own, where=place_of(function)))
+    subject.methods.append(
+        SubjectMethod(name, f"{{sout}}.{name}({{args}})", parameters, own=own, where=place_of(function))
+    )
 
 
 def _operator(subject: Subject, attribute: str, raw: Any, own: bool) -> None:
@@ -341,20 +345,22 @@ def _operator(subject: Subject, attribute: str, raw: Any, own: bool) -> None:
     if len(parameters) < count:
         return
     where = place_of(inspect.unwrap(raw))
-    subject.methods.append(Method(name, form, parameters, expression, own=own, where=where))
+    subject.methods.append(SubjectMethod(name, form, parameters, expression, own=own, where=where))
     if attribute == "__call__" and len(parameters) == 1 and re.search(_FUNCTION_NAME, parameters[0].name):
         # a decorator: what it returns is called, too
-        subject.methods.append(Method("decorated", "{sout}({0})()", parameters, own=own, where=where))
+        subject.methods.append(SubjectMethod("decorated", "{sout}({0})()", parameters, own=own, where=where))
 
 
 def _property(subject: Subject, name: str, raw: property, own: bool) -> None:
-    subject.methods.append(Method(name, f"{{sout}}.{name}", own=own, where=place_of(raw.fget)))
+    subject.methods.append(SubjectMethod(name, f"{{sout}}.{name}", own=own, where=place_of(raw.fget)))
     if raw.fset is not None:
         found = parameters_of(raw.fset, skip_first=True) or ()
         if found:
             form = f"{{sout}}.{name} = {{0}}"
             subject.methods.append(
-                Method(f"{name}=", form, found[:1], expression=False, own=own, setter=True, where=place_of(raw.fset))
+                SubjectMethod(
+                    f"{name}=", form, found[:1], expression=False, own=own, setter=True, where=place_of(raw.fset)
+                )
             )
 
 
@@ -372,9 +378,9 @@ def _factory_or_static(subject: Subject, attribute: str, raw: Any, name: str, ne
     makes = makes or (isinstance(raw, classmethod) and re.match(r"(from|create|make|build|of|new|open)_?", attribute))
     form = f"{name}.{attribute}({{args}})"
     if makes:
-        subject.constructors.append(Method(attribute, form, parameters, needs=needs, where=place_of(function)))
+        subject.constructors.append(SubjectMethod(attribute, form, parameters, needs=needs, where=place_of(function)))
     elif any(parameter.type is subject.cls for parameter in parameters) or isinstance(raw, classmethod):
-        subject.methods.append(Method(attribute, form, parameters, needs=needs, where=place_of(function)))
+        subject.methods.append(SubjectMethod(attribute, form, parameters, needs=needs, where=place_of(function)))
 
 
 def _functions_of_module(subject: Subject) -> None:
@@ -386,7 +392,9 @@ def _functions_of_module(subject: Subject) -> None:
         parameters = parameters_of(function, skip_first=False)
         if parameters and any(parameter.type is subject.cls for parameter in parameters):
             needs = (f"from {home} import {name}",)
-            subject.methods.append(Method(name, f"{name}({{args}})", parameters, needs=needs, where=place_of(function)))
+            subject.methods.append(
+                SubjectMethod(name, f"{name}({{args}})", parameters, needs=needs, where=place_of(function))
+            )
 
 
 def _is_public_function(name: str, function: Any, home: str) -> bool:
@@ -398,14 +406,14 @@ def _examine_module(subject: Subject) -> None:
     """A module whose functions share its globals: its public functions are the methods."""
     module = subject.cls
     needs = (f"import {module.__name__}",)
-    subject.constructors.append(Method("module", module.__name__, needs=needs))
+    subject.constructors.append(SubjectMethod("module", module.__name__, needs=needs))
     for name, function in vars(module).items():
         if not _is_public_function(name, function, module.__name__):
             continue
         parameters = parameters_of(function, skip_first=False)
         if parameters is not None:
             form = f"{{sout}}.{name}({{args}})"
-            subject.methods.append(Method(name, form, parameters, where=place_of(function)))
+            subject.methods.append(SubjectMethod(name, form, parameters, where=place_of(function)))
 
 
 def import_of(cls: type) -> tuple[tuple[str, ...], str]:

@@ -27,7 +27,7 @@ from typing import Any, Protocol
 
 from treadle.core.operation import ACQUIRE, GET, LOOK, PUT, RELEASE, SIGNAL, TRY, WAIT, YIELD
 from treadle.core.result import Step
-from treadle.messages.journal import Actor, Failure, Handling, Journal, Message, behaviour
+from treadle.messages.journal import Actor, HandlerFailure, Handling, Journal, Message, behaviour
 from treadle.messages.receive import ENTRY, stable_hash
 from treadle.threads.detail import stack_of
 from treadle.threads.execution import Execution
@@ -185,7 +185,7 @@ class MessageStrand(Strand):
         """A quiet attempt that got nothing changes nothing, and is not in the trace."""
 
 
-class Order(Protocol):
+class OrderInForce(Protocol):
     """An order that somebody asked for: holds back messages until others were received."""
 
     given_up: bool
@@ -229,7 +229,7 @@ class MessageExecution(Execution):
         self.running_foreground = 1  # one more than there are, so that the end of the test alone does not end it
         self.over_at = -1  # the step at which the last strand ended that is no daemon
         self.sent: dict[str, int] = {}  # receiver and sender -> messages so far
-        self.orders: list[Order] = []  # what `treadle.order` asked for
+        self.orders: list[OrderInForce] = []  # what `treadle.order` asked for
         self.at_end: list[tuple[MessageStrand, SyncObject | None]] = []  # the strands that were stuck, and on what
 
     # ------------------------------------------------------------------ strands
@@ -401,8 +401,8 @@ class MessageExecution(Execution):
         if handling.message is not None and not handling.cmh:
             handling.cmh = behaviour(handling.actor.instance, self.behaviours) != strand.before
 
-    def fail(self, strand: MessageStrand, actor: Actor, error: BaseException, handled: bool) -> Failure:
-        failure = Failure(actor, error, strand.handling.message, handled)
+    def fail(self, strand: MessageStrand, actor: Actor, error: BaseException, handled: bool) -> HandlerFailure:
+        failure = HandlerFailure(actor, error, strand.handling.message, handled)
         self.journal.failures.append(failure)
         return failure
 

@@ -28,7 +28,7 @@ _LEAST, _MOST = 0.5, 1.5
 
 
 @dataclass(frozen=True)
-class Known:
+class Reached:
     """What earlier executions reached, and what they leave open."""
 
     goals: dict[str, Goals]  # by criterion
@@ -44,7 +44,7 @@ class Greedy(FollowSchedule):
 
     name = "greedy"
 
-    def __init__(self, known: Known, seed: int, in_a_row: bool = False) -> None:
+    def __init__(self, known: Reached, seed: int, in_a_row: bool = False) -> None:
         super().__init__()
         self.goals, self.possible, self.types = known.goals["PR"], known.possible, known.types
         self.type_goals, self.types_in_a_row = known.goals["PETR"], known.goals["PCETR"]

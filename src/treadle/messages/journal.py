@@ -82,7 +82,7 @@ class Message:
 
 
 @dataclass(slots=True)
-class Failure:
+class HandlerFailure:
     """An exception that ended an actor's handling of a message, and that nobody was told about."""
 
     actor: Actor
@@ -105,8 +105,8 @@ class Journal:
         self.actors: list[Actor] = []
         self.messages: list[Message] = []
         self.handlings: list[Handling] = []  # receives, in the order in which they happened
-        self.failures: list[Failure] = []
-        self.ignored: list[Failure] = []  # exceptions that went into a reply
+        self.failures: list[HandlerFailure] = []
+        self.ignored: list[HandlerFailure] = []  # exceptions that went into a reply
         self._labels: dict[str, int] = {}
 
     def create(self, kind: str, by: Handling, instance: Any = None) -> Actor:

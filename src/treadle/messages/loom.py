@@ -16,7 +16,7 @@ from typing import Any
 
 from treadle.core.errors import UsageError
 from treadle.messages.execution import MessageExecution
-from treadle.threads.instrument.selection import Selection, file_of, module_of
+from treadle.threads.instrument.selection import ModuleSelection, file_of, module_of
 from treadle.threads.loom import Loom
 
 # library -> the module here that puts it under control
@@ -70,7 +70,7 @@ class MessageLoom(Loom):
         return run
 
 
-def own_modules(test: ModuleType | None, selection: Selection) -> list[ModuleType]:
+def own_modules(test: ModuleType | None, selection: ModuleSelection) -> list[ModuleType]:
     """The project's modules that the globals of the test's module lead to: their globals are put back."""
     found: dict[str, ModuleType] = {}
     pending = [test] if test is not None else []

@@ -42,15 +42,15 @@ def _me() -> MessageStrand:
     return strand
 
 
-class Ref:
+class ThespianActor:
     """An actor of the system: what Thespian's actors call `_myRef`."""
 
-    def __init__(self, base: SystemBase, address: Any, parent: Ref | None) -> None:
+    def __init__(self, base: SystemBase, address: Any, parent: ThespianActor | None) -> None:
         self.base = base
         self.address = address
         self.parent = parent
         self.instance: Any = None
-        self.children: list[Ref] = []
+        self.children: list[ThespianActor] = []
         self.created = 0
         self.globalName: str | None = None
         self.mailbox = Mailbox()
@@ -88,16 +88,16 @@ class SystemBase:
         self.run = run
         self.capabilities: dict[str, Any] = dict(system.capabilities)
         self.capabilities.setdefault("Thespian ActorSystem Name", "treadle")
-        self.refs: dict[str, Ref] = {}
-        self.globals: dict[str, Ref] = {}
-        self.dead_letters: Ref | None = None
+        self.refs: dict[str, ThespianActor] = {}
+        self.globals: dict[str, ThespianActor] = {}
+        self.dead_letters: ThespianActor | None = None
         self.primaries = 0
         self.clones = 0
         self.external = self._outside("External")
 
-    def _outside(self, name: str) -> Ref:
+    def _outside(self, name: str) -> ThespianActor:
         """Who messages from outside the actor system come from, and replies go to."""
-        ref = Ref(self, actors.ActorAddress(f"System:{name}"), None)
+        ref = ThespianActor(self, actors.ActorAddress(f"System:{name}"), None)
         ref.mailbox.actor = self.run.journal.create(name, _me().handling)
         ref.mailbox.actor.outside = True
         ref.mailbox.treadle_name = ref.mailbox.actor.label
@@ -148,7 +148,7 @@ class SystemBase:
 
     # ------------------------------------------------------------------ actors
 
-    def new_actor(self, actor_class: Any, requirements: Any, global_name: Any, parent: Ref | None) -> Any:
+    def new_actor(self, actor_class: Any, requirements: Any, global_name: Any, parent: ThespianActor | None) -> Any:
         if global_name and global_name in self.globals:
             return self.globals[global_name].address
         strand = _me()
@@ -158,7 +158,7 @@ class SystemBase:
         else:
             address = actors.ActorAddress(f"{parent.address.actorAddressString}~{parent.created}")
             parent.created += 1
-        ref = Ref(self, address, parent)
+        ref = ThespianActor(self, address, parent)
         instance = self._instance(actor_class, requirements, top=parent is None)
         self.refs[address.actorAddressString] = ref
         if parent is not None:
@@ -194,7 +194,7 @@ class SystemBase:
                 raise
             return None
 
-    def _live(self, ref: Ref) -> None:
+    def _live(self, ref: ThespianActor) -> None:
         """The life of an actor: one message after the other."""
         strand = _me()
         actor = ref.mailbox.actor
@@ -209,7 +209,7 @@ class SystemBase:
                 self._end(ref, message)
         self.run.end_handling(strand)
 
-    def _receive(self, strand: MessageStrand, ref: Ref, sender: Ref, message: Any) -> bool:
+    def _receive(self, strand: MessageStrand, ref: ThespianActor, sender: ThespianActor, message: Any) -> bool:
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 ref.instance.receiveMessage(message, sender.address)
@@ -227,7 +227,7 @@ class SystemBase:
                     failure.told = self.send(ref, sender.address, poison)
         return False
 
-    def _end(self, ref: Ref, request: Any) -> None:
+    def _end(self, ref: ThespianActor, request: Any) -> None:
         """An actor that was asked to exit is gone, and its children with it."""
         ref.instance = None
         if ref.globalName and self.globals.get(ref.globalName) is ref:
@@ -246,7 +246,7 @@ class SystemBase:
 
     # ------------------------------------------------------------------ messages
 
-    def send(self, sender: Ref, to: Any, message: Any) -> Message | None:
+    def send(self, sender: ThespianActor, to: Any, message: Any) -> Message | None:
         """A message from the actor that is running, in the name of `sender`."""
         strand = _me()
         target = self.refs.get(to.actorAddressString)
@@ -258,14 +258,14 @@ class SystemBase:
         label, stops = describe(message)
         return self.run.send(strand, target.mailbox, (sender, message), label=label, stops=stops)
 
-    def _dead(self, to: Any, message: Any) -> Ref | None:
+    def _dead(self, to: Any, message: Any) -> ThespianActor | None:
         """Where a message to an actor that is gone goes."""
         target = self.dead_letters
         if target is None or target.instance is None or isinstance(message, actors.ActorSystemMessage):
             return None
         return target
 
-    def _drop_mail(self, ref: Ref, quietly: bool = False) -> None:
+    def _drop_mail(self, ref: ThespianActor, quietly: bool = False) -> None:
         while not ref.mailbox.empty():
             dropped = self.run.drop(ref.mailbox)
             if quietly:
@@ -275,7 +275,7 @@ class SystemBase:
             if self.dead_letters is not None:
                 dropped.dropped = self.send(sender, ref.address, message) is None
 
-    def wake(self, ref: Ref, period: Any, payload: Any) -> None:
+    def wake(self, ref: ThespianActor, period: Any, payload: Any) -> None:
         """Send a WakeupMessage when the time has come."""
         seconds = max(0.0, float(timePeriodSeconds(period)))
         message = actors.WakeupMessage(period, payload)
@@ -291,12 +291,12 @@ class SystemBase:
 
         self.run.spawn(None, sleep_and_send, "wakeup", True)
 
-    def _from_outside(self, external: Ref, to: Any, message: Any) -> None:
+    def _from_outside(self, external: ThespianActor, to: Any, message: Any) -> None:
         strand = _me()
         strand.handling.actor = external.mailbox.actor or strand.handling.actor
         self.send(external, to, message)
 
-    def _hear(self, external: Ref, timeout: Any) -> Any:
+    def _hear(self, external: ThespianActor, timeout: Any) -> Any:
         """Wait for a message to the outside."""
         strand = _me()
         external.mailbox.reader = strand
@@ -315,7 +315,7 @@ class SystemBase:
 class Private:
     """The system as another thread outside sees it: `with ActorSystem().private() as system`."""
 
-    def __init__(self, base: SystemBase, external: Ref) -> None:
+    def __init__(self, base: SystemBase, external: ThespianActor) -> None:
         self.base = base
         self.external = external
 

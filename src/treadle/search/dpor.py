@@ -33,7 +33,7 @@ class Branch:
         self.children: list[Branch] = []
 
 
-class Node:
+class SearchNode:
     """The state before one event of the current execution."""
 
     __slots__ = ("done", "sleep", "tree")
@@ -56,7 +56,7 @@ class Dpor(Strategy):
 
     def __init__(self) -> None:
         super().__init__()
-        self.nodes: list[Node] = []
+        self.nodes: list[SearchNode] = []
         self.before: list[int] = []  # before[j]: mask of the events that happen before event j, and j itself
         self.forced: list[int] = []  # forced[j]: those of them that come before j whatever it races with
         self.by_strand: dict[int, list[int]] = {}
@@ -144,17 +144,17 @@ class Dpor(Strategy):
 
     # ------------------------------------------------------------------ walking the tree
 
-    def _enter(self, trace: list[tuple[int, Operation]], guards: list[int]) -> Node:
+    def _enter(self, trace: list[tuple[int, Operation]], guards: list[int]) -> SearchNode:
         """The node after the last event: its sleep set and wakeup tree follow from the node before."""
         if not trace:
-            return Node({}, [])
+            return SearchNode({}, [])
         parent = self.nodes[-1]
         strand, op = trace[-1]
         sleep = parent.sleep
         if sleep:
             op = performed(op, guards[-1])
             sleep = {q: step for q, step in sleep.items() if q != strand and not dependent(step, op)}
-        return Node(sleep, parent.tree[0].children if parent.tree else [])
+        return SearchNode(sleep, parent.tree[0].children if parent.tree else [])
 
     def _backtrack(self) -> bool:
         """Forget the events that are fully explored, and plan the next branch. False when none is left."""

@@ -25,7 +25,7 @@ from treadle.threads.execution import Execution
 from treadle.threads.greenlets import Pool
 from treadle.threads.hooks import HOOKS
 from treadle.threads.instrument.restore import Snapshot
-from treadle.threads.instrument.selection import Selection
+from treadle.threads.instrument.selection import ModuleSelection
 from treadle.threads.instrument.swap import REWRITTEN, instrumented
 from treadle.threads.names import names_of_globals
 from treadle.threads.outcome import message_of
@@ -60,7 +60,7 @@ class Loom:
             raise UsageError(f"timeouts must be 'idle' or 'any', not {timeouts!r}")
         self.test = test
         self.source = test if source is None else source
-        self.selection = Selection.for_test(self.source, tuple(instrument))
+        self.selection = ModuleSelection.for_test(self.source, tuple(instrument))
         self.timeouts = timeouts
         self.seed = seed
         self.most_steps = most_steps

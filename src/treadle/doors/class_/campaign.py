@@ -21,20 +21,20 @@ from typing import Any
 from treadle.classes import choosing
 from treadle.classes import pools as pools_module
 from treadle.classes.assembler import Assembler, Pair
-from treadle.classes.calls import Call
+from treadle.classes.calls import MethodCall
 from treadle.classes.choosing import Candidates
 from treadle.classes.coverage import Trace
 from treadle.classes.grown import Grower
-from treadle.classes.interleavings import Explored, Explorer, Witness
+from treadle.classes.interleavings import Explored, InterleavingExplorer, Witness
 from treadle.classes.linearizability import Outcome
 from treadle.classes.longer import Longer
 from treadle.classes.minimise import minimise
 from treadle.classes.pools import Pools
 from treadle.classes.result import ClassResult, Fault, Options, message, passed
-from treadle.classes.sequences import Automaton, Delta, Generator
+from treadle.classes.sequences import Automaton, Delta, SequenceGenerator
 from treadle.classes.serializability import races, walks
 from treadle.classes.stage import Stage, Test
-from treadle.classes.subject import Method, Subject
+from treadle.classes.subject import Subject, SubjectMethod
 from treadle.core.errors import UsageError
 from treadle.core.result import Verdict
 from treadle.core.settings import did_you_mean
@@ -79,7 +79,7 @@ class _Root:
 
     candidates: Candidates
     automaton: Automaton
-    generator: Generator
+    generator: SequenceGenerator
     assembler: Assembler
     covered: set[Trace] = field(default_factory=set)
     queue: list[tuple[float, int, Pair]] = field(default_factory=list)  # pairs that wait, the most promising first
@@ -92,7 +92,7 @@ class _Root:
         return bool(not self.saturated or self.queue or self.assembler.spare or not (self.elsewhere and self.widened))
 
 
-class Campaign:
+class ClassCampaign:
     """Runs the iterations for one subject."""
 
     def __init__(self, subject: Subject, options: Options, progress: Progress | None = None) -> None:
@@ -132,7 +132,7 @@ class Campaign:
     def _prepare(self) -> None:
         self.pools = Pools(self.subject, self.options.values, self.options.seed, Grower(self.stage))
         self.roots: list[_Root] = []
-        self.explorer = Explorer(self.stage, self.options.atomic_sets)
+        self.explorer = InterleavingExplorer(self.stage, self.options.atomic_sets)
         judged = frozenset(method.name for method in self.methods if method.own)
         if not judged:
             raise UsageError(f"{self.subject.target} has no public method of its own to call")
@@ -156,7 +156,7 @@ class Campaign:
         if calls:
             automaton = Automaton(self.stage, root)
             automaton.start()
-            generator = Generator(automaton, _interesting_first(calls, self.judged), self.options.prune)
+            generator = SequenceGenerator(automaton, _interesting_first(calls, self.judged), self.options.prune)
             assembler = Assembler(automaton)
             for call in calls:
                 assembler.siblings.setdefault(call.method, []).append(call)
@@ -245,7 +245,7 @@ class Campaign:
         if not choosing.has_query(self.stage, chosen.root, chosen.omega, ways):
             chosen.fields = choosing.public_fields(self.stage, chosen.root, ways)
         unfit = root.automaton.unfit()
-        later: dict[str, Call] = {}
+        later: dict[str, MethodCall] = {}
         for call in calls:
             if call not in unfit and call.method not in ("repr", "str", "iter"):
                 later.setdefault(call.method, call)
@@ -295,7 +295,7 @@ class Campaign:
                 self.result.tests_assembled += 1
                 yield root, Test(chosen.root, *found, chosen.omega, chosen.later, chosen.fields)
 
-    def _blamed_within(self, threads: tuple[tuple[Call, ...], ...]) -> bool:
+    def _blamed_within(self, threads: tuple[tuple[MethodCall, ...], ...]) -> bool:
         together = frozenset(call.method for calls in threads for call in calls)
         pairs = {(frozenset((one.method, other.method)),) for one in threads[0] for other in threads[1]}
         return (together,) in self.blamed or bool(pairs & self.blamed)
@@ -562,13 +562,13 @@ class Campaign:
             result.reason = passed(result, self.options.calls)
 
 
-def _unstable(methods: list[Method], explored: Explored) -> str:
+def _unstable(methods: list[SubjectMethod], explored: Explored) -> str:
     names = {call.method for calls in explored.test.threads for call in calls}
     where = ", ".join(f"{method.name} ({method.where})" for method in methods if method.name in names and method.where)
     return f"results not compared, {explored.unstable}: {where or explored.test}"
 
 
-def _selected(subject: Subject, options: Options) -> list[Method]:
+def _selected(subject: Subject, options: Options) -> list[SubjectMethod]:
     """The methods to call: --methods and --skip must name methods that exist."""
     names = {method.name for method in subject.methods}
     for given in (*options.methods, *options.skip):
@@ -593,16 +593,16 @@ BULK = frozenset({"==", "repr", "iter", "reversed"})
 BULK_OF_CONTAINERS = BULK | {"copy", "update", "|=", "+", "+="}
 
 
-def _only_helps(method: Method) -> Method:
+def _only_helps(method: SubjectMethod) -> SubjectMethod:
     from dataclasses import replace
 
     return replace(method, own=False)
 
 
-def _interesting_first(calls: list[Call], judged: frozenset[str]) -> list[Call]:
+def _interesting_first(calls: list[MethodCall], judged: frozenset[str]) -> list[MethodCall]:
     return sorted(calls, key=lambda call: call.method not in judged)
 
 
 def run_class(subject: Subject, options: Options, progress: Progress | None = None) -> ClassResult:
     """One campaign over one class."""
-    return Campaign(subject, options, progress).run()
+    return ClassCampaign(subject, options, progress).run()

@@ -46,7 +46,7 @@ WARNINGS = Path(".treadle") / "warnings"
 
 
 @dataclass
-class Written:
+class FaultTest:
     """One test: its name and its source with the schedule left open."""
 
     name: str
@@ -59,7 +59,7 @@ class Written:
 # ---------------------------------------------------------------------- the source of one test
 
 
-def write_test(result: ClassResult, fault: Fault, options: Options, taken: set[str]) -> Written:
+def write_test(result: ClassResult, fault: Fault, options: Options, taken: set[str]) -> FaultTest:
     """The source of the test for one fault."""
     test = fault.witness.test
     sout = _variable(result)
@@ -76,7 +76,7 @@ def write_test(result: ClassResult, fault: Fault, options: Options, taken: set[s
     lines += scenario.check()
     source = "\n".join(f"    {line}".rstrip() for line in lines)
     plain = "\n".join(f"    {line}".rstrip() for line in [*body, "", *scenario.plain()])
-    return Written(name, f"def {name}():\n{source}\n", f"def plain_{name[5:]}():\n{plain}\n", needs, fault)
+    return FaultTest(name, f"def {name}():\n{source}\n", f"def plain_{name[5:]}():\n{plain}\n", needs, fault)
 
 
 class _Scenario:
@@ -269,7 +269,7 @@ def _escape(text: str) -> str:
 # ---------------------------------------------------------------------- the file
 
 
-def compose(result: ClassResult, tests: list[Written], folder: Path, keep_green: bool, trails: dict[str, str]) -> str:
+def compose(result: ClassResult, tests: list[FaultTest], folder: Path, keep_green: bool, trails: dict[str, str]) -> str:
     """The whole file."""
     assert result.subject is not None
     packages = result.subject.packages
@@ -315,7 +315,7 @@ def _wrap(trail: str) -> str:
     return "\n    " + "\n    ".join(repr(piece) for piece in pieces)
 
 
-def _prelude(tests: list[Written]) -> tuple[list[str], list[str]]:
+def _prelude(tests: list[FaultTest]) -> tuple[list[str], list[str]]:
     lines = dict.fromkeys(line for test in tests for line in test.needs)
     imports = sorted(
         {"import threading", "import pytest", "import treadle", *(line for line in lines if not line.startswith("def"))}
@@ -388,9 +388,9 @@ def _save_warnings(result: ClassResult, options: Options) -> None:
     result.warnings = [warning for warning in result.warnings if warning.replay]
 
 
-def _sources(result: ClassResult, faults: list[Fault], options: Options) -> list[Written]:
+def _sources(result: ClassResult, faults: list[Fault], options: Options) -> list[FaultTest]:
     taken: set[str] = set()
-    tests: list[Written] = []
+    tests: list[FaultTest] = []
     for fault in faults:
         try:
             tests.append(write_test(result, fault, options, taken))
@@ -406,7 +406,7 @@ def _publish(path: Path, text: str) -> None:
     os.replace(unfinished, path)
 
 
-def _told(tests: list[Written], trails: dict[str, str], path: Path) -> None:
+def _told(tests: list[FaultTest], trails: dict[str, str], path: Path) -> None:
     for test in tests:
         test.fault.test = f"{_shown(path)}::{test.name}"
         test.fault.replay = trails[test.name]
@@ -440,8 +440,8 @@ def _shown(path: Path) -> str:
 
 
 def _record(
-    result: ClassResult, tests: list[Written], path: Path, strict: bool = True
-) -> tuple[list[Written], dict[str, str]]:
+    result: ClassResult, tests: list[FaultTest], path: Path, strict: bool = True
+) -> tuple[list[FaultTest], dict[str, str]]:
     """Run each test in a fresh process under the schedule that was found; strict: then run the file under pytest."""
     if not tests:
         return [], {}

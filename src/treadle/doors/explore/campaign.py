@@ -39,7 +39,7 @@ _TELL_EVERY = 0.1
 _LOOPS = 3
 
 
-class Campaign:
+class Exploration:
     """One search: executions until a failure, the end of the space, or the end of the budget."""
 
     def __init__(

@@ -13,7 +13,7 @@ from typing import Any
 
 from treadle.core.errors import UsageError
 from treadle.core.result import Result, Verdict
-from treadle.doors.explore.campaign import Campaign, Progress
+from treadle.doors.explore.campaign import Exploration, Progress
 from treadle.search import strategies
 from treadle.threads.loom import Loom
 
@@ -72,7 +72,7 @@ def check(
     loom = Loom(test, source=source, instrument=packages, timeouts=timeouts, seed=seed, skip_private=True)
     settings = _settings(packages, timeouts, seed)
     with loom:
-        found = Campaign(loom, make, name, settings, executions, seconds, progress, strategy).run()
+        found = Exploration(loom, make, name, settings, executions, seconds, progress, strategy).run()
         if granularity == "accesses" and not found.findings:
             from treadle.doors.explore import messages as explore_messages
 

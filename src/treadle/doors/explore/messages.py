@@ -15,7 +15,7 @@ from typing import Any
 
 from treadle.core.errors import UsageError
 from treadle.core.result import Finding, Verdict
-from treadle.doors.explore.campaign import Campaign
+from treadle.doors.explore.campaign import Exploration
 from treadle.doors.schedule.confirm import Confirmation
 from treadle.messages.execution import MessageExecution
 from treadle.messages.follow import FollowSchedule
@@ -26,7 +26,7 @@ from treadle.search.auto import Auto
 from treadle.search.message_dpor import MessageDpor
 from treadle.search.replay import FollowSteps
 from treadle.search.strategy import Strategy
-from treadle.threads.instrument.selection import Selection, module_of
+from treadle.threads.instrument.selection import ModuleSelection, module_of
 from treadle.threads.loom import Loom
 from treadle.threads.watchdog import ReallyBlocked
 
@@ -61,7 +61,7 @@ def granularity_of(test: Callable[[], Any], source: Any, wanted: str | None, pac
 def uses_actors(source: Any) -> bool:
     """Does the module of a test lead to an actor library that is imported, or to mailboxes?"""
     libraries = {name for name in (*LIBRARIES, "treadle.actors") if name in sys.modules}
-    for module in own_modules(module_of(source), Selection.for_test(source)):
+    for module in own_modules(module_of(source), ModuleSelection.for_test(source)):
         for value in list(vars(module).values()):
             if isinstance(value, FunctionType) and "mailbox" in value.__code__.co_names:
                 return True
@@ -156,7 +156,7 @@ def loom_for(settings: dict[str, Any], test: Callable[[], Any], source: Any) -> 
     )
 
 
-class _Messages(Campaign):
+class _Messages(Exploration):
     """A search over orders of messages."""
 
     def _confirm(self, finding: Finding, run: Any) -> Finding:

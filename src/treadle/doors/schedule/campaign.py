@@ -25,7 +25,7 @@ from treadle.messages.algorithms import Generation, generate_schedules, generate
 from treadle.messages.criteria import CRITERIA, PCETR, PETR, PMR, PR, Goals
 from treadle.messages.execution import MessageExecution
 from treadle.messages.follow import FollowSchedule
-from treadle.messages.greedy import Greedy, Known
+from treadle.messages.greedy import Greedy, Reached
 from treadle.messages.loom import MessageLoom
 from treadle.messages.must_hb import MustHB
 from treadle.messages.oracles import judge, warnings
@@ -82,7 +82,9 @@ def check_schedules(
     name = target if target is not None else target_of(source if source is not None else test)
     loom = MessageLoom(test, source=source, seed=seed, causal=delivery == "causal", behaviours=tuple(behaviours))
     with loom:
-        campaign = Campaign(loom, name, criteria, executions or MOST_EXECUTIONS, seconds, delivery, progress, first)
+        campaign = ScheduleCampaign(
+            loom, name, criteria, executions or MOST_EXECUTIONS, seconds, delivery, progress, first
+        )
         campaign.initial, campaign.observe = initial, observe
         return campaign.run()
 
@@ -105,7 +107,7 @@ class _Over(Exception):
     """The budget is used up."""
 
 
-class Campaign:
+class ScheduleCampaign:
     """One run of `treadle schedule`."""
 
     def __init__(
@@ -278,7 +280,7 @@ class Campaign:
         """One execution that reaches what open goals it can."""
         measure = name if name in self.possible else "PR"
         before = len(self.goals[measure])
-        known = Known(self.goals, self.possible["PR"], types="PETR" in self.criteria)
+        known = Reached(self.goals, self.possible["PR"], types="PETR" in self.criteria)
         follow = Greedy(known, self.loom.seed + self.result.executions, in_a_row=name == "PCR")
         self.result.schedules += 1
         failed = self._run(follow, follow)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treadle.threads.instrument.selection import Selection
+from treadle.threads.instrument.selection import ModuleSelection
 from treadle.threads.instrument.swap import install_hooks, instrumented, rewritten_modules
 
-__all__ = ["Selection", "install_hooks", "instrumented", "rewritten_modules"]
+__all__ = ["ModuleSelection", "install_hooks", "instrumented", "rewritten_modules"]

@@ -16,7 +16,7 @@ from typing import Any
 
 from treadle.threads.instrument.cache import CodeCache
 from treadle.threads.instrument.chunks import Chunk, file_chunk, is_pytest_loader
-from treadle.threads.instrument.selection import Selection, never
+from treadle.threads.instrument.selection import ModuleSelection, never
 
 # Entered while the body of an imported module runs.
 AroundImport = Callable[[ModuleType], AbstractContextManager[object]]
@@ -25,7 +25,7 @@ AroundImport = Callable[[ModuleType], AbstractContextManager[object]]
 class RewritingFinder:
     """Stands first on `sys.meta_path` while an instrumentation is open."""
 
-    def __init__(self, selection: Selection, cache: CodeCache, around_import: AroundImport) -> None:
+    def __init__(self, selection: ModuleSelection, cache: CodeCache, around_import: AroundImport) -> None:
         self.selection = selection
         self.cache = cache
         self.around_import = around_import

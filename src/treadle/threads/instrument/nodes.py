@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TypeVar
 
-from treadle.threads.instrument.scopes import Names, Scope, mangle
+from treadle.threads.instrument.scopes import NameScope, ScopeNames, mangle
 
 HOOK_PREFIX = "_treadle_"
 
@@ -19,9 +19,9 @@ _Node = TypeVar("_Node", bound=ast.AST)
 class NodeMaker(ast.NodeTransformer):
     """Knows the scope it is in, and makes nodes."""
 
-    def __init__(self, names: Names, tree: ast.Module) -> None:
+    def __init__(self, names: ScopeNames, tree: ast.Module) -> None:
         self.names = names
-        self.scope: Scope = names.scopes[tree]
+        self.scope: NameScope = names.scopes[tree]
         self.temporaries = 0
 
     def _at(self, node: _Node, place: ast.AST) -> _Node:

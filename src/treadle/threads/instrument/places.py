@@ -19,7 +19,7 @@ from treadle.threads.instrument.targets import INPLACE_OPERATORS
 Hook = Callable[..., Any]
 
 
-class Place:
+class ValuePlace:
     """Somewhere a value can be read from and written to: `read(owner, key)`, `write(value, owner, key)`."""
 
     __slots__ = ("_augmentations", "_key", "_old", "_owner", "_read", "_write")
@@ -39,7 +39,7 @@ class Place:
     def value(self, value: object) -> None:
         self._write(value, self._owner, self._key)
 
-    def loaded(self) -> Place:
+    def loaded(self) -> ValuePlace:
         self._old = self._read(self._owner, self._key)
         return self
 
@@ -68,9 +68,9 @@ def derived_hooks(hooks: Mapping[str, Any]) -> dict[str, Any]:
         return lambda definition: (hooks["_treadle_cell_write"](label), definition)[1]
 
     derived: dict[str, Any] = {
-        "attribute_place": partial(Place, load, store, augmentations),
-        "item_place": partial(Place, item, set_item, augmentations),
-        "global_place": partial(Place, get_global, set_global, augmentations),
+        "attribute_place": partial(ValuePlace, load, store, augmentations),
+        "item_place": partial(ValuePlace, item, set_item, augmentations),
+        "global_place": partial(ValuePlace, get_global, set_global, augmentations),
         "named_global": named_global,
         "define_global": define_global,
         "define_cell": define_cell,

@@ -227,7 +227,7 @@ def _function_parts(function: FunctionType) -> tuple[object, ...]:
     return function.__code__, function.__defaults__, function.__kwdefaults__
 
 
-class Function(Record):
+class FunctionRecord(Record):
     """What a function runs and its defaults: a decorator may compile the function when it is first called."""
 
     __slots__ = ()

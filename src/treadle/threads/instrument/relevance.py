@@ -17,14 +17,14 @@ from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from treadle.threads.instrument.selection import Selection, file_of
+from treadle.threads.instrument.selection import ModuleSelection, file_of
 
 # Values looked at below one global; a registry of more than this many entries names its modules early enough.
 _MOST_VALUES = 10_000
 
 
 def related(
-    modules: dict[str, ModuleType], selection: Selection, functions: Iterable[tuple[FunctionType, ModuleType]]
+    modules: dict[str, ModuleType], selection: ModuleSelection, functions: Iterable[tuple[FunctionType, ModuleType]]
 ) -> dict[str, ModuleType]:
     """Those of `modules` that the test can reach; `functions` are the live functions of all of them."""
     found = {name: module for name, module in modules.items() if _always_stays(name, module, selection)}
@@ -48,7 +48,7 @@ def related(
     return found
 
 
-def _always_stays(name: str, module: ModuleType, selection: Selection) -> bool:
+def _always_stays(name: str, module: ModuleType, selection: ModuleSelection) -> bool:
     return selection.names(name) or Path(file_of(module) or "").name == "conftest.py"
 
 

@@ -27,7 +27,7 @@ from treadle.threads.instrument.records import (
     Attributes,
     Cell,
     ClassAttributes,
-    Function,
+    FunctionRecord,
     ModuleNames,
     Numbers,
     Record,
@@ -142,7 +142,7 @@ class Snapshot:
             self._record(Attributes(function), pending)
         else:
             self._functions.append(function)
-        self._record(Function(function), pending)
+        self._record(FunctionRecord(function), pending)
         for cell in function.__closure__ or ():
             if id(cell) not in self._seen:
                 self._seen[id(cell)] = cell

@@ -23,12 +23,12 @@ ComprehensionNode = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 @dataclass(eq=False, slots=True)
-class Scope:
+class NameScope:
     """One block of names. Moments number the bindings and inner scopes in the order of the text."""
 
     kind: Kind
     qualname: str
-    parent: Scope | None
+    parent: NameScope | None
     class_name: str | None
     moment: int
     bound: dict[str, list[int]] = field(default_factory=dict)
@@ -36,14 +36,14 @@ class Scope:
     declared_nonlocal: set[str] = field(default_factory=set)
     uses: set[str] = field(default_factory=set)
     loops: list[tuple[int, int]] = field(default_factory=list)
-    children: list[Scope] = field(default_factory=list)
+    children: list[NameScope] = field(default_factory=list)
     shared_cells: set[str] = field(default_factory=set)
 
     def owns(self, name: str) -> bool:
         """Is `name` a variable of this very scope?"""
         return name in self.bound and name not in self.declared_global and name not in self.declared_nonlocal
 
-    def owner_of(self, name: str) -> Scope | None:
+    def owner_of(self, name: str) -> NameScope | None:
         """The scope whose variable `name` means here; None for a module global or a built-in."""
         if name in self.declared_global:
             return None
@@ -61,23 +61,23 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class ScopeNames:
     """What the rewriter asks: the scope of a node, and how a name used in a scope is shared."""
 
-    scopes: dict[ast.AST, Scope]
+    scopes: dict[ast.AST, NameScope]
     rebound_globals: frozenset[str]
 
-    def is_shared_global(self, scope: Scope, name: str) -> bool:
+    def is_shared_global(self, scope: NameScope, name: str) -> bool:
         return scope.kind != "module" and name in self.rebound_globals and scope.owner_of(name) is None
 
-    def shared_cell(self, scope: Scope, name: str) -> str | None:
+    def shared_cell(self, scope: NameScope, name: str) -> str | None:
         """The label of the shared closure variable that `name` means here, as in `outer.<locals>.x`."""
         owner = scope.owner_of(name)
         if owner is None or name not in owner.shared_cells:
             return None
         return f"{owner.qualname}.<locals>.{name}"
 
-    def is_private(self, scope: Scope, name: str) -> bool:
+    def is_private(self, scope: NameScope, name: str) -> bool:
         """Is `name` a variable that only the running call can rebind?"""
         return scope.kind == "function" and scope.owns(name) and name not in scope.shared_cells
 
@@ -90,7 +90,7 @@ def mangle(name: str, class_name: str | None) -> str:
     return f"_{stripped}{name}" if stripped else name
 
 
-def analyse(tree: ast.Module) -> Names:
+def analyse(tree: ast.Module) -> ScopeNames:
     collector = _Collector()
     collector.run(tree)
     rebound_globals: set[str] = set(collector.module_state)
@@ -105,10 +105,10 @@ def analyse(tree: ast.Module) -> Names:
             for child in scope.children:
                 _find_late_bindings(scope, child, _runs_later(child), child)
     # `__class__` is the compiler's: where it is mentioned decides which cells a class body has.
-    return Names(collector.scopes, frozenset(rebound_globals - {"__class__"}))
+    return ScopeNames(collector.scopes, frozenset(rebound_globals - {"__class__"}))
 
 
-def _find_late_bindings(owner: Scope, capture: Scope, later: bool, scope: Scope) -> None:
+def _find_late_bindings(owner: NameScope, capture: NameScope, later: bool, scope: NameScope) -> None:
     """Mark the variables of `owner` that may be rebound once `capture`, which holds `scope`, exists."""
     if later:
         for name in scope.uses:
@@ -119,12 +119,12 @@ def _find_late_bindings(owner: Scope, capture: Scope, later: bool, scope: Scope)
         _find_late_bindings(owner, capture, later or _runs_later(child), child)
 
 
-def _runs_later(scope: Scope) -> bool:
+def _runs_later(scope: NameScope) -> bool:
     """Can the scope's code still run after the statement that made it?"""
     return scope.kind == "function"
 
 
-def _may_follow(owner: Scope, binding: int, capture: int) -> bool:
+def _may_follow(owner: NameScope, binding: int, capture: int) -> bool:
     if binding > capture:
         return True
     return any(start <= binding <= end and start <= capture <= end for start, end in owner.loops)
@@ -134,17 +134,17 @@ class _Collector(ast.NodeVisitor):
     """Walks a module once and builds its scopes."""
 
     def __init__(self) -> None:
-        self.scopes: dict[ast.AST, Scope] = {}
+        self.scopes: dict[ast.AST, NameScope] = {}
         self.moment = 0
         self.module_state: set[str] = set()
 
     def run(self, tree: ast.Module) -> None:
-        self.scope = self.scopes[tree] = Scope("module", "", None, None, 0)
+        self.scope = self.scopes[tree] = NameScope("module", "", None, None, 0)
         self._visit_all(tree.body)
 
     # -- scopes ---------------------------------------------------------------------------------------------
 
-    def _enter(self, node: ast.AST, kind: Kind, name: str, class_name: str | None) -> Scope:
+    def _enter(self, node: ast.AST, kind: Kind, name: str, class_name: str | None) -> NameScope:
         outer = self.scope
         prefix = outer.qualname
         if outer.kind in ("function", "comprehension"):
@@ -156,7 +156,7 @@ class _Collector(ast.NodeVisitor):
         else:
             qualname = f"{prefix}.{name}"
         self.moment += 1
-        scope = Scope(kind, qualname, outer, class_name, self.moment)
+        scope = NameScope(kind, qualname, outer, class_name, self.moment)
         outer.children.append(scope)
         self.scopes[node] = scope
         self.scope = scope
@@ -263,7 +263,7 @@ class _Collector(ast.NodeVisitor):
             inner.uses.add(mangle(node.target.id, inner.class_name))
 
     @staticmethod
-    def _is_comprehension(scope: Scope) -> bool:
+    def _is_comprehension(scope: NameScope) -> bool:
         return scope.kind == "comprehension" or scope.qualname.endswith("<genexpr>")
 
     def visit_Global(self, node: ast.Global) -> None:

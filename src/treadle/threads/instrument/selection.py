@@ -81,7 +81,7 @@ _INSTALLED_FOLDERS = frozenset({"site-packages", "dist-packages", ".venv", "venv
 
 
 @dataclass(frozen=True)
-class Selection:
+class ModuleSelection:
     """Which modules are rewritten. `modules` are names that are rewritten wherever they live."""
 
     project_root: Path | None
@@ -93,7 +93,9 @@ class Selection:
         object.__setattr__(self, "_decided", _decisions(self.project_root, self.packages, self.modules))
 
     @classmethod
-    def for_test(cls, test: Callable[..., Any] | ModuleType | str | Path, packages: Iterable[str] = ()) -> Selection:
+    def for_test(
+        cls, test: Callable[..., Any] | ModuleType | str | Path, packages: Iterable[str] = ()
+    ) -> ModuleSelection:
         """The project that `test` belongs to (a function, a module or a path), and the named packages."""
         names = tuple(packages)
         for name in names:

@@ -26,7 +26,7 @@ from treadle.threads.instrument.live import functions_of, reachable_functions
 from treadle.threads.instrument.places import derived_hooks
 from treadle.threads.instrument.relevance import related
 from treadle.threads.instrument.restore import forget_fresh, remember_fresh
-from treadle.threads.instrument.selection import Selection, file_of, module_of, never, unwrapped
+from treadle.threads.instrument.selection import ModuleSelection, file_of, module_of, never, unwrapped
 
 Subject = Callable[..., Any] | ModuleType | Iterable[ModuleType] | None
 
@@ -37,7 +37,7 @@ REWRITTEN: dict[str, int] = {}
 
 @contextmanager
 def instrumented(
-    subject: Subject, selection: Selection, hooks: Mapping[str, Any], around_import: AroundImport = nullcontext
+    subject: Subject, selection: ModuleSelection, hooks: Mapping[str, Any], around_import: AroundImport = nullcontext
 ) -> Iterator[None]:
     """Run the body with `subject` and every selected module rewritten. Nests; undone also when the body fails.
 
@@ -94,7 +94,7 @@ class _Instrumentation:
     """One `with instrumented(...)`."""
 
     def __init__(
-        self, selection: Selection, modules: list[ModuleType], untouched: set[str], around_import: AroundImport
+        self, selection: ModuleSelection, modules: list[ModuleType], untouched: set[str], around_import: AroundImport
     ) -> None:
         self.selection = selection
         self.untouched = untouched

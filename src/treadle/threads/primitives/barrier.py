@@ -11,7 +11,7 @@ from typing import Any
 
 from treadle.core.operation import LOOK, PUT, SIGNAL, WAIT
 from treadle.threads.primitives.inside import here, name_made_outside, put_back
-from treadle.threads.primitives.locks import Guard
+from treadle.threads.primitives.locks import InnerLock
 from treadle.threads.strands import Strand, StrandEnd
 
 Real: Any = threading.Barrier
@@ -22,7 +22,7 @@ _real_reset = Real.reset
 _FILLING, _DRAINING, _RESETTING, _BROKEN = 0, 1, -1, -2
 
 
-class BarrierGuard(Guard):
+class BarrierGuard(InnerLock):
     """In the place of `_cond`. PUT is arriving (not while the last round drains), WAIT is for the barrier to open."""
 
     __slots__ = ("barrier",)
@@ -43,7 +43,7 @@ class BarrierGuard(Guard):
     def describe(self) -> str:
         barrier = self.barrier
         if self._locked:
-            return Guard.describe(self)
+            return InnerLock.describe(self)
         if barrier._state == _BROKEN:
             return "broken"
         return f"{barrier._count} of {barrier._parties} have come"

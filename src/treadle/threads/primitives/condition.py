@@ -26,7 +26,7 @@ _real_wait = Real.wait
 _real_notify = Real.notify
 
 
-class Waiting(SyncObject):
+class ConditionQueue(SyncObject):
     """The queue of strands that wait for one condition. A strand goes on when notify has taken it out."""
 
     __slots__ = ("waiters",)
@@ -52,23 +52,23 @@ def init(self: Any, lock: Any = None) -> None:
         _real_init(self, lock)
         return
     _real_init(self, RLock() if lock is None else adopt_lock(lock, strand))
-    self._treadle = waiting = Waiting(self._waiters)
+    self._treadle = waiting = ConditionQueue(self._waiters)
     waiting.treadle_name = strand.fresh("Condition")
 
 
-def bring_in(self: Any, strand: Strand) -> Waiting:
+def bring_in(self: Any, strand: Strand) -> ConditionQueue:
     """A condition that was made outside: its lock becomes a modelled one for this execution."""
     put_back(
         self, "_lock", "acquire", "release", "_release_save", "_acquire_restore", "_is_owned", "_waiters", "_treadle"
     )
     _real_init(self, adopt_lock(self._lock, strand))
-    self._treadle = waiting = Waiting(self._waiters)
+    self._treadle = waiting = ConditionQueue(self._waiters)
     waiting.treadle_name = name_made_outside(self, strand, "Condition")
     return waiting
 
 
-def _waiting(self: Any, strand: Strand) -> Waiting:
-    waiting: Waiting | None = vars(self).get("_treadle")
+def _waiting(self: Any, strand: Strand) -> ConditionQueue:
+    waiting: ConditionQueue | None = vars(self).get("_treadle")
     return waiting if waiting is not None else bring_in(self, strand)
 
 

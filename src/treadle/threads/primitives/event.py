@@ -12,7 +12,7 @@ from typing import Any
 
 from treadle.core.operation import LOOK, SIGNAL, WAIT
 from treadle.threads.primitives.inside import here, name_made_outside, put_back
-from treadle.threads.primitives.locks import Guard
+from treadle.threads.primitives.locks import InnerLock
 from treadle.threads.strands import Strand
 
 Real: Any = threading.Event
@@ -23,7 +23,7 @@ _real_clear = Real.clear
 _real_wait = Real.wait
 
 
-class EventGuard(Guard):
+class EventGuard(InnerLock):
     """In the place of `_cond`. `flag` is the event's own; `waiting` maps a strand to when it came."""
 
     __slots__ = ("flag", "waiting")

@@ -17,7 +17,7 @@ from typing import Any
 from treadle.core.operation import ACQUIRE, GET, LOOK, SIGNAL, TRY, WAIT
 from treadle.threads.names import publish
 from treadle.threads.primitives.inside import here, name_made_outside, put_back
-from treadle.threads.primitives.locks import Guard
+from treadle.threads.primitives.locks import InnerLock
 from treadle.threads.strands import Strand, StrandEnd, SyncObject
 
 Real: Any = _base.Future
@@ -44,7 +44,7 @@ _REPORTED = frozenset({NOTIFIED, FINISHED})  # done for wait() and as_completed(
 _NAME = "Future"
 
 
-class FutureGuard(Guard):
+class FutureGuard(InnerLock):
     """In the place of `_condition`. `waiters` are those of wait() and as_completed() that include this future."""
 
     __slots__ = ("future", "key", "made_here", "waiters")

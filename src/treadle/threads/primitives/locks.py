@@ -309,7 +309,7 @@ class RLock(SyncObject, metaclass=StandsFor):
         self.owner = strand
 
 
-class Guard(Lock):
+class InnerLock(Lock):
     """Stands where CPython keeps the lock or condition inside an Event, a Semaphore, a Queue or a Future.
 
     The operations of such an object are announced on its guard. A subclass of the program's own that takes the inner

@@ -20,7 +20,7 @@ from typing import Any
 from treadle.core.operation import GET, LOOK, PUT, SIGNAL, TRY, WAIT
 from treadle.threads.names import publish
 from treadle.threads.primitives.inside import ADOPTED, here, name_made_outside, put_back
-from treadle.threads.primitives.locks import Guard, StandsFor, would_block
+from treadle.threads.primitives.locks import InnerLock, StandsFor, would_block
 from treadle.threads.strands import STATE, Strand, SyncObject
 
 Real: Any = queue.Queue
@@ -43,7 +43,7 @@ _BY_METHODS, _FIFO, _LIFO = 0, 1, 2
 CONDITIONS = ("not_empty", "not_full", "all_tasks_done")
 
 
-class QueueGuard(Guard):
+class QueueGuard(InnerLock):
     """In the place of `mutex`. The items are the queue's own."""
 
     __slots__ = ("items", "maxsize", "order", "queue", "shut")
@@ -90,7 +90,7 @@ class QueueGuard(Guard):
 
     def describe(self) -> str:
         if self._locked:
-            return Guard.describe(self)
+            return InnerLock.describe(self)
         size = self.size()
         if not size:
             return "empty"

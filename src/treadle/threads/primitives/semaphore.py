@@ -10,7 +10,7 @@ from typing import Any
 
 from treadle.core.operation import ACQUIRE, RELEASE, TRY
 from treadle.threads.primitives.inside import here, name_made_outside, put_back
-from treadle.threads.primitives.locks import Guard
+from treadle.threads.primitives.locks import InnerLock
 from treadle.threads.strands import Strand, SyncObject
 
 Real: Any = threading.Semaphore
@@ -21,7 +21,7 @@ _real_release = Real.release
 _real_bounded_release = RealBounded.release
 
 
-class SemaphoreGuard(Guard):
+class SemaphoreGuard(InnerLock):
     """In the place of `_cond`. The counter is the semaphore's own `_value`."""
 
     __slots__ = ("semaphore",)
@@ -69,7 +69,7 @@ class _Open(SyncObject):
         return self.inner.guards()
 
     def describe(self) -> str:
-        return Guard.describe(self.inner)
+        return InnerLock.describe(self.inner)
 
 
 def init(self: Any, value: int = 1) -> None:
