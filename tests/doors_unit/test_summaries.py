@@ -338,3 +338,30 @@ def test_a_summary_has_a_leaf_for_each_case() -> None:
     found: Summary = summary_of(target("unit_summaries:clamp"), UnitOptions(k=1))
     assert [leaf.kind for leaf in found.leaves()] == ["raise", "return", "return", "return"]
     assert found.whole
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("error", [AttributeError, TypeError, AssertionError, KeyError])
+def test_a_fault_of_ours_while_composing_is_not_taken_for_a_summary_that_does_not_fit(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def walk(composition: summaries.Composition, env: object) -> None:
+        raise error("ours")
+
+    monkeypatch.setenv("TREADLE_DEBUG", "1")
+    monkeypatch.setattr(summaries.Composition, "walk", walk)
+    with pytest.raises(error, match="ours"):
+        Session(target("unit_summaries:moved"), UnitOptions(k=1, summaries=True)).explore()
+
+
+@pytest.mark.usefixtures("eager")
+def test_a_fault_of_ours_while_recording_is_not_taken_for_a_function_without_a_summary(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def run(vm: summaries.RecordingVM, frame: object, error: object = None) -> None:
+        raise TypeError("ours")
+
+    monkeypatch.setenv("TREADLE_DEBUG", "1")
+    monkeypatch.setattr(summaries.RecordingVM, "run", run)
+    with pytest.raises(TypeError, match="ours"):
+        Session(target("unit_summaries:moved"), UnitOptions(k=1, summaries=True)).explore()

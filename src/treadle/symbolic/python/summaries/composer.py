@@ -11,7 +11,6 @@ Composition itself is in `composing`; `symbolic.summary` states the invariant.
 from __future__ import annotations
 
 import enum
-import os
 import types
 from collections import Counter
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from treadle.symbolic import types as t
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.ir.machine import Environment, Frame, Raised
-from treadle.symbolic.path import Alternative, BoundReached, CannotFollow, Restart
+from treadle.symbolic.path import Alternative, BoundReached, CannotFollow, PathEnd, Restart
 from treadle.symbolic.python.calls.stubs import Stubs
 from treadle.symbolic.python.machine.vm import NOT_ANSWERED, VM
 from treadle.symbolic.python.summaries.composing import Composition
@@ -101,15 +100,12 @@ class Summaries:
         self.composed += 1
         try:
             made = Composition(vm, summary, rewritten=self._rewritten).walk(env)
-        except (KeyError, IndexError, AttributeError, TypeError, AssertionError, Restart) as error:
-            # a summary that is wrong in itself (its file was edited) does not fit either
-            if not isinstance(error, Restart) and "TREADLE_DEBUG" in os.environ:
-                raise
+        except Restart:  # raised on purpose where a summary does not fit; any other error is ours, and is seen
             self._luck[site] -= 1
             self.composed -= 1
             self.restarted += 1
             vm.run_plainly.add(number)
-            raise Restart from None
+            raise
         finally:
             vm._locate(frame)
         self._luck[site] = min(self._luck[site] + 1, 20)
@@ -251,11 +247,11 @@ class _Recording:
             leaf = SummaryLeaf("cut" if cut.kind == "loop" else "plain", place=path.place, why=cut.kind)
         except NotSummarised as opaque:
             leaf = SummaryLeaf("plain", why=opaque.why)
-        except Exception as error:
-            # also a gap of the machine: what the most general inputs run into may never happen at a call
-            leaf = SummaryLeaf(
-                "plain", why=error.what if isinstance(error, CannotFollow) else f"{type(error).__name__}: {error}"
-            )
+        except CannotFollow as unsupported:
+            leaf = SummaryLeaf("plain", why=unsupported.what)
+        except (PathEnd, RecursionError) as end:
+            # what the most general inputs run into may never happen at a call
+            leaf = SummaryLeaf("plain", why=type(end).__name__)
         leaf.lines, leaf.followed = frozenset(vm.lines), frozenset(path.followed)
         leaf.steps, leaf.depth, leaf.stubs = vm.steps, vm.deepest, tuple(vm.stub_cases)
         self.codes |= vm.codes

@@ -39,7 +39,7 @@ from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.python.values.values import FunctionValue
 from treadle.symbolic.summary.tree import Force, ReadField, ReadItem, Split, Summary, WroteField
 
-FORMAT = 3
+FORMAT = 4
 FOLDER = Path(".treadle") / "summaries"
 _LIBRARY = os.path.realpath(sysconfig.get_paths()["stdlib"])
 _OWN = os.path.realpath(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
@@ -61,15 +61,15 @@ class Store:
         except (Unstorable, OSError):
             return None  # a folder that cannot be used is said when it is written
         try:
-            written = json.loads(text.decode())
-            if written["format"] != FORMAT:
+            written = _content(text)
+            if written is None:
                 return None  # of another version of Treadle
             if written["key"] != key:
                 raise ValueError("it is the summary of something else")
             if not _unchanged(written["depends"]):
                 return None
             return SummaryReader(written["summary"], _here).summary()
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError) as error:
+        except ValueError as error:
             why = "it is not JSON" if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else str(error)
             self._warn(f"{path} is damaged ({why}); the summary is made anew")
             return None
@@ -77,11 +77,9 @@ class Store:
     def save(self, owner: SummaryOptions, function: FunctionValue, signature: Signature, summary: Summary) -> None:
         try:
             key = _key(owner, function, signature)
-            depends = _depends(summary)
-            written = {
-                "format": FORMAT,
+            content = {
                 "key": key,
-                "depends": depends,
+                "depends": _depends(summary),
                 "summary": SummaryWriter(_relative).summary(summary),
             }
         except (Unstorable, source.NoSource):
@@ -92,7 +90,7 @@ class Store:
             ignore = self.folder.parent / ".gitignore"
             if not ignore.exists():
                 write_whole(ignore, "# Made by treadle; nothing here needs to be kept.\n*\n")
-            write_whole(path, json.dumps(written))
+            write_whole(path, json.dumps({"format": FORMAT, "digest": _digest_of(content), "content": content}))
         except OSError as error:
             self._warn(f"{self.folder} cannot be written ({error.strerror}); summaries are not kept for the next run")
 
@@ -104,6 +102,23 @@ class Store:
     def _warn(self, text: str) -> None:
         if text not in self.warnings:
             self.warnings.append(text)
+
+
+def _content(text: bytes) -> dict[str, Any] | None:
+    """What is in a file, as it was written: whoever uses it need not doubt it. None for another format."""
+    written = json.loads(text.decode())
+    if not isinstance(written, dict) or "format" not in written:
+        raise ValueError("it is not a summary")
+    if written["format"] != FORMAT:
+        return None
+    content: Any = written.get("content")
+    if written.get("digest") != _digest_of(content):
+        raise ValueError("it was changed since it was written")
+    return dict(content)
+
+
+def _digest_of(content: Any) -> str:
+    return _digest(json.dumps(content, sort_keys=True))
 
 
 def _key(owner: SummaryOptions, function: FunctionValue, signature: Signature) -> dict[str, Any]:
