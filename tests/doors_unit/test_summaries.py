@@ -298,7 +298,10 @@ def test_a_change_of_a_constant_invalidates(project: Project) -> None:
 def test_a_damaged_file_is_named_and_written_anew(project: Project) -> None:
     project.run(_MODULE)
     [file] = (project.folder / ".treadle" / "summaries").glob("*.json")
-    for text in ("{", "[]", "{}", file.read_text()[:-20], file.read_text().replace('"decide"', '"dream"')):
+    good = file.read_text()
+    edited = [good.replace('"Decide"', '"Dream"'), good.replace('"whole": true', '"whole": false')]
+    assert good not in edited
+    for text in ("{", "[]", "{}", good[:-20], *edited):
         file.write_text(text)
         counts, warnings, _ = project.run(_MODULE)
         assert counts["computed"] == 1

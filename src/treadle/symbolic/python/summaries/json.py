@@ -1,15 +1,17 @@
 """A summary as JSON: its tree as a table of nodes, its values and the types of its inputs.
 
-Classes and functions are written by name and must be found under it again. What has no such form raises `Unstorable`;
-the summary is then made anew in each run. Anything unexpected in a file is a ValueError.
+`_RECORDS` and `_VALUES` say how each thing is written and read, in one line for both directions. Classes and functions
+are written by name and must be found under it again. What has no such form raises `Unstorable`; the summary is then
+made anew in each run. A name that is no longer there is a ValueError.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import importlib
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -19,30 +21,12 @@ from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.path import CodePlace
 from treadle.symbolic.python.values.values import Bound, Range, Slice
-from treadle.symbolic.summary.tree import (
-    Decide,
-    Force,
-    IsNone,
-    ReadField,
-    ReadItem,
-    Same,
-    SetEnds,
-    SetItems,
-    Settled,
-    Split,
-    Summary,
-    SummaryCase,
-    SummaryLeaf,
-    SummaryNode,
-    WroteField,
-)
+from treadle.symbolic.summary import tree
+from treadle.symbolic.summary.tree import Summary, SummaryNode
 
 
 class Unstorable(Exception):
     """Something that only this process knows."""
-
-
-# --- names -----------------------------------------------------------------------------------------------
 
 
 def path_of(value: Any) -> str:
@@ -68,53 +52,69 @@ def found_at(path: str) -> Any:
     return found.__func__ if isinstance(found, staticmethod | classmethod) else found
 
 
-# --- types of inputs -------------------------------------------------------------------------------------
+# --- what is written, and how ------------------------------------------------------------------------------
+
+# Class -> which methods of the writer and the reader, by name, take its fields, in the order of its constructor.
+_RECORDS: dict[type, tuple[str, ...]] = {
+    tree.Decide: ("value", "plain", "place"),
+    tree.ReadField: ("made", "plain", "plain"),
+    tree.ReadItem: ("made", "plain", "plain"),
+    tree.IsNone: ("plain", "plain"),
+    tree.Force: ("plain", "plain", "several_made"),
+    tree.Same: ("value", "value", "value", "plain"),
+    tree.WroteField: ("plain", "plain", "value"),
+    tree.Settled: ("value", "plain"),
+    tree.Split: ("plain", "groups"),
+    tree.SetItems: ("plain", "values", "plain"),
+    tree.SetEnds: ("plain", "values", "values", "values"),
+    tree.SummaryCase: ("texts", "plain", "texts", "texts", "plain", "texts"),
+    tree.SummaryLeaf: (
+        *("plain", "value", "records", "values", "lines", "lines", "texts", "plain", "plain", "place", "plain"),
+        "record",
+    ),
+    Bound: ("value", "value"),
+    Range: ("value", "value", "plain"),
+    Slice: ("value", "value", "value"),
+    t.Scalar: ("plain",),
+    t.NoneType: (),
+    t.Instance: ("name",),
+    t.ListOf: ("record",),
+    t.DictOf: ("record", "record"),
+    t.SetOf: ("record", "plain"),
+    t.TupleOf: ("records", "record"),
+    t.FunctionOf: ("record",),
+    t.Union: ("records",),
+}
+_BY_NAME = {cls.__name__: cls for cls in _RECORDS}
+
+# Kind of a value -> its classes, how it is written and how it is read; numbers, strings and expressions are themselves.
+_VALUES: dict[str, tuple[Any, Callable[[SummaryWriter, Any], Any], Callable[[SummaryReader, Any], Any]]] = {
+    "member": (
+        enum.Enum,
+        lambda writer, member: [path_of(type(member)), member.name],
+        lambda reader, written: found_at(written[0])[written[1]],
+    ),
+    "float": (float, lambda writer, number: repr(number), lambda reader, written: float(written)),
+    "tuple": (tuple, lambda writer, values: writer.values(values), lambda reader, written: reader.values(written)),
+    "ref": (UnknownRef, lambda writer, ref: ref.name, lambda reader, name: UnknownRef(name, ())),
+    "class": (type, lambda writer, cls: path_of(cls), lambda reader, path: found_at(path)),
+    "function": (types.FunctionType, lambda writer, function: path_of(function), lambda reader, path: found_at(path)),
+    "module": (
+        types.ModuleType,
+        lambda writer, module: module.__name__,
+        lambda reader, name: importlib.import_module(name),
+    ),
+    "record": (
+        Bound | Range | Slice,
+        lambda writer, made: writer.record(made),
+        lambda reader, made: reader.record(made),
+    ),
+    "error": (BaseException, lambda writer, error: writer.error(error), lambda reader, made: reader.error(*made)),
+    "object": (Obj, lambda writer, obj: writer.object(obj), lambda reader, number: reader.object(number)),
+}
 
 
-def write_type(kind: t.Type) -> Any:
-    if isinstance(kind, t.Scalar):
-        return kind.kind
-    if isinstance(kind, t.NoneType):
-        return None
-    if isinstance(kind, t.Instance):
-        return ["instance", path_of(kind.cls)]
-    if isinstance(kind, t.ListOf):
-        return ["list", write_type(kind.element)]
-    if isinstance(kind, t.DictOf):
-        return ["dict", write_type(kind.key), write_type(kind.value)]
-    if isinstance(kind, t.SetOf):
-        return ["set", write_type(kind.element), kind.frozen]
-    if isinstance(kind, t.TupleOf) and kind.rest is None:
-        return ["tuple", *map(write_type, kind.elements)]
-    if isinstance(kind, t.FunctionOf):
-        return ["function", write_type(kind.returns)]
-    if isinstance(kind, t.Union):
-        return ["union", *map(write_type, kind.options)]
-    raise Unstorable(str(kind))
-
-
-def read_type(written: Any) -> t.Type:
-    if written is None:
-        return t.NONE
-    if isinstance(written, str):
-        return t.Scalar(written)
-    name, *parts = written
-    if name == "instance":
-        return t.Instance(found_at(parts[0]))
-    if name == "set":
-        return t.SetOf(read_type(parts[0]), bool(parts[1]))
-    kinds = [read_type(p) for p in parts]
-    made: dict[str, Callable[[], t.Type]] = {
-        "list": lambda: t.ListOf(kinds[0]),
-        "dict": lambda: t.DictOf(kinds[0], kinds[1]),
-        "tuple": lambda: t.TupleOf(tuple(kinds)),
-        "function": lambda: t.FunctionOf(kinds[0]),
-        "union": lambda: t.Union(tuple(kinds)),
-    }
-    return made[name]()
-
-
-# --- writing ---------------------------------------------------------------------------------------------
+# --- writing -----------------------------------------------------------------------------------------------
 
 
 class SummaryWriter:
@@ -133,7 +133,8 @@ class SummaryWriter:
         numbers: dict[int, int] = {}
         for node in _children_first(summary.root):
             numbers[id(node)] = len(nodes)
-            nodes.append(self._node(node, numbers))
+            children = [[outcome, numbers[id(child)]] for outcome, child in node.children.items()]
+            nodes.append({"leaf": self.record(node.leaf), "event": self.record(node.event), "children": children})
         return {
             "name": summary.name,
             "formals": formals,
@@ -146,132 +147,93 @@ class SummaryWriter:
             "expressions": self.exprs.nodes,
         }
 
-    def _node(self, node: SummaryNode, numbers: dict[int, int]) -> Any:
-        if node.leaf is not None:
-            return {"leaf": self._leaf(node.leaf)}
-        children = [[outcome, numbers[id(child)]] for outcome, child in node.children.items()]
-        return {"event": self._event(node.event), "children": children}
+    def record(self, record: Any) -> Any:
+        if record is None:
+            return None
+        kinds = _RECORDS.get(type(record))
+        if kinds is None:
+            raise Unstorable(str(record))
+        values = [getattr(record, f.name) for f in dataclasses.fields(record)]
+        return [type(record).__name__, *(getattr(self, k)(v) for k, v in zip(kinds, values, strict=True))]
 
-    def _place(self, place: CodePlace) -> Any:
+    def records(self, records: Iterable[Any]) -> list[Any]:
+        return [self.record(r) for r in records]
+
+    def plain(self, value: Any) -> Any:
+        return value
+
+    def texts(self, values: Iterable[str]) -> list[str]:
+        return list(values)
+
+    def name(self, cls: type) -> str:
+        return path_of(cls)
+
+    def groups(self, groups: Iterable[Iterable[type]]) -> list[list[str]]:
+        return [[path_of(c) for c in group] for group in groups]
+
+    def place(self, place: CodePlace) -> Any:
         return self.line(place.file, place.line) if place.file else None
 
-    def _event(self, event: Any) -> Any:
-        if isinstance(event, Decide):
-            return ["decide", self.value(event.condition), event.certain, self._place(event.place)]
-        if isinstance(event, ReadField):
-            return ["field", self.made(event.made), event.obj, event.name]
-        if isinstance(event, ReadItem):
-            return ["item", self.made(event.made), event.obj, event.index]
-        if isinstance(event, IsNone):
-            return ["none", event.ref, event.counted]
-        if isinstance(event, Force):
-            return ["force", event.ref, event.counted, [self.made(m) for m in event.made]]
-        if isinstance(event, Same):
-            return ["same", self.value(event.made), self.value(event.left), self.value(event.right), event.looks]
-        if isinstance(event, WroteField):
-            return ["write", event.obj, event.name, self.value(event.value)]
-        if isinstance(event, Settled):
-            return ["settled", self.value(event.value), event.wholly]
-        assert isinstance(event, Split)
-        return ["split", event.obj, [[path_of(c) for c in group] for group in event.groups]]
-
-    def _leaf(self, leaf: SummaryLeaf) -> Any:
-        case = leaf.case
-        return {
-            "kind": leaf.kind,
-            "value": self.value(leaf.value),
-            "changes": [self._change(c) for c in leaf.changes],
-            "made": [self.value(own) for own in leaf.made],
-            "lines": [self.line(*line) for line in sorted(leaf.lines)],
-            "followed": [self.line(*line) for line in sorted(leaf.followed)],
-            "stubs": list(leaf.stubs),
-            "steps": leaf.steps,
-            "depth": leaf.depth,
-            "place": self._place(leaf.place),
-            "why": leaf.why,
-            "case": None
-            if case is None
-            else [case.arguments, case.result, case.heap_in, case.heap_out, case.exception, case.constraints],
-        }
-
-    def _change(self, change: Any) -> Any:
-        if isinstance(change, SetItems):
-            return ["items", change.obj, [self.value(v) for v in change.items], change.changed]
-        assert isinstance(change, SetEnds)
-        writes = [[index, self.value(v)] for index, v in change.writes]
-        return ["ends", change.obj, writes, [self.value(v) for v in change.head], [self.value(v) for v in change.tail]]
+    def lines(self, lines: Iterable[tuple[str, int]]) -> list[Any]:
+        return [self.line(*line) for line in sorted(lines)]
 
     def made(self, value: Any) -> Any:
         """An unknown input, with what is needed to make it again."""
         if isinstance(value, UnknownRef):
-            return {"ref": value.name, "options": [write_type(o) for o in value.options]}
+            return {"ref": value.name, "options": self.records(value.options)}
         if isinstance(value, tuple):
-            return {"tuple": [self.made(v) for v in value]}
+            return {"tuple": self.several_made(value)}
         if isinstance(value, InstanceObj) and value.is_input:
             return {"instance": value.name, "classes": [path_of(c) for c in value.classes]}
         if isinstance(value, ListObj) and value.is_input:
-            assert value.element is not None
-            return {"list": value.name, "element": write_type(value.element), "length": self.value(value.length)}
+            return {"list": value.name, "element": self.record(value.element), "length": self.value(value.length)}
         if isinstance(value, DictObj) and value.is_input:
-            kinds = [write_type(k) if k is not None else None for k in (value.key, value.value)]
+            kinds = self.records([value.key, value.value])
             return {"dict": value.name, "kinds": kinds, "set": value.keys_only, "frozen": value.frozen}
         return {"value": self.value(value)}
 
+    def several_made(self, values: Iterable[Any]) -> list[Any]:
+        return [self.made(v) for v in values]
+
     def value(self, value: Any) -> Any:
-        if value is None or isinstance(value, bool | int | str | Expr | Fraction):
-            if isinstance(value, enum.Enum):
-                return {"member": [path_of(type(value)), value.name]}
-            return None if value is None else self.exprs.value(value)
-        if isinstance(value, float):
-            return {"float": repr(value)}
-        if isinstance(value, tuple):
-            return {"tuple": [self.value(v) for v in value]}
-        if isinstance(value, UnknownRef):
-            return {"ref": value.name}
-        if isinstance(value, Obj):
-            return {"input": value.name} if value.is_input else {"object": self._object(value)}
-        if isinstance(value, type):
-            return {"class": path_of(value)}
-        if isinstance(value, types.FunctionType):
-            return {"function": path_of(value)}
-        if isinstance(value, enum.Enum):
-            return {"member": [path_of(type(value)), value.name]}
-        if isinstance(value, types.ModuleType):
-            return {"module": value.__name__}
-        if isinstance(value, Bound):
-            return {"bound": [self.value(value.function), self.value(value.self)]}
-        if isinstance(value, Range):
-            return {"range": [self.value(value.start), self.value(value.stop), value.step]}
-        if isinstance(value, Slice):
-            return {"slice": [self.value(v) for v in (value.start, value.stop, value.step)]}
+        if value is None:
+            return None
+        if isinstance(value, bool | int | str | Expr | Fraction) and not isinstance(value, enum.Enum):
+            return self.exprs.value(value)
+        if isinstance(value, Obj) and value.is_input:
+            return {"input": value.name}
+        for kind, (classes, write, _) in _VALUES.items():
+            if isinstance(value, classes):
+                return {kind: write(self, value)}
         raise Unstorable(type(value).__name__)
 
-    def _object(self, value: Obj) -> int:
+    def values(self, values: Iterable[Any]) -> list[Any]:
+        return [self.value(v) for v in values]
+
+    def error(self, error: BaseException) -> Any:
+        if vars(error) or type(error).__module__ != "builtins":
+            raise Unstorable(type(error).__name__)
+        return [path_of(type(error)), self.values(error.args)]
+
+    def object(self, value: Obj) -> int:
         if id(value) in self._known:
             return self._known[id(value)]
         number = self._known[id(value)] = len(self.objects)
         written: dict[str, Any] = {"number": value.number}
         self.objects.append(written)
         if isinstance(value, ListObj):
-            written["list"] = [self.value(v) for v in value.items or ()]
+            written["list"] = self.values(value.items or ())
         elif isinstance(value, DictObj):
-            written["dict"] = [[self.value(k), self.value(v)] for k, v in value.entries]
+            written["dict"] = [self.values(entry) for entry in value.entries]
             written["set"], written["frozen"] = value.keys_only, value.frozen
         elif isinstance(value, InstanceObj):
             written["class"] = path_of(value.cls)
             written["fields"] = {name: self.value(v) for name, v in value.fields.items()}
             written["initial"] = list(value.initial)
-            written["payload"] = self._payload(value.payload)
+            written["payload"] = self.value(value.payload)
         else:
             raise Unstorable(type(value).__name__)
         return number
-
-    def _payload(self, payload: Any) -> Any:
-        if not isinstance(payload, BaseException):
-            return self.value(payload)
-        if vars(payload) or type(payload).__module__ != "builtins":
-            raise Unstorable(type(payload).__name__)
-        return {"error": [path_of(type(payload)), [self.value(a) for a in payload.args]]}
 
 
 def _children_first(root: SummaryNode) -> list[SummaryNode]:
@@ -284,7 +246,7 @@ def _children_first(root: SummaryNode) -> list[SummaryNode]:
     return found[::-1]
 
 
-# --- reading ---------------------------------------------------------------------------------------------
+# --- reading -----------------------------------------------------------------------------------------------
 
 
 class SummaryReader:
@@ -297,77 +259,48 @@ class SummaryReader:
     def summary(self) -> Summary:
         written = self.written
         formals = {name: self.made(value) for name, value in written["formals"].items()}
-        nodes: list[SummaryNode] = []
         # parents come last, but what they make is named by what follows them
-        for one in written["nodes"][::-1]:
-            nodes.append(SummaryNode() if "leaf" in one else SummaryNode(event=self._event(*one["event"])))
-        nodes.reverse()
+        nodes = [SummaryNode(event=self.record(one["event"])) for one in written["nodes"][::-1]][::-1]
         for node, one in zip(nodes, written["nodes"], strict=True):
-            if "leaf" in one:
-                node.leaf = self._leaf(one["leaf"])
-            else:
-                node.children = {_outcome(outcome): nodes[child] for outcome, child in one["children"]}
+            node.leaf = self.record(one["leaf"])
+            node.children = {_outcome(outcome): nodes[child] for outcome, child in one["children"]}
         codes = frozenset((*self.line(*code[:-1]), code[-1]) for code in written["codes"])
         return Summary(
             written["name"], formals, nodes[-1], codes, written["steps"], written["whole"], written["globals"]
         )
 
-    def _place(self, written: Any) -> CodePlace:
+    def record(self, written: Any) -> Any:
+        if written is None:
+            return None
+        cls = _BY_NAME[written[0]]
+        return cls(*(getattr(self, kind)(value) for kind, value in zip(_RECORDS[cls], written[1:], strict=True)))
+
+    def records(self, written: list[Any]) -> tuple[Any, ...]:
+        return tuple(self.record(r) for r in written)
+
+    def plain(self, written: Any) -> Any:
+        return written
+
+    def texts(self, written: list[str]) -> tuple[str, ...]:
+        return tuple(written)
+
+    def name(self, path: str) -> Any:
+        return found_at(path)
+
+    def groups(self, written: list[list[str]]) -> tuple[tuple[type, ...], ...]:
+        return tuple(tuple(found_at(c) for c in group) for group in written)
+
+    def place(self, written: Any) -> CodePlace:
         return CodePlace(*self.line(*written), "") if written is not None else CodePlace("", 0, "")
 
-    def _event(self, name: str, *rest: Any) -> Any:
-        if name == "decide":
-            condition = self.value(rest[0])
-            if not isinstance(condition, Expr):
-                raise ValueError("a condition that is no condition")
-            return Decide(condition, rest[1], self._place(rest[2]))
-        if name == "field":
-            return ReadField(self.made(rest[0]), rest[1], rest[2])
-        if name == "item":
-            return ReadItem(self.made(rest[0]), rest[1], rest[2])
-        if name == "none":
-            return IsNone(rest[0], rest[1])
-        if name == "force":
-            return Force(rest[0], rest[1], [self.made(m) for m in rest[2]])
-        if name == "same":
-            made, left, right = (self.value(v) for v in rest[:3])
-            return Same(made, left, right, rest[3])
-        if name == "write":
-            return WroteField(rest[0], rest[1], self.value(rest[2]))
-        if name == "settled":
-            return Settled(self.value(rest[0]), rest[1])
-        if name == "split":
-            return Split(rest[0], tuple(tuple(found_at(c) for c in group) for group in rest[1]))
-        raise ValueError(f"no event '{name}'")
-
-    def _leaf(self, written: dict[str, Any]) -> SummaryLeaf:
-        case = written["case"]
-        return SummaryLeaf(
-            written["kind"],
-            self.value(written["value"]),
-            tuple(self._change(*c) for c in written["changes"]),
-            tuple(self.value(own) for own in written["made"]),
-            frozenset(self.line(*line) for line in written["lines"]),
-            frozenset(self.line(*line) for line in written["followed"]),
-            tuple(written["stubs"]),
-            written["steps"],
-            written["depth"],
-            self._place(written["place"]),
-            written["why"],
-            None if case is None else _case(*case),
-        )
-
-    def _change(self, name: str, obj: str, *rest: Any) -> Any:
-        if name == "items":
-            return SetItems(obj, tuple(self.value(v) for v in rest[0]), rest[1])
-        writes = tuple((index, self.value(v)) for index, v in rest[0])
-        return SetEnds(obj, writes, tuple(map(self.value, rest[1])), tuple(map(self.value, rest[2])))
+    def lines(self, written: list[Any]) -> frozenset[tuple[str, int]]:
+        return frozenset(self.line(*line) for line in written)
 
     def made(self, written: dict[str, Any]) -> Any:
         if "ref" in written:
-            return UnknownRef(written["ref"], tuple(read_type(o) for o in written["options"]))
+            return UnknownRef(written["ref"], self.records(written["options"]))
         if "tuple" in written:
-            return tuple(self.made(v) for v in written["tuple"])
+            return tuple(self.several_made(written["tuple"]))
         if "value" in written:
             return self.value(written["value"])
         made: Obj
@@ -375,13 +308,16 @@ class SummaryReader:
             made = InstanceObj(0, tuple(found_at(c) for c in written["classes"]), written["instance"], True)
         elif "list" in written:
             made = ListObj(0, None, written["list"], True)
-            made.element = read_type(written["element"])
+            made.element = self.record(written["element"])
             made.length = made.count = self.value(written["length"])
         else:
             made = DictObj(0, [], written["dict"], True)
             made.open, made.keys_only, made.frozen = True, written["set"], written["frozen"]
-            made.key, made.value = (read_type(k) for k in written["kinds"])
+            made.key, made.value = self.records(written["kinds"])
         return made
+
+    def several_made(self, written: list[Any]) -> list[Any]:
+        return [self.made(m) for m in written]
 
     def value(self, written: Any) -> Any:
         if written is None:
@@ -389,33 +325,17 @@ class SummaryReader:
         if not isinstance(written, dict) or "e" in written or "q" in written:
             return self.exprs.value(written)
         [(kind, inner)] = written.items()
-        if kind == "float":
-            return float(inner)
-        if kind == "tuple":
-            return tuple(self.value(v) for v in inner)
-        if kind == "ref":
-            return UnknownRef(inner, ())
         if kind == "input":
             return InstanceObj(0, (object,), inner, True)  # of an input only the name matters here
-        if kind == "object":
-            return self._object(inner)
-        if kind in ("class", "function"):
-            return found_at(inner)
-        if kind == "member":
-            return found_at(inner[0])[inner[1]]
-        if kind == "error":
-            return found_at(inner[0])(*(self.value(a) for a in inner[1]))
-        if kind == "module":
-            return importlib.import_module(inner)
-        if kind == "bound":
-            return Bound(self.value(inner[0]), self.value(inner[1]))
-        if kind == "range":
-            return Range(self.value(inner[0]), self.value(inner[1]), inner[2])
-        if kind == "slice":
-            return Slice(*(self.value(v) for v in inner))
-        raise ValueError(f"no value '{kind}'")
+        return _VALUES[kind][2](self, inner)
 
-    def _object(self, number: int) -> Obj:
+    def values(self, written: list[Any]) -> tuple[Any, ...]:
+        return tuple(self.value(v) for v in written)
+
+    def error(self, cls: str, args: list[Any]) -> Any:
+        return found_at(cls)(*self.values(args))
+
+    def object(self, number: int) -> Obj:
         found = self._objects[number]
         if found is not None:
             return found
@@ -423,24 +343,18 @@ class SummaryReader:
         named = written["number"]
         if "list" in written:
             made = self._objects[number] = ListObj(named, [])
-            made.items = [self.value(v) for v in written["list"]]
+            made.items = list(self.values(written["list"]))
             return made
         if "dict" in written:
             mapping = self._objects[number] = DictObj(named, [])
             mapping.keys_only, mapping.frozen = written["set"], written["frozen"]
-            mapping.entries = [[self.value(k), self.value(v)] for k, v in written["dict"]]
+            mapping.entries = [list(self.values(entry)) for entry in written["dict"]]
             return mapping
         instance = self._objects[number] = InstanceObj(named, (found_at(written["class"]),))
         instance.fields = {name: self.value(v) for name, v in written["fields"].items()}
         instance.initial = dict.fromkeys(written["initial"], MISSING)
         instance.payload = self.value(written["payload"])
         return instance
-
-
-def _case(
-    arguments: list[str], result: str, before: list[str], after: list[str], exception: str, constraints: list[str]
-) -> SummaryCase:
-    return SummaryCase(tuple(arguments), result, tuple(before), tuple(after), exception, tuple(constraints))
 
 
 def _outcome(written: Any) -> Any:

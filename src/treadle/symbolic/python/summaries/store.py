@@ -26,14 +26,7 @@ from treadle.core.files import write_whole
 from treadle.symbolic import types as t
 from treadle.symbolic.heap.objects import InstanceObj, UnknownRef
 from treadle.symbolic.python.compile import source
-from treadle.symbolic.python.summaries.json import (
-    SummaryReader,
-    SummaryWriter,
-    Unstorable,
-    found_at,
-    path_of,
-    write_type,
-)
+from treadle.symbolic.python.summaries.json import SummaryReader, SummaryWriter, Unstorable, found_at, path_of
 from treadle.symbolic.python.summaries.signatures import Constant, Signature, SummaryOptions
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.python.values.values import FunctionValue
@@ -127,7 +120,7 @@ def _key(owner: SummaryOptions, function: FunctionValue, signature: Signature) -
     kinds: list[Any] = []
     for name, kind in signature:
         constant = isinstance(kind, Constant)
-        kinds.append([name, {"is": writer.value(kind.value)} if isinstance(kind, Constant) else write_type(kind)])
+        kinds.append([name, {"is": writer.value(kind.value)} if isinstance(kind, Constant) else writer.record(kind)])
         if constant and writer.objects:
             raise Unstorable(name)
     stubs = owner.stubs.files if owner.stubs is not None else ()
