@@ -25,7 +25,7 @@ from treadle.symbolic.python.machine import attributes, classes
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import list_methods, mappings, open_lists, sequences, str_methods, strings, table
 from treadle.symbolic.python.values.kinds import exemplar, is_known, is_string, refusal
-from treadle.symbolic.python.values.values import BuiltinMethod, FunctionValue, Range, View
+from treadle.symbolic.python.values.values import BuiltinMethod, FunctionValue, PyValue, Range, View
 
 # The rooms whose built-ins are in the table.
 ROOMS = (functions, numbers, walking, list_methods, mappings, sequences, str_methods)
@@ -63,7 +63,7 @@ def builtin(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> An
     return vm.call_real(function, args, named)
 
 
-def meant(vm: VM, function: Any, handler: table.Handler, args: list[Any], named: dict[str, Any]) -> Any:
+def meant(vm: VM, function: PyValue, handler: table.Handler, args: list[Any], named: dict[str, Any]) -> Any:
     """What stands for the function; a call with the wrong arguments fails as that of the real function would."""
     if table.takes(handler, 1 + len(args), named):
         return handler(vm, *args, **named)
@@ -87,7 +87,7 @@ def _followed(
     return vm.run_function(FunctionValue(code, names, None, defaults, by_name), args, named)
 
 
-def _is_screen(owner: Any) -> bool:
+def _is_screen(owner: PyValue) -> bool:
     return owner is not None and any(owner is s for s in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__))
 
 
@@ -188,7 +188,7 @@ def _new(vm: VM, owner: type, args: list[Any], named: dict[str, Any]) -> Any:
 # --- methods of built-in values --------------------------------------------------------------------------
 
 
-def call_method(vm: VM, obj: Any, name: str, args: list[Any], named: dict[str, Any]) -> Any:
+def call_method(vm: VM, obj: PyValue, name: str, args: list[Any], named: dict[str, Any]) -> Any:
     """obj.name(*args) for a value of a built-in type."""
     obj = vm.heap.decided(vm.force(obj))
     args, named = _decided(vm, args, named)
@@ -214,7 +214,7 @@ def call_method(vm: VM, obj: Any, name: str, args: list[Any], named: dict[str, A
     return vm.call_real(getattr(kind, name), [*own, *args], named, f"{kind.__name__}.{name}")
 
 
-def _answered(vm: VM, meaning: table.MethodMeaning, s: Any, args: list[Any], named: dict[str, Any]) -> Any:
+def _answered(vm: VM, meaning: table.MethodMeaning, s: PyValue, args: list[Any], named: dict[str, Any]) -> Any:
     """What stands for a method of a string with something unknown in it or in the arguments, or NotImplemented."""
     accepts = meaning.accepts
     if accepts is None or (is_known(s) and all(is_known(vm.force(a)) for a in (*args, *named.values()))):
@@ -227,7 +227,7 @@ def _answered(vm: VM, meaning: table.MethodMeaning, s: Any, args: list[Any], nam
     return meaning.run(vm, s, *values, **pairs) if accepts(*values, **pairs) else NotImplemented
 
 
-def _forced(vm: VM, value: Any) -> Any:
+def _forced(vm: VM, value: PyValue) -> Any:
     value = vm.force(value)
     return tuple(map(vm.force, value)) if isinstance(value, tuple) else value
 

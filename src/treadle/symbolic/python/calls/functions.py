@@ -27,13 +27,13 @@ from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import mappings, strings
 from treadle.symbolic.python.values.kinds import exemplar, is_int, is_known, is_string
 from treadle.symbolic.python.values.table import BUILTINS, Handler, method, stands_for
-from treadle.symbolic.python.values.values import Bound, BuiltinMethod, FunctionValue, Partial, Slice, Super
+from treadle.symbolic.python.values.values import Bound, BuiltinMethod, FunctionValue, Partial, PyValue, Slice, Super
 
 # --- classes of values ---------------------------------------------------------------------------------------
 
 
 @stands_for(isinstance)
-def _isinstance(vm: VM, value: Any, kinds: Any) -> Any:
+def _isinstance(vm: VM, value: PyValue, kinds: PyValue) -> Any:
     value = vm.force(value)
     flat = _classes(vm, kinds)
     if any(map(_decides_itself, flat)) and not is_known(value):
@@ -53,14 +53,14 @@ def _isinstance(vm: VM, value: Any, kinds: Any) -> Any:
     return _is_subclass(vm, classes.python_type(vm, value), flat)
 
 
-def _classes(vm: VM, kinds: Any) -> tuple[Any, ...]:
+def _classes(vm: VM, kinds: PyValue) -> tuple[Any, ...]:
     kinds = vm.force(kinds)
     if typing.get_origin(kinds) in (typing.Union, types.UnionType):
         kinds = typing.get_args(kinds)
     return tuple(c for k in kinds for c in _classes(vm, k)) if isinstance(kinds, tuple) else (kinds,)
 
 
-def _decides_itself(kind: Any) -> bool:
+def _decides_itself(kind: PyValue) -> bool:
     """Whether a class has its own answer to isinstance, other than by inheritance."""
     if getattr(kind, "_is_runtime_protocol", False) and getattr(kind, "_is_protocol", False):
         return True
@@ -69,7 +69,7 @@ def _decides_itself(kind: Any) -> bool:
     )
 
 
-def _is_one(vm: VM, value: Any, kind: Any) -> bool:
+def _is_one(vm: VM, value: PyValue, kind: PyValue) -> bool:
     """isinstance(value, kind) where classes decide themselves."""
     if not _decides_itself(kind):
         return bool(_isinstance(vm, value, kind))
@@ -95,7 +95,7 @@ def _is_subclass(vm: VM, cls: type, kinds: tuple[Any, ...]) -> bool:
 
 
 @stands_for(issubclass)
-def _issubclass(vm: VM, cls: Any, kinds: Any) -> Any:
+def _issubclass(vm: VM, cls: PyValue, kinds: PyValue) -> Any:
     cls = vm.force(cls)
     if not isinstance(cls, type):
         raise vm.error(TypeError, "issubclass() arg 1 must be a class")
@@ -106,51 +106,51 @@ def _issubclass(vm: VM, cls: Any, kinds: Any) -> Any:
 
 
 @stands_for(bool)
-def _bool(vm: VM, value: Any = False) -> Any:
+def _bool(vm: VM, value: PyValue = False) -> Any:
     return vm.truth(value)
 
 
 @stands_for(str)
 @method(object, "__str__")
-def _str(vm: VM, value: Any = "", *rest: Any) -> Any:
+def _str(vm: VM, value: PyValue = "", *rest: PyValue) -> Any:
     return vm.call_real(str, [value, *rest], {}) if rest else strings.text_of(vm, value)
 
 
 @stands_for(repr)
 @method(object, "__repr__")
-def _repr(vm: VM, value: Any) -> Any:
+def _repr(vm: VM, value: PyValue) -> Any:
     return strings.repr_of(vm, value)
 
 
 @stands_for(list)
-def _list(vm: VM, values: Any = ()) -> ListObj:
+def _list(vm: VM, values: PyValue = ()) -> ListObj:
     return vm.new_list(list(vm.spread(values)))
 
 
 @stands_for(tuple)
-def _tuple(vm: VM, values: Any = ()) -> Any:
+def _tuple(vm: VM, values: PyValue = ()) -> Any:
     return tuple(vm.spread(values))
 
 
 @stands_for(set)
-def _set(vm: VM, values: Any = ()) -> DictObj:
+def _set(vm: VM, values: PyValue = ()) -> DictObj:
     return vm.new_set(vm.spread(values))
 
 
 @stands_for(frozenset)
-def _frozenset(vm: VM, values: Any = ()) -> DictObj:
+def _frozenset(vm: VM, values: PyValue = ()) -> DictObj:
     return vm.new_set(vm.spread(values), True)
 
 
 @stands_for(dict, collections.OrderedDict)
-def _dict(vm: VM, /, *args: Any, **named: Any) -> DictObj:
+def _dict(vm: VM, /, *args: PyValue, **named: Any) -> DictObj:
     made = vm.new_dict([])
     mappings.update(vm, made, *args, **named)
     return made
 
 
 @stands_for(dict.fromkeys)
-def _dict_fromkeys(vm: VM, keys: Any, value: Any = None) -> DictObj:
+def _dict_fromkeys(vm: VM, keys: PyValue, value: PyValue = None) -> DictObj:
     made = vm.new_dict([])
     for key in vm.spread(keys):
         mappings.store(vm, made, key, value)
@@ -162,7 +162,7 @@ def _object(vm: VM) -> InstanceObj:
     return _instance(vm, object)
 
 
-def _instance(vm: VM, cls: type, payload: Any = None, **fields: Any) -> InstanceObj:
+def _instance(vm: VM, cls: type, payload: PyValue = None, **fields: Any) -> InstanceObj:
     made = InstanceObj(vm.heap.number(), (cls,))
     made.payload = payload
     made.fields.update(fields)
@@ -170,12 +170,12 @@ def _instance(vm: VM, cls: type, payload: Any = None, **fields: Any) -> Instance
 
 
 @stands_for(collections.defaultdict)
-def _defaultdict(vm: VM, factory: Any = None, /, *args: Any, **named: Any) -> InstanceObj:
+def _defaultdict(vm: VM, factory: PyValue = None, /, *args: PyValue, **named: Any) -> InstanceObj:
     return _instance(vm, collections.defaultdict, _dict(vm, *args, **named), default_factory=factory)
 
 
 @stands_for(collections.deque)
-def _deque(vm: VM, values: Any = (), maxlen: Any = None) -> InstanceObj:
+def _deque(vm: VM, values: PyValue = (), maxlen: PyValue = None) -> InstanceObj:
     most = vm.force(maxlen)
     if isinstance(most, Expr):
         most = vm.path.pick([most], "a deque of unknown maximal length")[0]
@@ -192,31 +192,31 @@ def _super(vm: VM, cls: Any, obj: Any = None) -> Super:
 
 
 @stands_for(slice)
-def _slice(vm: VM, start: Any, stop: Any = MISSING, step: Any = None) -> Slice:
+def _slice(vm: VM, start: PyValue, stop: PyValue = MISSING, step: PyValue = None) -> Slice:
     return Slice(None, start, None) if stop is MISSING else Slice(start, stop, step)
 
 
 @stands_for(functools.partial)
-def _partial(vm: VM, function: Any, /, *args: Any, **named: Any) -> Partial:
+def _partial(vm: VM, function: PyValue, /, *args: PyValue, **named: Any) -> Partial:
     return Partial(function, args, named)
 
 
 @stands_for(operator.itemgetter)
-def _itemgetter(vm: VM, *items: Any) -> Any:
+def _itemgetter(vm: VM, *items: PyValue) -> Any:
     if not items:
         raise vm.mimic(lambda: operator.itemgetter())  # type: ignore[call-overload]
     return vm.call(models.itemgetter_1 if len(items) == 1 else models.itemgetter_n, *items)
 
 
 @stands_for(weakref.ref)
-def _weak(vm: VM, *args: Any, **named: Any) -> Any:
+def _weak(vm: VM, *args: PyValue, **named: Any) -> Any:
     raise CannotFollow("a weak reference")
 
 
 # --- attributes ----------------------------------------------------------------------------------------------
 
 
-def _attribute_name(vm: VM, name: Any) -> str:
+def _attribute_name(vm: VM, name: PyValue) -> str:
     name = vm.force(name)
     if isinstance(name, Expr):
         raise CannotFollow("an attribute with an unknown name")
@@ -226,7 +226,7 @@ def _attribute_name(vm: VM, name: Any) -> str:
 
 
 @stands_for(getattr)
-def _getattr(vm: VM, obj: Any, name: Any, default: Any = MISSING) -> Any:
+def _getattr(vm: VM, obj: PyValue, name: PyValue, default: PyValue = MISSING) -> Any:
     name = _attribute_name(vm, name)
     try:
         return vm.attribute(obj, name)
@@ -237,23 +237,23 @@ def _getattr(vm: VM, obj: Any, name: Any, default: Any = MISSING) -> Any:
 
 
 @stands_for(hasattr)
-def _hasattr(vm: VM, obj: Any, name: Any) -> bool:
+def _hasattr(vm: VM, obj: PyValue, name: PyValue) -> bool:
     nothing = object()
     return _getattr(vm, obj, name, nothing) is not nothing
 
 
 @stands_for(setattr)
-def _setattr(vm: VM, obj: Any, name: Any, value: Any) -> None:
+def _setattr(vm: VM, obj: PyValue, name: PyValue, value: PyValue) -> None:
     vm.set_attribute(obj, _attribute_name(vm, name), value)
 
 
 @stands_for(vars)
-def _vars(vm: VM, obj: Any) -> Any:
+def _vars(vm: VM, obj: PyValue) -> Any:
     return vm.attribute(obj, "__dict__")
 
 
 @stands_for(callable)
-def _callable(vm: VM, value: Any) -> bool:
+def _callable(vm: VM, value: PyValue) -> bool:
     value = vm.force(value)
     if isinstance(value, InstanceObj):
         return classes.special(vm, value, "__call__") is not None
@@ -263,7 +263,7 @@ def _callable(vm: VM, value: Any) -> bool:
 
 
 @stands_for(hash)
-def _hash(vm: VM, value: Any) -> Any:
+def _hash(vm: VM, value: PyValue) -> Any:
     value = vm.force(value)
     mappings.check_key(vm, value)
     own = own_method(vm, value, "__hash__", in_python=True)
@@ -276,19 +276,19 @@ def _hash(vm: VM, value: Any) -> Any:
     return vm.call_real(hash, [value], {})
 
 
-def _hash_varies(value: Any) -> bool:
+def _hash_varies(value: PyValue) -> bool:
     if isinstance(value, tuple):
         return any(map(_hash_varies, value))
     return isinstance(value, Obj | str | bytes) or (isinstance(value, Expr) and value.sort is x.STR)
 
 
 @stands_for(id)
-def _id(vm: VM, value: Any) -> Any:
+def _id(vm: VM, value: PyValue) -> Any:
     raise CannotFollow("id(), which changes from run to run")
 
 
 @stands_for(os.fspath)
-def _fspath(vm: VM, path: Any) -> Any:
+def _fspath(vm: VM, path: PyValue) -> Any:
     path = vm.force(path)
     if is_string(path):
         return path
@@ -302,7 +302,7 @@ def _fspath(vm: VM, path: Any) -> Any:
 
 
 @stands_for(print)
-def _print(vm: VM, *args: Any, **named: Any) -> None:
+def _print(vm: VM, *args: PyValue, **named: Any) -> None:
     """Output is not part of a test; __str__ methods still run, as they can raise."""
     for value in map(vm.force, args):
         if own_method(vm, value, "__str__", in_python=True) is not None:
@@ -310,7 +310,7 @@ def _print(vm: VM, *args: Any, **named: Any) -> None:
 
 
 @stands_for(sys.exit)
-def _exit(vm: VM, status: Any = MISSING) -> Any:
+def _exit(vm: VM, status: PyValue = MISSING) -> Any:
     raise Raised(vm.call(SystemExit, *(() if status is MISSING else (status,))))
 
 
@@ -319,7 +319,7 @@ _LOGGED = ("debug", "info", "warning", "error", "log", "critical", "exception")
 
 
 @stands_for(warnings.warn, *(getattr(owner, name) for owner in _LOGGERS for name in _LOGGED))
-def _nothing(vm: VM, *args: Any, **named: Any) -> None:
+def _nothing(vm: VM, *args: PyValue, **named: Any) -> None:
     return None
 
 
@@ -333,7 +333,7 @@ _AS_METHODS = ("eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul", "iadd", 
 
 def _register_operator(name: str, op: str) -> None:
     @stands_for(getattr(operator, name))
-    def apply(vm: VM, a: Any, b: Any) -> Any:
+    def apply(vm: VM, a: PyValue, b: PyValue) -> Any:
         return vm.operator(op, [a, b])
 
     if name in _AS_METHODS:
@@ -345,24 +345,24 @@ for _name, _op in _OPERATORS.items():
 
 
 @stands_for(operator.not_)
-def _not(vm: VM, value: Any) -> Value:
+def _not(vm: VM, value: PyValue) -> Value:
     return x.not_(vm.truth(value))
 
 
 @stands_for(operator.neg)
-def _negated(vm: VM, value: Any) -> Any:
+def _negated(vm: VM, value: PyValue) -> Any:
     return vm.operator("neg", [value])
 
 
 @stands_for(operator.contains)
 @method(object, "__contains__")
-def _contains(vm: VM, container: Any, item: Any) -> Any:
+def _contains(vm: VM, container: PyValue, item: PyValue) -> Any:
     return vm.contains(item, container)
 
 
 @stands_for(operator.getitem)
 @method(object, "__getitem__")
-def _item(vm: VM, obj: Any, index: Any) -> Any:
+def _item(vm: VM, obj: PyValue, index: PyValue) -> Any:
     return vm.item(obj, index)
 
 
@@ -370,28 +370,28 @@ def _item(vm: VM, obj: Any, index: Any) -> Any:
 
 
 @stands_for(functools.wraps)
-def _wraps(vm: VM, wrapped: Any, *args: Any, **named: Any) -> Any:
+def _wraps(vm: VM, wrapped: PyValue, *args: PyValue, **named: Any) -> Any:
     return _identity
 
 
-def _identity(function: Any) -> Any:
+def _identity(function: PyValue) -> Any:
     return function
 
 
 @stands_for(functools.update_wrapper)
-def _update_wrapper(vm: VM, wrapper: Any, wrapped: Any, *args: Any, **named: Any) -> Any:
+def _update_wrapper(vm: VM, wrapper: PyValue, wrapped: PyValue, *args: PyValue, **named: Any) -> Any:
     return wrapper
 
 
 @stands_for(typing.cast)
-def _cast(vm: VM, kind: Any, value: Any) -> Any:
+def _cast(vm: VM, kind: PyValue, value: PyValue) -> Any:
     return value
 
 
 # --- what is written in Python to be followed ------------------------------------------------------------------
 
 
-def _followed(python: Any) -> Handler:
+def _followed(python: PyValue) -> Handler:
     return lambda vm, /, *args, **named: vm.call_with(python, list(args), named)
 
 

@@ -12,6 +12,7 @@ from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.machine import attributes, binding, classes
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import strings
+from treadle.symbolic.python.values.values import PyValue
 
 # not a method that is known here (NotImplemented is an answer that a method may give)
 UNHANDLED: Any = object()
@@ -90,7 +91,7 @@ def _compared(vm: VM, cls: Any, obj: InstanceObj) -> tuple[Any, ...]:
     return tuple(vm.attribute(obj, f.name) for f in dataclasses.fields(cls) if f.compare)
 
 
-def _equal(vm: VM, cls: Any, obj: InstanceObj, other: Any) -> Any:
+def _equal(vm: VM, cls: PyValue, obj: InstanceObj, other: PyValue) -> Any:
     other = vm.force(other)
     if not isinstance(other, InstanceObj):
         return NotImplemented
@@ -100,7 +101,7 @@ def _equal(vm: VM, cls: Any, obj: InstanceObj, other: Any) -> Any:
     return x.and_(*(vm.equal(a, b) for a, b in zip(left, right, strict=True)))
 
 
-def _order(vm: VM, cls: Any, name: str, obj: InstanceObj, other: Any) -> Any:
+def _order(vm: VM, cls: PyValue, name: str, obj: InstanceObj, other: PyValue) -> Any:
     other = vm.force(other)
     if not isinstance(other, InstanceObj) or other.cls is not obj.cls:
         return NotImplemented

@@ -27,22 +27,23 @@ from treadle.symbolic.python.values.kinds import (
     sort_of,
 )
 from treadle.symbolic.python.values.table import method, stands_for
+from treadle.symbolic.python.values.values import PyValue
 
 
-def _on_known(vm: VM, function: Callable[..., Any], *args: Any) -> Any:
+def _on_known(vm: VM, function: Callable[..., Any], *args: PyValue) -> Any:
     return vm.call_real(function, list(args), {})
 
 
-def _is_unknown_int(value: Any) -> bool:
+def _is_unknown_int(value: PyValue) -> bool:
     return isinstance(value, Expr) and is_int(value)
 
 
-def _is_real(value: Any) -> bool:
+def _is_real(value: PyValue) -> bool:
     return isinstance(value, Expr) and value.sort is x.REAL
 
 
 @stands_for(abs)
-def _abs(vm: VM, value: Any) -> Any:
+def _abs(vm: VM, value: PyValue) -> Any:
     value = vm.force(value)
     if _is_unknown_int(value):
         number = as_int(value)
@@ -57,7 +58,7 @@ def _register_extreme(name: str, op: str) -> None:
     real: Any = getattr(builtins, name)
 
     @stands_for(real)
-    def extreme(vm: VM, *args: Any, key: Any = None, default: Any = MISSING) -> Any:
+    def extreme(vm: VM, *args: PyValue, key: PyValue = None, default: PyValue = MISSING) -> Any:
         key = vm.force(key)
         values = [vm.force(v) for v in (vm.spread(args[0]) if len(args) == 1 else args)]
         if not values:
@@ -80,14 +81,14 @@ _register_extreme("min", "<")
 _register_extreme("max", ">")
 
 
-def _same_sort(a: Any, b: Any) -> bool:
+def _same_sort(a: PyValue, b: PyValue) -> bool:
     if not all(isinstance(value, Expr) or type(value) in (int, str) for value in (a, b)):
         return False
     return sort_of(a) is sort_of(b) and sort_of(a) in (x.INT, x.REAL, x.STR)
 
 
 @stands_for(sum)
-def _sum(vm: VM, values: Any, start: Any = 0) -> Any:
+def _sum(vm: VM, values: PyValue, start: PyValue = 0) -> Any:
     if is_string(vm.force(start)):
         raise vm.error(TypeError, "sum() can't sum strings [use ''.join(seq) instead]")
     total = start
@@ -97,7 +98,7 @@ def _sum(vm: VM, values: Any, start: Any = 0) -> Any:
 
 
 @stands_for(int)
-def _int(vm: VM, value: Any = 0, base: Any = MISSING) -> Any:
+def _int(vm: VM, value: PyValue = 0, base: PyValue = MISSING) -> Any:
     value = vm.force(value)
     if base is not MISSING:
         return _on_known(vm, int, value, base)
@@ -118,7 +119,7 @@ def _int(vm: VM, value: Any = 0, base: Any = MISSING) -> Any:
 
 
 @stands_for(float)
-def _float(vm: VM, value: Any = 0.0) -> Any:
+def _float(vm: VM, value: PyValue = 0.0) -> Any:
     value = vm.force(value)
     if isinstance(value, Expr):
         return strings.to_float(vm, value) if value.sort is x.STR else as_real(value)
@@ -127,7 +128,7 @@ def _float(vm: VM, value: Any = 0.0) -> Any:
 
 
 @stands_for(round)
-def _round(vm: VM, value: Any, digits: Any = None) -> Any:
+def _round(vm: VM, value: PyValue, digits: PyValue = None) -> Any:
     value = vm.force(value)
     given = () if digits is None else (digits,)
     own = own_method(vm, value, "__round__")
@@ -162,7 +163,7 @@ def _rounded(value: Expr, digits: int) -> Any:
 
 
 @stands_for(math.isqrt)
-def _isqrt(vm: VM, n: Any) -> Any:
+def _isqrt(vm: VM, n: PyValue) -> Any:
     """The root is the one number that fulfils its definition."""
     n = vm.force(n)
     if not _is_unknown_int(n):
@@ -178,7 +179,7 @@ def _isqrt(vm: VM, n: Any) -> Any:
 
 
 @stands_for(divmod)
-def _divmod(vm: VM, a: Any, b: Any) -> Any:
+def _divmod(vm: VM, a: PyValue, b: PyValue) -> Any:
     a, b = vm.force(a), vm.force(b)
     own = own_method(vm, a, "__divmod__")
     if own is not None:
@@ -190,7 +191,7 @@ def _divmod(vm: VM, a: Any, b: Any) -> Any:
 
 
 @stands_for(pow)
-def _pow(vm: VM, a: Any, b: Any, modulus: Any = None) -> Any:
+def _pow(vm: VM, a: PyValue, b: PyValue, modulus: PyValue = None) -> Any:
     if modulus is None:
         return vm.binary("**", a, b)
     b = vm.force(b)
@@ -200,7 +201,7 @@ def _pow(vm: VM, a: Any, b: Any, modulus: Any = None) -> Any:
 
 
 @stands_for(ord)
-def _ord(vm: VM, value: Any) -> Any:
+def _ord(vm: VM, value: PyValue) -> Any:
     value = vm.force(value)
     if isinstance(value, Expr) and value.sort is x.STR:
         if vm.decide(x.eq(x.length(value), 1)):
@@ -211,7 +212,7 @@ def _ord(vm: VM, value: Any) -> Any:
 
 
 @stands_for(chr)
-def _chr(vm: VM, value: Any) -> Any:
+def _chr(vm: VM, value: PyValue) -> Any:
     value = vm.force(value)
     if _is_unknown_int(value):
         number = as_int(value)
@@ -223,7 +224,7 @@ def _chr(vm: VM, value: Any) -> Any:
 
 def _register_whole(function: Callable[[Any], Any], special: str, of_real: Callable[[Value], Value]) -> None:
     @stands_for(function)
-    def whole(vm: VM, value: Any) -> Any:
+    def whole(vm: VM, value: PyValue) -> Any:
         value = vm.force(value)
         if isinstance(value, Expr) and number_kind(value):
             return of_real(value) if value.sort is x.REAL else as_int(value)
@@ -237,7 +238,7 @@ _register_whole(math.ceil, "__ceil__", lambda value: x.neg(x.floor(x.rneg(value)
 
 
 @stands_for(operator.index)
-def _index(vm: VM, value: Any) -> Any:
+def _index(vm: VM, value: PyValue) -> Any:
     value = vm.force(value)
     if _is_unknown_int(value):
         return as_int(value)
@@ -249,13 +250,13 @@ def _index(vm: VM, value: Any) -> Any:
 
 @method(int, "conjugate", "__index__", "__int__", "__pos__")
 @method(bool, "conjugate", "__index__", "__int__", "__pos__")
-def _itself(vm: VM, number: Any) -> Value:
+def _itself(vm: VM, number: PyValue) -> Value:
     return as_int(number)
 
 
 @method(int, "is_integer")
 @method(bool, "is_integer")
-def _int_is_integer(vm: VM, number: Any) -> Value:
+def _int_is_integer(vm: VM, number: PyValue) -> Value:
     return True
 
 
@@ -266,5 +267,5 @@ def _float_is_integer(vm: VM, number: Expr) -> Value:
 
 @method(int, "as_integer_ratio")
 @method(bool, "as_integer_ratio")
-def _as_integer_ratio(vm: VM, number: Any) -> tuple[Value, int]:
+def _as_integer_ratio(vm: VM, number: PyValue) -> tuple[Value, int]:
     return (as_int(number), 1)

@@ -25,7 +25,7 @@ from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.machine import binding, classes
 from treadle.symbolic.python.machine.vm import NOT_ANSWERED, VM
-from treadle.symbolic.python.values.values import BuiltinMethod, FunctionValue
+from treadle.symbolic.python.values.values import BuiltinMethod, FunctionValue, PyValue
 
 FILE = "treadle_stubs.py"
 
@@ -78,7 +78,7 @@ class Stubs:
         function: Any = case.function
         stub.cases.append(StubCase(stub.name, function, when, file, line))
 
-    def answer(self, vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
+    def answer(self, vm: VM, function: PyValue, args: list[Any], named: dict[str, Any]) -> Any:
         """What the stub for this function says, or `NOT_ANSWERED`."""
         found = self._find(vm, function) if self._found else None
         if found is None:
@@ -86,7 +86,7 @@ class Stubs:
         stub, receiver = found
         return _first_that_holds(vm, stub, [*receiver, *args], named)
 
-    def _find(self, vm: VM, function: Any) -> tuple[Stub, list[Any]] | None:
+    def _find(self, vm: VM, function: PyValue) -> tuple[Stub, list[Any]] | None:
         """The stub that answers a call of this value, and the object if it is a bound method."""
         receiver: list[Any] = []
         if isinstance(function, FunctionValue):

@@ -20,12 +20,12 @@ from treadle.symbolic.python.values import list_methods, mappings, open_lists, s
 from treadle.symbolic.python.values.indexing import range_length
 from treadle.symbolic.python.values.kinds import as_int, exemplar, is_int, is_known, is_string, refusal
 from treadle.symbolic.python.values.table import method, stands_for
-from treadle.symbolic.python.values.values import Generator, Iterator_, Range, View
+from treadle.symbolic.python.values.values import Generator, Iterator_, PyValue, Range, View
 
 
 @stands_for(len)
 @method(object, "__len__")
-def length(vm: VM, value: Any) -> Any:
+def length(vm: VM, value: PyValue) -> Any:
     value = vm.force(value)
     if isinstance(value, ListObj | DictObj):
         return value.size()
@@ -54,13 +54,13 @@ def length(vm: VM, value: Any) -> Any:
 
 
 @stands_for(sorted)
-def _sorted(vm: VM, values: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
+def _sorted(vm: VM, values: PyValue, /, *, key: PyValue = None, reverse: PyValue = False) -> Any:
     return vm.new_list(list_methods.sorted_values(vm, vm.spread(values), vm.force(key), vm.truth_of(reverse)))
 
 
 @method(object, "__next__")
 @stands_for(next)
-def _next(vm: VM, iterator: Any, default: Any = MISSING) -> Any:
+def _next(vm: VM, iterator: PyValue, default: PyValue = MISSING) -> Any:
     iterator = vm.force(iterator)
     try:
         if isinstance(iterator, Generator):
@@ -83,14 +83,14 @@ def _next(vm: VM, iterator: Any, default: Any = MISSING) -> Any:
     raise refusal(vm, next, iterator)
 
 
-def _stop(vm: VM, value: Any) -> Raised:
+def _stop(vm: VM, value: PyValue) -> Raised:
     raised = vm.error(StopIteration, *(() if value is None else (value,)))
     raised.value.fields["value"] = value
     return raised
 
 
 @stands_for(iter)
-def _iter(vm: VM, value: Any, sentinel: Any = MISSING) -> Any:
+def _iter(vm: VM, value: PyValue, sentinel: PyValue = MISSING) -> Any:
     if sentinel is not MISSING:
 
         def step() -> Any:
@@ -105,17 +105,17 @@ def _iter(vm: VM, value: Any, sentinel: Any = MISSING) -> Any:
 
 
 @method(object, "__iter__")
-def _iter_method(vm: VM, value: Any) -> Any:
+def _iter_method(vm: VM, value: PyValue) -> Any:
     return vm.iterate(value)
 
 
 @method(object, "__init__")
-def _init(vm: VM, value: Any, *args: Any, **named: Any) -> None:
+def _init(vm: VM, value: PyValue, *args: PyValue, **named: Any) -> None:
     """Of what is complete when it is made: numbers, strings, tuples."""
 
 
 @stands_for(zip)
-def _zip(vm: VM, *iterables: Any, strict: Any = False) -> Any:
+def _zip(vm: VM, *iterables: PyValue, strict: PyValue = False) -> Any:
     sources = [vm.iterate(it) for it in iterables]
     check = vm.truth_of(strict)
 
@@ -148,7 +148,7 @@ def _zip_error(vm: VM, i: int, how: str) -> Raised:
 
 
 @stands_for(enumerate)
-def _enumerate(vm: VM, iterable: Any, start: Any = 0) -> Any:
+def _enumerate(vm: VM, iterable: PyValue, start: PyValue = 0) -> Any:
     inner = vm.iterate(iterable)
     position = as_int(vm.force(start))
 
@@ -162,7 +162,7 @@ def _enumerate(vm: VM, iterable: Any, start: Any = 0) -> Any:
 
 
 @stands_for(map)
-def _mapped(vm: VM, function: Any, *iterables: Any) -> Any:
+def _mapped(vm: VM, function: PyValue, *iterables: PyValue) -> Any:
     sources = [vm.iterate(it) for it in iterables]
 
     def step() -> Any:
@@ -172,7 +172,7 @@ def _mapped(vm: VM, function: Any, *iterables: Any) -> Any:
 
 
 @stands_for(reversed)
-def _reversed(vm: VM, value: Any) -> Any:
+def _reversed(vm: VM, value: PyValue) -> Any:
     value = vm.force(value)
     if isinstance(value, Range):
         last = x.add(value.start, x.mul(x.sub(range_length(vm, value), 1), value.step))
@@ -184,7 +184,7 @@ def _reversed(vm: VM, value: Any) -> Any:
     return over_values(_values_in_order(vm, value)[::-1])
 
 
-def _values_in_order(vm: VM, value: Any) -> list[Any] | tuple[Any, ...]:
+def _values_in_order(vm: VM, value: PyValue) -> list[Any] | tuple[Any, ...]:
     if isinstance(value, ListObj):
         return open_lists.items(vm, value)
     if isinstance(value, tuple):
@@ -204,7 +204,7 @@ def _values_in_order(vm: VM, value: Any) -> list[Any] | tuple[Any, ...]:
 
 
 @stands_for(range)
-def _range(vm: VM, *args: Any) -> Any:
+def _range(vm: VM, *args: PyValue) -> Any:
     values = []
     for value in map(vm.force, args):
         own = own_method(vm, value, "__index__")
@@ -223,7 +223,7 @@ def _range(vm: VM, *args: Any) -> Any:
 
 
 @method(range, "index")
-def _range_index(vm: VM, value: Range, sought: Any) -> Any:
+def _range_index(vm: VM, value: Range, sought: PyValue) -> Any:
     raise CannotFollow("range.index")
 
 
@@ -231,18 +231,18 @@ def _range_index(vm: VM, value: Range, sought: Any) -> Any:
 
 
 @method(types.GeneratorType, "send")
-def _send(vm: VM, obj: Generator, value: Any) -> Any:
+def _send(vm: VM, obj: Generator, value: PyValue) -> Any:
     if obj.started and obj.frame.sent:
         obj.frame.env[obj.frame.sent] = value
     return _resumed(vm, obj, None)
 
 
 @method(types.GeneratorType, "throw")
-def _throw(vm: VM, obj: Generator, kind: Any, value: Any = None, traceback: Any = None) -> Any:
+def _throw(vm: VM, obj: Generator, kind: PyValue, value: PyValue = None, traceback: PyValue = None) -> Any:
     return _resumed(vm, obj, vm.exception(kind if value is None else value, None))
 
 
-def _resumed(vm: VM, obj: Generator, error: Any) -> Any:
+def _resumed(vm: VM, obj: Generator, error: PyValue) -> Any:
     try:
         return resume(vm, obj, error)
     except Exhausted:

@@ -12,6 +12,7 @@ from typing import Any
 
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.python.compile.scopes import Scope
+from treadle.symbolic.python.values.values import PyValue
 
 _OPERATORS: dict[type, str] = {
     ast.Add: "+",
@@ -304,7 +305,7 @@ class Expressions:
         parts = [self.expression(p) if p else ir.Const(None) for p in (node.lower, node.upper, node.step)]
         return self._new(node, "slice", *parts)
 
-    def _new(self, node: ast.AST, kind: str, *args: Any) -> str:
+    def _new(self, node: ast.AST, kind: str, *args: PyValue) -> str:
         dst = self.temporary()
         self.emit(ir.NewStep(getattr(node, "lineno", 0), dst, kind, args))
         return dst

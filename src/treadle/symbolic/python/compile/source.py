@@ -20,6 +20,7 @@ from typing import Any
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.python.compile.scopes import FunctionNode, Scope, scope_of
 from treadle.symbolic.python.compile.statements import compile_function
+from treadle.symbolic.python.values.values import PyValue
 
 
 class NoSource(Exception):
@@ -164,7 +165,7 @@ def defining_class(function: types.FunctionType) -> type | None:
     return None
 
 
-def module_of(function: Any) -> Any:
+def module_of(function: PyValue) -> Any:
     return sys.modules.get(getattr(function, "__module__", "") or "")
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.python.compile import source
+from treadle.symbolic.python.values.values import PyValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def wrapped_by(wrapper: Any) -> Any:
     return cells(wrapper)["func"]
 
 
-def layers(decorated: Any) -> list[Any]:
+def layers(decorated: PyValue) -> list[Any]:
     """The contract wrappers around a function, from the outside in."""
     found = []
     current = decorated
@@ -120,7 +121,7 @@ def layers(decorated: Any) -> list[Any]:
     return found
 
 
-def outermost(decorated: Any) -> tuple[list[Any], Any]:
+def outermost(decorated: PyValue) -> tuple[list[Any], Any]:
     """The contract wrappers that stand outside of every other decorator, and what they wrap."""
     found = []
     while layer(decorated):
@@ -129,7 +130,7 @@ def outermost(decorated: Any) -> tuple[list[Any], Any]:
     return found, decorated
 
 
-def _describe(test: Any) -> tuple[str, str, int]:
+def _describe(test: PyValue) -> tuple[str, str, int]:
     """(text, file, line) of a condition."""
     if isinstance(test, types.FunctionType):
         file, line = source.file_of(test.__code__), test.__code__.co_firstlineno

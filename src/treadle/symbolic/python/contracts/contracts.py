@@ -39,7 +39,7 @@ from treadle.symbolic.python.contracts.conditions import (
 from treadle.symbolic.python.contracts.deciding import Call, assume, assume_one_of, bound, holds, signature_of
 from treadle.symbolic.python.machine import classes
 from treadle.symbolic.python.machine.vm import VM
-from treadle.symbolic.python.values.values import FunctionValue
+from treadle.symbolic.python.values.values import FunctionValue, PyValue
 from treadle.symbolic.testcase import Opaque
 
 Proceed = Callable[[list[Any], dict[str, Any]], Any]
@@ -89,7 +89,7 @@ def looked_at(vm: VM, obj: InstanceObj) -> None:
         assume_invariants(vm, obj)
 
 
-def _of_object(obj: Any) -> Call:
+def _of_object(obj: PyValue) -> Call:
     return Call([obj], {}, {"self": obj})
 
 
@@ -144,7 +144,7 @@ class _Contracted:
         assert last is not None
         raise _violation(self.vm, Broken(last, self.name, self.own), call)
 
-    def after(self, conditions: Sequence[Condition], call: Call, result: Any = NOTHING) -> None:
+    def after(self, conditions: Sequence[Condition], call: Call, result: PyValue = NOTHING) -> None:
         for condition in conditions:
             one = call
             try:
@@ -165,7 +165,7 @@ class _Contracted:
 
     # --- the wrappers ------------------------------------------------------------------------------------
 
-    def through(self, wrapper: Any, args: list[Any], named: dict[str, Any], proceed: Proceed) -> Any:
+    def through(self, wrapper: PyValue, args: list[Any], named: dict[str, Any], proceed: Proceed) -> Any:
         kind = layer(wrapper)
         if kind == "checker":
             return self._checker(wrapper, args, named, proceed)
@@ -230,7 +230,7 @@ class _Contracted:
         finally:
             _forget(progress, instance)
 
-    def _check_invariants(self, instance: Any, found: Sequence[Condition], result: Any = NOTHING) -> None:
+    def _check_invariants(self, instance: PyValue, found: Sequence[Condition], result: PyValue = NOTHING) -> None:
         for condition in found:
             self.after([condition], _of_object(instance), result)
 
@@ -277,23 +277,23 @@ class _Contracted:
                     raise _violation(self.vm, broken, call) from None
 
 
-def _as_icontract_binds(call: Call, function: Any) -> Call:
+def _as_icontract_binds(call: Call, function: PyValue) -> Call:
     """icontract gives positional arguments to parameters one by one, *args included."""
     call.given.update(zip(signature_of(function).parameters, call.args, strict=False))
     return call
 
 
-def _forget(progress: list[Any], one: Any) -> None:
+def _forget(progress: list[Any], one: PyValue) -> None:
     """Like a set: gone however often it was added."""
     progress[:] = [other for other in progress if other is not one]
 
 
-def _place_of(function: Any) -> tuple[str, int]:
+def _place_of(function: PyValue) -> tuple[str, int]:
     code = getattr(function, "__code__", None)
     return (source.file_of(code), code.co_firstlineno) if code is not None else ("", 0)
 
 
-def called(vm: VM, wrapper: Any, args: list[Any], named: dict[str, Any]) -> Any:
+def called(vm: VM, wrapper: PyValue, args: list[Any], named: dict[str, Any]) -> Any:
     """A call of a function with contracts, from the code under test."""
     if wrapper is vm.checks.target:
         vm.checks.target = None
@@ -306,7 +306,7 @@ def called(vm: VM, wrapper: Any, args: list[Any], named: dict[str, Any]) -> Any:
 
 def call_target(
     vm: VM,
-    decorated: Any,
+    decorated: PyValue,
     core: FunctionValue | None,
     args: list[Any],
     named: dict[str, Any],
@@ -339,7 +339,7 @@ def call_target(
     return result
 
 
-def check_inputs(vm: VM, result: Any, me: Any) -> None:
+def check_inputs(vm: VM, result: PyValue, me: PyValue) -> None:
     """What the call has changed beside its own object must keep its invariants, though no library looks there."""
     checks = vm.checks
     while isinstance(me, UnknownRef):
@@ -365,7 +365,7 @@ def check_inputs(vm: VM, result: Any, me: Any) -> None:
             return
 
 
-def _is_same(vm: VM, obj: InstanceObj, me: Any) -> bool:
+def _is_same(vm: VM, obj: InstanceObj, me: PyValue) -> bool:
     same = vm.heap.same(obj, me) if isinstance(me, InstanceObj) and obj is not me else obj is me
     return same is not NotImplemented and vm.decide(same)
 
@@ -374,7 +374,7 @@ def _is_changed(obj: InstanceObj) -> bool:
     return any(name not in obj.fields or obj.fields[name] is not value for name, value in obj.initial.items())
 
 
-def _around(contracted: _Contracted, wrapper: Any, inside: Proceed) -> Proceed:
+def _around(contracted: _Contracted, wrapper: PyValue, inside: Proceed) -> Proceed:
     return lambda args, named: contracted.through(wrapper, args, named, inside)
 
 

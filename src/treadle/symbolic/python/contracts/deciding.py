@@ -23,7 +23,7 @@ from treadle.symbolic.python.contracts.formula import Arguments, NotPure, formul
 from treadle.symbolic.python.machine import attributes, binding
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.kinds import is_string
-from treadle.symbolic.python.values.values import FunctionValue
+from treadle.symbolic.python.values.values import FunctionValue, PyValue
 
 
 class Given:
@@ -44,14 +44,14 @@ class Call:
     named: dict[str, Any]
     given: dict[str, Any]  # by parameter, `result` and OLD included
 
-    def with_result(self, result: Any) -> Call:
+    def with_result(self, result: PyValue) -> Call:
         return Call(self.args, self.named, {**self.given, "result": result})
 
 
 signature_of = functools.cache(inspect.signature)
 
 
-def bound(vm: VM, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Call:
+def bound(vm: VM, function: PyValue, args: Sequence[Any], named: dict[str, Any]) -> Call:
     """Arguments by the names of a function's parameters, defaults included."""
     given: dict[str, Any] = {"_ARGS": tuple(args), "_KWARGS": named}
     rest = list(args)

@@ -27,6 +27,7 @@ from treadle.symbolic.python.machine.equality import has_truth, identical
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import open_lists
 from treadle.symbolic.python.values.kinds import as_int, is_string, number_kind
+from treadle.symbolic.python.values.values import PyValue
 
 
 class NotPure(Exception):
@@ -99,7 +100,7 @@ class _Reader:
             return self._either(node, sure, self.truth)
         return self._truth_of(self.value(node, sure), sure)
 
-    def _truth_of(self, value: Any, sure: bool) -> Value:
+    def _truth_of(self, value: PyValue, sure: bool) -> Value:
         if isinstance(value, InstanceObj) and not has_truth(value.cls):
             return True
         if (
@@ -133,7 +134,7 @@ class _Reader:
             no = read(node.orelse, False)
         return self._choice(test, yes, no)
 
-    def _choice(self, test: Value, yes: Any, no: Any) -> Value:
+    def _choice(self, test: Value, yes: PyValue, no: PyValue) -> Value:
         try:
             if x.sort_of(yes) is x.sort_of(no):
                 return x.ite(test, yes, no)
@@ -204,7 +205,7 @@ class _Reader:
             outer = outer.outer
         return self.vm.read_global(self.names.globals, self.names.mangled(name))
 
-    def _seen(self, value: Any) -> Any:
+    def _seen(self, value: PyValue) -> Any:
         while isinstance(value, UnknownRef) and value.resolved:
             value = value.value
         return value
@@ -246,7 +247,7 @@ class _Reader:
             return self._divided(op, a, b)
         return self.vm.binary(op, a, b)
 
-    def _divided(self, op: str, a: Any, b: Any) -> Value:
+    def _divided(self, op: str, a: PyValue, b: PyValue) -> Value:
         if number_kind(a) != "int" or number_kind(b) != "int":
             raise NotPure
         a, b = as_int(a), as_int(b)
@@ -274,7 +275,7 @@ class _Reader:
             left = right
         return so_far
 
-    def _link(self, op: ast.cmpop, a: Any, b: Any, sure: bool) -> Value:
+    def _link(self, op: ast.cmpop, a: PyValue, b: PyValue, sure: bool) -> Value:
         if isinstance(op, ast.Is | ast.IsNot):
             same = self._identical(a, b, sure)
             return same if isinstance(op, ast.Is) else x.not_(same)
@@ -291,13 +292,13 @@ class _Reader:
         found = self.vm.compare(_ORDER[type(op)], a, b)
         return found if isinstance(found, Expr) else bool(found)
 
-    def _identical(self, a: Any, b: Any, sure: bool) -> Value:
+    def _identical(self, a: PyValue, b: PyValue, sure: bool) -> Value:
         known = not isinstance(a, UnknownRef) and not isinstance(b, UnknownRef)
         if known or _is_none_test(a, b, sure):
             return identical(self.vm, a, b)
         raise NotPure
 
-    def _member(self, item: Any, container: Any, sure: bool) -> Value:
+    def _member(self, item: PyValue, container: PyValue, sure: bool) -> Value:
         if isinstance(container, UnknownRef) or not _is_scalar(item):
             raise NotPure
         values: Any = container
@@ -339,7 +340,7 @@ class _Reader:
             return len(found)
         raise NotPure
 
-    def _builtin(self, function: Any, args: list[Any]) -> Any:
+    def _builtin(self, function: PyValue, args: list[Any]) -> Any:
         if function is bool and len(args) == 1 and _is_scalar(args[0]):
             return self.vm.truth(args[0])
         if not all(number_kind(a) == "int" for a in args):
@@ -382,15 +383,15 @@ def names_of(vm: VM, function: types.FunctionType, local: dict[str, Any]) -> Nam
     return Names(local, function.__globals__, binding.enclosing(vm, function), source.class_around(function))
 
 
-def _is_scalar(value: Any) -> bool:
+def _is_scalar(value: PyValue) -> bool:
     return isinstance(value, Expr) or number_kind(value) is not None or isinstance(value, str | None)
 
 
-def _is_truth(value: Any) -> bool:
+def _is_truth(value: PyValue) -> bool:
     return isinstance(value, bool) or (isinstance(value, Expr) and value.sort is x.BOOL)
 
 
-def _is_none_test(a: Any, b: Any, sure: bool) -> bool:
+def _is_none_test(a: PyValue, b: PyValue, sure: bool) -> bool:
     """`ref is None`: decides about the reference, so only where that certainly happens."""
     return (a is None or b is None) and (sure or not (isinstance(a, UnknownRef) or isinstance(b, UnknownRef)))
 

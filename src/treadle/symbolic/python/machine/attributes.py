@@ -29,6 +29,7 @@ from treadle.symbolic.python.values.values import (
     Iterator_,
     Partial,
     ProgramValue,
+    PyValue,
     Range,
     Slice,
     Super,
@@ -36,7 +37,7 @@ from treadle.symbolic.python.values.values import (
 )
 
 
-def get(vm: VM, obj: Any, name: str) -> Any:
+def get(vm: VM, obj: PyValue, name: str) -> Any:
     """obj.name"""
     obj = vm.force(obj)
     if isinstance(obj, InstanceObj):
@@ -75,7 +76,7 @@ def get(vm: VM, obj: Any, name: str) -> Any:
     return _host(vm, obj, name)
 
 
-def _builtin(vm: VM, obj: Any, kind: type, name: str) -> Any:
+def _builtin(vm: VM, obj: PyValue, kind: type, name: str) -> Any:
     if isinstance(obj, Expr) and obj.sort in (x.INT, x.BOOL):
         whole = {"real": obj, "numerator": obj, "imag": 0, "denominator": 1}
         if name in whole:
@@ -120,7 +121,7 @@ def _module(vm: VM, obj: types.ModuleType, name: str) -> Any:
         raise vm.host_error(error) from None
 
 
-def _host(vm: VM, obj: Any, name: str) -> Any:
+def _host(vm: VM, obj: PyValue, name: str) -> Any:
     """An attribute of a real object that the path has no copy of."""
     effects.check_effect(vm, getattr(type(obj), name, None))
     try:
@@ -165,7 +166,7 @@ def _class(vm: VM, cls: type, name: str) -> Any:
     return lifted
 
 
-def bind(vm: VM, raw: Any, obj: Any, cls: type) -> Any:
+def bind(vm: VM, raw: PyValue, obj: PyValue, cls: type) -> Any:
     """A class attribute seen through an instance."""
     if isinstance(raw, types.FunctionType):
         return Bound(raw, obj)
@@ -258,13 +259,13 @@ def _assigned(vm: VM, cls: type, name: str) -> Any:
     return MISSING
 
 
-def _is_data_descriptor(raw: Any) -> bool:
+def _is_data_descriptor(raw: PyValue) -> bool:
     if isinstance(raw, types.MemberDescriptorType | types.GetSetDescriptorType | functools.cached_property):
         return False
     return isinstance(getattr(type(raw), "__set__", None), types.FunctionType)
 
 
-def _field(vm: VM, obj: InstanceObj, name: str, raw: Any) -> Any:
+def _field(vm: VM, obj: InstanceObj, name: str, raw: PyValue) -> Any:
     """A field not yet in the path's copy: of an input (made now), or of a real object (copied now)."""
     if obj.host is not None and name not in obj.initial:
         stored = _stored(obj.host, name)
@@ -281,7 +282,7 @@ def _field(vm: VM, obj: InstanceObj, name: str, raw: Any) -> Any:
     return MISSING
 
 
-def _stored(host: Any, name: str) -> Any:
+def _stored(host: PyValue, name: str) -> Any:
     values = getattr(host, "__dict__", None)
     if isinstance(values, dict) and name in values:
         return values[name]
@@ -333,7 +334,7 @@ def _super(vm: VM, obj: Super, name: str) -> Any:
 # --- writing ---------------------------------------------------------------------------------------------
 
 
-def set_(vm: VM, obj: Any, name: str, value: Any) -> None:
+def set_(vm: VM, obj: PyValue, name: str, value: PyValue) -> None:
     """obj.name = value"""
     obj = vm.force(obj)
     if isinstance(obj, InstanceObj):
@@ -369,7 +370,7 @@ def set_(vm: VM, obj: Any, name: str, value: Any) -> None:
     raise refusal(vm, setattr, obj, name, None)
 
 
-def plain_set(vm: VM, obj: InstanceObj, name: str, value: Any) -> None:
+def plain_set(vm: VM, obj: InstanceObj, name: str, value: PyValue) -> None:
     """object.__setattr__"""
     classes.narrow(vm, obj, name)
     raw = classes.lookup(obj.cls, name, MISSING)
@@ -405,7 +406,7 @@ def _frozen(vm: VM, obj: InstanceObj, name: str, what: str) -> None:
     raise vm.error(FrozenInstanceError, f"cannot {what} field {name!r}")
 
 
-def delete(vm: VM, obj: Any, name: str) -> None:
+def delete(vm: VM, obj: PyValue, name: str) -> None:
     obj = vm.force(obj)
     if isinstance(obj, InstanceObj):
         custom = classes.special(vm, obj, "__delattr__")

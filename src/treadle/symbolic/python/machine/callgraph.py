@@ -29,6 +29,7 @@ from typing import Any
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.ir.flow import FlowGoals
 from treadle.symbolic.python.compile import source
+from treadle.symbolic.python.values.values import PyValue
 
 # Steps that run no code of the program besides themselves.
 _QUIET = (
@@ -231,7 +232,7 @@ class CallGraph:
             return self.values
         return self._value(value)
 
-    def _value(self, value: Any) -> int:
+    def _value(self, value: PyValue) -> int:
         while isinstance(value, functools._lru_cache_wrapper):
             value = value.__wrapped__
         if isinstance(value, types.FunctionType):

@@ -29,10 +29,11 @@ from treadle.symbolic.python.values.values import (
     FunctionValue,
     Generator,
     Partial,
+    PyValue,
 )
 
 
-def call(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
+def call(vm: VM, function: PyValue, args: list[Any], named: dict[str, Any]) -> Any:
     """function(*args, **named)"""
     function = vm.force(function)
     if vm.stubs is not None:
@@ -223,7 +224,7 @@ def _exception(vm: VM, cls: type, args: list[Any], named: dict[str, Any]) -> Any
     return made
 
 
-def _named_tuple(vm: VM, cls: Any, args: list[Any], named: dict[str, Any]) -> Any:
+def _named_tuple(vm: VM, cls: PyValue, args: list[Any], named: dict[str, Any]) -> Any:
     new = cls.__dict__.get("__new__")
     if isinstance(new, types.FunctionType | staticmethod) and not _generated(new):
         return call(vm, new, [cls, *args], named)

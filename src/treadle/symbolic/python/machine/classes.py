@@ -13,10 +13,10 @@ from treadle.symbolic.heap.objects import MISSING, DictObj, FunctionObj, Instanc
 from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import kinds
-from treadle.symbolic.python.values.values import ProgramValue
+from treadle.symbolic.python.values.values import ProgramValue, PyValue
 
 
-def lookup(cls: type, name: str, missing: Any = None) -> Any:
+def lookup(cls: type, name: str, missing: PyValue = None) -> Any:
     """The raw class attribute, along the MRO; None if there is none (or it is switched off with None)."""
     for base in cls.__mro__:
         if name in base.__dict__:
@@ -50,7 +50,7 @@ def narrow(vm: VM, obj: InstanceObj, name: str) -> None:
 _SORT_TYPES: dict[x.Sort, type] = {x.INT: int, x.BOOL: bool, x.REAL: float, x.STR: str}
 
 
-def python_type(vm: VM, value: Any) -> type:
+def python_type(vm: VM, value: PyValue) -> type:
     """type(value)"""
     value = vm.force(value)
     if isinstance(value, Expr):
@@ -67,7 +67,7 @@ def python_type(vm: VM, value: Any) -> type:
     return type(value.shown() if isinstance(value, ProgramValue) else value)
 
 
-def own_method(vm: VM, value: Any, name: str, *, in_python: bool = False) -> Any:
+def own_method(vm: VM, value: PyValue, name: str, *, in_python: bool = False) -> Any:
     """The special method of an object of the program, bound; None if its class has none.
 
     `in_python`: none that is written in Python.

@@ -28,6 +28,7 @@ from treadle.symbolic.python.values.values import (
     Generator,
     Iterator_,
     Partial,
+    PyValue,
     Range,
     Slice,
     View,
@@ -85,7 +86,7 @@ def _copy(vm: VM, value: Any) -> Obj:
     return made
 
 
-def _instance(vm: VM, value: Any) -> InstanceObj:
+def _instance(vm: VM, value: PyValue) -> InstanceObj:
     found = vm.lifted.get(id(value))
     if found is None:
         found = InstanceObj(vm.heap.number(), (type(value),))
@@ -104,7 +105,7 @@ class Lowering:
         self.vm = vm
         self.made: dict[int, tuple[Obj, Any]] = {}
 
-    def unknowns(self, value: Any, found: dict[Expr, None], seen: set[int]) -> None:
+    def unknowns(self, value: PyValue, found: dict[Expr, None], seen: set[int]) -> None:
         """Every unknown in a value; open containers are closed on the way, and it is decided which object is which."""
         value = self.vm.heap.decided(self.vm.force(value))
         if isinstance(value, InstanceObj | ListObj):
@@ -139,7 +140,7 @@ class Lowering:
         elif isinstance(value, View):
             self.unknowns(value.source, found, seen)
 
-    def lower(self, value: Any, known: dict[Expr, Any]) -> Any:
+    def lower(self, value: PyValue, known: dict[Expr, Any]) -> Any:
         vm = self.vm
         value = vm.heap.settled(vm.force(value))
         if isinstance(value, Expr):
@@ -165,7 +166,7 @@ class Lowering:
             return iter([self.lower(v, known) for v in self._drained(value)])
         return value
 
-    def _drained(self, value: Any) -> list[Any]:
+    def _drained(self, value: PyValue) -> list[Any]:
         iterator = self.vm.iterate(value)
         found: list[Any] = []
         while True:
@@ -178,8 +179,8 @@ class Lowering:
             if len(found) > 1000:
                 raise CannotFollow("a long iterator given to compiled code")
 
-    def _callable(self, value: Any, known: dict[Expr, Any]) -> Any:
-        def call_back(*args: Any, **named: Any) -> Any:
+    def _callable(self, value: PyValue, known: dict[Expr, Any]) -> Any:
+        def call_back(*args: PyValue, **named: Any) -> Any:
             lifted = {k: self.vm.lift(v) for k, v in named.items()}
             result = self.vm.call_with(value, [self.vm.lift(a) for a in args], lifted)
             return lower_picking(self.vm, [result])[0]
@@ -235,7 +236,7 @@ class Lowering:
     def _matched(self, old: list[Any], real: list[Any]) -> list[Any]:
         return [self._same(v) for v in real]
 
-    def _same(self, real: Any) -> Any:
+    def _same(self, real: PyValue) -> Any:
         """The path's object for a real one that came out of the call."""
         for obj, lowered in self.made.values():
             if lowered is real:

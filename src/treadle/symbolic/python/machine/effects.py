@@ -8,6 +8,7 @@ from typing import Any
 
 from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.values.values import PyValue
 
 
 class Effect(Exception):
@@ -67,7 +68,7 @@ _EFFECT_NAMES = {
 }
 
 
-def check_effect(vm: VM, function: Any) -> None:
+def check_effect(vm: VM, function: PyValue) -> None:
     """Refuse what reaches outside, before it runs."""
     if vm.allow_effects or function is None:
         return
@@ -91,7 +92,7 @@ def check_effect(vm: VM, function: Any) -> None:
         raise CannotFollow(f"'{name}' reaches outside the program; pass --allow-effects to run it")
 
 
-def _reads_input(owner: Any, name: str) -> bool:
+def _reads_input(owner: PyValue, name: str) -> bool:
     inputs = [s for s in (sys.stdin, sys.__stdin__) if s is not None]
     inputs += [s.buffer for s in inputs if hasattr(s, "buffer")]
     return any(owner is s for s in inputs) and (name.startswith("read") or name in ("__next__", "__iter__"))

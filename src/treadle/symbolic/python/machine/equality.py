@@ -31,12 +31,12 @@ from treadle.symbolic.python.values.kinds import (
     refusal,
     sort_of,
 )
-from treadle.symbolic.python.values.values import Range, View
+from treadle.symbolic.python.values.values import PyValue, Range, View
 
 # --- truth -----------------------------------------------------------------------------------------------
 
 
-def truth(vm: VM, value: Any) -> Value:
+def truth(vm: VM, value: PyValue) -> Value:
     """bool(value), as an expression when it is not known."""
     if isinstance(value, UnknownRef) and not value.resolved and value.options:
         plain = all(o is t.NONE or (isinstance(o, t.Instance) and not has_truth(o.cls)) for o in value.options)
@@ -84,7 +84,7 @@ def _instance_truth(vm: VM, value: InstanceObj) -> Value:
 # --- equality and identity -------------------------------------------------------------------------------
 
 
-def equal(vm: VM, a: Any, b: Any) -> Value:
+def equal(vm: VM, a: PyValue, b: PyValue) -> Value:
     """a == b, as an expression when it is not known."""
     if a is b and not isinstance(a, float):
         a = vm.force(a)
@@ -182,7 +182,7 @@ def _own_equality(cls: type) -> Any:
     return None if found in (object.__eq__, BaseException.__eq__) else found
 
 
-def _by_identity(value: Any) -> bool:
+def _by_identity(value: PyValue) -> bool:
     """A reference to an object, not looked at yet, whose class leaves == to object."""
     if not isinstance(value, UnknownRef) or value.resolved or not value.options:
         return False
@@ -190,7 +190,7 @@ def _by_identity(value: Any) -> bool:
     return all(c is not None and all(_own_equality(heir) is None for heir in known_subclasses(c)) for c in classes)
 
 
-def _instances_equal(vm: VM, a: Any, b: Any) -> Value:
+def _instances_equal(vm: VM, a: PyValue, b: PyValue) -> Value:
     for one, other in ((b, a), (a, b)) if right_first(vm, a, b, "__eq__", "__eq__") else ((a, b), (b, a)):
         if isinstance(one, InstanceObj) and _own_equality(one.cls) is not None:
             classes.narrow(vm, one, "__eq__")
@@ -203,7 +203,7 @@ def _instances_equal(vm: VM, a: Any, b: Any) -> Value:
     return identical(vm, a, b)
 
 
-def right_first(vm: VM, a: Any, b: Any, method: str, mirror: str) -> bool:
+def right_first(vm: VM, a: PyValue, b: PyValue, method: str, mirror: str) -> bool:
     """Python asks the right operand of a comparison first when its class derives from the left one's."""
     if not isinstance(a, InstanceObj) or not isinstance(b, InstanceObj):
         return False
@@ -221,7 +221,7 @@ def right_first(vm: VM, a: Any, b: Any, method: str, mirror: str) -> bool:
 _PLAIN_EQUALITY = (tuple.__eq__, list.__eq__, dict.__eq__, set.__eq__, int.__eq__, str.__eq__, float.__eq__)
 
 
-def identical(vm: VM, a: Any, b: Any) -> Value:
+def identical(vm: VM, a: PyValue, b: PyValue) -> Value:
     """a is b"""
     if a is b:
         return True
@@ -295,7 +295,7 @@ def contains(vm: VM, item: Any, container: Any) -> Value:
     return _member(vm, item, vm.spread(vm.iterate(container)))
 
 
-def _member(vm: VM, item: Any, values: list[Any]) -> Value:
+def _member(vm: VM, item: PyValue, values: list[Any]) -> Value:
     parts: list[Value] = []
     for number, value in enumerate(values, 1):
         part = equal(vm, value, item)
@@ -307,7 +307,7 @@ def _member(vm: VM, item: Any, values: list[Any]) -> Value:
     return x.or_(*parts)
 
 
-def _in_range(item: Any, value: Range) -> Value:
+def _in_range(item: PyValue, value: Range) -> Value:
     if not is_int(item):
         return False
     item = as_int(item)

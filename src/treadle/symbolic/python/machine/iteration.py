@@ -16,7 +16,7 @@ from treadle.symbolic.python.machine.classes import own_method
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import mappings, open_lists
 from treadle.symbolic.python.values.kinds import refusal
-from treadle.symbolic.python.values.values import Generator, Iterator_, Range, View
+from treadle.symbolic.python.values.values import Generator, Iterator_, PyValue, Range, View
 
 
 def _always() -> bool:
@@ -38,7 +38,7 @@ def over_values(values: list[Any] | tuple[Any, ...]) -> Iterator_:
     return Iterator_(step, _always)
 
 
-def iterate(vm: VM, value: Any) -> Iterator_:
+def iterate(vm: VM, value: PyValue) -> Iterator_:
     """iter(value)"""
     value = vm.heap.decided(vm.force(value))
     if isinstance(value, Iterator_):
@@ -72,7 +72,7 @@ def iterate(vm: VM, value: Any) -> Iterator_:
     return _over_host(vm, value)
 
 
-def spread(vm: VM, value: Any) -> list[Any]:
+def spread(vm: VM, value: PyValue) -> list[Any]:
     """All values of an iterable; an unknown number of them is bounded like a loop."""
     value = vm.force(value)
     if isinstance(value, tuple):
@@ -160,7 +160,7 @@ def _over_keys(vm: VM, value: DictObj) -> Iterator_:
     return Iterator_(step, _always)
 
 
-def resume(vm: VM, generator: Generator, error: Any = None) -> Any:
+def resume(vm: VM, generator: Generator, error: PyValue = None) -> Any:
     """Run a generator to its next yield; `Exhausted` when it returns."""
     if generator.finished:
         if error is not None:
@@ -201,7 +201,7 @@ def _over_instance(vm: VM, value: InstanceObj) -> Iterator_:
     raise refusal(vm, iter, value)
 
 
-def _until(vm: VM, end: type[Exception], obj: InstanceObj, name: str, *args: Any) -> Any:
+def _until(vm: VM, end: type[Exception], obj: InstanceObj, name: str, *args: PyValue) -> Any:
     """The next value of an object that raises an exception after the last."""
     try:
         return vm.call(vm.attribute(obj, name), *args)

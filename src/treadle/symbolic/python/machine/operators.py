@@ -36,7 +36,7 @@ from treadle.symbolic.python.values.kinds import (
     refusal,
     sort_of,
 )
-from treadle.symbolic.python.values.values import Range, View
+from treadle.symbolic.python.values.values import PyValue, Range, View
 
 _BINARY = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow"}
 _BINARY |= {"<<": "lshift", ">>": "rshift", "&": "and", "|": "or", "^": "xor", "@": "matmul"}
@@ -69,7 +69,7 @@ def apply(vm: VM, op: str, args: list[Any]) -> Any:
     return binary(vm, op, args[0], args[1])
 
 
-def _check_manager(vm: VM, value: Any) -> None:
+def _check_manager(vm: VM, value: PyValue) -> None:
     """with value: raises when the value is no context manager."""
     value = vm.force(value)
     if value is None or isinstance(value, Expr | ListObj | DictObj | tuple) or number_kind(value) or is_string(value):
@@ -84,7 +84,7 @@ def _enter(manager: Any) -> None:
 # --- unary -----------------------------------------------------------------------------------------------
 
 
-def unary(vm: VM, op: str, value: Any) -> Any:
+def unary(vm: VM, op: str, value: PyValue) -> Any:
     if op == "truth":
         return truth(vm, value)
     if op == "not":
@@ -115,7 +115,7 @@ def unary(vm: VM, op: str, value: Any) -> Any:
 # --- binary ----------------------------------------------------------------------------------------------
 
 
-def binary(vm: VM, op: str, a: Any, b: Any) -> Any:
+def binary(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
     a, b = vm.force(a), vm.force(b)
     if is_known(a) and is_known(b):
         return _known(vm, op, a, b)
@@ -143,7 +143,7 @@ def binary(vm: VM, op: str, a: Any, b: Any) -> Any:
     return _refused(vm, op, a, b)
 
 
-def _known(vm: VM, op: str, a: Any, b: Any) -> Any:
+def _known(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
     if op == "**" and isinstance(b, int) and isinstance(a, int) and abs(a) > 1 and b > 10_000:
         raise CannotFollow("a very large power")
     if op in ("*", "<<") and isinstance(a, int | str) and isinstance(b, int) and b > 10_000_000:
@@ -154,7 +154,7 @@ def _known(vm: VM, op: str, a: Any, b: Any) -> Any:
         raise vm.host_error(error) from None
 
 
-def _refused(vm: VM, op: str, a: Any, b: Any) -> Any:
+def _refused(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
     """Python raises TypeError for these types; in its own words."""
     left, right = exemplar(vm, a), exemplar(vm, b)
     try:
@@ -188,7 +188,7 @@ def _dunder(vm: VM, op: str, a: Any, b: Any) -> Any:
     return _refused(vm, op, a, b)
 
 
-def _in_place(vm: VM, op: str, a: Any, b: Any) -> Any:
+def _in_place(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
     a = vm.force(a)
     if isinstance(a, ListObj) and op == "+":
         list_methods.extend(vm, a, b)
@@ -325,7 +325,7 @@ def _reals(vm: VM, op: str, a: Any, b: Any) -> Any:
 # --- comparison ------------------------------------------------------------------------------------------
 
 
-def compare(vm: VM, op: str, a: Any, b: Any) -> Any:
+def compare(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
     """<, <=, >, >="""
     a, b = vm.force(a), vm.force(b)
     if is_known(a) and is_known(b):
@@ -361,7 +361,7 @@ def _lexicographic(vm: VM, op: str, a: list[Any], b: list[Any]) -> Any:
     return HOST[op](len(a), len(b))
 
 
-def _compare_instances(vm: VM, op: str, a: Any, b: Any) -> Any:
+def _compare_instances(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
     mine, mirror = f"__{_COMPARE[op]}__", f"__{_COMPARE[_MIRROR[op]]}__"
     tries = [(a, mine, b), (b, mirror, a)]
     if right_first(vm, a, b, mine, mirror):
@@ -435,7 +435,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
 }
 
 
-def _not_equal(vm: VM, a: Any, b: Any) -> Value:
+def _not_equal(vm: VM, a: PyValue, b: PyValue) -> Value:
     forced = vm.force(a) if not (b is None or isinstance(b, UnknownRef)) else a
     own = own_method(vm, forced, "__ne__", in_python=True)
     if own is not None:

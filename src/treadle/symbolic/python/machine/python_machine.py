@@ -20,7 +20,7 @@ from treadle.symbolic.python.machine import attributes, calls, classes, concrete
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import mappings, open_lists, sequences, str_methods
 from treadle.symbolic.python.values.kinds import exemplar, number_kind
-from treadle.symbolic.python.values.values import Bound, FunctionValue, Slice, Super
+from treadle.symbolic.python.values.values import Bound, FunctionValue, PyValue, Slice, Super
 
 
 class PythonMachine(VM):
@@ -144,7 +144,7 @@ class PythonMachine(VM):
                 named[key] = value
         frame.env[step.dst] = calls.call(self, function, args, named)
 
-    def _starred(self, function: Any, value: Any) -> list[Any]:
+    def _starred(self, function: PyValue, value: PyValue) -> list[Any]:
         """f(*value)"""
         value = self.force(value)
         if value is None or number_kind(value):
@@ -154,7 +154,7 @@ class PythonMachine(VM):
             raise self._not_spread(function, "*", "an iterable", value)
         return self.spread(value)
 
-    def _not_spread(self, function: Any, stars: str, wanted: str, value: Any) -> Raised:
+    def _not_spread(self, function: PyValue, stars: str, wanted: str, value: PyValue) -> Raised:
         """The TypeError of f(*value) or f(**value) for a value that cannot be spread."""
         kind = classes.python_type(self, value).__name__
         function = self.force(function)
@@ -255,7 +255,7 @@ class PythonMachine(VM):
         values = self._unpacked(self.operand(frame, step.value), len(step.targets), step.star)
         frame.env.update(zip(step.targets, values, strict=True))
 
-    def _unpacked(self, value: Any, wanted: int, star: int | None) -> list[Any]:
+    def _unpacked(self, value: PyValue, wanted: int, star: int | None) -> list[Any]:
         value = self.force(value)
         if isinstance(value, ListObj) and value.items is None and star is None:
             size = value.size()

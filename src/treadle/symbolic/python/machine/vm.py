@@ -18,7 +18,7 @@ from treadle.symbolic.ir.machine import Environment, Frame, IrMachine, Raised
 from treadle.symbolic.path import CannotFollow, PathEnd, SymbolicPath
 from treadle.symbolic.python.calls import models, models_math
 from treadle.symbolic.python.contracts.checks import Checks
-from treadle.symbolic.python.values.values import FunctionValue, Iterator_
+from treadle.symbolic.python.values.values import FunctionValue, Iterator_, PyValue
 from treadle.symbolic.summary.tree import Summary, SummaryLeaf
 
 # Python that stands for compiled functions; some of these complain about what they cannot walk over as a loop does
@@ -39,7 +39,7 @@ class CallAnswerer(Protocol):
 class CallReplacer(Protocol):
     """Stands for code that cannot be followed."""
 
-    def answer(self, vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
+    def answer(self, vm: VM, function: PyValue, args: list[Any], named: dict[str, Any]) -> Any:
         """The result of the call, or `NOT_ANSWERED`."""
 
 
@@ -81,43 +81,43 @@ class VM(IrMachine):
         """The value of an operator step."""
         raise NotImplementedError
 
-    def binary(self, op: str, a: Any, b: Any) -> Any:
+    def binary(self, op: str, a: PyValue, b: PyValue) -> Any:
         raise NotImplementedError
 
-    def compare(self, op: str, a: Any, b: Any) -> Any:
+    def compare(self, op: str, a: PyValue, b: PyValue) -> Any:
         """<, <=, >, >="""
         raise NotImplementedError
 
-    def equal(self, a: Any, b: Any) -> Value:
+    def equal(self, a: PyValue, b: PyValue) -> Value:
         raise NotImplementedError
 
-    def truth(self, value: Any) -> Value:
+    def truth(self, value: PyValue) -> Value:
         raise NotImplementedError
 
-    def contains(self, item: Any, container: Any) -> Value:
+    def contains(self, item: PyValue, container: PyValue) -> Value:
         raise NotImplementedError
 
-    def attribute(self, obj: Any, name: str) -> Any:
+    def attribute(self, obj: PyValue, name: str) -> Any:
         """obj.name"""
         raise NotImplementedError
 
-    def set_attribute(self, obj: Any, name: str, value: Any) -> None:
+    def set_attribute(self, obj: PyValue, name: str, value: PyValue) -> None:
         """obj.name = value"""
         raise NotImplementedError
 
-    def item(self, obj: Any, index: Any) -> Any:
+    def item(self, obj: PyValue, index: PyValue) -> Any:
         """obj[index]"""
         raise NotImplementedError
 
-    def iterate(self, value: Any) -> Iterator_:
+    def iterate(self, value: PyValue) -> Iterator_:
         """iter(value)"""
         raise NotImplementedError
 
-    def spread(self, value: Any) -> list[Any]:
+    def spread(self, value: PyValue) -> list[Any]:
         """All values of an iterable; an unknown number of them is bounded like a loop."""
         raise NotImplementedError
 
-    def call_with(self, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
+    def call_with(self, function: PyValue, args: list[Any], named: dict[str, Any]) -> Any:
         """function(*args, **named)"""
         raise NotImplementedError
 
@@ -125,11 +125,11 @@ class VM(IrMachine):
         """Run a function's IR; a generator function gives a generator."""
         raise NotImplementedError
 
-    def call_real(self, function: Any, args: list[Any], named: dict[str, Any], what: str = "") -> Any:
+    def call_real(self, function: PyValue, args: list[Any], named: dict[str, Any], what: str = "") -> Any:
         """Call real code with real values."""
         raise NotImplementedError
 
-    def lift(self, value: Any) -> Any:
+    def lift(self, value: PyValue) -> Any:
         """A real value as the path sees it."""
         raise NotImplementedError
 
@@ -144,15 +144,15 @@ class VM(IrMachine):
         """A field of an object with deal.inv was assigned: the invariant is checked at once."""
         raise NotImplementedError
 
-    def call(self, function: Any, *args: Any) -> Any:
+    def call(self, function: PyValue, *args: PyValue) -> Any:
         return self.call_with(function, list(args), {})
 
-    def truth_of(self, value: Any) -> bool:
+    def truth_of(self, value: PyValue) -> bool:
         return self.decide(self.truth(value))
 
     # --- exceptions of the program -------------------------------------------------------------------------
 
-    def error(self, cls: type[BaseException], *args: Any) -> Raised:
+    def error(self, cls: type[BaseException], *args: PyValue) -> Raised:
         if self.frames and self.frames[-1].code.file in _MODELS and cls is not StopIteration:
             name = self.frames[-1].code.name.rstrip("_")
             if not (name in _LIKE_A_LOOP and args and str(args[0]).endswith("object is not iterable")):
@@ -183,7 +183,7 @@ class VM(IrMachine):
             return raised
         raise CannotFollow("an operation that fails on unknown values only")
 
-    def exception(self, value: Any, cause: Any) -> Any:
+    def exception(self, value: PyValue, cause: PyValue) -> Any:
         value = self.force(value)
         if isinstance(value, type) and issubclass(value, BaseException):
             value = self.call(value)
@@ -204,7 +204,7 @@ class VM(IrMachine):
 
     # --- references ------------------------------------------------------------------------------------------
 
-    def force(self, value: Any) -> Any:
+    def force(self, value: PyValue) -> Any:
         """The object behind an unknown reference, None included; anything else as it is."""
         while isinstance(value, UnknownRef):
             value = self.heap.force(value)
@@ -213,7 +213,7 @@ class VM(IrMachine):
         # a rational that has become known is a float again
         return float(value) if type(value) is Fraction else value
 
-    def is_none(self, value: Any) -> bool:
+    def is_none(self, value: PyValue) -> bool:
         if isinstance(value, UnknownRef):
             return self.heap.is_none(value)
         return value is None
@@ -228,7 +228,7 @@ class VM(IrMachine):
 
     # --- real objects and the path's copies ------------------------------------------------------------------
 
-    def keep(self, host: Any, copy: Obj) -> None:
+    def keep(self, host: PyValue, copy: Obj) -> None:
         self.lifted[id(host)] = copy
         self._alive.append(host)  # an id is only good while its object lives
         copy.host = host
@@ -255,9 +255,9 @@ class VM(IrMachine):
             return getattr(builtins, name)
         raise self.error(NameError, f"name '{name}' is not defined")
 
-    def advance(self, iterator: Any) -> Any:
+    def advance(self, iterator: PyValue) -> Any:
         assert isinstance(iterator, Iterator_)
         return iterator.step()
 
-    def ends_by_itself(self, iterator: Any) -> bool:
+    def ends_by_itself(self, iterator: PyValue) -> bool:
         return isinstance(iterator, Iterator_) and iterator.bounded()

@@ -34,9 +34,10 @@ from treadle.symbolic.python.summaries.signatures import (
     kind_of,
     same_signature,
 )
+from treadle.symbolic.python.summaries.store import Store
 from treadle.symbolic.python.summaries.table import describe
 from treadle.symbolic.python.types.heirs import known_subclasses
-from treadle.symbolic.python.values.values import Bound, FunctionValue, Range, Slice
+from treadle.symbolic.python.values.values import Bound, FunctionValue, PyValue, Range, Slice
 from treadle.symbolic.solve.solver import Solver
 from treadle.symbolic.summary.recording import NotSummarised, OpenHeap, RecordingHeap, RecordingPath, changes_of
 from treadle.symbolic.summary.tree import Change, Summary, SummaryLeaf, SummaryNode, held_by, insert
@@ -56,7 +57,13 @@ class Summaries:
     """The summaries of one exploration, and how often they were used."""
 
     def __init__(
-        self, k: int, *, allow_effects: bool = False, stubs: Stubs | None = None, after: int = 0, store: Any = None
+        self,
+        k: int,
+        *,
+        allow_effects: bool = False,
+        stubs: Stubs | None = None,
+        after: int = 0,
+        store: Store | None = None,
     ) -> None:
         self.k = k
         self.allow_effects = allow_effects
@@ -121,7 +128,7 @@ class Summaries:
                 return summary
         if len(known) >= MOST_SIGNATURES:
             return None
-        found: Summary | None = self.store.load(self, function, signature) if self.store is not None else None
+        found = self.store.load(self, function, signature) if self.store is not None else None
         if found is not None:
             self.reused += 1
         else:
@@ -295,7 +302,7 @@ class _Recording:
 _PLAIN = (int, float, str, bytes, bool, type(None), Fraction, type, types.FunctionType, types.ModuleType, enum.Enum)
 
 
-def holdable(value: Any, seen: set[int]) -> None:
+def holdable(value: PyValue, seen: set[int]) -> None:
     """Only what can be made again in another heap."""
     if isinstance(value, (Expr, UnknownRef, *_PLAIN)) or value is NotImplemented or id(value) in seen:
         return
@@ -323,7 +330,7 @@ def holdable(value: Any, seen: set[int]) -> None:
         holdable(part, seen)
 
 
-def held(value: Any) -> tuple[Any, list[Obj]]:
+def held(value: PyValue) -> tuple[Any, list[Obj]]:
     """A value that is put into an input: objects of the function itself are emptied, and given beside it."""
     if isinstance(value, tuple):
         parts = [held(v) for v in value]

@@ -26,7 +26,7 @@ from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.types.fields import field_names
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.python.values import open_lists
-from treadle.symbolic.python.values.values import Bound, Range, Slice
+from treadle.symbolic.python.values.values import Bound, PyValue, Range, Slice
 from treadle.symbolic.summary.tree import (
     Decide,
     Force,
@@ -125,7 +125,7 @@ class Composition:
 
     # --- inputs of the summary, bound to what they are here ------------------------------------------------
 
-    def _bind(self, formal: Any, actual: Any) -> None:
+    def _bind(self, formal: PyValue, actual: PyValue) -> None:
         if isinstance(formal, Expr):
             while isinstance(actual, UnknownRef) and actual.resolved:
                 actual = actual.value
@@ -153,7 +153,7 @@ class Composition:
         elif isinstance(formal, Obj) or (formal is None and actual is not None):
             raise Restart
 
-    def _bind_instance(self, formal: InstanceObj, actual: Any) -> None:
+    def _bind_instance(self, formal: InstanceObj, actual: PyValue) -> None:
         actual = self.vm.force(actual) if isinstance(actual, InstanceObj) else actual
         if not isinstance(actual, InstanceObj) or actual.payload is not None:
             raise Restart
@@ -162,7 +162,7 @@ class Composition:
             raise Restart
         self.objects[formal.name] = actual
 
-    def _bind_list(self, formal: ListObj, actual: Any) -> None:
+    def _bind_list(self, formal: ListObj, actual: PyValue) -> None:
         # a summary knows which of its lists are one; where the heap leaves that open, the call is run
         if not isinstance(actual, ListObj) or not self.vm.heap.is_settled(actual):
             raise Restart
@@ -291,7 +291,7 @@ class Composition:
         self.vm.stub_cases.update(dict.fromkeys(leaf.stubs))
         self.vm.composed(self.summary, leaf)
 
-    def _value(self, value: Any) -> Any:
+    def _value(self, value: PyValue) -> Any:
         """A value of the summary in the caller's terms; objects that the function made are made here."""
         if isinstance(value, Expr):
             return self._rewritten(value)
@@ -315,7 +315,7 @@ class Composition:
             self._fill(self._begin(value), value)
         return self.made[value.number]
 
-    def _begun(self, value: Any) -> Any:
+    def _begun(self, value: PyValue) -> Any:
         """The same for a value that is put into the heap on the way: what is in its objects follows in the end."""
         if isinstance(value, tuple):
             return tuple(self._begun(v) for v in value)
@@ -375,7 +375,7 @@ class Composition:
             obj.tail.extend(tail)
 
 
-def _fits(sort: x.Sort, actual: Any) -> bool:
+def _fits(sort: x.Sort, actual: PyValue) -> bool:
     """Whether a value can stand for an unknown of the sort, with all that follows being the same."""
     if isinstance(actual, Expr):
         return actual.sort is sort
@@ -387,7 +387,7 @@ def _fits(sort: x.Sort, actual: Any) -> bool:
     return sort is x.STR and type(actual) is str and actual.isascii()
 
 
-def _same_kind(formal: Any, actual: Any) -> bool:
+def _same_kind(formal: PyValue, actual: PyValue) -> bool:
     if isinstance(formal, Expr):
         return _fits(formal.sort, actual)
     if isinstance(formal, InstanceObj) and isinstance(actual, InstanceObj):

@@ -31,7 +31,7 @@ from treadle.symbolic.path import JOINED_CALL, RUN_CALL, is_mixed
 from treadle.symbolic.python.machine.vm import NOT_ANSWERED, VM
 from treadle.symbolic.python.summaries.composer import Summaries, is_busy
 from treadle.symbolic.python.summaries.signatures import is_recordable
-from treadle.symbolic.python.values.values import FunctionValue
+from treadle.symbolic.python.values.values import FunctionValue, PyValue
 from treadle.symbolic.solve.solver import Answer
 from treadle.symbolic.summary.tree import Decide, Settled, Summary, SummaryNode
 
@@ -85,17 +85,17 @@ class JoinedCalls(Summaries):
         return self._trees[key]
 
 
-def _scalar(value: Any) -> Any:
+def _scalar(value: PyValue) -> Any:
     while isinstance(value, UnknownRef) and value.resolved:
         value = value.value
     return value
 
 
-def _is_bool(value: Any) -> bool:
+def _is_bool(value: PyValue) -> bool:
     return type(value) is bool or (isinstance(value, Expr) and value.sort is BOOL)
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: PyValue) -> bool:
     return type(value) in (int, bool) or (isinstance(value, Expr) and value.sort in (INT, BOOL))
 
 

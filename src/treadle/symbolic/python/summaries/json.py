@@ -20,7 +20,7 @@ from treadle.symbolic.expr.json import Reader, Writer
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.path import CodePlace
-from treadle.symbolic.python.values.values import Bound, Range, Slice
+from treadle.symbolic.python.values.values import Bound, PyValue, Range, Slice
 from treadle.symbolic.summary import tree
 from treadle.symbolic.summary.tree import Summary, SummaryNode
 
@@ -159,7 +159,7 @@ class SummaryWriter:
     def records(self, records: Iterable[Any]) -> list[Any]:
         return [self.record(r) for r in records]
 
-    def plain(self, value: Any) -> Any:
+    def plain(self, value: PyValue) -> Any:
         return value
 
     def texts(self, values: Iterable[str]) -> list[str]:
@@ -177,7 +177,7 @@ class SummaryWriter:
     def lines(self, lines: Iterable[tuple[str, int]]) -> list[Any]:
         return [self.line(*line) for line in sorted(lines)]
 
-    def made(self, value: Any) -> Any:
+    def made(self, value: PyValue) -> Any:
         """An unknown input, with what is needed to make it again."""
         if isinstance(value, UnknownRef):
             return {"ref": value.name, "options": self.records(value.options)}
@@ -195,7 +195,7 @@ class SummaryWriter:
     def several_made(self, values: Iterable[Any]) -> list[Any]:
         return [self.made(v) for v in values]
 
-    def value(self, value: Any) -> Any:
+    def value(self, value: PyValue) -> Any:
         if value is None:
             return None
         if isinstance(value, bool | int | str | Expr | Fraction) and not isinstance(value, enum.Enum):
@@ -278,7 +278,7 @@ class SummaryReader:
     def records(self, written: list[Any]) -> tuple[Any, ...]:
         return tuple(self.record(r) for r in written)
 
-    def plain(self, written: Any) -> Any:
+    def plain(self, written: PyValue) -> Any:
         return written
 
     def texts(self, written: list[str]) -> tuple[str, ...]:
@@ -319,7 +319,7 @@ class SummaryReader:
     def several_made(self, written: list[Any]) -> list[Any]:
         return [self.made(m) for m in written]
 
-    def value(self, written: Any) -> Any:
+    def value(self, written: PyValue) -> Any:
         if written is None:
             return None
         if not isinstance(written, dict) or "e" in written or "q" in written:
@@ -357,5 +357,5 @@ class SummaryReader:
         return instance
 
 
-def _outcome(written: Any) -> Any:
+def _outcome(written: PyValue) -> Any:
     return tuple(written) if isinstance(written, list) else written

@@ -10,11 +10,12 @@ from treadle.symbolic.python.machine.python_machine import PythonMachine
 from treadle.symbolic.python.summaries.signatures import SummaryOptions
 from treadle.symbolic.python.summaries.store import fingerprint
 from treadle.symbolic.python.types.fields import field_type
+from treadle.symbolic.python.values.values import PyValue
 from treadle.symbolic.summary.recording import NotSummarised, RecordingHeap, RecordingPath
 from treadle.symbolic.summary.tree import Summary, SummaryLeaf
 
 
-def _of_builtin(message: Any) -> bool:
+def _of_builtin(message: PyValue) -> bool:
     """'NoneType' object has no attribute ...: true of every such value."""
     name = message.split("'")[1] if isinstance(message, str) and message.startswith("'") else ""
     return name == "NoneType" or hasattr(builtins, name)
@@ -34,7 +35,7 @@ class RecordingVM(PythonMachine):
         self.globals_read: dict[str, str] = {}
         self.deepest = 0
 
-    def run(self, frame: Frame, error: Any = None) -> Any:
+    def run(self, frame: Frame, error: PyValue = None) -> Any:
         self.codes.add((frame.code.file, frame.code.line, frame.code.name))
         self.deepest = max(self.deepest, len(self.frames) + 1)
         return super().run(frame, error)
@@ -44,7 +45,7 @@ class RecordingVM(PythonMachine):
             self.globals_read[f"{names.get('__name__', '')}:{name}"] = fingerprint(names[name])
         return super().read_global(names, name)
 
-    def error(self, cls: type[BaseException], *args: Any) -> Raised:
+    def error(self, cls: type[BaseException], *args: PyValue) -> Raised:
         if cls is AttributeError and not (args and _of_builtin(args[0])):
             # an object of the caller may have more attributes than its class says
             raise NotSummarised("an attribute that is not there")

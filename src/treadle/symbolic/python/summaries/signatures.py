@@ -17,7 +17,7 @@ from treadle.symbolic.python.calls.stubs import Stubs
 from treadle.symbolic.python.machine.vm import CallAnswerer
 from treadle.symbolic.python.types import hints, infer
 from treadle.symbolic.python.types.heirs import is_plain_object, known_subclasses
-from treadle.symbolic.python.values.values import FunctionValue
+from treadle.symbolic.python.values.values import FunctionValue, PyValue
 
 
 class SummaryOptions(CallAnswerer, Protocol):
@@ -70,7 +70,7 @@ def owner_of(function: Any) -> type | None:
     return found if isinstance(found, type) else None
 
 
-def kind_of(value: Any, declared: t.Type | None) -> t.Type | Constant | None:
+def kind_of(value: PyValue, declared: t.Type | None) -> t.Type | Constant | None:
     """The formal parameter for an actual argument; None when there is none."""
     while isinstance(value, UnknownRef) and value.resolved:
         value = value.value

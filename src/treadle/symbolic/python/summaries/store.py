@@ -29,7 +29,7 @@ from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.summaries.json import SummaryReader, SummaryWriter, Unstorable, found_at, path_of
 from treadle.symbolic.python.summaries.signatures import Constant, Signature, SummaryOptions
 from treadle.symbolic.python.types.heirs import known_subclasses
-from treadle.symbolic.python.values.values import FunctionValue
+from treadle.symbolic.python.values.values import FunctionValue, PyValue
 from treadle.symbolic.summary.tree import Force, ReadField, ReadItem, Split, Summary, WroteField
 
 FORMAT = 4
@@ -110,7 +110,7 @@ def _content(text: bytes) -> dict[str, Any] | None:
     return dict(content)
 
 
-def _digest_of(content: Any) -> str:
+def _digest_of(content: PyValue) -> str:
     return _digest(json.dumps(content, sort_keys=True))
 
 
@@ -237,7 +237,7 @@ def _unchanged(depends: dict[str, Any]) -> bool:
         return False
 
 
-def fingerprint(value: Any) -> str:
+def fingerprint(value: PyValue) -> str:
     """A global value, as far as a function that reads it can depend on it."""
     if isinstance(value, int | str | float | bool | type(None) | bytes):
         return repr(value)
@@ -249,7 +249,7 @@ def _classes(summary: Summary) -> set[type]:
     """Every class that an input of the summary may have."""
     found: set[type] = set()
 
-    def look(value: Any) -> None:
+    def look(value: PyValue) -> None:
         if isinstance(value, InstanceObj):
             found.update(value.classes)
         elif isinstance(value, UnknownRef):

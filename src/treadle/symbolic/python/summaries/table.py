@@ -9,6 +9,7 @@ from typing import Any
 from treadle.symbolic.expr.show import show
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, UnknownRef
+from treadle.symbolic.python.values.values import PyValue
 from treadle.symbolic.summary.tree import SummaryCase
 
 
@@ -31,7 +32,7 @@ class _Telling:
     def __init__(self) -> None:
         self.new: dict[int, Obj] = {}
 
-    def text(self, value: Any) -> str:
+    def text(self, value: PyValue) -> str:
         while isinstance(value, UnknownRef) and value.resolved:
             value = value.value
         if isinstance(value, Expr):
@@ -49,7 +50,7 @@ class _Telling:
             return value.__qualname__
         return repr(float(value)) if isinstance(value, Fraction) else repr(value)
 
-    def exception(self, value: Any) -> str:
+    def exception(self, value: PyValue) -> str:
         args = value.fields.get("args", ()) if isinstance(value, InstanceObj) else ()
         cls = value.cls if isinstance(value, InstanceObj) else type(value)
         return f"{cls.__name__}({', '.join(self.text(a) for a in args)})"

@@ -17,6 +17,7 @@ from treadle.symbolic import types as t
 from treadle.symbolic.python.types import hints
 from treadle.symbolic.python.types.assignments import assignments, is_managed, methods, receiver, slots
 from treadle.symbolic.python.types.infer import infer_parameter
+from treadle.symbolic.python.values.values import PyValue
 
 # Fields that start as None and link objects of one kind, in most programs that have them.
 _LINKS = frozenset(
@@ -39,7 +40,7 @@ _LINKS = frozenset(
 )
 
 
-def field_types(cls: Any) -> dict[str, t.Type]:
+def field_types(cls: PyValue) -> dict[str, t.Type]:
     """Field name -> type, inherited ones first; class-level constants and methods are not fields."""
     return _field_types(cls)
 

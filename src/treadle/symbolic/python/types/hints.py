@@ -16,6 +16,7 @@ from typing import Any
 
 from treadle.symbolic import types as t
 from treadle.symbolic.python.types.heirs import is_plain_object, known_subclasses
+from treadle.symbolic.python.values.values import PyValue
 
 _SCALARS: dict[Any, t.Type] = {int: t.INT, bool: t.BOOL, float: t.FLOAT, str: t.STR, type(None): t.NONE, None: t.NONE}
 _LISTS = (list, abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection, abc.Reversible, abc.Iterator)
@@ -24,7 +25,7 @@ _SETS = (set, abc.Set, abc.MutableSet)
 _BYTES = t.Samples((b"", b"a", b"ab"), "bytes")
 
 
-def from_hint(hint: Any) -> t.Type | None:
+def from_hint(hint: PyValue) -> t.Type | None:
     """The type that a hint means; None when it says nothing that inputs can be made from."""
     if hint in _SCALARS if _hashable(hint) else False:
         return _SCALARS[hint]
@@ -62,7 +63,7 @@ def from_hint(hint: Any) -> t.Type | None:
     return None
 
 
-def _hashable(value: Any) -> bool:
+def _hashable(value: PyValue) -> bool:
     try:
         hash(value)
     except TypeError:
@@ -70,7 +71,7 @@ def _hashable(value: Any) -> bool:
     return True
 
 
-def _container(container: Any, args: tuple[Any, ...]) -> t.Type | None:
+def _container(container: PyValue, args: tuple[Any, ...]) -> t.Type | None:
     if container in _LISTS or container in (typing.List, typing.Sequence, typing.Iterable):  # noqa: UP006
         return t.ListOf(_element(args, 0))
     if container in _DICTS:
@@ -125,7 +126,7 @@ def parameter_type(kind: t.Type, none: bool) -> t.Type:
     return kind
 
 
-def resolved_hints(function: Any) -> dict[str, Any]:
+def resolved_hints(function: PyValue) -> dict[str, Any]:
     """A function's or class's hints, strings evaluated one by one so that a bad one spoils only itself."""
     try:
         return typing.get_type_hints(function)

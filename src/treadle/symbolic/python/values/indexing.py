@@ -11,10 +11,10 @@ from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.machine.classes import own_method
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.kinds import as_int, is_int, refusal
-from treadle.symbolic.python.values.values import Range, Slice
+from treadle.symbolic.python.values.values import PyValue, Range, Slice
 
 
-def position(vm: VM, index: Any, size: Value, message: str) -> Value:
+def position(vm: VM, index: PyValue, size: Value, message: str) -> Value:
     """An index made non-negative; IndexError when it is outside."""
     if not vm.decide(x.lt(index, size)):
         raise vm.error(IndexError, message)
@@ -25,7 +25,7 @@ def position(vm: VM, index: Any, size: Value, message: str) -> Value:
     return x.add(index, size)
 
 
-def as_index(vm: VM, container: Any, index: Any) -> Any:
+def as_index(vm: VM, container: PyValue, index: PyValue) -> Any:
     index = vm.force(index)
     own = own_method(vm, index, "__index__")
     if own is not None:

@@ -12,36 +12,36 @@ from treadle.symbolic.heap.objects import DictObj, FunctionObj, InstanceObj, Lis
 from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.machine.vm import VM
-from treadle.symbolic.python.values.values import ProgramValue
+from treadle.symbolic.python.values.values import ProgramValue, PyValue
 
 _NUMBER_KINDS: dict[Any, str] = {x.INT: "int", x.BOOL: "int", x.REAL: "float"}
 _NUMBER_KINDS |= {int: "int", bool: "int", float: "float"}
 _EXEMPLARS: dict[x.Sort, Any] = {x.INT: 1, x.BOOL: True, x.REAL: 1.5, x.STR: "a"}
 
 
-def is_known(value: Any) -> bool:
+def is_known(value: PyValue) -> bool:
     """A plain Python value that Python's own operators can take."""
     if isinstance(value, tuple):
         return all(is_known(v) for v in value)
     return not isinstance(value, Expr | Obj | UnknownRef | ProgramValue)
 
 
-def number_kind(value: Any) -> str | None:
+def number_kind(value: PyValue) -> str | None:
     """'int', 'float' or None; truth values count as integers."""
     return _NUMBER_KINDS.get(value.sort if isinstance(value, Expr) else type(value))
 
 
-def is_int(value: Any) -> bool:
+def is_int(value: PyValue) -> bool:
     return number_kind(value) == "int"
 
 
-def as_int(value: Any) -> Value:
+def as_int(value: PyValue) -> Value:
     if isinstance(value, Expr) and value.sort is x.BOOL:
         return x.bool_to_int(value)
     return int(value) if isinstance(value, bool) else value
 
 
-def as_real(value: Any) -> Value:
+def as_real(value: PyValue) -> Value:
     if isinstance(value, float):
         if value != value or value in (float("inf"), float("-inf")):
             raise CannotFollow("arithmetic of an unknown number with inf or nan")
@@ -51,26 +51,26 @@ def as_real(value: Any) -> Value:
     return x.to_real(as_int(value))
 
 
-def is_string(value: Any) -> bool:
+def is_string(value: PyValue) -> bool:
     return isinstance(value, str) or (isinstance(value, Expr) and value.sort is x.STR)
 
 
-def is_truth_value(value: Any) -> bool:
+def is_truth_value(value: PyValue) -> bool:
     return isinstance(value, bool) or (isinstance(value, Expr) and value.sort is x.BOOL)
 
 
-def sort_of(value: Any) -> x.Sort | None:
+def sort_of(value: PyValue) -> x.Sort | None:
     try:
         return x.sort_of(value)
     except TypeError:
         return None
 
 
-def is_python(function: Any) -> bool:
+def is_python(function: PyValue) -> bool:
     return hasattr(function, "__code__")
 
 
-def exemplar(vm: VM, value: Any) -> Any:
+def exemplar(vm: VM, value: PyValue) -> Any:
     """A plain value of the same type: Python's error messages name the type only."""
     value = vm.force(value)
     if isinstance(value, Expr):
@@ -97,7 +97,7 @@ def builtin_type(value: ListObj | DictObj) -> Any:
     return (frozenset if value.frozen else set) if value.keys_only else dict
 
 
-def refusal(vm: VM, function: Callable[..., Any], *values: Any, **named: Any) -> Raised:
+def refusal(vm: VM, function: Callable[..., Any], *values: PyValue, **named: Any) -> Raised:
     """The exception that Python itself raises when the function is called with values of these types."""
     shown = [exemplar(vm, v) for v in values]
     return vm.mimic(lambda: function(*shown, **named))

@@ -13,22 +13,22 @@ from treadle.symbolic.python.values.indexing import as_index, clamped, known_sli
 from treadle.symbolic.python.values.kinds import is_known
 from treadle.symbolic.python.values.open_lists import close, reshaped, source
 from treadle.symbolic.python.values.table import method
-from treadle.symbolic.python.values.values import Slice
+from treadle.symbolic.python.values.values import PyValue, Slice
 
 
 @method(list, "__init__")
-def _init(vm: VM, obj: ListObj, values: Any = ()) -> None:
+def _init(vm: VM, obj: ListObj, values: PyValue = ()) -> None:
     replace(vm, obj, vm.spread(values))
 
 
 @method(list, "append")
-def append(vm: VM, obj: ListObj, value: Any) -> None:
+def append(vm: VM, obj: ListObj, value: PyValue) -> None:
     obj = reshaped(vm, obj)
     (obj.items if obj.items is not None else obj.tail).append(value)
 
 
 @method(list, "extend")
-def extend(vm: VM, obj: ListObj, values: Any) -> None:
+def extend(vm: VM, obj: ListObj, values: PyValue) -> None:
     new = vm.spread(values)
     obj = reshaped(vm, obj)
     (obj.items if obj.items is not None else obj.tail).extend(new)
@@ -39,7 +39,7 @@ def replace(vm: VM, obj: ListObj, values: list[Any]) -> None:
 
 
 @method(list, "pop")
-def pop(vm: VM, obj: ListObj, index: Any = -1, message: str = "pop index out of range") -> Any:
+def pop(vm: VM, obj: ListObj, index: PyValue = -1, message: str = "pop index out of range") -> Any:
     obj = reshaped(vm, obj)
     size = obj.size()
     if message.startswith("pop") and not vm.decide(x.gt(size, 0)):
@@ -83,7 +83,7 @@ def _insert(vm: VM, obj: ListObj, index: Any, value: Any) -> None:
 
 
 @method(list, "remove")
-def _remove(vm: VM, obj: ListObj, value: Any) -> None:
+def _remove(vm: VM, obj: ListObj, value: PyValue) -> None:
     values = close(vm, reshaped(vm, obj))
     for i, own in enumerate(values):
         if vm.decide(vm.equal(own, value)):
@@ -98,7 +98,7 @@ def _values(vm: VM, obj: Any) -> list[Any]:
 
 @method(list, "index")
 @method(tuple, "index")
-def _index(vm: VM, obj: Any, value: Any, start: Any = 0, stop: Any = None) -> Any:
+def _index(vm: VM, obj: PyValue, value: PyValue, start: PyValue = 0, stop: PyValue = None) -> Any:
     values = _values(vm, obj)
     bounds = known_slice(vm, Slice(start, stop, None), len(values)).indices(len(values))
     for i in range(*bounds):
@@ -114,13 +114,13 @@ def _index(vm: VM, obj: Any, value: Any, start: Any = 0, stop: Any = None) -> An
 class NotInList:
     """The message of list.index names the value: written when the value is known."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: PyValue) -> None:
         self.value = value
 
 
 @method(list, "count")
 @method(tuple, "count")
-def _count(vm: VM, obj: Any, value: Any) -> Any:
+def _count(vm: VM, obj: PyValue, value: PyValue) -> Any:
     total: Value = 0
     for own in _values(vm, obj):
         total = x.add(total, x.bool_to_int(vm.equal(own, value)))
@@ -143,12 +143,12 @@ def _copy(vm: VM, obj: ListObj) -> ListObj:
 
 
 @method(list, "sort")
-def _sort(vm: VM, obj: ListObj, *, key: Any = None, reverse: Any = False) -> None:
+def _sort(vm: VM, obj: ListObj, *, key: PyValue = None, reverse: PyValue = False) -> None:
     obj = reshaped(vm, obj)
     obj.items = sorted_values(vm, close(vm, obj), key, vm.truth_of(reverse))
 
 
-def sorted_values(vm: VM, values: list[Any], key: Any, reverse: bool) -> list[Any]:
+def sorted_values(vm: VM, values: list[Any], key: PyValue, reverse: bool) -> list[Any]:
     """A stable insertion sort that asks only `<`, as Python does."""
     out: list[tuple[Any, Any]] = []
     for value in values:
@@ -183,12 +183,12 @@ def _pop_right(vm: VM, obj: ListObj) -> Any:
 
 
 @method(collections.deque, "appendleft")
-def _append_left(vm: VM, obj: ListObj, value: Any) -> None:
+def _append_left(vm: VM, obj: ListObj, value: PyValue) -> None:
     _insert(vm, obj, 0, value)
 
 
 @method(collections.deque, "extendleft")
-def _extend_left(vm: VM, obj: ListObj, values: Any) -> None:
+def _extend_left(vm: VM, obj: ListObj, values: PyValue) -> None:
     for value in vm.spread(values):
         _insert(vm, obj, 0, value)
 

@@ -23,10 +23,10 @@ from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.kinds import as_int, is_int, is_known, number_kind, refusal
 from treadle.symbolic.python.values.open_lists import changed
 from treadle.symbolic.python.values.table import method
-from treadle.symbolic.python.values.values import View
+from treadle.symbolic.python.values.values import PyValue, View
 
 
-def check_key(vm: VM, key: Any) -> None:
+def check_key(vm: VM, key: PyValue) -> None:
     """TypeError for unhashable keys; a hash that decides something is run."""
     key = vm.force(key)
     if isinstance(key, ListObj) or (isinstance(key, DictObj) and not key.frozen):
@@ -45,7 +45,7 @@ def check_key(vm: VM, key: Any) -> None:
             vm.hashing -= 1
 
 
-def _decides(function: Any, cls: type) -> bool:
+def _decides(function: PyValue, cls: type) -> bool:
     """Whether there is more than one way through a hash function, or one that raises, as far as its text shows."""
     if not isinstance(function, types.FunctionType):
         return False
@@ -60,7 +60,7 @@ def _decides(function: Any, cls: type) -> bool:
     )
 
 
-def find(vm: VM, obj: DictObj, key: Any) -> list[Any] | None:
+def find(vm: VM, obj: DictObj, key: PyValue) -> list[Any] | None:
     """The entry for a key, or None; decides as much as that takes."""
     check_key(vm, key)
     key = vm.heap.decided(vm.force(key))
@@ -81,7 +81,7 @@ def find(vm: VM, obj: DictObj, key: Any) -> list[Any] | None:
     return _discover(vm, obj, key)
 
 
-def _fits(obj: DictObj, key: Any) -> bool:
+def _fits(obj: DictObj, key: PyValue) -> bool:
     """Whether an input dict of this key type can hold the key at all."""
     wanted = {o.kind for o in t.options(obj.key) if isinstance(o, t.Scalar)} if obj.key is not None else set()
     if isinstance(key, Expr):
@@ -89,7 +89,7 @@ def _fits(obj: DictObj, key: Any) -> bool:
     return type(key).__name__ in wanted or not wanted
 
 
-def _discover(vm: VM, obj: DictObj, key: Any) -> list[Any]:
+def _discover(vm: VM, obj: DictObj, key: PyValue) -> list[Any]:
     obj.extra = x.sub(obj.extra, 1)
     value = None
     if not obj.keys_only:
@@ -122,7 +122,7 @@ def close(vm: VM, obj: DictObj) -> None:
     obj.extra = 0
 
 
-def entries(vm: VM, obj: Any) -> list[tuple[Any, Any]]:
+def entries(vm: VM, obj: PyValue) -> list[tuple[Any, Any]]:
     """All (key, value) pairs, in order."""
     if isinstance(obj, InstanceObj) and isinstance(obj.payload, DictObj):
         obj = obj.payload
@@ -157,7 +157,7 @@ def order_of_set(vm: VM, keys: list[Any]) -> None:
         vm.path.assume(condition)
 
 
-def store(vm: VM, obj: DictObj, key: Any, value: Any) -> None:
+def store(vm: VM, obj: DictObj, key: PyValue, value: PyValue) -> None:
     entry = find(vm, obj, key)
     if entry is not None:
         if not obj.keys_only:
@@ -174,21 +174,21 @@ def new_set(vm: VM, items: list[Any], frozen: bool = False) -> DictObj:
     return made
 
 
-def set_item(vm: VM, obj: DictObj, key: Any, value: Any) -> None:
+def set_item(vm: VM, obj: DictObj, key: PyValue, value: PyValue) -> None:
     if obj.frozen:
         raise CannotFollow("writing to an object's __dict__")
     changed(vm, obj)
     store(vm, obj, key, value)
 
 
-def get_item(vm: VM, obj: DictObj, key: Any) -> Any:
+def get_item(vm: VM, obj: DictObj, key: PyValue) -> Any:
     entry = find(vm, obj, key)
     if entry is None:
         raise vm.error(KeyError, vm.force(key))
     return entry[1]
 
 
-def remove(vm: VM, obj: DictObj, key: Any, error: type[BaseException] | None) -> Any:
+def remove(vm: VM, obj: DictObj, key: PyValue, error: type[BaseException] | None) -> Any:
     entry = find(vm, obj, key)
     if entry is None:
         if error is not None:
@@ -219,13 +219,13 @@ def view_items(vm: VM, view: View) -> list[Any]:
 
 
 @method(dict, "get")
-def _get(vm: VM, obj: DictObj, key: Any, default: Any = None) -> Any:
+def _get(vm: VM, obj: DictObj, key: PyValue, default: PyValue = None) -> Any:
     entry = find(vm, obj, key)
     return default if entry is None else entry[1]
 
 
 @method(dict, "setdefault")
-def _setdefault(vm: VM, obj: DictObj, key: Any, default: Any = None) -> Any:
+def _setdefault(vm: VM, obj: DictObj, key: PyValue, default: PyValue = None) -> Any:
     entry = find(vm, obj, key)
     if entry is not None:
         return entry[1]
@@ -235,7 +235,7 @@ def _setdefault(vm: VM, obj: DictObj, key: Any, default: Any = None) -> Any:
 
 @method(dict, "pop")
 @method(set, "pop")
-def _pop(vm: VM, obj: DictObj, key: Any = MISSING, default: Any = MISSING) -> Any:
+def _pop(vm: VM, obj: DictObj, key: PyValue = MISSING, default: PyValue = MISSING) -> Any:
     changed(vm, obj)
     if key is MISSING:
         if obj.keys_only:
@@ -268,7 +268,7 @@ def _popitem(vm: VM, obj: DictObj) -> Any:
 
 @method(dict, "update")
 @method(set, "update")
-def update(vm: VM, obj: DictObj, /, *others: Any, **named: Any) -> None:
+def update(vm: VM, obj: DictObj, /, *others: PyValue, **named: Any) -> None:
     if len(others) > 1 and not obj.keys_only:
         raise vm.error(TypeError, f"update expected at most 1 argument, got {len(others)}")
     changed(vm, obj)
@@ -288,7 +288,7 @@ def update(vm: VM, obj: DictObj, /, *others: Any, **named: Any) -> None:
         store(vm, obj, k, v)
 
 
-def _pair(vm: VM, pair: Any, i: int) -> list[Any]:
+def _pair(vm: VM, pair: PyValue, i: int) -> list[Any]:
     pair = vm.force(pair)
     if pair is None or number_kind(pair):
         raise vm.error(TypeError, f"cannot convert dictionary update sequence element #{i} to a sequence")
@@ -315,24 +315,24 @@ def copy(vm: VM, obj: DictObj) -> DictObj:
 
 
 @method(set, "add")
-def _add(vm: VM, obj: DictObj, value: Any) -> None:
+def _add(vm: VM, obj: DictObj, value: PyValue) -> None:
     changed(vm, obj)
     store(vm, obj, value, None)
 
 
 @method(set, "discard")
-def _discard(vm: VM, obj: DictObj, value: Any) -> None:
+def _discard(vm: VM, obj: DictObj, value: PyValue) -> None:
     changed(vm, obj)
     remove(vm, obj, value, None)
 
 
 @method(set, "remove")
-def _remove(vm: VM, obj: DictObj, value: Any) -> None:
+def _remove(vm: VM, obj: DictObj, value: PyValue) -> None:
     changed(vm, obj)
     remove(vm, obj, value, KeyError)
 
 
-def _as_set(vm: VM, value: Any) -> DictObj:
+def _as_set(vm: VM, value: PyValue) -> DictObj:
     value = vm.force(value)
     if isinstance(value, DictObj) and value.keys_only:
         return value
@@ -374,7 +374,7 @@ def _set_operation(vm: VM, op: str, left: DictObj, right: DictObj) -> DictObj:
     return made
 
 
-def update_in_place(vm: VM, op: str, obj: DictObj, other: Any) -> None:
+def update_in_place(vm: VM, op: str, obj: DictObj, other: PyValue) -> None:
     changed(vm, obj)
     if op == "|":
         update(vm, obj, other)
@@ -383,7 +383,7 @@ def update_in_place(vm: VM, op: str, obj: DictObj, other: Any) -> None:
     obj.entries, obj.open, obj.extra = made.entries, False, 0
 
 
-def compare_sets(vm: VM, op: str, a: Any, b: Any) -> Any:
+def compare_sets(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
     if (isinstance(a, DictObj) and not a.keys_only) or (isinstance(b, DictObj) and not b.keys_only):
         return NotImplemented
     left, right = _as_set(vm, a), _as_set(vm, b)
@@ -411,37 +411,37 @@ def _items(vm: VM, obj: DictObj) -> View:
 
 
 @method(dict, "__init__")
-def _init_dict(vm: VM, obj: DictObj, values: Any = (), /, **named: Any) -> None:
+def _init_dict(vm: VM, obj: DictObj, values: PyValue = (), /, **named: Any) -> None:
     update(vm, obj, values, **named)
 
 
 @method(set, "__init__")
-def _init_set(vm: VM, obj: DictObj, values: Any = ()) -> None:
+def _init_set(vm: VM, obj: DictObj, values: PyValue = ()) -> None:
     _clear(vm, obj)
     update(vm, obj, values)
 
 
 @method(set, "issubset")
-def _is_subset(vm: VM, obj: DictObj, other: Any) -> Value:
+def _is_subset(vm: VM, obj: DictObj, other: PyValue) -> Value:
     return compare_sets(vm, "<=", obj, _as_set(vm, other))
 
 
 @method(set, "issuperset")
-def _is_superset(vm: VM, obj: DictObj, other: Any) -> Value:
+def _is_superset(vm: VM, obj: DictObj, other: PyValue) -> Value:
     return compare_sets(vm, ">=", obj, _as_set(vm, other))
 
 
 @method(type({}.keys()), "isdisjoint")
 @method(type({}.items()), "isdisjoint")
 @method(set, "isdisjoint")
-def _is_disjoint(vm: VM, obj: Any, other: Any) -> bool:
+def _is_disjoint(vm: VM, obj: PyValue, other: PyValue) -> bool:
     left, right = _as_set(vm, obj), _as_set(vm, other)
     return all(find(vm, right, k) is None for k, _ in entries(vm, left))
 
 
 def _register_set_operation(op: str, name: str) -> None:
     @method(set, name)
-    def operation(vm: VM, obj: DictObj, *others: Any) -> DictObj:
+    def operation(vm: VM, obj: DictObj, *others: PyValue) -> DictObj:
         result = copy(vm, obj)
         for other in others:
             result = _set_operation(vm, op, result, _as_set(vm, other))
@@ -450,7 +450,7 @@ def _register_set_operation(op: str, name: str) -> None:
     if op != "|":  # set.update is above
 
         @method(set, f"{name}_update")
-        def update(vm: VM, obj: DictObj, *others: Any) -> None:
+        def update(vm: VM, obj: DictObj, *others: PyValue) -> None:
             for other in others:
                 update_in_place(vm, op, obj, other)
 

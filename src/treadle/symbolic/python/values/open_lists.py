@@ -14,6 +14,7 @@ from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import DictObj, ListObj
 from treadle.symbolic.path import BoundReached
 from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.values.values import PyValue
 
 
 def close(vm: VM, obj: ListObj) -> list[Any]:
@@ -132,7 +133,7 @@ def from_items(vm: VM, values: list[Any] | tuple[Any, ...], index: Value) -> Any
     return values[-1]
 
 
-def _scalar_sort(value: Any) -> Any:
+def _scalar_sort(value: PyValue) -> Any:
     if isinstance(value, Expr):
         return value.sort
     if type(value) in (int, bool, str):
@@ -140,7 +141,7 @@ def _scalar_sort(value: Any) -> Any:
     return None
 
 
-def write(vm: VM, obj: ListObj, index: Value, value: Any) -> None:
+def write(vm: VM, obj: ListObj, index: Value, value: PyValue) -> None:
     obj = vm.heap.now(obj)
     if obj.items is not None:
         _into_items(vm, obj.items, index, value)
@@ -156,7 +157,7 @@ def write(vm: VM, obj: ListObj, index: Value, value: Any) -> None:
     vm.heap.write_element(obj, x.add(inner, obj.start), value)
 
 
-def _into_items(vm: VM, values: list[Any], index: Value, value: Any) -> None:
+def _into_items(vm: VM, values: list[Any], index: Value, value: PyValue) -> None:
     if not isinstance(index, Expr):
         values[index] = value
         return

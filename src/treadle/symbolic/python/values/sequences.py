@@ -20,7 +20,7 @@ from treadle.symbolic.python.values.indexing import as_index, known_slice, posit
 from treadle.symbolic.python.values.kinds import as_int, exemplar, is_int, is_known, is_string, refusal
 from treadle.symbolic.python.values.open_lists import changed, close, from_items, items, read, write
 from treadle.symbolic.python.values.table import method
-from treadle.symbolic.python.values.values import Range, Slice
+from treadle.symbolic.python.values.values import PyValue, Range, Slice
 
 # --- [] --------------------------------------------------------------------------------------------------
 
@@ -48,7 +48,7 @@ def get_item(vm: VM, obj: Any, index: Any) -> Any:
     raise refusal(vm, operator.getitem, obj, index)
 
 
-def _at(vm: VM, obj: Any, index: Value) -> Any:
+def _at(vm: VM, obj: PyValue, index: Value) -> Any:
     if isinstance(obj, ListObj):
         return read(vm, obj, position(vm, index, obj.size(), "list index out of range"))
     if isinstance(obj, tuple):
@@ -59,7 +59,7 @@ def _at(vm: VM, obj: Any, index: Value) -> Any:
     return strings.get_item(vm, obj, index)
 
 
-def _payload_item(vm: VM, obj: InstanceObj, index: Any) -> Any:
+def _payload_item(vm: VM, obj: InstanceObj, index: PyValue) -> Any:
     """An item of an object that holds a list, a dict, ...; a defaultdict makes the one that is not there."""
     makes = issubclass(obj.cls, collections.defaultdict)
     missing = classes.special(vm, obj, "__missing__")
@@ -99,7 +99,7 @@ def _class_item(vm: VM, cls: type, index: Any) -> Any:
 
 
 @method(object, "__setitem__")
-def set_item(vm: VM, obj: Any, index: Any, value: Any) -> None:
+def set_item(vm: VM, obj: PyValue, index: PyValue, value: PyValue) -> None:
     """obj[index] = value"""
     obj = vm.force(obj)
     if isinstance(obj, DictObj) and not obj.keys_only:
@@ -125,7 +125,7 @@ def set_item(vm: VM, obj: Any, index: Any, value: Any) -> None:
 
 
 @method(object, "__delitem__")
-def delete_item(vm: VM, obj: Any, index: Any) -> None:
+def delete_item(vm: VM, obj: PyValue, index: PyValue) -> None:
     """del obj[index]"""
     obj = vm.force(obj)
     if isinstance(obj, DictObj) and not obj.keys_only:
@@ -170,7 +170,7 @@ def slice_of(vm: VM, obj: Any, index: Slice) -> Any:
     return Range(real.start, real.stop, real.step)
 
 
-def _set_slice(vm: VM, obj: ListObj, index: Slice, value: Any) -> None:
+def _set_slice(vm: VM, obj: ListObj, index: Slice, value: PyValue) -> None:
     new = vm.spread(value)
     values = close(vm, obj)
     try:
@@ -182,7 +182,7 @@ def _set_slice(vm: VM, obj: ListObj, index: Slice, value: Any) -> None:
 # --- + and * ---------------------------------------------------------------------------------------------
 
 
-def combine(vm: VM, op: str, a: Any, b: Any) -> Any:
+def combine(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
     if op == "+":
         if isinstance(a, ListObj) and isinstance(b, ListObj):
             return vm.new_list([*items(vm, a), *items(vm, b)])

@@ -25,7 +25,7 @@ from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.kinds import exemplar, is_int, is_string, number_kind
 from treadle.symbolic.python.values.strings import bound, repr_of, separated, slice_of, text_of
 from treadle.symbolic.python.values.table import method
-from treadle.symbolic.python.values.values import Slice
+from treadle.symbolic.python.values.values import PyValue, Slice
 
 # Padding is written out character by character; wider fields pick values.
 WIDEST = 24
@@ -40,19 +40,19 @@ def _nothing() -> bool:
     return True
 
 
-def _known_text(value: Any) -> bool:
+def _known_text(value: PyValue) -> bool:
     return isinstance(value, str) and value != ""
 
 
-def _characters(chars: Any = None) -> bool:
+def _characters(chars: PyValue = None) -> bool:
     return chars is None or isinstance(chars, str)
 
 
-def _separator(sep: Any = None, maxsplit: Any = -1) -> bool:
+def _separator(sep: PyValue = None, maxsplit: PyValue = -1) -> bool:
     return (sep is None or _known_text(sep)) and type(maxsplit) is int
 
 
-def _width(width: Any) -> bool:
+def _width(width: PyValue) -> bool:
     return type(width) is int and width <= WIDEST
 
 
@@ -60,48 +60,48 @@ def _width_and_fill(width: Any, fill: Any = " ") -> bool:
     return _width(width) and _known_text(fill) and len(fill) == 1
 
 
-def _affixes(affix: Any, start: Any = None, stop: Any = None) -> bool:
+def _affixes(affix: PyValue, start: PyValue = None, stop: PyValue = None) -> bool:
     return all(map(is_string, affix if isinstance(affix, tuple) else (affix,)))
 
 
-def _sought(part: Any, start: Any = None, stop: Any = None) -> bool:
+def _sought(part: PyValue, start: PyValue = None, stop: PyValue = None) -> bool:
     return is_string(part)
 
 
-def _replacement(old: Any, new: Any, count: Any = -1) -> bool:
+def _replacement(old: PyValue, new: PyValue, count: PyValue = -1) -> bool:
     return is_string(old) and is_string(new)
 
 
 # --- looking for something ---------------------------------------------------------------------------------
 
 
-def _within(vm: VM, s: Any, start: Any, stop: Any) -> Any:
+def _within(vm: VM, s: PyValue, start: PyValue, stop: PyValue) -> Any:
     return s if start is None and stop is None else slice_of(vm, s, Slice(start, stop, None))
 
 
-def _affix(test: Callable[[Any, Any], Value], s: Any, affix: Any) -> Value:
+def _affix(test: Callable[[Any, Any], Value], s: PyValue, affix: PyValue) -> Value:
     return x.or_(*(test(s, a) for a in affix)) if isinstance(affix, tuple) else test(s, affix)
 
 
 @method(str, "startswith", accepts=_affixes)
-def _startswith(vm: VM, s: Any, affix: Any, start: Any = None, stop: Any = None) -> Any:
+def _startswith(vm: VM, s: PyValue, affix: PyValue, start: PyValue = None, stop: PyValue = None) -> Any:
     return _affix(x.prefix, _within(vm, s, start, stop), affix)
 
 
 @method(str, "endswith", accepts=_affixes)
-def _endswith(vm: VM, s: Any, affix: Any, start: Any = None, stop: Any = None) -> Any:
+def _endswith(vm: VM, s: PyValue, affix: PyValue, start: PyValue = None, stop: PyValue = None) -> Any:
     return _affix(x.suffix, _within(vm, s, start, stop), affix)
 
 
 @method(str, "find", accepts=_sought)
-def _find(vm: VM, s: Any, part: Any, start: Any = None, stop: Any = None) -> Any:
+def _find(vm: VM, s: PyValue, part: PyValue, start: PyValue = None, stop: PyValue = None) -> Any:
     if stop is not None:
         return vm.call_real(str.find, [s, part, start, stop], {})
     return x.index_of(s, part, bound(vm, start, x.length(s), 0))
 
 
 @method(str, "index", accepts=_sought)
-def _index(vm: VM, s: Any, part: Any, start: Any = None, stop: Any = None) -> Any:
+def _index(vm: VM, s: PyValue, part: PyValue, start: PyValue = None, stop: PyValue = None) -> Any:
     found = _find(vm, s, part, start, stop)
     if vm.decide(x.lt(found, 0)):
         raise vm.error(ValueError, "substring not found")
@@ -134,7 +134,7 @@ def _count(vm: VM, s: Value, part: str) -> Any:
 
 
 @method(str, "replace", accepts=_replacement)
-def _replace(vm: VM, s: Any, old: Any, new: Any, count: Any = -1) -> Any:
+def _replace(vm: VM, s: PyValue, old: PyValue, new: PyValue, count: PyValue = -1) -> Any:
     if count == 1:
         return x.replace_first(s, old, new)
     if count == -1 and isinstance(old, str) and old:
@@ -143,14 +143,14 @@ def _replace(vm: VM, s: Any, old: Any, new: Any, count: Any = -1) -> Any:
 
 
 @method(str, "removeprefix", accepts=is_string)
-def _removeprefix(vm: VM, s: Any, prefix: Any) -> Any:
+def _removeprefix(vm: VM, s: PyValue, prefix: PyValue) -> Any:
     if not vm.decide(x.and_(x.prefix(s, prefix), x.gt(x.length(prefix), 0))):
         return s
     return _rest(s, x.length(prefix))
 
 
 @method(str, "removesuffix", accepts=is_string)
-def _removesuffix(vm: VM, s: Any, suffix: Any) -> Any:
+def _removesuffix(vm: VM, s: PyValue, suffix: PyValue) -> Any:
     if not vm.decide(x.and_(x.suffix(s, suffix), x.gt(x.length(suffix), 0))):
         return s
     return x.substr(s, 0, x.sub(x.length(s), x.length(suffix)))
@@ -296,7 +296,7 @@ def _splitlines(vm: VM, s: Value, keepends: bool = False) -> Any:
 
 
 @method(str, "join", accepts=lambda values: True)
-def _join(vm: VM, separator: Any, values: Any) -> Any:
+def _join(vm: VM, separator: PyValue, values: PyValue) -> Any:
     if values is None or number_kind(values):
         raise vm.mimic(lambda: "".join(3))  # type: ignore[arg-type]  # the mistake is the point
     parts = [vm.force(v) for v in vm.spread(values)]
@@ -349,7 +349,7 @@ def _zfill(vm: VM, s: Value, width: int) -> Any:
 _SPEC = re.compile(r"(?:(.)?([<>]))?(0)?(\d+)?([ds])?")
 
 
-def with_spec(vm: VM, value: Any, spec: str) -> Any:
+def with_spec(vm: VM, value: PyValue, spec: str) -> Any:
     """format(value, spec) for widths and zeros; NotImplemented for what else a spec can say."""
     match = _SPEC.fullmatch(spec)
     if match is None or not isinstance(value, Expr):
@@ -367,7 +367,7 @@ def with_spec(vm: VM, value: Any, spec: str) -> Any:
     return justified(plain, size, fill or " ", side == "<" or (side is None and not number))
 
 
-def formatted(vm: VM, value: Any, conversion: str, spec: Any) -> Any:
+def formatted(vm: VM, value: PyValue, conversion: str, spec: PyValue) -> Any:
     """One replacement field of an f-string."""
     if conversion == "r":
         value = repr_of(vm, value)
@@ -384,7 +384,7 @@ def formatted(vm: VM, value: Any, conversion: str, spec: Any) -> Any:
 
 
 @method(str, "format", accepts=lambda *values, **named: True, lazy=True)
-def _format(vm: VM, template: Any, /, *values: Any, **named: Any) -> Any:
+def _format(vm: VM, template: PyValue, /, *values: PyValue, **named: Any) -> Any:
     """Only '{}' and '{name}' fields stay symbolic."""
     pieces = _fields(vm, template, values, named) if isinstance(template, str) else None
     if pieces is None:

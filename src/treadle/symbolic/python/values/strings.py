@@ -16,10 +16,10 @@ from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import mappings, open_lists
 from treadle.symbolic.python.values.indexing import position
 from treadle.symbolic.python.values.kinds import as_int, is_int, is_known, is_python
-from treadle.symbolic.python.values.values import Slice
+from treadle.symbolic.python.values.values import PyValue, Slice
 
 
-def get_item(vm: VM, s: Any, index: Value) -> Any:
+def get_item(vm: VM, s: PyValue, index: Value) -> Any:
     return x.at(s, position(vm, index, x.length(s), "string index out of range"))
 
 
@@ -53,7 +53,7 @@ def slice_of(vm: VM, s: Any, index: Slice) -> Any:
     return x.substr(s, start, x.ite(x.lt(count, 0), 0, count))
 
 
-def characters(vm: VM, s: Any) -> list[Any]:
+def characters(vm: VM, s: PyValue) -> list[Any]:
     """One expression per character; an unknown length is decided, bounded like a loop."""
     if isinstance(s, str):
         return list(s)
@@ -71,7 +71,7 @@ def characters(vm: VM, s: Any) -> list[Any]:
 _EXCEPTION_TEXT = (BaseException.__str__, OSError.__str__)
 
 
-def text_of(vm: VM, value: Any) -> Any:
+def text_of(vm: VM, value: PyValue) -> Any:
     """str(value)"""
     value = vm.force(value)
     if isinstance(value, Expr):
@@ -106,7 +106,7 @@ def exception_text(vm: VM, error: InstanceObj) -> Any:
     return repr_of(vm, tuple(args))
 
 
-def repr_of(vm: VM, value: Any) -> Any:
+def repr_of(vm: VM, value: PyValue) -> Any:
     """repr(value)"""
     value = vm.force(value)
     if isinstance(value, Expr) and value.sort in (x.INT, x.BOOL):
@@ -136,7 +136,7 @@ def repr_of(vm: VM, value: Any) -> Any:
     return vm.call_real(repr, [value], {})
 
 
-def separated(parts: list[Any], separator: Any) -> list[Any]:
+def separated(parts: list[Any], separator: PyValue) -> list[Any]:
     return [piece for part in parts for piece in (separator, part)][1:]
 
 
@@ -153,7 +153,7 @@ def dataclass_repr(vm: VM, value: InstanceObj) -> Any:
 # --- the formatting operator -------------------------------------------------------------------------------
 
 
-def percent(vm: VM, template: Any, values: Any) -> Any:
+def percent(vm: VM, template: PyValue, values: PyValue) -> Any:
     """template % values"""
     if isinstance(template, str):
         pieces = re.split(r"(%[sdr%])", template)
@@ -171,7 +171,7 @@ def _plain_decimal(value: Any) -> str:
     return "%d" % value  # noqa: UP031 (the operator itself is meant)
 
 
-def _decimal(vm: VM, value: Any) -> Any:
+def _decimal(vm: VM, value: PyValue) -> Any:
     value = vm.force(value)
     if isinstance(value, Expr) and is_int(value):
         return x.int_to_str(as_int(value))

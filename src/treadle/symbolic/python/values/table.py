@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from treadle.symbolic.python.values.values import PyValue
+
 Handler = Callable[..., Any]
 H = TypeVar("H", bound=Handler)
 
@@ -34,7 +36,7 @@ BUILTINS: dict[Any, Handler] = {}
 METHODS: dict[type, dict[str, MethodMeaning]] = {}
 
 
-def stands_for(*originals: Any) -> Callable[[H], H]:
+def stands_for(*originals: PyValue) -> Callable[[H], H]:
     """The decorated function (vm, *args) says what a call of each original means."""
 
     def enter(handler: H) -> H:
@@ -54,7 +56,7 @@ def method(kind: type, *names: str, accepts: Handler | None = None, lazy: bool =
     return enter
 
 
-def builtin(original: Any) -> Handler | None:
+def builtin(original: PyValue) -> Handler | None:
     """What stands for a function or a type."""
     try:
         return BUILTINS.get(original)

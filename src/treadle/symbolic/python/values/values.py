@@ -14,6 +14,9 @@ from typing import Any
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.ir.machine import Environment, Frame
 
+# Any value of the program: plain, `Expr`, `UnknownRef`, `Obj` or `ProgramValue`; isinstance tells which.
+PyValue = object
+
 
 def _a_function() -> None:
     """What a function of the program looks like to Python's error messages."""
