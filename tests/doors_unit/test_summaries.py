@@ -20,6 +20,8 @@ from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions
 from treadle.doors.unit.summary import summary_of
 from treadle.doors.unit.target import UnitTarget, resolve
 from treadle.symbolic.python.summaries import composer as summaries
+from treadle.symbolic.python.summaries.composing import Composition
+from treadle.symbolic.python.summaries.recording import RecordingVM
 from treadle.symbolic.python.summaries.store import Store
 from treadle.symbolic.summary.tree import Summary, SummaryCase
 
@@ -348,11 +350,11 @@ def test_a_summary_has_a_leaf_for_each_case() -> None:
 def test_a_fault_of_ours_while_composing_is_not_taken_for_a_summary_that_does_not_fit(
     monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
-    def walk(composition: summaries.Composition, env: object) -> None:
+    def walk(composition: Composition, env: object) -> None:
         raise error("ours")
 
     monkeypatch.setenv("TREADLE_DEBUG", "1")
-    monkeypatch.setattr(summaries.Composition, "walk", walk)
+    monkeypatch.setattr(Composition, "walk", walk)
     with pytest.raises(error, match="ours"):
         Session(target("unit_summaries:moved"), UnitOptions(k=1, summaries=True)).explore()
 
@@ -361,10 +363,10 @@ def test_a_fault_of_ours_while_composing_is_not_taken_for_a_summary_that_does_no
 def test_a_fault_of_ours_while_recording_is_not_taken_for_a_function_without_a_summary(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def run(vm: summaries.RecordingVM, frame: object, error: object = None) -> None:
+    def run(vm: RecordingVM, frame: object, error: object = None) -> None:
         raise TypeError("ours")
 
     monkeypatch.setenv("TREADLE_DEBUG", "1")
-    monkeypatch.setattr(summaries.RecordingVM, "run", run)
+    monkeypatch.setattr(RecordingVM, "run", run)
     with pytest.raises(TypeError, match="ours"):
         Session(target("unit_summaries:moved"), UnitOptions(k=1, summaries=True)).explore()

@@ -33,7 +33,7 @@ ROOMS = (functions, numbers, walking, list_methods, mappings, sequences, str_met
 _EXPRESSIBLE = (abs, bool, isinstance, len, max, min)
 
 
-def _decided(vm: VM, args: list[Any], named: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+def _decided(vm: VM, args: list[PyValue], named: dict[str, PyValue]) -> tuple[list[Any], dict[str, Any]]:
     return [vm.heap.decided(a) for a in args], {name: vm.heap.decided(a) for name, a in named.items()}
 
 
@@ -63,7 +63,7 @@ def builtin(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> An
     return vm.call_real(function, args, named)
 
 
-def meant(vm: VM, function: PyValue, handler: table.Handler, args: list[Any], named: dict[str, Any]) -> Any:
+def meant(vm: VM, function: PyValue, handler: table.Handler, args: list[PyValue], named: dict[str, PyValue]) -> Any:
     """What stands for the function; a call with the wrong arguments fails as that of the real function would."""
     if table.takes(handler, 1 + len(args), named):
         return handler(vm, *args, **named)
@@ -170,7 +170,7 @@ def _object_method(vm: VM, owner: type, name: str, obj: InstanceObj, args: list[
     raise CannotFollow(f"object.{name} on an object of the program")
 
 
-def _new(vm: VM, owner: type, args: list[Any], named: dict[str, Any]) -> Any:
+def _new(vm: VM, owner: type, args: list[PyValue], named: dict[str, PyValue]) -> Any:
     """object.__new__(cls), tuple.__new__(cls, values), ..."""
     cls = vm.force(args[0])
     if isinstance(cls, type):
@@ -188,7 +188,7 @@ def _new(vm: VM, owner: type, args: list[Any], named: dict[str, Any]) -> Any:
 # --- methods of built-in values --------------------------------------------------------------------------
 
 
-def call_method(vm: VM, obj: PyValue, name: str, args: list[Any], named: dict[str, Any]) -> Any:
+def call_method(vm: VM, obj: PyValue, name: str, args: list[PyValue], named: dict[str, PyValue]) -> Any:
     """obj.name(*args) for a value of a built-in type."""
     obj = vm.heap.decided(vm.force(obj))
     args, named = _decided(vm, args, named)
@@ -214,7 +214,7 @@ def call_method(vm: VM, obj: PyValue, name: str, args: list[Any], named: dict[st
     return vm.call_real(getattr(kind, name), [*own, *args], named, f"{kind.__name__}.{name}")
 
 
-def _answered(vm: VM, meaning: table.MethodMeaning, s: PyValue, args: list[Any], named: dict[str, Any]) -> Any:
+def _answered(vm: VM, meaning: table.MethodMeaning, s: PyValue, args: list[PyValue], named: dict[str, PyValue]) -> Any:
     """What stands for a method of a string with something unknown in it or in the arguments, or NotImplemented."""
     accepts = meaning.accepts
     if accepts is None or (is_known(s) and all(is_known(vm.force(a)) for a in (*args, *named.values()))):
@@ -232,7 +232,7 @@ def _forced(vm: VM, value: PyValue) -> Any:
     return tuple(map(vm.force, value)) if isinstance(value, tuple) else value
 
 
-def _deque_method(vm: VM, obj: InstanceObj, name: str, args: list[Any], named: dict[str, Any]) -> Any:
+def _deque_method(vm: VM, obj: InstanceObj, name: str, args: list[PyValue], named: dict[str, PyValue]) -> Any:
     meaning = table.method_of(collections.deque, name) or table.method_of(list, name)
     if meaning is None:
         if table.method_of(object, name) is not None:

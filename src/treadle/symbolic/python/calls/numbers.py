@@ -30,7 +30,7 @@ from treadle.symbolic.python.values.table import method, stands_for
 from treadle.symbolic.python.values.values import PyValue
 
 
-def _on_known(vm: VM, function: Callable[..., Any], *args: PyValue) -> Any:
+def _on_known(vm: VM, function: Callable[..., PyValue], *args: PyValue) -> Any:
     return vm.call_real(function, list(args), {})
 
 

@@ -78,7 +78,7 @@ class Stubs:
         function: Any = case.function
         stub.cases.append(StubCase(stub.name, function, when, file, line))
 
-    def answer(self, vm: VM, function: PyValue, args: list[Any], named: dict[str, Any]) -> Any:
+    def answer(self, vm: VM, function: PyValue, args: list[PyValue], named: dict[str, PyValue]) -> Any:
         """What the stub for this function says, or `NOT_ANSWERED`."""
         found = self._find(vm, function) if self._found else None
         if found is None:
@@ -108,7 +108,7 @@ class Stubs:
         return found, receiver
 
 
-def _first_that_holds(vm: VM, stub: Stub, args: list[Any], named: dict[str, Any]) -> Any:
+def _first_that_holds(vm: VM, stub: Stub, args: list[PyValue], named: dict[str, PyValue]) -> Any:
     """What the first case that holds says."""
     for case in stub.cases:
         function = binding.function_value(vm, case.function)

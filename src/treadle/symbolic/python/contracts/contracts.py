@@ -165,7 +165,7 @@ class _Contracted:
 
     # --- the wrappers ------------------------------------------------------------------------------------
 
-    def through(self, wrapper: PyValue, args: list[Any], named: dict[str, Any], proceed: Proceed) -> Any:
+    def through(self, wrapper: PyValue, args: list[PyValue], named: dict[str, PyValue], proceed: Proceed) -> Any:
         kind = layer(wrapper)
         if kind == "checker":
             return self._checker(wrapper, args, named, proceed)
@@ -283,7 +283,7 @@ def _as_icontract_binds(call: Call, function: PyValue) -> Call:
     return call
 
 
-def _forget(progress: list[Any], one: PyValue) -> None:
+def _forget(progress: list[PyValue], one: PyValue) -> None:
     """Like a set: gone however often it was added."""
     progress[:] = [other for other in progress if other is not one]
 
@@ -293,7 +293,7 @@ def _place_of(function: PyValue) -> tuple[str, int]:
     return (source.file_of(code), code.co_firstlineno) if code is not None else ("", 0)
 
 
-def called(vm: VM, wrapper: PyValue, args: list[Any], named: dict[str, Any]) -> Any:
+def called(vm: VM, wrapper: PyValue, args: list[PyValue], named: dict[str, PyValue]) -> Any:
     """A call of a function with contracts, from the code under test."""
     if wrapper is vm.checks.target:
         vm.checks.target = None
@@ -308,9 +308,9 @@ def call_target(
     vm: VM,
     decorated: PyValue,
     core: FunctionValue | None,
-    args: list[Any],
-    named: dict[str, Any],
-    finish: Callable[[Any], Any] = lambda value: value,
+    args: list[PyValue],
+    named: dict[str, PyValue],
+    finish: Callable[[PyValue], PyValue] = lambda value: value,
     guarded: bool = False,
 ) -> Any:
     """The call that the tests make: every contract around the function, its preconditions assumed.
@@ -322,7 +322,7 @@ def call_target(
     if function is inside:
         vm.checks.target = next(iter(layers(inside)), None)
 
-    def innermost(a: list[Any], n: dict[str, Any]) -> Any:
+    def innermost(a: list[PyValue], n: dict[str, PyValue]) -> Any:
         try:
             return finish(vm.call_with(function, a, n))
         finally:
@@ -381,7 +381,7 @@ def _around(contracted: _Contracted, wrapper: PyValue, inside: Proceed) -> Proce
 # --- deal's invariants: every method call and every assignment ------------------------------------------------
 
 
-def call_guarded(vm: VM, guarded: Guarded, args: list[Any], named: dict[str, Any]) -> Any:
+def call_guarded(vm: VM, guarded: Guarded, args: list[PyValue], named: dict[str, PyValue]) -> Any:
     instance = vm.force(args[0])
     contracted = _Contracted(vm, getattr(guarded.function, "__qualname__", "method"), False)
     found = _of_deal_class(instance.cls)

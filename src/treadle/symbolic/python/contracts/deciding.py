@@ -51,7 +51,7 @@ class Call:
 signature_of = functools.cache(inspect.signature)
 
 
-def bound(vm: VM, function: PyValue, args: Sequence[Any], named: dict[str, Any]) -> Call:
+def bound(vm: VM, function: PyValue, args: Sequence[PyValue], named: dict[str, PyValue]) -> Call:
     """Arguments by the names of a function's parameters, defaults included."""
     given: dict[str, Any] = {"_ARGS": tuple(args), "_KWARGS": named}
     rest = list(args)

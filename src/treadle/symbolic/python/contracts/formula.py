@@ -340,7 +340,7 @@ class _Reader:
             return len(found)
         raise NotPure
 
-    def _builtin(self, function: PyValue, args: list[Any]) -> Any:
+    def _builtin(self, function: PyValue, args: list[PyValue]) -> Any:
         if function is bool and len(args) == 1 and _is_scalar(args[0]):
             return self.vm.truth(args[0])
         if not all(number_kind(a) == "int" for a in args):
@@ -356,7 +356,7 @@ class _Reader:
             best = x.ite(better, number, best)
         return best
 
-    def _inline(self, function: types.FunctionType, args: list[Any], named: dict[str, Any], sure: bool) -> Any:
+    def _inline(self, function: types.FunctionType, args: list[PyValue], named: dict[str, PyValue], sure: bool) -> Any:
         """A function that is one expression, such as `implies`: the expression, with its parameters filled in."""
         body = source.returned_expression(function)
         code = function.__code__
@@ -378,7 +378,7 @@ def _called(node: ast.Call) -> str:
     return name.id if isinstance(name, ast.Name) else name.attr if isinstance(name, ast.Attribute) else ""
 
 
-def names_of(vm: VM, function: types.FunctionType, local: dict[str, Any]) -> Names:
+def names_of(vm: VM, function: types.FunctionType, local: dict[str, PyValue]) -> Names:
     """The names of a real function's body."""
     return Names(local, function.__globals__, binding.enclosing(vm, function), source.class_around(function))
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import types
 from collections.abc import Sequence
-from typing import Any
 
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.ir.machine import Environment
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.machine.vm import VM
-from treadle.symbolic.python.values.values import FunctionValue
+from treadle.symbolic.python.values.values import FunctionValue, PyValue
 
 
 def enclosing(vm: VM, function: types.FunctionType) -> Environment | None:
@@ -36,7 +35,7 @@ def function_value(vm: VM, function: types.FunctionType) -> FunctionValue:
     return FunctionValue(code, function.__globals__, outer, defaults, named, owner, function)
 
 
-def bind(vm: VM, function: FunctionValue, args: Sequence[Any], named: dict[str, Any], env: Environment) -> None:
+def bind(vm: VM, function: FunctionValue, args: Sequence[PyValue], named: dict[str, PyValue], env: Environment) -> None:
     """Arguments to parameters, as Python does it, with its TypeErrors."""
     parameters = function.code.parameters
     positional = [p for p in parameters if p.kind in ("plain", "positional")]

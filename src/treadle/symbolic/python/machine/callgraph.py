@@ -222,7 +222,7 @@ class CallGraph:
         """Goals that may be met when the target has returned: in a generator that is drained, in a postcondition."""
         return self.foreign if self._promises else self.implicit
 
-    def _global(self, names: dict[str, Any], name: str) -> int:
+    def _global(self, names: dict[str, PyValue], name: str) -> int:
         """What a call of a global name may reach."""
         missing = object()
         value = names.get(name, missing)

@@ -33,7 +33,7 @@ from treadle.symbolic.python.values.values import (
 )
 
 
-def call(vm: VM, function: PyValue, args: list[Any], named: dict[str, Any]) -> Any:
+def call(vm: VM, function: PyValue, args: list[PyValue], named: dict[str, PyValue]) -> Any:
     """function(*args, **named)"""
     function = vm.force(function)
     if vm.stubs is not None:
@@ -69,7 +69,7 @@ def call(vm: VM, function: PyValue, args: list[Any], named: dict[str, Any]) -> A
     return compiled.builtin(vm, function, args, named)
 
 
-def _unknown_function(vm: VM, function: FunctionObj, args: list[Any], named: dict[str, Any]) -> Any:
+def _unknown_function(vm: VM, function: FunctionObj, args: list[PyValue], named: dict[str, PyValue]) -> Any:
     """A call of a function that is an input: it may return anything of its type."""
     if named:
         raise CannotFollow("keyword arguments for a function that is an input")
@@ -79,7 +79,7 @@ def _unknown_function(vm: VM, function: FunctionObj, args: list[Any], named: dic
     return result
 
 
-def _host_function(vm: VM, function: types.FunctionType, args: list[Any], named: dict[str, Any]) -> Any:
+def _host_function(vm: VM, function: types.FunctionType, args: list[PyValue], named: dict[str, PyValue]) -> Any:
     if conditions.layer(function):
         return contracts.called(vm, function, args, named)
     meaning = table.builtin(function)
@@ -98,7 +98,7 @@ def _host_function(vm: VM, function: types.FunctionType, args: list[Any], named:
     return vm.run_function(value, args, named)
 
 
-def _better_called(function: types.FunctionType, args: list[Any], named: dict[str, Any]) -> bool:
+def _better_called(function: types.FunctionType, args: list[PyValue], named: dict[str, PyValue]) -> bool:
     """A function of the standard library on plain known values: there is nothing to find out inside."""
     library = (function.__module__ or "").partition(".")[0]
     if library not in sys.stdlib_module_names or inspect.isgeneratorfunction(function) or function.__closure__:
@@ -107,7 +107,7 @@ def _better_called(function: types.FunctionType, args: list[Any], named: dict[st
     return all(isinstance(a, plain) and is_known(a) for a in (*args, *named.values())) and bool(args)
 
 
-def run(vm: VM, function: FunctionValue, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def run(vm: VM, function: FunctionValue, args: Sequence[PyValue], named: dict[str, PyValue]) -> Any:
     """Run a function's IR; a generator function gives a generator."""
     env = Environment(function.outer)
     args = [vm.heap.settled(a) for a in args]
@@ -129,7 +129,7 @@ def run(vm: VM, function: FunctionValue, args: Sequence[Any], named: dict[str, A
 _HOLDERS = (int, float, str, tuple, list, dict, set, frozenset)
 
 
-def instantiate(vm: VM, cls: type, args: list[Any], named: dict[str, Any]) -> Any:
+def instantiate(vm: VM, cls: type, args: list[PyValue], named: dict[str, PyValue]) -> Any:
     """cls(*args, **named)"""
     if cls is type and len(args) == 1:
         return classes.python_type(vm, args[0])
@@ -168,7 +168,7 @@ def instantiate(vm: VM, cls: type, args: list[Any], named: dict[str, Any]) -> An
     return made
 
 
-def bare(vm: VM, cls: type, args: list[Any], named: dict[str, Any] | None = None) -> InstanceObj | None:
+def bare(vm: VM, cls: type, args: list[PyValue], named: dict[str, PyValue] | None = None) -> InstanceObj | None:
     """A new object without fields; None for classes whose state is compiled code's."""
     holder = next((b for b in cls.__mro__ if b in _HOLDERS), None)
     made = InstanceObj(vm.heap.number(), (cls,))
@@ -187,7 +187,7 @@ def bare(vm: VM, cls: type, args: list[Any], named: dict[str, Any] | None = None
     return made
 
 
-def _enum(vm: VM, cls: enum.EnumType, args: list[Any], named: dict[str, Any]) -> Any:
+def _enum(vm: VM, cls: enum.EnumType, args: list[PyValue], named: dict[str, PyValue]) -> Any:
     value = vm.force(args[0]) if len(args) == 1 and not named else None
     if isinstance(value, Expr):
         members: list[Any] = list(cls)
@@ -207,7 +207,7 @@ def _enum(vm: VM, cls: enum.EnumType, args: list[Any], named: dict[str, Any]) ->
     return vm.call_real(cls, args, named)
 
 
-def _exception(vm: VM, cls: type, args: list[Any], named: dict[str, Any]) -> Any:
+def _exception(vm: VM, cls: type, args: list[PyValue], named: dict[str, PyValue]) -> Any:
     made = InstanceObj(vm.heap.number(), (cls,))
     made.fields["args"] = tuple(args)
     init = classes.lookup(cls, "__init__")
@@ -224,7 +224,7 @@ def _exception(vm: VM, cls: type, args: list[Any], named: dict[str, Any]) -> Any
     return made
 
 
-def _named_tuple(vm: VM, cls: PyValue, args: list[Any], named: dict[str, Any]) -> Any:
+def _named_tuple(vm: VM, cls: PyValue, args: list[PyValue], named: dict[str, PyValue]) -> Any:
     new = cls.__dict__.get("__new__")
     if isinstance(new, types.FunctionType | staticmethod) and not _generated(new):
         return call(vm, new, [cls, *args], named)

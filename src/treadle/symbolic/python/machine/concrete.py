@@ -140,7 +140,7 @@ class Lowering:
         elif isinstance(value, View):
             self.unknowns(value.source, found, seen)
 
-    def lower(self, value: PyValue, known: dict[Expr, Any]) -> Any:
+    def lower(self, value: PyValue, known: dict[Expr, PyValue]) -> Any:
         vm = self.vm
         value = vm.heap.settled(vm.force(value))
         if isinstance(value, Expr):
@@ -179,7 +179,7 @@ class Lowering:
             if len(found) > 1000:
                 raise CannotFollow("a long iterator given to compiled code")
 
-    def _callable(self, value: PyValue, known: dict[Expr, Any]) -> Any:
+    def _callable(self, value: PyValue, known: dict[Expr, PyValue]) -> Any:
         def call_back(*args: PyValue, **named: Any) -> Any:
             lifted = {k: self.vm.lift(v) for k, v in named.items()}
             result = self.vm.call_with(value, [self.vm.lift(a) for a in args], lifted)
@@ -187,7 +187,7 @@ class Lowering:
 
         return call_back
 
-    def _object(self, value: Obj, known: dict[Expr, Any]) -> Any:
+    def _object(self, value: Obj, known: dict[Expr, PyValue]) -> Any:
         if id(value) in self.made:
             return self.made[id(value)][1]
         if isinstance(value, ListObj):
@@ -233,7 +233,7 @@ class Lowering:
             elif isinstance(obj, DictObj) and isinstance(real, set) and len(real) != len(obj.entries):
                 obj.entries = [[self.vm.lift(k), None] for k in real]
 
-    def _matched(self, old: list[Any], real: list[Any]) -> list[Any]:
+    def _matched(self, old: list[PyValue], real: list[PyValue]) -> list[Any]:
         return [self._same(v) for v in real]
 
     def _same(self, real: PyValue) -> Any:
@@ -255,12 +255,12 @@ def _holding(cls: Any, content: Any) -> Any:
     return made
 
 
-def lower_picking(vm: VM, values: list[Any], what: str = "a call that cannot be followed") -> list[Any]:
+def lower_picking(vm: VM, values: list[PyValue], what: str = "a call that cannot be followed") -> list[Any]:
     lowering = Lowering(vm)
     return _lower_all(vm, lowering, values, what)
 
 
-def _lower_all(vm: VM, lowering: Lowering, values: list[Any], what: str) -> list[Any]:
+def _lower_all(vm: VM, lowering: Lowering, values: list[PyValue], what: str) -> list[Any]:
     found: dict[Expr, None] = {}
     seen: set[int] = set()
     for value in values:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import types
-from typing import Any
 
 from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.machine.vm import VM
@@ -126,7 +125,7 @@ _AUDITED = (
 )
 
 
-def _audit(event: str, args: tuple[Any, ...]) -> None:
+def _audit(event: str, args: tuple[PyValue, ...]) -> None:
     if not Guard.depth:
         return
     if event == "open":

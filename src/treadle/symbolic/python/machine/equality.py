@@ -295,7 +295,7 @@ def contains(vm: VM, item: Any, container: Any) -> Value:
     return _member(vm, item, vm.spread(vm.iterate(container)))
 
 
-def _member(vm: VM, item: PyValue, values: list[Any]) -> Value:
+def _member(vm: VM, item: PyValue, values: list[PyValue]) -> Value:
     parts: list[Value] = []
     for number, value in enumerate(values, 1):
         part = equal(vm, value, item)

@@ -27,7 +27,7 @@ def _never() -> bool:
     return False
 
 
-def over_values(values: list[Any] | tuple[Any, ...]) -> Iterator_:
+def over_values(values: list[PyValue] | tuple[PyValue, ...]) -> Iterator_:
     source = iter(values)
 
     def step() -> Any:

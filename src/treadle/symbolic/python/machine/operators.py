@@ -53,7 +53,7 @@ MOST_POWER = 6
 MOST_RUNS = 8
 
 
-def apply(vm: VM, op: str, args: list[Any]) -> Any:
+def apply(vm: VM, op: str, args: list[PyValue]) -> Any:
     """The value of an operator step."""
     if op == "with":
         return _check_manager(vm, args[0])
@@ -354,7 +354,7 @@ def compare(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
     return _refused(vm, op, a, b)
 
 
-def _lexicographic(vm: VM, op: str, a: list[Any], b: list[Any]) -> Any:
+def _lexicographic(vm: VM, op: str, a: list[PyValue], b: list[PyValue]) -> Any:
     for left, right in zip(a, b, strict=False):
         if not vm.decide(equal(vm, left, right)):
             return compare(vm, op, left, right)

@@ -39,7 +39,7 @@ class CallAnswerer(Protocol):
 class CallReplacer(Protocol):
     """Stands for code that cannot be followed."""
 
-    def answer(self, vm: VM, function: PyValue, args: list[Any], named: dict[str, Any]) -> Any:
+    def answer(self, vm: VM, function: PyValue, args: list[PyValue], named: dict[str, PyValue]) -> Any:
         """The result of the call, or `NOT_ANSWERED`."""
 
 
@@ -77,7 +77,7 @@ class VM(IrMachine):
 
     # --- operations on any value, answered by the rooms ----------------------------------------------------
 
-    def operator(self, op: str, args: list[Any]) -> Any:
+    def operator(self, op: str, args: list[PyValue]) -> Any:
         """The value of an operator step."""
         raise NotImplementedError
 
@@ -117,15 +117,15 @@ class VM(IrMachine):
         """All values of an iterable; an unknown number of them is bounded like a loop."""
         raise NotImplementedError
 
-    def call_with(self, function: PyValue, args: list[Any], named: dict[str, Any]) -> Any:
+    def call_with(self, function: PyValue, args: list[PyValue], named: dict[str, PyValue]) -> Any:
         """function(*args, **named)"""
         raise NotImplementedError
 
-    def run_function(self, function: FunctionValue, args: Sequence[Any], named: dict[str, Any]) -> Any:
+    def run_function(self, function: FunctionValue, args: Sequence[PyValue], named: dict[str, PyValue]) -> Any:
         """Run a function's IR; a generator function gives a generator."""
         raise NotImplementedError
 
-    def call_real(self, function: PyValue, args: list[Any], named: dict[str, Any], what: str = "") -> Any:
+    def call_real(self, function: PyValue, args: list[PyValue], named: dict[str, PyValue], what: str = "") -> Any:
         """Call real code with real values."""
         raise NotImplementedError
 
@@ -133,7 +133,7 @@ class VM(IrMachine):
         """A real value as the path sees it."""
         raise NotImplementedError
 
-    def new_set(self, items: list[Any], frozen: bool = False) -> DictObj:
+    def new_set(self, items: list[PyValue], frozen: bool = False) -> DictObj:
         raise NotImplementedError
 
     def looked_at(self, obj: InstanceObj) -> None:
@@ -173,7 +173,7 @@ class VM(IrMachine):
         raised.value.payload = error
         return raised
 
-    def mimic(self, action: Callable[[], Any]) -> Raised:
+    def mimic(self, action: Callable[[], PyValue]) -> Raised:
         """The exception Python itself raises for the same operation on plain values: its exact words."""
         try:
             action()
@@ -233,15 +233,15 @@ class VM(IrMachine):
         self._alive.append(host)  # an id is only good while its object lives
         copy.host = host
 
-    def new_list(self, items: list[Any]) -> ListObj:
+    def new_list(self, items: list[PyValue]) -> ListObj:
         return ListObj(self.heap.number(), items)
 
-    def new_dict(self, entries: list[list[Any]]) -> DictObj:
+    def new_dict(self, entries: list[list[PyValue]]) -> DictObj:
         return DictObj(self.heap.number(), entries)
 
     # --- names -----------------------------------------------------------------------------------------------
 
-    def read_global(self, names: dict[str, Any], name: str) -> Any:
+    def read_global(self, names: dict[str, PyValue], name: str) -> Any:
         found = self.assigned.get((id(names), name), MISSING)
         if found is not MISSING:
             return found

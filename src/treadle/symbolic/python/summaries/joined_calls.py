@@ -75,7 +75,7 @@ class JoinedCalls(Summaries):
         except Apart:
             return NOT_ANSWERED
 
-    def _tree(self, vm: VM, function: FunctionValue, actual: dict[str, Any]) -> Summary | None:
+    def _tree(self, vm: VM, function: FunctionValue, actual: dict[str, PyValue]) -> Summary | None:
         kinds = tuple(t.BOOL if _is_bool(actual[p.name]) else t.INT for p in function.code.parameters)
         key = (id(function.code), kinds)
         if key not in self._trees:
@@ -99,7 +99,7 @@ def _is_plain(value: PyValue) -> bool:
     return type(value) in (int, bool) or (isinstance(value, Expr) and value.sort in (INT, BOOL))
 
 
-def _may_join(vm: VM, function: FunctionValue, actual: dict[str, Any]) -> bool:
+def _may_join(vm: VM, function: FunctionValue, actual: dict[str, PyValue]) -> bool:
     names = [p.name for p in function.code.parameters]
     return (
         not function.code.is_generator
@@ -132,7 +132,7 @@ def _is_computation(summary: Summary) -> bool:
 class _Joined:
     """A summary with actual arguments: its value, and where it has one."""
 
-    def __init__(self, summary: Summary, actual: dict[str, Any]) -> None:
+    def __init__(self, summary: Summary, actual: dict[str, PyValue]) -> None:
         self.summary = summary
         self.values = {formal: actual[name] for name, formal in summary.formals.items()}
         # some question of the summary needs no decision here: loops may run on where the summary was cut

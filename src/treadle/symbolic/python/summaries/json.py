@@ -120,7 +120,7 @@ _VALUES: dict[str, tuple[Any, Callable[[SummaryWriter, Any], Any], Callable[[Sum
 class SummaryWriter:
     """One summary. `line` writes a (file, line) so that it survives edits elsewhere."""
 
-    def __init__(self, line: Callable[[str, int], Any]) -> None:
+    def __init__(self, line: Callable[[str, int], list[Any]]) -> None:
         self.line = line
         self.exprs = Writer()
         self.objects: list[Any] = []
@@ -156,7 +156,7 @@ class SummaryWriter:
         values = [getattr(record, f.name) for f in dataclasses.fields(record)]
         return [type(record).__name__, *(getattr(self, k)(v) for k, v in zip(kinds, values, strict=True))]
 
-    def records(self, records: Iterable[Any]) -> list[Any]:
+    def records(self, records: Iterable[PyValue]) -> list[Any]:
         return [self.record(r) for r in records]
 
     def plain(self, value: PyValue) -> Any:
@@ -192,7 +192,7 @@ class SummaryWriter:
             return {"dict": value.name, "kinds": kinds, "set": value.keys_only, "frozen": value.frozen}
         return {"value": self.value(value)}
 
-    def several_made(self, values: Iterable[Any]) -> list[Any]:
+    def several_made(self, values: Iterable[PyValue]) -> list[Any]:
         return [self.made(v) for v in values]
 
     def value(self, value: PyValue) -> Any:
@@ -207,7 +207,7 @@ class SummaryWriter:
                 return {kind: write(self, value)}
         raise Unstorable(type(value).__name__)
 
-    def values(self, values: Iterable[Any]) -> list[Any]:
+    def values(self, values: Iterable[PyValue]) -> list[Any]:
         return [self.value(v) for v in values]
 
     def error(self, error: BaseException) -> Any:
@@ -275,7 +275,7 @@ class SummaryReader:
         cls = _BY_NAME[written[0]]
         return cls(*(getattr(self, kind)(value) for kind, value in zip(_RECORDS[cls], written[1:], strict=True)))
 
-    def records(self, written: list[Any]) -> tuple[Any, ...]:
+    def records(self, written: list[PyValue]) -> tuple[Any, ...]:
         return tuple(self.record(r) for r in written)
 
     def plain(self, written: PyValue) -> Any:
@@ -329,10 +329,10 @@ class SummaryReader:
             return InstanceObj(0, (object,), inner, True)  # of an input only the name matters here
         return _VALUES[kind][2](self, inner)
 
-    def values(self, written: list[Any]) -> tuple[Any, ...]:
+    def values(self, written: list[PyValue]) -> tuple[Any, ...]:
         return tuple(self.value(v) for v in written)
 
-    def error(self, cls: str, args: list[Any]) -> Any:
+    def error(self, cls: str, args: list[PyValue]) -> Any:
         return found_at(cls)(*self.values(args))
 
     def object(self, number: int) -> Obj:

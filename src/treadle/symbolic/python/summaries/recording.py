@@ -40,7 +40,7 @@ class RecordingVM(PythonMachine):
         self.deepest = max(self.deepest, len(self.frames) + 1)
         return super().run(frame, error)
 
-    def read_global(self, names: dict[str, Any], name: str) -> Any:
+    def read_global(self, names: dict[str, PyValue], name: str) -> Any:
         if name in names:
             self.globals_read[f"{names.get('__name__', '')}:{name}"] = fingerprint(names[name])
         return super().read_global(names, name)

@@ -106,7 +106,7 @@ def _instance_kind(value: InstanceObj, declared: t.Type | None, options: tuple[t
     return t.nullable(t.Instance(common)) if common is not None and common is not object else None
 
 
-def _tuple_kind(value: tuple[Any, ...]) -> t.Type | None:
+def _tuple_kind(value: tuple[PyValue, ...]) -> t.Type | None:
     found: list[t.Type] = []
     for element in value:
         kind = kind_of(element, None)

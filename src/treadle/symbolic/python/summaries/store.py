@@ -87,7 +87,7 @@ class Store:
         except OSError as error:
             self._warn(f"{self.folder} cannot be written ({error.strerror}); summaries are not kept for the next run")
 
-    def _path(self, function: FunctionValue, key: dict[str, Any]) -> Path:
+    def _path(self, function: FunctionValue, key: dict[str, PyValue]) -> Path:
         name = re.sub(r"\W+", "-", f"{function.host.__module__}.{function.host.__qualname__}")
         digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
         return self.folder / f"{name}-{digest}.json"

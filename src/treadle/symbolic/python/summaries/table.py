@@ -84,5 +84,5 @@ class _Telling:
             done.append(self.after(list(self.new.values())[len(done)]))
         return done
 
-    def _pairs(self, fields: dict[str, Any]) -> str:
+    def _pairs(self, fields: dict[str, PyValue]) -> str:
         return ", ".join(f"{name}={self.text(value)}" for name, value in fields.items() if name != "args")

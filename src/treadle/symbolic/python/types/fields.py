@@ -173,7 +173,7 @@ _CONSTRUCTORS: dict[str, t.Type] = {
 }
 
 
-def literal_type(value: ast.expr | None, names: dict[str, Any]) -> t.Type | None:
+def literal_type(value: ast.expr | None, names: dict[str, PyValue]) -> t.Type | None:
     """The type of a literal or of a constructor call."""
     match value:
         case ast.Constant(value=bool()):

@@ -71,7 +71,7 @@ def _hashable(value: PyValue) -> bool:
     return True
 
 
-def _container(container: PyValue, args: tuple[Any, ...]) -> t.Type | None:
+def _container(container: PyValue, args: tuple[PyValue, ...]) -> t.Type | None:
     if container in _LISTS or container in (typing.List, typing.Sequence, typing.Iterable):  # noqa: UP006
         return t.ListOf(_element(args, 0))
     if container in _DICTS:
@@ -89,7 +89,7 @@ def _container(container: PyValue, args: tuple[Any, ...]) -> t.Type | None:
     return None
 
 
-def _element(args: tuple[Any, ...], position: int, default: t.Type = t.INT) -> t.Type:
+def _element(args: tuple[PyValue, ...], position: int, default: t.Type = t.INT) -> t.Type:
     if position >= len(args):
         return default
     found = from_hint(args[position])
@@ -146,7 +146,7 @@ def resolved_hints(function: PyValue) -> dict[str, Any]:
     return found
 
 
-def parse(text: str, names: dict[str, Any]) -> t.Type | None:
+def parse(text: str, names: dict[str, PyValue]) -> t.Type | None:
     """A type written on the command line."""
     scope = {**vars(typing), **names}
     return from_hint(eval(text, scope))

@@ -97,7 +97,7 @@ def builtin_type(value: ListObj | DictObj) -> Any:
     return (frozenset if value.frozen else set) if value.keys_only else dict
 
 
-def refusal(vm: VM, function: Callable[..., Any], *values: PyValue, **named: Any) -> Raised:
+def refusal(vm: VM, function: Callable[..., PyValue], *values: PyValue, **named: Any) -> Raised:
     """The exception that Python itself raises when the function is called with values of these types."""
     shown = [exemplar(vm, v) for v in values]
     return vm.mimic(lambda: function(*shown, **named))

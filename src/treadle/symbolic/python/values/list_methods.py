@@ -34,7 +34,7 @@ def extend(vm: VM, obj: ListObj, values: PyValue) -> None:
     (obj.items if obj.items is not None else obj.tail).extend(new)
 
 
-def replace(vm: VM, obj: ListObj, values: list[Any]) -> None:
+def replace(vm: VM, obj: ListObj, values: list[PyValue]) -> None:
     close(vm, reshaped(vm, obj))[:] = values
 
 
@@ -148,7 +148,7 @@ def _sort(vm: VM, obj: ListObj, *, key: PyValue = None, reverse: PyValue = False
     obj.items = sorted_values(vm, close(vm, obj), key, vm.truth_of(reverse))
 
 
-def sorted_values(vm: VM, values: list[Any], key: PyValue, reverse: bool) -> list[Any]:
+def sorted_values(vm: VM, values: list[PyValue], key: PyValue, reverse: bool) -> list[Any]:
     """A stable insertion sort that asks only `<`, as Python does."""
     out: list[tuple[Any, Any]] = []
     for value in values:

@@ -138,7 +138,7 @@ def entries(vm: VM, obj: PyValue) -> list[tuple[Any, Any]]:
     return [(k, v) for k, v in obj.entries]
 
 
-def order_of_set(vm: VM, keys: list[Any]) -> None:
+def order_of_set(vm: VM, keys: list[PyValue]) -> None:
     """A set's order follows its hashes: unknown integers are taken small and ascending, which fixes it."""
     if len(keys) < 2:
         return
@@ -166,7 +166,7 @@ def store(vm: VM, obj: DictObj, key: PyValue, value: PyValue) -> None:
     obj.entries.append([vm.heap.decided(vm.force(key)), value])
 
 
-def new_set(vm: VM, items: list[Any], frozen: bool = False) -> DictObj:
+def new_set(vm: VM, items: list[PyValue], frozen: bool = False) -> DictObj:
     made = DictObj(vm.heap.number(), [])
     made.keys_only, made.frozen = True, frozen
     for item in items:
@@ -198,7 +198,7 @@ def remove(vm: VM, obj: DictObj, key: PyValue, error: type[BaseException] | None
     return entry[1]
 
 
-def _drop(obj: DictObj, entry: list[Any]) -> None:
+def _drop(obj: DictObj, entry: list[PyValue]) -> None:
     position = next(i for i, e in enumerate(obj.entries) if e is entry)
     if position < obj.known:
         obj.known -= 1

@@ -118,7 +118,7 @@ def read(vm: VM, obj: ListObj, index: Value) -> Any:
     return source(vm, obj, x.add(inner, obj.start))
 
 
-def from_items(vm: VM, values: list[Any] | tuple[Any, ...], index: Value) -> Any:
+def from_items(vm: VM, values: list[PyValue] | tuple[PyValue, ...], index: Value) -> Any:
     if not isinstance(index, Expr):
         return values[index]
     sorts = {_scalar_sort(v) for v in values}
@@ -157,7 +157,7 @@ def write(vm: VM, obj: ListObj, index: Value, value: PyValue) -> None:
     vm.heap.write_element(obj, x.add(inner, obj.start), value)
 
 
-def _into_items(vm: VM, values: list[Any], index: Value, value: PyValue) -> None:
+def _into_items(vm: VM, values: list[PyValue], index: Value, value: PyValue) -> None:
     if not isinstance(index, Expr):
         values[index] = value
         return

@@ -79,7 +79,7 @@ def _within(vm: VM, s: PyValue, start: PyValue, stop: PyValue) -> Any:
     return s if start is None and stop is None else slice_of(vm, s, Slice(start, stop, None))
 
 
-def _affix(test: Callable[[Any, Any], Value], s: PyValue, affix: PyValue) -> Value:
+def _affix(test: Callable[[PyValue, PyValue], Value], s: PyValue, affix: PyValue) -> Value:
     return x.or_(*(test(s, a) for a in affix)) if isinstance(affix, tuple) else test(s, affix)
 
 
@@ -392,7 +392,9 @@ def _format(vm: VM, template: PyValue, /, *values: PyValue, **named: Any) -> Any
     return x.concat(*(part if kind == "text" else text_of(vm, part) for kind, part in pieces))
 
 
-def _fields(vm: VM, template: str, values: tuple[Any, ...], named: dict[str, Any]) -> list[tuple[str, Any]] | None:
+def _fields(
+    vm: VM, template: str, values: tuple[PyValue, ...], named: dict[str, PyValue]
+) -> list[tuple[str, Any]] | None:
     """The text and the values of a template; None if a field is more than a name, or nothing was given for it."""
     try:
         parsed = list(string.Formatter().parse(template))

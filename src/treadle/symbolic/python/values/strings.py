@@ -136,11 +136,11 @@ def repr_of(vm: VM, value: PyValue) -> Any:
     return vm.call_real(repr, [value], {})
 
 
-def separated(parts: list[Any], separator: PyValue) -> list[Any]:
+def separated(parts: list[PyValue], separator: PyValue) -> list[Any]:
     return [piece for part in parts for piece in (separator, part)][1:]
 
 
-def _listed(opening: str, parts: list[Any], closing: str) -> Any:
+def _listed(opening: str, parts: list[PyValue], closing: str) -> Any:
     return x.concat(opening, *separated(parts, ", "), closing)
 
 

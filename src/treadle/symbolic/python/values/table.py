@@ -68,7 +68,7 @@ def method_of(kind: type, name: str) -> MethodMeaning | None:
     return METHODS.get(kind, {}).get(name)
 
 
-def takes(handler: Handler, given: int, named: Mapping[str, Any]) -> bool:
+def takes(handler: Handler, given: int, named: Mapping[str, PyValue]) -> bool:
     """Whether a handler can be called with so many arguments and these names."""
     signature, least, most = _parameters(handler)
     if not named:

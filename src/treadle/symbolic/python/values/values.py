@@ -125,7 +125,7 @@ class Iterator_(ProgramValue):
     __slots__ = ("bounded", "generator", "step")
 
     def __init__(
-        self, step: Callable[[], Any], bounded: Callable[[], bool], generator: Generator | None = None
+        self, step: Callable[[], PyValue], bounded: Callable[[], bool], generator: Generator | None = None
     ) -> None:
         self.step = step
         self.bounded = bounded
