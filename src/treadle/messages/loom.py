@@ -15,7 +15,10 @@ from types import ModuleType
 from typing import Any
 
 from treadle.core.errors import UsageError
+from treadle.core.result import Finding
+from treadle.messages import oracles
 from treadle.messages.execution import MessageExecution
+from treadle.threads.execution import Execution
 from treadle.threads.instrument.selection import ModuleSelection, file_of, module_of
 from treadle.threads.loom import Loom
 
@@ -62,6 +65,12 @@ class MessageLoom(Loom):
 
     def _execution(self) -> Callable[..., MessageExecution]:
         return partial(self._make, MessageExecution)
+
+    def judge(self, run: Execution) -> list[Finding]:
+        return oracles.judge(run)
+
+    def leftovers(self, run: Execution) -> list[Finding]:
+        return oracles.warnings(run)
 
     def _make(self, kind: type[MessageExecution], *arguments: Any) -> MessageExecution:
         run = kind(*arguments)

@@ -25,7 +25,7 @@ from treadle.threads import outcome
 def judge(run: Any) -> list[Finding]:
     """The findings of one execution at message granularity, most important first."""
     findings = [_failure(failure) for failure in run.journal.failures if not failure.known]
-    usual = outcome.judge_strands(run)
+    usual = outcome.judge(run)
     raised = [finding for finding in usual if finding.exception is not None]
     findings += raised
     if run.stop_reason == "stuck":
@@ -111,7 +111,7 @@ def _stuck(run: Any) -> Finding:
     if len(idle) == len(waits):
         names = [_name(run, strand) for strand in idle]
         return Finding("leaked actors", f"the test is over and {', '.join(names)} {_were(names)} not stopped")
-    return outcome.judge_strands(run)[-1]
+    return outcome.judge(run)[-1]
 
 
 def _waits(run: Any) -> dict[Any, Any]:

@@ -18,9 +18,9 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from treadle.core.errors import Unsupported, UsageError
-from treadle.core.result import Step
+from treadle.core.result import Finding, Step
 from treadle.search.strategy import Strategy
-from treadle.threads import shapes
+from treadle.threads import outcome, shapes
 from treadle.threads.execution import Execution
 from treadle.threads.greenlets import Pool
 from treadle.threads.hooks import HOOKS
@@ -28,7 +28,6 @@ from treadle.threads.instrument.restore import Snapshot
 from treadle.threads.instrument.selection import ModuleSelection
 from treadle.threads.instrument.swap import REWRITTEN, instrumented
 from treadle.threads.names import names_of_globals
-from treadle.threads.outcome import message_of
 from treadle.threads.patches import patched
 from treadle.threads.primitives import chance
 from treadle.threads.watchdog import PATIENCE, OutOfTime, ReallyBlocked, Watch, watching
@@ -126,6 +125,14 @@ class Loom:
         """What makes an execution."""
         return Execution
 
+    def judge(self, run: Execution) -> list[Finding]:
+        """What went wrong in an execution of this loom, most important first."""
+        return outcome.judge(run)
+
+    def leftovers(self, run: Execution) -> list[Finding]:
+        """What an execution left behind: warnings."""
+        return outcome.leftovers(run)
+
     def run(self, strategy: Strategy, detail: bool = False) -> Execution:
         """One execution, chosen by the strategy (which has begun it). Raises what is not the program's own."""
         steps: list[Step] | None = [] if detail else None
@@ -151,7 +158,7 @@ class Loom:
             self.watch.end()
             for strand in run.strands:
                 if strand.exception is not None:
-                    strand.failure_text = message_of(strand.exception)
+                    strand.failure_text = outcome.message_of(strand.exception)
             if run.atomic:
                 self.atomic |= run.atomic
             if len(REWRITTEN) != self.rewritten:

@@ -10,7 +10,6 @@ from typing import Any
 
 from treadle.core.operation import ACQUIRE, WAIT
 from treadle.core.result import Finding, Waiting
-from treadle.messages import oracles as actors
 
 # How often a loop must repeat exactly, under a schedule that lets everybody run, to be called a livelock.
 _REPEATS = 20
@@ -19,13 +18,6 @@ _LONGEST_PERIOD = 400
 
 def judge(run: Any) -> list[Finding]:
     """The findings of one execution, most important first; empty when nothing is wrong with it."""
-    if hasattr(run, "journal"):  # an actor program in steps of messages
-        return actors.judge(run)
-    return judge_strands(run)
-
-
-def judge_strands(run: Any) -> list[Finding]:
-    """What the ends of the strands alone say."""
     findings = [_exception(strand) for strand in run.strands if strand.exception is not None]
     if run.stop_reason == "stuck":
         spinning = [one for one in run.stuck if one.operation == "spins"]
@@ -40,8 +32,6 @@ def judge_strands(run: Any) -> list[Finding]:
 
 def leftovers(run: Any) -> list[Finding]:
     """Warnings: strands that nobody waited for, locks that nobody released."""
-    if hasattr(run, "journal"):
-        return actors.warnings(run)
     if run.stop_reason:
         return []
     running = [

@@ -15,7 +15,7 @@ import random
 import time
 import zlib
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from treadle.classes import choosing
@@ -26,7 +26,7 @@ from treadle.classes.choosing import Candidates
 from treadle.classes.coverage import Trace
 from treadle.classes.grown import Grower
 from treadle.classes.interleavings import Explored, InterleavingExplorer, Witness
-from treadle.classes.linearizability import Outcome
+from treadle.classes.linearizability import Outcome, judge
 from treadle.classes.longer import Longer
 from treadle.classes.minimise import minimise
 from treadle.classes.pools import Pools
@@ -460,8 +460,6 @@ class ClassCampaign:
         return fault
 
     def _same(self, outcome: Outcome | None, orders: list[Outcome], witness: Witness) -> bool:
-        from treadle.classes.linearizability import judge
-
         if outcome is None:
             return False
         found = judge(outcome, orders)
@@ -594,8 +592,6 @@ BULK_OF_CONTAINERS = BULK | {"copy", "update", "|=", "+", "+="}
 
 
 def _only_helps(method: SubjectMethod) -> SubjectMethod:
-    from dataclasses import replace
-
     return replace(method, own=False)
 
 

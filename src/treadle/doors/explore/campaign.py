@@ -24,7 +24,6 @@ from treadle.search.strategy import Strategy
 from treadle.threads.detail import hide_own_frames
 from treadle.threads.execution import SAME_READS, Diverged, Execution
 from treadle.threads.loom import Loom
-from treadle.threads.outcome import judge, leftovers
 from treadle.threads.watchdog import OutOfTime, ReallyBlocked
 
 Progress = Callable[[int, float | None, str], None]
@@ -39,7 +38,7 @@ _TELL_EVERY = 0.1
 _LOOPS = 3
 
 
-class Exploration:
+class ScheduleSearch:
     """One search: executions until a failure, the end of the space, or the end of the budget."""
 
     def __init__(
@@ -132,7 +131,7 @@ class Exploration:
                 run.release()
                 continue  # as almost always: everybody came to an end, and nobody raised
             self._note(run)
-            findings = judge(run)
+            findings = self.loom.judge(run)
             if findings:
                 try:
                     return self._confirm(findings[0], run)
@@ -148,7 +147,7 @@ class Exploration:
             if run.revealed:
                 self.looked_for_livelock = False
                 raise _Revealed
-            found = [finding for finding in judge(run) if finding.kind == "livelock"]
+            found = [finding for finding in self.loom.judge(run) if finding.kind == "livelock"]
             if found:
                 return self._confirm(found[0], run)
         return None
@@ -162,7 +161,7 @@ class Exploration:
     def _note(self, run: Execution) -> None:
         if run.stop_reason == "limit":
             self.over_limit += 1
-        for warning in leftovers(run):
+        for warning in self.loom.leftovers(run):
             self.warnings.setdefault(warning.message, warning)
 
     def _locate(self, diverged: Diverged) -> None:
@@ -191,7 +190,7 @@ class Exploration:
             tried = self.loom.run(follow)
             if tried.revealed:
                 raise _Revealed
-            found = judge(tried)
+            found = self.loom.judge(tried)
             if not found or not same_failure(found[0], finding):
                 return None
             return follow.taken, follow.cost
@@ -206,7 +205,7 @@ class Exploration:
         shown = FollowSteps(steps)
         shown.begin()
         final = self.loom.run(shown, detail=True)
-        found = judge(final)
+        found = self.loom.judge(final)
         if not found:
             raise InternalError("a shrunk schedule failed, and did not fail when it was recorded")
         return self._finished(found[0], final, shown)
@@ -222,7 +221,7 @@ class Exploration:
         )
         again = FollowTrail(trail.only(StrandRuns))
         again.begin()
-        replayed = judge(self.loom.run(again, detail=True))
+        replayed = self.loom.judge(self.loom.run(again, detail=True))
         if not replayed or again.mismatch or not same_failure(replayed[0], finding):
             raise InternalError(f"the trail of a failure does not replay it ({again.mismatch or finding.message})")
         finding.trail = trail

@@ -13,7 +13,8 @@ from typing import Any
 
 from treadle.core.errors import UsageError
 from treadle.core.result import Result, Verdict
-from treadle.doors.explore.campaign import Exploration, Progress
+from treadle.doors.explore import messages
+from treadle.doors.explore.campaign import Progress, ScheduleSearch
 from treadle.search import strategies
 from treadle.threads.loom import Loom
 
@@ -50,33 +51,28 @@ def check(
     if strategy == "random" and executions is None and seconds is None:
         executions = SAMPLES  # sampling has no end of its own
     name = target if target is not None else target_of(source if source is not None else test)
-    if granularity != "accesses" and not inspect.iscoroutinefunction(test):
-        from treadle.doors.explore import messages as explore_messages
-
-        if explore_messages.granularity_of(test, source, granularity, packages, seed) == "messages":
-            result: Result = explore_messages.check_messages(
-                test,
-                strategy=strategy,
-                executions=executions,
-                seconds=seconds,
-                preemptions=preemptions,
-                delays=delays,
-                timeouts=timeouts,
-                seed=seed,
-                delivery=delivery,
-                progress=progress,
-                target=name,
-                source=source,
-            )
-            return result
+    coroutine = inspect.iscoroutinefunction(test)  # which the loom refuses
+    if not coroutine and messages.granularity_of(test, source, granularity, packages, seed) == "messages":
+        return messages.check_messages(
+            test,
+            strategy=strategy,
+            executions=executions,
+            seconds=seconds,
+            preemptions=preemptions,
+            delays=delays,
+            timeouts=timeouts,
+            seed=seed,
+            delivery=delivery,
+            progress=progress,
+            target=name,
+            source=source,
+        )
     loom = Loom(test, source=source, instrument=packages, timeouts=timeouts, seed=seed, skip_private=True)
     settings = _settings(packages, timeouts, seed)
     with loom:
-        found = Exploration(loom, make, name, settings, executions, seconds, progress, strategy).run()
+        found = ScheduleSearch(loom, make, name, settings, executions, seconds, progress, strategy).run()
         if granularity == "accesses" and not found.findings:
-            from treadle.doors.explore import messages as explore_messages
-
-            found.findings = explore_messages.shared_by_actors(loom, source if source is not None else test)
+            found.findings = messages.shared_by_actors(loom, source if source is not None else test)
             if found.findings:
                 found.verdict, found.exhaustive = Verdict.FAILED, False
                 found.reason = "actors share an object"

@@ -14,9 +14,9 @@ from types import FunctionType
 from typing import Any
 
 from treadle.core.errors import UsageError
-from treadle.core.result import Finding, Verdict
-from treadle.doors.explore.campaign import Exploration
-from treadle.doors.schedule.confirm import Confirmation
+from treadle.core.result import Finding, Result, Verdict
+from treadle.doors.explore.campaign import ScheduleSearch
+from treadle.doors.explore.confirm import Confirmation
 from treadle.messages.execution import MessageExecution
 from treadle.messages.follow import FollowSchedule
 from treadle.messages.isolation import shared_objects
@@ -103,7 +103,7 @@ def check_messages(
     progress: Any,
     target: str,
     source: Any,
-) -> Any:
+) -> Result:
     """`treadle.check` at message granularity."""
     if delivery not in ("promised", "causal"):
         raise UsageError(f"delivery must be 'promised' or 'causal', not '{delivery}'")
@@ -156,7 +156,7 @@ def loom_for(settings: dict[str, Any], test: Callable[[], Any], source: Any) -> 
     )
 
 
-class _Messages(Exploration):
+class _Messages(ScheduleSearch):
     """A search over orders of messages."""
 
     def _confirm(self, finding: Finding, run: Any) -> Finding:

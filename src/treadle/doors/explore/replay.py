@@ -18,7 +18,6 @@ from treadle.doors.explore.campaign import complete
 from treadle.doors.explore.messages import loom_for
 from treadle.search.replay import FollowTrail
 from treadle.threads.loom import Loom
-from treadle.threads.outcome import judge
 
 
 def replay_trail(trail: Trail, run_test: Callable[[Trail], Result]) -> Result:
@@ -36,7 +35,7 @@ def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None) -
         follow = FollowTrail(trail.only(StrandRuns))
         follow.begin()
         run = loom.run(follow, detail=True)
-        findings = judge(run)
+        findings = loom.judge(run)
         mismatch = follow.mismatch or ("" if findings else follow.left_over())
         if mismatch:
             raise UsageError(

@@ -20,7 +20,7 @@ from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Finding, Verdict
 from treadle.doors.explore.campaign import same_failure
 from treadle.doors.explore.check import target_of
-from treadle.doors.schedule.confirm import Confirmation, settings_of
+from treadle.doors.explore.confirm import Confirmation, settings_of
 from treadle.messages.algorithms import Generation, generate_schedules, generate_triples
 from treadle.messages.criteria import CRITERIA, PCETR, PETR, PMR, PR, Goals
 from treadle.messages.execution import MessageExecution

@@ -134,7 +134,7 @@ def addresses(objects: Iterable[object]) -> bytes:
 # -- names ------------------------------------------------------------------------------------------------
 
 
-class ModuleNames(Record):
+class ModuleRecord(Record):
     """The globals of a module. Changed name by name: the module may be in use while it is put back."""
 
     __slots__ = ("module",)

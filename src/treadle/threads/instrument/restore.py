@@ -28,7 +28,7 @@ from treadle.threads.instrument.records import (
     Cell,
     ClassAttributes,
     FunctionRecord,
-    ModuleNames,
+    ModuleRecord,
     Numbers,
     Record,
     Records,
@@ -70,7 +70,7 @@ class Snapshot:
         pending: list[object] = []
         for module in new:
             self._seen[id(module)] = module
-            self._record(ModuleNames(module), pending)
+            self._record(ModuleRecord(module), pending)
         while pending:
             self._look_into(pending.pop(), pending)
         self._records.learn()

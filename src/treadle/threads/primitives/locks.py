@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import _thread
 import sys
+import threading
 from typing import Any
 from weakref import ref
 
@@ -346,8 +347,6 @@ class InnerLock(Lock):
 
     def _inner(self) -> Any:
         if self._condition is None:
-            import threading
-
             self._condition = threading.Condition(self)  # type: ignore[arg-type]
         return self._condition
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from treadle.core.operation import GET, LOOK, PUT, SIGNAL, TRY, WAIT
 from treadle.threads.names import publish
-from treadle.threads.primitives.inside import ADOPTED, here, name_made_outside, put_back
+from treadle.threads.primitives.inside import ADOPTED, at_end, here, name_made_outside, put_back
 from treadle.threads.primitives.locks import InnerLock, StandsFor, would_block
 from treadle.threads.strands import STATE, Strand, SyncObject
 
@@ -140,8 +140,6 @@ def init(self: Any, maxsize: int = 0) -> None:
 
 def _bring_in(self: Any, strand: Strand) -> QueueGuard:
     """A queue that was made outside: a guard for this execution, and its contents back at the end."""
-    from treadle.threads.primitives.inside import at_end
-
     put_back(self, "mutex", *CONDITIONS, "unfinished_tasks", "is_shutdown", "queue", "maxsize")
     items = getattr(self, "queue", None)
     if isinstance(items, (deque, list)):
