@@ -6,6 +6,7 @@ What is not clean yet is listed here with its number. A number may only go down:
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -118,3 +119,11 @@ def test_a_class_name_means_one_thing() -> None:
 @pytest.mark.parametrize("name", sorted(EMPTY_NAMES))
 def test_a_class_name_says_what_it_is(name: str) -> None:
     assert set(classes().get(name, [])) <= WITH_EMPTY_NAMES
+
+
+def test_the_files_that_the_internals_name_are_there() -> None:
+    page = ROOT.parents[1] / "docs" / "internals.md"
+    named = re.findall(r"`([a-z_]+(?:/[a-z_]+)*/?[a-z_]*\.py)`", page.read_text(encoding="utf-8"))
+    assert len(named) > 20
+    outside = {"setup.py", "tests/test_house.py"}
+    assert [name for name in named if name not in outside and not (ROOT / name).is_file()] == []
