@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
+
 from treadle.abs.language import syntax as S
 from treadle.abs.language import types as T
 from treadle.abs.language.check_exp import ExpChecker, VariableScope
 from treadle.abs.language.declare import Declared
-from treadle.abs.language.errors import AbsError
-from treadle.abs.language.model import AbsFunction, Class, Program
+from treadle.abs.language.errors import AbsError, together
+from treadle.abs.language.model import AbsFunction, AbsMethod, Class, Program
 from treadle.abs.language.names import resolve
 from treadle.abs.language.types import AnyType, Meta, settled
 
 _EFFECTS = (S.NewObject, S.Send, S.SyncCall, S.AwaitCall, S.GetFuture)
 
 
+# More errors than this are rarely worth reading at once.
+_MOST_ERRORS = 20
+
+
 def check(declared: Declared) -> Program:
-    """Check all bodies of the program."""
+    """Check all bodies of the program; the errors of all of them are told together."""
+    errors: list[AbsError] = []
+
+    def attempt(body: Callable[[], None]) -> None:
+        try:
+            body()
+        except AbsError as error:
+            errors.append(error)
+
     program = declared.program
     for function in program.functions:
         if function.decl is not None and function.decl.body is not None:
-            _function(function, declared)
+            attempt(partial(_function, function, declared))
     for cls in program.classes:
-        _class(cls, declared)
+        for body in _class(cls, declared):
+            attempt(body)
     if program.main is not None:
         checker = StatementChecker(ExpChecker(declared.names[program.main_module], [], {}), None)
-        checker.block(program.main, VariableScope(None, None))
+        attempt(partial(checker.block, program.main, VariableScope(None, None)))
+    if errors:
+        raise together(errors, _MOST_ERRORS)
     return program
 
 
@@ -39,22 +57,30 @@ def _function(function: AbsFunction, declared: Declared) -> None:
     checker.check(function.decl.body, scope, function.result)
 
 
-def _class(cls: Class, declared: Declared) -> None:
+def _class(cls: Class, declared: Declared) -> Iterator[Callable[[], None]]:
+    """What there is to check in a class, part by part."""
     names = declared.names[cls.module]
-    for (_, type_), value in zip(cls.fields, cls.initial, strict=True):
-        if value is not None:
-            if not isinstance(value, S.NewObject):
-                _pure(value, "a field's initial value")
-            ExpChecker(names, [], {}).check(value, VariableScope(None, cls), type_)
-    if cls.init is not None:
-        StatementChecker(ExpChecker(names, [], {}), None).block(cls.init, VariableScope(None, cls))
-    for method in cls.own.values():
+
+    def initial(type_: AnyType, value: S.Exp) -> None:
+        if not isinstance(value, S.NewObject):
+            _pure(value, "a field's initial value")
+        ExpChecker(names, [], {}).check(value, VariableScope(None, cls), type_)
+
+    def body(method: AbsMethod) -> None:
         scope = VariableScope(None, cls)
         scope.own.update(method.params)
-        checker = StatementChecker(ExpChecker(names, [], {}), method.result)
-        checker.block(method.body or [], scope)
+        StatementChecker(ExpChecker(names, [], {}), method.result).block(method.body or [], scope)
         if settled(method.result) != T.UNIT and not _returns(method.body or []):
             raise AbsError(f"method '{method.name}' may end without returning {method.result}", method.at)
+
+    for (_, type_), value in zip(cls.fields, cls.initial, strict=True):
+        if value is not None:
+            yield partial(initial, type_, value)
+    plain = StatementChecker(ExpChecker(names, [], {}), None)
+    yield partial(plain.block, cls.init or [], VariableScope(None, cls))
+    yield partial(plain.branches, cls.recover, T.EXCEPTION, VariableScope(None, cls))
+    for method in cls.own.values():
+        yield partial(body, method)
 
 
 def _returns(body: list[S.Statement]) -> bool:
@@ -88,8 +114,12 @@ def _pure(exp: S.Exp, where: str) -> None:
 def children(exp: S.Exp) -> list[S.Exp]:
     """The expressions directly inside one."""
     match exp:
-        case S.Con(args=args) | S.FunctionCall(args=args) | S.PartialCall(args=args) | S.NewObject(args=args):
+        case S.Con(args=args) | S.FunctionCall(args=args) | S.NewObject(args=args):
             return list(args)
+        case S.PartialCall(args=args, functions=functions):
+            return [*args, *(f for f in functions if isinstance(f, S.Lambda))]
+        case S.Lambda(body=body):
+            return [body]
         case S.Unary(operand=operand):
             return [operand]
         case S.Binary(left=left, right=right):
@@ -134,8 +164,6 @@ class StatementChecker:
                 self._value(statement.value, scope, target)
             case S.ExpStatement(value=value):
                 self._value(value, scope, None)
-                if not isinstance(value, (*_EFFECTS, S.FunctionCall)):
-                    raise AbsError("this expression has no effect as a statement", statement.at)
             case S.ReturnStatement():
                 self._return(statement, scope)
             case S.Assert(condition=condition):
@@ -155,16 +183,16 @@ class StatementChecker:
                     self.statement(statement.otherwise, scope.inner())
             case S.AwaitStatement(guard=guard):
                 for claim in guard.claims:
-                    exps.check(claim, scope, T.future(Meta()))
+                    exps.future(claim, scope)
                 for condition in guard.conditions:
                     _pure(condition, "a guard")
                     exps.boolean(condition, scope)
             case S.Switch():
                 subject = exps.check(statement.subject, scope)
-                self._branches(statement.branches, subject, scope)
+                self.branches(statement.branches, subject, scope)
             case S.Try():
                 self.statement(statement.body, scope.inner())
-                self._branches(statement.catches, T.EXCEPTION, scope)
+                self.branches(statement.catches, T.EXCEPTION, scope)
                 if statement.finally_ is not None:
                     self.statement(statement.finally_, scope.inner())
 
@@ -175,7 +203,9 @@ class StatementChecker:
 
     def _hoistable(self, exp: S.Exp) -> None:
         """Effects may be nested only where they always happen, exactly once."""
-        if isinstance(exp, S.IfExp | S.Let | S.CaseExp) or (isinstance(exp, S.Binary) and exp.op in ("&&", "||")):
+        if isinstance(exp, S.IfExp | S.Let | S.CaseExp | S.Lambda) or (
+            isinstance(exp, S.Binary) and exp.op in ("&&", "||")
+        ):
             _pure(exp, "a conditional expression")
         for child in children(exp):
             self._hoistable(child)
@@ -209,7 +239,7 @@ class StatementChecker:
             inner.own[statement.index] = T.INT
         self.statement(statement.body, inner)
 
-    def _branches(self, branches: list[S.StatementBranch], subject: AnyType, scope: VariableScope) -> None:
+    def branches(self, branches: list[S.StatementBranch], subject: AnyType, scope: VariableScope) -> None:
         for branch in branches:
             inner = scope.inner()
             self.exps.pattern(branch.pattern, subject, inner)

@@ -12,12 +12,11 @@ from treadle.abs.language import syntax as S
 from treadle.abs.language import types as T
 from treadle.abs.language.errors import AbsError, AbsPlace, AbsUnsupported
 from treadle.abs.language.model import AbsFunction, AbsMethod, Class, Constructor, Data, Interface
-from treadle.abs.language.names import PARTIAL, ModuleNames, did_you_mean, resolve
+from treadle.abs.language.names import PARTIAL, STDLIB, ModuleNames, did_you_mean, resolve
 from treadle.abs.language.types import AnyType, Meta, Type, fits, pruned, substituted
 
 _TIMED = {"now", "duration", "deadline", "durationValue", "timeDifference", "timeValue", "lowlevelDeadline", "thisDC"}
 _ARITHMETIC = {"+", "-", "*", "/", "%"}
-_ORDER = {"<", ">", "<=", ">="}
 
 
 class VariableScope:
@@ -71,6 +70,14 @@ class ExpChecker:
                 return T.INT
             self._fail(f"a value of type {T.settled(found)} where {T.settled(expected)} is needed", exp.at)
         return found
+
+    def future(self, exp: S.Exp, scope: VariableScope) -> AnyType:
+        """What a future brings; of a Destiny nobody knows."""
+        found = self.check(exp, scope)
+        result: AnyType = Meta()
+        if pruned(found) != T.DESTINY and not fits(found, T.future(result)):
+            self._fail(f"a value of type {T.settled(found)} where {T.future(result)} is needed", exp.at)
+        return result
 
     def boolean(self, exp: S.Exp, scope: VariableScope) -> None:
         self.check(exp, scope, T.BOOL)
@@ -135,9 +142,9 @@ class ExpChecker:
             case S.SyncCall() | S.AwaitCall():
                 return self._method(exp, scope).result
             case S.GetFuture():
-                result: AnyType = Meta()
-                self.check(exp.future, scope, T.future(result))
-                return result
+                return self.future(exp.future, scope)
+            case S.Lambda():
+                self._fail("an anonymous function is given to a partial function: map((Int x) => x + 1)(list)", exp.at)
         raise AssertionError(exp)
 
     def _var(self, exp: S.Var, scope: VariableScope) -> AnyType:
@@ -167,7 +174,7 @@ class ExpChecker:
     def _con(self, exp: S.Con, scope: VariableScope, expected: AnyType | None) -> AnyType:
         con = self.names.constructors.get(exp.name)
         if con is None:
-            if isinstance(self.names.types.get(exp.name), Class):
+            if exp.name in self.names.classes:
                 self._fail(f"'{exp.name}' is a class; create an object with: new {exp.name}(...)", exp.at)
             hint = did_you_mean(exp.name, self.names.constructors)
             self._fail(f"there is no constructor '{exp.name}'{hint}", exp.at)
@@ -185,7 +192,7 @@ class ExpChecker:
         partial = self.names.functions.get(exp.name + PARTIAL)
         if partial is not None and exp.name not in self.names.functions:
             self._fail(f"'{exp.name}' takes functions first: {exp.name}({', '.join(partial.functions)})(...)", exp.at)
-        function = self._function(exp.name, exp.at)
+        function = self._older(self._function(exp.name, exp.at), expected)
         exp.function = function
         meaning: dict[str, AnyType] = {p: Meta() for p in function.type_params}
         result = substituted(function.result, meaning)
@@ -203,6 +210,14 @@ class ExpChecker:
             raise AbsUnsupported(f"'{name}' (Timed ABS) is not supported by Treadle", at)
         self._fail(f"there is no function '{name}'{did_you_mean(name, self.names.functions)}", at)
 
+    def _older(self, function: AbsFunction, expected: AnyType | None) -> AbsFunction:
+        """In older models `lookup` gives the value itself, as `lookupUnsafe` does now."""
+        wanted = pruned(expected) if expected is not None else None
+        if function.name == "lookup" and function.module == STDLIB and isinstance(wanted, Type):
+            if wanted.kind != "parameter" and wanted.name != f"{STDLIB}.Maybe":
+                return self.names.functions["lookupUnsafe"]
+        return function
+
     def _call_of_parameter(self, exp: S.FunctionCall, scope: VariableScope) -> AnyType:
         """A call of a function parameter: its type is known only where the partial function is used."""
         for arg in exp.args:
@@ -217,9 +232,14 @@ class ExpChecker:
             self._fail(f"'{exp.name}' takes {len(function.functions)} functions, not {len(exp.functions)}", exp.at)
         exp.given.clear()
         for given in exp.functions:
-            if not isinstance(given, S.Var):
-                self._fail("a function name is needed here", given.at)
-            exp.given.append(given.name if given.name in self.function_params else self._function(given.name, given.at))
+            if isinstance(given, S.Lambda):
+                self._lambda(given, scope)
+                exp.given.append(given)
+            elif isinstance(given, S.Var):
+                is_param = given.name in self.function_params
+                exp.given.append(given.name if is_param else self._function(given.name, given.at))
+            else:
+                self._fail("the name of a function is needed here, or an anonymous one: (Int x) => x + 1", given.at)
         meaning: dict[str, AnyType] = {p: Meta() for p in function.type_params}
         result = substituted(function.result, meaning)
         if expected is not None:
@@ -233,6 +253,12 @@ class ExpChecker:
             self._fail(f"{what} takes {len(params)} argument{'s' * (len(params) != 1)}, not {len(args)}", at)
         for arg, param in zip(args, params, strict=True):
             self.check(arg, scope, param)
+
+    def _lambda(self, exp: S.Lambda, scope: VariableScope) -> None:
+        inner = scope.inner()
+        exp.resolved = [resolve(p.type, self.names, self.type_params) for p in exp.params]
+        inner.own.update(zip((p.name for p in exp.params), exp.resolved, strict=True))
+        self.check(exp.body, inner)
 
     def _number(self, exp: S.Exp, scope: VariableScope, expected: AnyType | None) -> AnyType:
         return self._as_number(self.check(exp, scope, expected if expected == T.INT else None), exp.at)
@@ -258,14 +284,7 @@ class ExpChecker:
         right = self.check(exp.right, scope)
         if not (fits(left, right) or fits(right, left) or self._both_objects(left, right)):
             self._fail(f"{T.settled(left)} and {T.settled(right)} cannot be compared", exp.at)
-        if exp.op in _ORDER and not self._ordered(left):
-            self._fail(f"values of type {T.settled(left)} have no order", exp.at)
         return T.BOOL
-
-    @staticmethod
-    def _ordered(type_: AnyType) -> bool:
-        known = pruned(type_)
-        return isinstance(known, Meta) or known.kind == "parameter" or known in (*T.NUMBERS, T.STRING)
 
     @staticmethod
     def _both_objects(left: AnyType, right: AnyType) -> bool:
@@ -283,8 +302,6 @@ class ExpChecker:
         if exp.op == "/":
             both_int = left == right == T.INT
             return T.INT if both_int and expected == T.INT else T.RAT
-        if exp.op == "%" and (left != T.INT or right != T.INT):
-            self._fail("'%' needs two integers", exp.at)
         return max((left, right), key=lambda t: T.NUMBERS.index(t) if t in T.NUMBERS else 0)
 
     def _join(self, exps: list[S.Exp], scopes: list[VariableScope], expected: AnyType | None) -> AnyType:
@@ -340,12 +357,15 @@ class ExpChecker:
             self.pattern(arg, substituted(param, meaning), scope)
 
     def _pattern_fits(self, found: AnyType, subject: AnyType, pattern: S.Pattern) -> None:
+        known = pruned(subject)
+        if isinstance(known, Type) and known.kind == "parameter":
+            return  # an older model may ask what a type parameter turned out to be
         if not (fits(found, subject) or fits(subject, found)):
             self._fail(f"a pattern of type {T.settled(found)} for a value of type {T.settled(subject)}", pattern.at)
 
     def _as(self, exp: S.As, scope: VariableScope) -> AnyType:
         self.check(exp.value, scope)
-        target = self.names.types.get(exp.interface)
+        target = self.names.type_named(exp.interface)
         if not isinstance(target, Interface | Class):
             self._fail(f"'{exp.interface}' is no interface", exp.at)
         exp.target = target
@@ -354,12 +374,12 @@ class ExpChecker:
     # ---- expressions with an effect
 
     def _new(self, exp: S.NewObject, scope: VariableScope) -> AnyType:
-        cls = self.names.types.get(exp.name)
-        if not isinstance(cls, Class):
-            known = [n for n, t in self.names.types.items() if isinstance(t, Class)]
-            what = "an interface, not a class" if isinstance(cls, Interface) else "no class"
-            what = "a data type, not a class" if isinstance(cls, Data) else what
-            self._fail(f"'{exp.name}' is {what}{did_you_mean(exp.name, known)}", exp.at)
+        cls = self.names.classes.get(exp.name)
+        if cls is None:
+            other = self.names.types.get(exp.name)
+            what = "an interface, not a class" if isinstance(other, Interface) else "no class"
+            what = "a data type, not a class" if isinstance(other, Data) else what
+            self._fail(f"'{exp.name}' is {what}{did_you_mean(exp.name, self.names.classes)}", exp.at)
         exp.cls = cls
         self._args(f"class {cls.name}", exp.args, [t for _, t in cls.fields[: cls.params]], scope, exp.at)
         return cls.type

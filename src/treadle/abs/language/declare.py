@@ -34,9 +34,7 @@ class Declared:
             self.names[module.name] = ModuleNames(module.name)
         for module in modules:
             self._introduce(module)
-        exported = {m.name: exported_names(m, self.names[m.name]) for m in modules}
-        for module in modules:
-            resolve_imports(module, self.names[module.name], self.names, exported)
+        self._imports(modules)
         for module in modules:
             self._synonyms(module)
         for module in modules:
@@ -49,6 +47,19 @@ class Declared:
         for module in modules:
             if module.main is not None:
                 self.program.main, self.program.main_module = module.main, module.name
+
+    def _imports(self, modules: list[S.Module]) -> None:
+        declared = {name: names.copy() for name, names in self.names.items()}
+        exported = {m.name: ModuleNames(m.name) for m in modules}
+        before = -1
+        while True:
+            exported = {m.name: exported_names(m, declared[m.name], self.names[m.name], exported) for m in modules}
+            known = sum(n.size() for n in (*exported.values(), *self.names.values()))
+            for module in modules:
+                resolve_imports(module, self.names[module.name], self.names, exported, last=known == before)
+            if known == before:
+                return
+            before = known
 
     def _introduce(self, module: S.Module) -> None:
         names = self.names[module.name]
@@ -167,7 +178,7 @@ class Declared:
         found = names.types.get(name)
         if isinstance(found, Interface):
             return found
-        what = "a class, not an interface" if isinstance(found, Class) else "no interface"
+        what = "a class, not an interface" if name in names.classes else "no interface"
         known = [n for n, t in names.types.items() if isinstance(t, Interface)]
         raise AbsError(f"'{name}' is {what}{did_you_mean(name, known)}", decl.at)
 
@@ -180,6 +191,7 @@ class Declared:
             entity.implements = [self._interface(name, names, decl) for name in decl.implements]
             entity.params = len(decl.params)
             entity.init = decl.init
+            entity.recover = decl.recover
             items: list[S.Param | S.FieldDecl] = [*decl.params, *decl.fields]
             for item in items:
                 if item.name in entity.field_names():

@@ -48,6 +48,25 @@ class AbsError(UsageError):
         self.place = place
 
 
+class SeveralAbsErrors(AbsError):
+    """More than one mistake, each with its place; `errors` has them all."""
+
+    def __init__(self, errors: list[AbsError], most: int) -> None:
+        first = errors[0]
+        super().__init__(first.sentence, first.place)
+        left = f"\n... and {len(errors) - most} more errors" if len(errors) > most else ""
+        self.args = ("\n".join(str(error) for error in errors[:most]) + left,)
+        self.errors = errors
+
+
+def together(errors: list[AbsError], most: int) -> AbsError:
+    """One error for all: itself when it is the only one, or when the model cannot be executed anyway."""
+    refused = [error for error in errors if isinstance(error, AbsUnsupported)]
+    if refused or len(errors) == 1:
+        return (refused or errors)[0]
+    return SeveralAbsErrors(errors, most)
+
+
 class AbsUnsupported(AbsError, Unsupported):
     """Correct ABS that Treadle does not execute: Timed ABS, deltas, product lines and the like."""
 

@@ -95,6 +95,7 @@ class Class:
     fields: list[tuple[str, AnyType]] = field(default_factory=list)
     initial: list[S.Exp | None] = field(default_factory=list)  # one per field, None for parameters and bare fields
     init: list[S.Statement] | None = None
+    recover: list[S.StatementBranch] = field(default_factory=list)  # for exceptions that leave a method
     own: dict[str, AbsMethod] = field(default_factory=dict)
 
     def supertypes(self) -> list[Interface | Class]:

@@ -1,7 +1,8 @@
 """What a name means in a module: declarations, imports and exports, and the nearest name when there is none.
 
-Three kinds of names live side by side: types, constructors, functions. Each may be written with its module in front.
-Classes count as types too: the older dialect uses a class where the newer one wants an interface.
+Four kinds of names live side by side: types, classes, constructors, functions. Each may be written with its module in front.
+A class may have the name of an interface or data type; where it has not, it counts as a type too: the older dialect
+uses a class where the newer one wants an interface.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from treadle.abs.language import syntax as S
 from treadle.abs.language.errors import AbsError, AbsPlace, AbsUnsupported, unsupported
 from treadle.abs.language.model import AbsFunction, Class, Constructor, Data, Interface
-from treadle.abs.language.types import AnyType, Type
+from treadle.abs.language.types import EXCEPTION, AnyType, Type
 
 STDLIB = "ABS.StdLib"
 # Partial functions have names of their own: `map(f)(list)` and `map(pairs)` are two functions.
@@ -36,7 +37,8 @@ class ModuleNames:
     """The names of one module: own and imported, each under its short and its full spelling."""
 
     module: str
-    types: dict[str, Data | Interface | Class] = field(default_factory=dict)
+    types: dict[str, Data | Interface] = field(default_factory=dict)
+    classes: dict[str, Class] = field(default_factory=dict)
     constructors: dict[str, Constructor] = field(default_factory=dict)
     functions: dict[str, AbsFunction] = field(default_factory=dict)
 
@@ -50,10 +52,21 @@ class ModuleNames:
     def _table(self, entity: Entity) -> dict[str, Any]:
         if isinstance(entity, Constructor):
             return self.constructors
+        if isinstance(entity, Class):
+            return self.classes
         return self.functions if isinstance(entity, AbsFunction) else self.types
 
+    def type_named(self, name: str) -> Data | Interface | Class | None:
+        return self.types.get(name) or self.classes.get(name)
+
     def tables(self) -> list[dict[str, Any]]:
-        return [self.types, self.constructors, self.functions]
+        return [self.types, self.classes, self.constructors, self.functions]
+
+    def size(self) -> int:
+        return sum(len(table) for table in self.tables())
+
+    def copy(self) -> ModuleNames:
+        return ModuleNames(self.module, *(dict(table) for table in self.tables()))
 
     def bring(self, origin: ModuleNames, wanted: Iterable[str] | None, place: AbsPlace | None) -> None:
         """Import names of another module (None: all that it has)."""
@@ -76,19 +89,23 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def resolve_imports(
-    module: S.Module, own: ModuleNames, all_names: dict[str, ModuleNames], exported: dict[str, ModuleNames]
+    module: S.Module, own: ModuleNames, all_names: dict[str, ModuleNames], exported: dict[str, ModuleNames], last: bool
 ) -> None:
-    """Make the imports of a module visible in its names; the standard library always is."""
+    """Make the imports of a module visible in its names; the standard library always is.
+
+    Modules pass on what they import, so this is done until nothing is new; what is missing then is an error.
+    """
     for item in module.imports:
         if item.origin is not None:
             origin = _module(item.origin, item.at, all_names)
             visible = exported[origin.module]
-            own.bring(visible, None if item.names is None else [n.rpartition(".")[2] for n in item.names], item.at)
+            wanted = None if item.names is None else [n.rpartition(".")[2] for n in item.names]
+            own.bring(visible, wanted, item.at if last else None)
         else:
             for name in item.names or ():
                 module_name, _, short = name.rpartition(".")
                 origin = _module(module_name, item.at, all_names)
-                own.bring(exported[origin.module], [short], item.at)
+                own.bring(exported[origin.module], [short], item.at if last else None)
     if module.name != STDLIB and STDLIB in exported:
         own.bring(exported[STDLIB], None, None)
 
@@ -101,11 +118,17 @@ def _module(name: str, place: AbsPlace, known: dict[str, ModuleNames]) -> Module
     raise AbsError(f"there is no module '{name}'{did_you_mean(name, known)}", place)
 
 
-def exported_names(module: S.Module, own: ModuleNames) -> ModuleNames:
-    """What other modules may import."""
+def exported_names(
+    module: S.Module, declared: ModuleNames, own: ModuleNames, exported: dict[str, ModuleNames]
+) -> ModuleNames:
+    """What other modules may import: what is declared here, and what is passed on from another module."""
     out = ModuleNames(module.name)
     for item in module.exports:
-        out.bring(own, item.names, item.at)
+        if item.origin is not None:
+            if item.origin in exported:
+                out.bring(exported[item.origin], item.names, None)
+        else:
+            out.bring(declared if item.names is None else own, item.names, None)
     return out
 
 
@@ -116,11 +139,13 @@ def resolve(use: S.TypeUse, names: ModuleNames, parameters: Iterable[str] = ()) 
     """The type a written type stands for."""
     if use.name in parameters:
         return Type(use.name, (), "parameter")
-    found = names.types.get(use.name)
+    found = names.type_named(use.name)
     if found is None:
+        if use.name in names.constructors and names.constructors[use.name].data.name == EXCEPTION.name:
+            return EXCEPTION
         if use.name in ("Time", "Duration", "DC"):
             raise AbsUnsupported(f"type '{use.name}' (Timed ABS) is not supported by Treadle", use.at)
-        raise AbsError(f"there is no type '{use.name}'{did_you_mean(use.name, names.types)}", use.at)
+        raise AbsError(f"there is no type '{use.name}'{did_you_mean(use.name, [*names.types, *names.classes])}", use.at)
     args = tuple(resolve(a, names, parameters) for a in use.args)
     if isinstance(found, Data):
         if len(args) != len(found.type_params):

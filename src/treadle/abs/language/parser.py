@@ -31,7 +31,6 @@ NOT_EXECUTED = {
     "adds": "a delta or trait ('adds')",
     "modifies": "a delta ('modifies')",
     "removes": "a delta or trait ('removes')",
-    "recover": "a recovery block ('recover')",
     "die": "'die'",
     "movecogto": "'movecogto' (deployment)",
     "original": "a call of 'original' (delta)",
@@ -63,6 +62,15 @@ def parse_expression(text: str) -> S.Exp:
     except lark.exceptions.UnexpectedInput as problem:
         raise _syntax_error(source, problem) from None
     exp: S.Exp = _Builder(source).build(tree)
+    return exp
+
+
+def parse_inside(text: str, at: AbsPlace) -> S.Exp:
+    """An expression inside a string of this place."""
+    try:
+        exp: S.Exp = _Builder(AbsSource(at.source.name, text)).build(_parser().parse(text, start="exp"))
+    except lark.exceptions.UnexpectedInput:
+        raise AbsError(f"'${text}$' in this string is no expression", at) from None
     return exp
 
 
@@ -219,6 +227,7 @@ class _Builder:
     def _class_decl(self, at: AbsPlace, c: list[Any]) -> S.ClassDecl:
         name, params, implements, *items = c
         blocks = [i for i in items if isinstance(i, list)]
+        recover = [branch for i in items if isinstance(i, tuple) for branch in i]
         if len(blocks) > 1:
             raise AbsError(f"class {name} has more than one initialisation block", self._place(name))
         return S.ClassDecl(
@@ -228,12 +237,16 @@ class _Builder:
             [i for i in items if isinstance(i, S.FieldDecl)],
             blocks[0] if blocks else None,
             [i for i in items if isinstance(i, S.MethodDecl)],
+            recover,
             at=self._place(name),
         )
 
     def _field_decl(self, at: AbsPlace, c: list[Any]) -> S.FieldDecl:
         *_, type_, name, value = c
         return S.FieldDecl(type_, str(name), value, at=self._place(name))
+
+    def _recover(self, at: AbsPlace, c: list[Any]) -> tuple[S.StatementBranch, ...]:
+        return tuple(c)
 
     def _init_block(self, at: AbsPlace, c: list[Any]) -> list[S.Statement]:
         return c
@@ -416,6 +429,17 @@ class _Builder:
 
     def _string(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.Literal_(_text(c[0]), at=at)
+
+    def _template(self, at: AbsPlace, c: list[Any]) -> S.Exp:
+        """`text $expression$ text`: the parts joined by +."""
+        joined: S.Exp = S.Literal_("", at=at)
+        for number, part in enumerate(str(c[0])[1:-1].split("$")):
+            inside: S.Exp = S.Literal_(part, at=at) if number % 2 == 0 else parse_inside(part, at)
+            joined = S.Binary("+", joined, inside, at=at)
+        return joined
+
+    def _lambda(self, at: AbsPlace, c: list[Any]) -> S.Exp:
+        return S.Lambda(c[1], c[2], at=at)
 
     def _this(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.This(at=at)

@@ -92,6 +92,15 @@ class PartialCall(Exp):
 
 
 @dataclass(slots=True)
+class Lambda(Exp):
+    """An anonymous function, where a function is given to a partial function."""
+
+    params: list[Param]
+    body: Exp
+    resolved: list[Any] = field(default_factory=list, init=False)  # the parameters' types
+
+
+@dataclass(slots=True)
 class Unary(Exp):
     op: Literal["!", "-"]
     operand: Exp
@@ -395,6 +404,7 @@ class ClassDecl(SyntaxNode):
     fields: list[FieldDecl]
     init: list[Statement] | None
     methods: list[MethodDecl]
+    recover: list[StatementBranch]
 
 
 Declaration = DataDecl | TypeDecl | ExceptionDecl | FunctionDecl | InterfaceDecl | ClassDecl

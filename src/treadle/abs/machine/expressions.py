@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from treadle.abs.language import syntax as S
 from treadle.abs.language import types as T
+from treadle.abs.language.errors import AbsPlace, AbsSource
 from treadle.abs.language.model import AbsFunction, Class
 from treadle.abs.language.types import pruned
 from treadle.abs.machine import operators as O
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from treadle.abs.machine.machine import MacroStep
 
 _ARITHMETIC: dict[str, Callable[[Value, Value], Value]] = {"+": O.add, "-": O.subtract, "*": O.multiply}
+_ORDER = {"<", ">", "<=", ">="}
+_PLAINLY_ORDERED = (*T.NUMBERS, T.STRING)
 _BOOL = T.BOOL.name
 
 
@@ -50,45 +53,34 @@ class Slots:
         raise InternalError(f"variable {name} has no slot")
 
 
+FunctionValue = Callable[["MacroStep", list[Value]], Value]  # what a function parameter stands for
+
+
 class ExpCompiler:
     """Compiles the expressions of one program."""
 
     def __init__(self) -> None:
-        self._functions: dict[tuple[AbsFunction, tuple[Any, ...]], FunctionCode] = {}
+        self._functions: dict[AbsFunction, FunctionCode] = {}
 
-    def compile(
-        self,
-        exp: S.Exp,
-        slots: Slots,
-        cls: Class | None,
-        given: dict[str, tuple[AbsFunction, tuple[Any, ...]]] | None = None,
-    ) -> Exp:
-        return Compilation(self, slots, cls, given or {}).exp(exp)
-
-    def function(self, function: AbsFunction, given: tuple[Any, ...] = ()) -> FunctionCode:
-        """The code of a function, with its function parameters filled in."""
-        key = (function, given)
-        if key not in self._functions:
-            code = self._functions[key] = FunctionCode(function)
+    def function(self, function: AbsFunction) -> FunctionCode:
+        """The code of a function; behind its parameters stand the functions it is given."""
+        if function not in self._functions:
+            code = self._functions[function] = FunctionCode(function)
             assert function.decl is not None
             assert function.decl.body is not None
-            slots = Slots([name for name, _ in function.params])
-            names = dict(zip(function.functions, given, strict=True))
-            code.body = self.compile(function.decl.body, slots, None, names)
+            slots = Slots([*(name for name, _ in function.params), *function.functions])
+            code.body = Compilation(self, slots, None).exp(function.decl.body)
             code.slots = len(slots.names)
-        return self._functions[key]
+        return self._functions[function]
 
 
 class Compilation:
-    """Compiles the expressions and patterns of one body; `given` are the functions a partial function was given."""
+    """Compiles the expressions and patterns of one body."""
 
-    def __init__(
-        self, owner: ExpCompiler, slots: Slots, cls: Class | None, given: dict[str, tuple[AbsFunction, tuple[Any, ...]]]
-    ) -> None:
+    def __init__(self, owner: ExpCompiler, slots: Slots, cls: Class | None) -> None:
         self.owner = owner
         self.slots = slots
         self.fields = {name: i for i, name in enumerate(cls.field_names())} if cls is not None else {}
-        self.given = given
 
     def exp(self, exp: S.Exp) -> Exp:
         match exp:
@@ -108,8 +100,7 @@ class Compilation:
             case S.FunctionCall():
                 return self._call(exp)
             case S.PartialCall():
-                given = tuple(self.given[g] if isinstance(g, str) else (g, ()) for g in exp.given)
-                return self._apply(exp.function, given, exp.args)
+                return self._apply(exp.function, exp.args, [self._function_value(g) for g in exp.given])
             case S.Unary(op="!"):
                 operand = self.exp(exp.operand)
                 return lambda run, env: E.not_(operand(run, env))
@@ -144,38 +135,66 @@ class Compilation:
         return lambda run, env: (con, *[a(run, env) for a in args])
 
     def _call(self, exp: S.FunctionCall) -> Exp:
-        if exp.name in self.given:
-            function, given = self.given[exp.name]
-            return self._apply(function, given, exp.args)
-        return self._apply(exp.function, (), exp.args)
+        if exp.function is not None:
+            return self._apply(exp.function, exp.args)
+        slot = self.slots.find(exp.name)  # a function parameter
+        args = [self.exp(a) for a in exp.args]
+        return lambda run, env: env[slot](run, [a(run, env) for a in args])
 
-    def _apply(self, function: AbsFunction, given: tuple[Any, ...], arguments: list[S.Exp]) -> Exp:
+    def _apply(self, function: AbsFunction, arguments: list[S.Exp], functions: Sequence[Exp] = ()) -> Exp:
         args = [self.exp(a) for a in arguments]
         if function.selector is not None:
             return self._selector(function, args[0])
         if function.builtin:
             builtin = BUILTINS[function.name]
             return lambda run, env: builtin(run, *[a(run, env) for a in args])
-        code = self.owner.function(function, given)
-        key = code
+        code = self.owner.function(function)
+        if functions:
+            return lambda run, env: _called(
+                run, code, [a(run, env) for a in args], tuple([f(run, env) for f in functions])
+            )
+        return lambda run, env: _called(run, code, [a(run, env) for a in args])
 
-        def call(run: MacroStep, env: Env) -> Value:
-            inner = [a(run, env) for a in args]
-            inner.extend([None] * (code.slots - len(inner)))
-            depth = run.depth
-            level = depth[key] = depth.get(key, 0) + 1
-            limit = run.bounds.loop
-            if limit is None:
-                run.tick()
-            elif level > limit + 1:
-                raise BoundReached("loop")
-            try:
-                assert code.body is not None
-                return code.body(run, inner)
-            finally:
-                depth[key] -= 1
+    def _function_value(self, given: str | AbsFunction | S.Lambda) -> Exp:
+        """A function as it is given to a partial function: a parameter of this one, a declared one, an anonymous one."""
+        if isinstance(given, str):
+            slot = self.slots.find(given)
+            return lambda run, env: env[slot]
+        if isinstance(given, S.Lambda):
+            return self._lambda(given)
+        names = [f"${n}" for n in range(len(given.params))]
+        self.slots.enter()
+        places = [self.slots.add(name) for name in names]
+        at = given.decl.at if given.decl is not None else AbsPlace(AbsSource("", ""), 1, 1)
+        body = self._apply(given, [S.Var(name, at=at) for name in names])
+        self.slots.leave()
 
-        return call
+        def function(run: MacroStep, values: list[Value]) -> Value:
+            env: Env = [None] * (places[-1] + 1 if places else 0)
+            for place, value in zip(places, values, strict=True):
+                env[place] = value
+            return body(run, env)
+
+        return lambda run, env: function
+
+    def _lambda(self, exp: S.Lambda) -> Exp:
+        self.slots.enter()
+        places = [self.slots.add(p.name) for p in exp.params]
+        body = self.exp(exp.body)
+        self.slots.leave()
+
+        def closure(run: MacroStep, env: Env) -> FunctionValue:
+            seen = list(env)
+
+            def function(run: MacroStep, values: list[Value]) -> Value:
+                inner = seen.copy()
+                for place, value in zip(places, values, strict=True):
+                    inner[place] = value
+                return body(run, inner)
+
+            return function
+
+        return closure
 
     def _selector(self, function: AbsFunction, subject: Exp) -> Exp:
         assert function.selector is not None
@@ -203,6 +222,8 @@ class Compilation:
             return lambda run, env: O.equal(run, left(run, env), right(run, env))
         if op == "!=":
             return lambda run, env: E.not_(O.equal(run, left(run, env), right(run, env)))
+        if op in _ORDER and pruned(exp.left.type) not in _PLAINLY_ORDERED:
+            return self._order(op, left, right)
         if op == "<":
             return lambda run, env: O.less(left(run, env), right(run, env))
         if op == ">":
@@ -221,6 +242,15 @@ class Compilation:
             return lambda run, env: E.concat(to_string(run, left(run, env)), to_string(run, right(run, env)))
         operate = _ARITHMETIC[op]
         return lambda run, env: operate(left(run, env), right(run, env))
+
+    @staticmethod
+    def _order(op: str, left: Exp, right: Exp) -> Exp:
+        """Data, objects, and values whose type is a parameter."""
+        if op in (">", "<="):
+            before: Exp = lambda run, env: O.before(run, right(run, env), left(run, env))  # noqa: E731
+        else:
+            before = lambda run, env: O.before(run, left(run, env), right(run, env))  # noqa: E731
+        return before if op in ("<", ">") else lambda run, env: E.not_(before(run, env))
 
     def _if(self, exp: S.IfExp) -> Exp:
         condition, then, otherwise = self.exp(exp.condition), self.exp(exp.then), self.exp(exp.otherwise)
@@ -317,3 +347,24 @@ class Compilation:
             return found if fits else None
 
         return convert
+
+
+def _called(
+    run: MacroStep, code: FunctionCode, values: list[Value], functions: tuple[FunctionValue, ...] = ()
+) -> Value:
+    """A call of a declared function; criterion loop-k counts how deep it is inside itself."""
+    key = (code, functions) if functions else code
+    values.extend(functions)
+    values.extend([None] * (code.slots - len(values)))
+    depth = run.depth
+    level = depth[key] = depth.get(key, 0) + 1
+    limit = run.bounds.loop
+    if limit is None:
+        run.tick()
+    elif level > limit + 1:
+        raise BoundReached("loop")
+    try:
+        assert code.body is not None
+        return code.body(run, values)
+    finally:
+        depth[key] -= 1

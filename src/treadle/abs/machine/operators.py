@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from treadle.abs.machine.values import ObjectRef, Unknown, Value
+from treadle.abs.machine.values import Fut, ObjectRef, Unknown, Value
 from treadle.symbolic.expr import terms as E
 from treadle.symbolic.expr.terms import Expr
 
@@ -106,6 +106,10 @@ def quotient(run: MacroStep, left: Value, right: Value) -> Value:
 def remainder(run: MacroStep, left: Value, right: Value) -> Value:
     """The sign follows the left side."""
     _not_zero(run, right)
+    if is_real(left) or is_real(right):
+        quotient_ = E.rdiv(real(left), real(right))
+        whole = E.floor(quotient_) if run.truth(E.ge(quotient_, Fraction(0))) else E.neg(E.floor(E.rneg(quotient_)))
+        return E.rsub(real(left), E.rmul(real(whole), real(right)))
     if type(left) is int and type(right) is int:
         return abs(left) % abs(right) * (1 if left >= 0 else -1)
     rest = E.mod(_magnitude(run, left), _magnitude(run, right))
@@ -161,15 +165,74 @@ def equal(run: MacroStep, left: Value, right: Value) -> Value:
     return bool(left == right)
 
 
+def before(run: MacroStep, left: Value, right: Value) -> Value:
+    """The order on any two values of a type: numbers, strings; data by the constructors' names, then by arguments;
+    null before all objects, objects and futures as they were made."""
+    if type(left) is int and type(right) is int:
+        return left < right
+    if type(left) is Unknown or type(right) is Unknown:
+        unknowns = run.machine.unknowns
+        kind = (left if type(left) is Unknown else right).type.kind
+        known = unknowns.decided if kind == "object" else unknowns.built
+        left, right = known(run, left), known(run, right)
+    if type(left) is tuple and type(right) is tuple:
+        return _data_before(run, left, right)
+    if isinstance(left, _MADE) or isinstance(right, _MADE):
+        return left is not right and _age(left) < _age(right)
+    if isinstance(left, bool) or isinstance(right, bool):
+        return run.truth(right) and not run.truth(left)  # False before True
+    return less(left, right)
+
+
+_MADE = (ObjectRef, Unknown, Fut, type(None))
+
+
+def _age(value: Value) -> tuple[int, str | int]:
+    if value is None:
+        return (0, 0)
+    return (1, value.name) if isinstance(value, Unknown) else (2, value.key)
+
+
+def _data_before(run: MacroStep, left: tuple[Value, ...], right: tuple[Value, ...]) -> bool:
+    if left[0] is not right[0]:
+        return bool(left[0].name < right[0].name)
+    for a, b in zip(left[1:], right[1:], strict=True):
+        if not run.truth(equal(run, a, b)):
+            return run.truth(before(run, a, b))
+    return False
+
+
 @_once
 def _same(left: Value, right: Value) -> Value:
     left, right, _ = _aligned(left, right)
     return E.eq(left, right)
 
 
+_COLLECTIONS = ("ABS.StdLib.Set", "ABS.StdLib.Map")
+
+
+def _equal_collections(run: MacroStep, left: Value, right: Value) -> bool:
+    """Sets and maps are equal whatever the order in which they were filled."""
+    mine, theirs = _elements(run, left), _elements(run, right)
+    if len(mine) != len(theirs):
+        return False
+    return all(any(run.truth(equal(run, a, b)) for b in theirs) for a in mine)
+
+
+def _elements(run: MacroStep, value: Value) -> list[Value]:
+    found: list[Value] = []
+    value = run.machine.unknowns.built(run, value)
+    while len(value) > 1:
+        found.append(value[1])
+        value = run.machine.unknowns.built(run, value[2])
+    return found
+
+
 def _equal_data(run: MacroStep, left: tuple[Value, ...], right: tuple[Value, ...]) -> Value:
     if left[0] is not right[0]:
         return False
+    if left[0].data.name in _COLLECTIONS:
+        return _equal_collections(run, left, right)
     result: Value = True
     for a, b in zip(left[1:], right[1:], strict=True):
         same = equal(run, a, b)

@@ -7,7 +7,7 @@ call becomes an asynchronous one, a wait that gives the actor away if the receiv
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,7 @@ def compile_program(program: Program) -> Image:
         for method in cls.own.values():
             code = Code(method.name, cls, method.params)
             image.methods[cls, method.name] = code
-            _BodyCompiler(code, exps, points).body(method.body or [])
+            _BodyCompiler(code, exps, points).body(method.body or [], cls.recover)
         image.creation[cls] = code = Code("new", cls, [])
         _BodyCompiler(code, exps, points).creation(cls)
     image.main = code = Code("main", None, [])
@@ -70,16 +70,28 @@ class _BodyCompiler:
         self.code = code
         self.points = points
         self.slots = Slots(["this", *(name for name, _ in code.params)])
-        self.exps = Compilation(exps, self.slots, code.cls, {})
+        self.exps = Compilation(exps, self.slots, code.cls)
         self.field_index = {name: i for i, name in enumerate(code.cls.field_names())} if code.cls else {}
         self._finals: list[S.Statement] = []  # finally blocks around the current statement
         self._unhandled: set[int] = set()  # copies of finally blocks: not covered by their own try
 
     # ---- whole bodies
 
-    def body(self, statements: list[S.Statement]) -> None:
+    def body(self, statements: list[S.Statement], recover: Sequence[S.StatementBranch] = ()) -> None:
         self._block(statements)
         self._finish()
+        if recover:
+            self._recover(recover)
+
+    def _recover(self, branches: Sequence[S.StatementBranch]) -> None:
+        """What the class does about an exception that leaves a method, which then goes on to whoever waits for it."""
+        caught, end = self._temporary(), _Label()
+        self._handle(0, self._here, self._here, caught)
+        self._branches(branches, caught, end)
+        end.pc = self._here
+        at = branches[0].at
+        self._throw(lambda run, env: env[caught], CodeEffect(), at)
+        self.code.slots, self.code.names = len(self.slots.names), self.slots.names
 
     def creation(self, cls: Class) -> None:
         """Initial field values in order, then the initialisation block."""
@@ -164,6 +176,9 @@ class _BodyCompiler:
                     copy.con = exp.con
                 if isinstance(exp, S.FunctionCall) and isinstance(copy, S.FunctionCall):
                     copy.function = exp.function
+            case S.PartialCall(args=args):
+                copy = replace(exp, args=[self._pure(a) for a in args])
+                copy.function, copy.given = exp.function, exp.given
             case S.Unary():
                 copy = replace(exp, operand=self._pure(exp.operand))
             case S.Binary():
@@ -537,7 +552,7 @@ class _BodyCompiler:
         self._throw(lambda run, env: run.image.constant("PatternMatchFailException"), CodeEffect(), statement.at)
         end.pc = self._here
 
-    def _branches(self, branches: list[S.StatementBranch], subject: int, end: _Label) -> None:
+    def _branches(self, branches: Sequence[S.StatementBranch], subject: int, end: _Label) -> None:
         for branch in branches:
             self.slots.enter()
             matches = self.exps.pattern(branch.pattern)
