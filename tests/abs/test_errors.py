@@ -42,7 +42,6 @@ def error(text: str) -> AbsError:
         ("Int y = x.get;", 13, "a value of type Int where Fut<?> is needed"),
         ("await x;", 11, "a value of type Int where Bool is needed"),
         ("throw x;", 11, "a value of type Int where Exception is needed"),
-        ("x;", 5, "this expression has no effect as a statement"),
         ("Int y = C;", 13, "'C' is a class; create an object with: new C(...)"),
         ("Int y = x.n;", 15, "only fields of 'this' can be read"),
         ("Bool y = x < True;", 14, "Int and Bool cannot be compared"),
@@ -91,10 +90,7 @@ def test_in_declarations(text: str, line: int, sentence: str) -> None:
         ("module M;\nproduct P1(A);", "a product of a product line"),
         ("module M;\nroot R { group oneof { A } }", "a feature model"),
         ("module M;\ntrait T = { }", "a trait"),
-        ("module M;\n{ await duration(1, 2); }", "'duration' (Timed ABS)"),
-        ("module M;\n{ duration(1, 2); }", "'duration' (Timed ABS)"),
-        ("module M;\n{ Int x = timeValue(now()); }", "'timeValue' (Timed ABS)"),
-        ("module M;\n{ Duration d = deadline(); }", "type 'Duration' (Timed ABS)"),
+        ("module M;\n{ DC d = null; }", "a deployment component (type 'DC')"),
         ("module M;\nimport * from ABS.DC;\n{ skip; }", "deployment components (ABS.DC)"),
         ("module M;\nimport * from ABS.Scheduler;", "user-defined schedulers (ABS.Scheduler)"),
         ("module M;\nclass C { Unit m() { die NullPointerException; } }", "'die'"),
@@ -106,3 +102,14 @@ def test_what_is_not_executed_says_its_name(text: str, construct: str) -> None:
     assert found.sentence == f"{construct} is not supported by Treadle" or found.sentence.startswith(construct)
     assert "not supported" in found.sentence
     assert found.place.line == 2
+
+
+def test_all_errors_of_a_file_are_told_together() -> None:
+    with pytest.raises(AbsError) as caught:
+        loads("""module M;
+def Int f(Int x) = y;
+class C { Int m() { return z; } Unit n() { this!o(); } }
+{ Int a = True; }""")
+    told = str(caught.value)
+    assert [f"<text>:{line}:" in told for line in (2, 3, 4)] == [True] * 3
+    assert told.count("\n") == 11  # four errors of three lines

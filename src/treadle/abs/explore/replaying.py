@@ -103,6 +103,10 @@ class Replay:
 
     def runnable(self) -> list[ActorTask]:
         found = self.explorer.runnable(self.state)
+        later = None if found else self.explorer.at_next_delay(self.state)
+        if later is not None:
+            self.state = later
+            return self.runnable()
         return [task for tasks in found.values() for task in tasks]
 
     def name(self, task: ActorTask, picks: tuple[int, ...] = ()) -> TaskChosen:

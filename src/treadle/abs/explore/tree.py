@@ -85,7 +85,8 @@ class TreeExplorer:
     ) -> Iterator[tuple[State, Sleep, TreeNode | None] | TreeLeaf]:
         runnable = self.runnable(state)
         if not runnable:
-            yield from self._leaf(state, node)
+            later = self.at_next_delay(state)
+            yield from self._leaf(state, node) if later is None else self._expand(later, sleep, node)
             return
         chosen = self._chosen(state, runnable)
         for settled, tasks in self._settle_guards(state, chosen):
@@ -153,6 +154,17 @@ class TreeExplorer:
 
     # ---- who can run
 
+    @staticmethod
+    def at_next_delay(state: State) -> State | None:
+        """The same state at the time when the next delay ends; None if nobody waits for time."""
+        waiting = [t for queue in (*state.queues.values(), state.active.values()) for t in queue if t.waiting]
+        times = [t.env[t.waiting.until] for t in waiting if t.waiting and t.waiting.until is not None]
+        if not times:
+            return None
+        later = state.copy()
+        later.clock = min(times)
+        return later
+
     def runnable(self, state: State) -> dict[ObjectRef, list[ActorTask]]:
         """The tasks that can run, or may be able to, by actor in order of creation."""
         found: dict[ObjectRef, list[ActorTask]] = {}
@@ -169,6 +181,8 @@ class TreeExplorer:
 
     def _claims_filled(self, state: State, task: ActorTask) -> bool:
         assert task.waiting is not None
+        if task.waiting.until is not None and task.env[task.waiting.until] > state.clock:
+            return False
         slots = task.waiting.claim_slots
         if slots is not None:
             return all(task.env[s] in state.futures or task.env[s] is None for s in slots)

@@ -187,6 +187,8 @@ class StatementChecker:
                 for condition in guard.conditions:
                     _pure(condition, "a guard")
                     exps.boolean(condition, scope)
+            case S.Delay(least=least):
+                exps.check(least, scope, T.RAT)
             case S.Switch():
                 subject = exps.check(statement.subject, scope)
                 self.branches(statement.branches, subject, scope)
@@ -203,9 +205,8 @@ class StatementChecker:
 
     def _hoistable(self, exp: S.Exp) -> None:
         """Effects may be nested only where they always happen, exactly once."""
-        if isinstance(exp, S.IfExp | S.Let | S.CaseExp | S.Lambda) or (
-            isinstance(exp, S.Binary) and exp.op in ("&&", "||")
-        ):
+        lazy = isinstance(exp, S.Binary) and exp.op in ("&&", "||")
+        if lazy or isinstance(exp, S.IfExp | S.Let | S.CaseExp | S.Lambda):
             _pure(exp, "a conditional expression")
         for child in children(exp):
             self._hoistable(child)

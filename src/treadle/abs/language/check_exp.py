@@ -15,7 +15,7 @@ from treadle.abs.language.model import AbsFunction, AbsMethod, Class, Constructo
 from treadle.abs.language.names import PARTIAL, STDLIB, ModuleNames, did_you_mean, resolve
 from treadle.abs.language.types import AnyType, Meta, Type, fits, pruned, substituted
 
-_TIMED = {"now", "duration", "deadline", "durationValue", "timeDifference", "timeValue", "lowlevelDeadline", "thisDC"}
+_TIMED = {"duration", "lowlevelDeadline", "thisDC"}
 _ARITHMETIC = {"+", "-", "*", "/", "%"}
 
 
@@ -99,7 +99,7 @@ class ExpChecker:
             case S.Literal_(value=int()):
                 return T.INT
             case S.Literal_():
-                return T.RAT
+                return T.FLOAT
             case S.Null():
                 return T.NULL
             case S.This():
@@ -156,6 +156,9 @@ class ExpChecker:
         if field is not None:
             exp.kind = "field"
             return field
+        if exp.name == "destiny":
+            exp.kind = "destiny"
+            return T.DESTINY
         if exp.name in self.names.functions:
             self._fail(f"'{exp.name}' is a function; call it: {exp.name}(...)", exp.at)
         self._fail(f"there is no variable '{exp.name}'{did_you_mean(exp.name, scope.known())}", exp.at)
@@ -213,10 +216,10 @@ class ExpChecker:
     def _older(self, function: AbsFunction, expected: AnyType | None) -> AbsFunction:
         """In older models `lookup` gives the value itself, as `lookupUnsafe` does now."""
         wanted = pruned(expected) if expected is not None else None
-        if function.name == "lookup" and function.module == STDLIB and isinstance(wanted, Type):
-            if wanted.kind != "parameter" and wanted.name != f"{STDLIB}.Maybe":
-                return self.names.functions["lookupUnsafe"]
-        return function
+        is_lookup = function.name == "lookup" and function.module == STDLIB
+        if not is_lookup or not isinstance(wanted, Type) or wanted.name == f"{STDLIB}.Maybe":
+            return function
+        return self.names.functions["lookupUnsafe"]
 
     def _call_of_parameter(self, exp: S.FunctionCall, scope: VariableScope) -> AnyType:
         """A call of a function parameter: its type is known only where the partial function is used."""

@@ -42,6 +42,7 @@ class Declared:
         for module in modules:
             self._interfaces(module)
         self._no_circles()
+        self._objects()
         for module in modules:
             self._classes(module)
         for module in modules:
@@ -80,6 +81,7 @@ class Declared:
                 fields = [name for _, name in decl.constructor.params]
                 entity = Constructor(decl.name, root, len(root.constructors), [], fields)
                 root.constructors.append(entity)
+                self._selectors(decl.constructor, root, names)
             elif isinstance(decl, S.FunctionDecl):
                 unit = Type(f"{STDLIB}.Unit")
                 entity = AbsFunction(decl.name, module.name, decl, decl.type_params, decl.functions, [], unit)
@@ -174,6 +176,17 @@ class Declared:
                         seen.append(parent)
                         todo += parent.extends
 
+    def _objects(self) -> None:
+        """Every interface and class is an Object of the standard library."""
+        common = self.names[STDLIB].types.get("Object")
+        if not isinstance(common, Interface):  # a model that brings a standard library of its own
+            return
+        for entity in self.entities.values():
+            if isinstance(entity, Interface) and entity is not common and not entity.extends:
+                entity.extends.append(common)
+            elif isinstance(entity, Class):
+                entity.implements.append(common)
+
     def _interface(self, name: str, names: ModuleNames, decl: S.InterfaceDecl | S.ClassDecl) -> Interface:
         found = names.types.get(name)
         if isinstance(found, Interface):
@@ -188,7 +201,7 @@ class Declared:
             entity = self.entities[id(decl)]
             if not (isinstance(decl, S.ClassDecl) and isinstance(entity, Class)):
                 continue
-            entity.implements = [self._interface(name, names, decl) for name in decl.implements]
+            entity.implements[:0] = [self._interface(name, names, decl) for name in decl.implements]
             entity.params = len(decl.params)
             entity.init = decl.init
             entity.recover = decl.recover

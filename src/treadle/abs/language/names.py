@@ -1,8 +1,8 @@
 """What a name means in a module: declarations, imports and exports, and the nearest name when there is none.
 
-Four kinds of names live side by side: types, classes, constructors, functions. Each may be written with its module in front.
-A class may have the name of an interface or data type; where it has not, it counts as a type too: the older dialect
-uses a class where the newer one wants an interface.
+Four kinds of names live side by side: types, classes, constructors, functions. Each may be written with its module in
+front. A class may have the name of an interface or data type; where it has not, it counts as a type too: the older
+dialect uses a class where the newer one wants an interface.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from treadle.abs.language import syntax as S
-from treadle.abs.language.errors import AbsError, AbsPlace, AbsUnsupported, unsupported
+from treadle.abs.language.errors import AbsError, AbsPlace, unsupported
 from treadle.abs.language.model import AbsFunction, Class, Constructor, Data, Interface
 from treadle.abs.language.types import EXCEPTION, AnyType, Type
 
@@ -143,8 +143,8 @@ def resolve(use: S.TypeUse, names: ModuleNames, parameters: Iterable[str] = ()) 
     if found is None:
         if use.name in names.constructors and names.constructors[use.name].data.name == EXCEPTION.name:
             return EXCEPTION
-        if use.name in ("Time", "Duration", "DC"):
-            raise AbsUnsupported(f"type '{use.name}' (Timed ABS) is not supported by Treadle", use.at)
+        if use.name == "DC":
+            raise unsupported("a deployment component (type 'DC')", use.at)
         raise AbsError(f"there is no type '{use.name}'{did_you_mean(use.name, [*names.types, *names.classes])}", use.at)
     args = tuple(resolve(a, names, parameters) for a in use.args)
     if isinstance(found, Data):

@@ -6,8 +6,8 @@ the parts of ABS that are not executed here (deltas, product lines, Timed ABS) g
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from fractions import Fraction
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -293,6 +293,10 @@ class _Builder:
     def _exp_statement(self, at: AbsPlace, c: list[Any]) -> S.ExpStatement:
         return S.ExpStatement(c[0], at=at)
 
+    def _operation_statement(self, at: AbsPlace, c: list[Any]) -> S.ExpStatement:
+        """`1 / 0;`: a value nobody wants, that may still raise an exception."""
+        return S.ExpStatement(S.Binary(str(c[1]), c[0], c[2], at=at), at=at)
+
     def _skip(self, at: AbsPlace, c: list[Any]) -> S.Skip:
         return S.Skip(at=at)
 
@@ -318,22 +322,39 @@ class _Builder:
         return S.If(c[0], c[1], c[2], at=at)
 
     def _await(self, at: AbsPlace, c: list[Any]) -> S.Statement:
-        guard: S.AwaitGuard = c[0]
+        guard, delays = c[0]
+        if delays:  # a delay that is over stays over: what else the guard wants is looked at then
+            rest = [S.AwaitStatement(guard, at=at)] if guard.claims or guard.conditions else []
+            return S.StatementBlock([*(self._delay(at, args, releases=True) for args in delays), *rest], at=at)
         if not guard.claims and len(guard.conditions) == 1 and isinstance(guard.conditions[0], S.Send):
             send = guard.conditions[0]
             call = S.AwaitCall(send.receiver, send.method, send.args, at=at)
             return S.ExpStatement(call, at=at)
         return S.AwaitStatement(guard, at=at)
 
-    def _guard(self, at: AbsPlace, c: list[Any]) -> S.AwaitGuard:
+    def _duration(self, at: AbsPlace, c: list[Any]) -> S.Statement:
+        return self._delay(at, c[0], releases=False)
+
+    @staticmethod
+    def _delay(at: AbsPlace, args: list[S.Exp], releases: bool) -> S.Statement:
+        if len(args) not in (1, 2):
+            raise AbsError("a duration is one number, or the least and the most", at)
+        return S.Delay(args[0], releases, at=at)
+
+    def _guard(self, at: AbsPlace, c: list[Any]) -> tuple[S.AwaitGuard, list[list[S.Exp]]]:
+        """The guard, and the delays in it."""
         claims: list[S.Exp] = []
         conditions: list[S.Exp] = []
-        for is_claim, exp in c:
+        for is_claim, exp in (atom for atom in c if isinstance(atom, tuple)):
             while is_claim and isinstance(exp, S.Binary) and exp.op == "&&":
                 conditions.append(exp.left)  # `await b && f?` parses as `await (b && f)?`
                 exp = exp.right
             (claims if is_claim else conditions).append(exp)
-        return S.AwaitGuard(claims, conditions, at=at)
+        return S.AwaitGuard(claims, conditions, at=at), [atom for atom in c if isinstance(atom, list)]
+
+    def _delay_guard(self, at: AbsPlace, c: list[Any]) -> list[S.Exp]:
+        args: list[S.Exp] = c[0]
+        return args
 
     def _claim(self, at: AbsPlace, c: list[Any]) -> tuple[bool, S.Exp]:
         return True, c[0]
@@ -411,7 +432,7 @@ class _Builder:
 
     def _negate(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         operand = c[-1]
-        if isinstance(operand, S.Literal_) and isinstance(operand.value, int | Fraction):
+        if isinstance(operand, S.Literal_) and isinstance(operand.value, int | float):
             return S.Literal_(-operand.value, at=at)
         return S.Unary("-", operand, at=at)
 
@@ -425,7 +446,7 @@ class _Builder:
         return S.Literal_(int(c[0]), at=at)
 
     def _float(self, at: AbsPlace, c: list[Any]) -> S.Exp:
-        return S.Literal_(Fraction(str(c[0])), at=at)
+        return S.Literal_(float(c[0]), at=at)
 
     def _string(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         return S.Literal_(_text(c[0]), at=at)
@@ -433,8 +454,11 @@ class _Builder:
     def _template(self, at: AbsPlace, c: list[Any]) -> S.Exp:
         """`text $expression$ text`: the parts joined by +."""
         joined: S.Exp = S.Literal_("", at=at)
-        for number, part in enumerate(str(c[0])[1:-1].split("$")):
-            inside: S.Exp = S.Literal_(part, at=at) if number % 2 == 0 else parse_inside(part, at)
+        for number, part in enumerate(re.split(r"(?<!\\)\$", str(c[0])[1:-1])):
+            if number % 2 == 0:
+                inside: S.Exp = S.Literal_(_TEMPLATE_ESCAPE.sub(r"\1", part), at=at)
+            else:
+                inside = parse_inside(part, at)
             joined = S.Binary("+", joined, inside, at=at)
         return joined
 
@@ -497,6 +521,7 @@ class _Builder:
         return str(c[0])
 
 
+_TEMPLATE_ESCAPE = re.compile(r"\\([$`])")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 

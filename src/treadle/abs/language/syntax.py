@@ -7,7 +7,6 @@ type an expression has. Nothing after the checker looks a name up again.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, Literal
 
 from treadle.abs.language.errors import AbsPlace
@@ -43,7 +42,7 @@ class Exp(SyntaxNode):
 
 @dataclass(slots=True)
 class Literal_(Exp):
-    value: int | Fraction | str
+    value: int | float | str
 
 
 @dataclass(slots=True)
@@ -59,7 +58,7 @@ class Null(Exp):
 @dataclass(slots=True)
 class Var(Exp):
     name: str
-    kind: Literal["local", "field", "?"] = field(default="?", init=False)
+    kind: Literal["local", "field", "destiny", "?"] = field(default="?", init=False)
 
 
 @dataclass(slots=True)
@@ -305,6 +304,14 @@ class AwaitGuard(SyntaxNode):
 @dataclass(slots=True)
 class AwaitStatement(Statement):
     guard: AwaitGuard
+
+
+@dataclass(slots=True)
+class Delay(Statement):
+    """`duration(least, most)` holds the actor for that time, `await duration(least, most)` gives it away."""
+
+    least: Exp
+    releases: bool
 
 
 @dataclass(slots=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from treadle.abs.machine import operators as O
-from treadle.abs.machine.values import Value, show
+from treadle.abs.machine.values import Unknown, Value, parts, to_string
 from treadle.core.errors import Unsupported
 from treadle.symbolic.expr import terms as E
 from treadle.symbolic.expr.meaning import evaluate
@@ -36,6 +37,8 @@ def _pow(run: MacroStep, base: Value, exponent: Value) -> Value:
 
 
 def _truncate(run: MacroStep, x: Value) -> Value:
+    if type(x) is float:
+        return int(x)
     if not O.is_real(x):
         return x
     if run.truth(E.ge(x, Fraction(0))):
@@ -44,10 +47,14 @@ def _truncate(run: MacroStep, x: Value) -> Value:
 
 
 def _floor(run: MacroStep, x: Value) -> Value:
+    if type(x) is float:
+        return math.floor(x)
     return E.floor(x) if O.is_real(x) else x
 
 
 def _ceil(run: MacroStep, x: Value) -> Value:
+    if type(x) is float:
+        return math.ceil(x)
     return E.neg(E.floor(E.rneg(x))) if O.is_real(x) else x
 
 
@@ -63,6 +70,36 @@ def _denominator(run: MacroStep, x: Value) -> Value:
     return x.denominator if O.is_real(x) else 1
 
 
+def _float(run: MacroStep, x: Value) -> Value:
+    return O.real(x) if isinstance(x, Expr) else float(x)
+
+
+def _rat(run: MacroStep, x: Value) -> Value:
+    return O.real(x)
+
+
+def _of_float(function: Callable[[float], float]) -> Callable[[MacroStep, Value], Value]:
+    def apply(run: MacroStep, x: Value) -> Value:
+        if isinstance(x, Expr):
+            raise Unsupported(f"{function.__name__} of an unknown number cannot be explored")
+        try:
+            return function(float(x))
+        except ValueError:
+            raise run.throw("PatternMatchFailException") from None
+
+    return apply
+
+
+def _precedes(run: MacroStep, left: Value, right: Value) -> bool:
+    """Whether the one is known to come before the other; never a branch, so that sets of unknowns cost nothing."""
+    known = not any(isinstance(part, Expr | Unknown) for value in (left, right) for part in parts(value))
+    return known and bool(O.before(run, left, right))
+
+
+def _currentms(run: MacroStep) -> Value:
+    return Fraction(run.state.clock)
+
+
 def _to_string(run: MacroStep, value: Value) -> Value:
     value = run.state.resolved(value)
     if isinstance(value, str) or (isinstance(value, Expr) and value.sort is E.STR):
@@ -71,7 +108,7 @@ def _to_string(run: MacroStep, value: Value) -> Value:
         return "True" if run.truth(value) else "False"
     if isinstance(value, Expr) and value.sort is E.INT:
         return E.int_to_str(_known(run, value))
-    return show(value)
+    return to_string(value)
 
 
 def _known(run: MacroStep, value: Value) -> int:
@@ -95,12 +132,12 @@ def _strlen(run: MacroStep, text: Value) -> Value:
 
 
 def _print(run: MacroStep, text: Value) -> Value:
-    run.state.output = (*run.state.output, text if isinstance(text, str) else show(text))
+    run.state.output = (*run.state.output, text if isinstance(text, str) else to_string(text))
     return run.image.constant("Unit")
 
 
 def _println(run: MacroStep, text: Value) -> Value:
-    run.state.output = (*run.state.output, (text if isinstance(text, str) else show(text)) + "\n")
+    run.state.output = (*run.state.output, (text if isinstance(text, str) else to_string(text)) + "\n")
     return run.image.constant("Unit")
 
 
@@ -122,6 +159,13 @@ BUILTINS: dict[str, Callable[..., Value]] = {
     "ceil": _ceil,
     "numerator": _numerator,
     "denominator": _denominator,
+    "float": _float,
+    "rat": _rat,
+    "sqrt": _of_float(math.sqrt),
+    "log": _of_float(math.log),
+    "exp": _of_float(math.exp),
+    "precedes": _precedes,
+    "currentms": _currentms,
     "toString": _to_string,
     "strlen": _strlen,
     "substr": _substr,

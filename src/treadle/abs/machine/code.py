@@ -33,6 +33,7 @@ class TaskWait:
     conditions: list[Exp]
     line: int
     reads: frozenset[str] = frozenset()  # the fields the guard looks at
+    until: int | None = None  # where the time is at which a delay ends
 
 
 @dataclass(eq=False, slots=True)
@@ -46,6 +47,7 @@ class Code:
     names: list[str] = field(default_factory=lambda: ["this"])
     instructions: list[Instruction] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
+    uses_destiny: bool = False  # it can hand on its own future, so that is filled although the caller dropped it
     # pc -> where an exception raised there goes on; the exception lands in the given slot
     handlers: dict[int, tuple[int, int]] = field(default_factory=dict)
     effects: list[Any] = field(default_factory=list)  # effects.Effect of each instruction

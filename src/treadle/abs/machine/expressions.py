@@ -80,6 +80,7 @@ class Compilation:
     def __init__(self, owner: ExpCompiler, slots: Slots, cls: Class | None) -> None:
         self.owner = owner
         self.slots = slots
+        self.uses_destiny = False
         self.fields = {name: i for i, name in enumerate(cls.field_names())} if cls is not None else {}
 
     def exp(self, exp: S.Exp) -> Exp:
@@ -92,6 +93,9 @@ class Compilation:
                 return lambda run, env: env[0]
             case S.Var(kind="field") | S.Field():
                 return self._field(exp.name)
+            case S.Var(kind="destiny"):
+                self.uses_destiny = True
+                return lambda run, env: run.machine.interned.future(run.task.key)
             case S.Var():
                 slot = self.slots.find(exp.name)
                 return lambda run, env: env[slot]
@@ -156,7 +160,7 @@ class Compilation:
         return lambda run, env: _called(run, code, [a(run, env) for a in args])
 
     def _function_value(self, given: str | AbsFunction | S.Lambda) -> Exp:
-        """A function as it is given to a partial function: a parameter of this one, a declared one, an anonymous one."""
+        """A function given to a partial function: a parameter of this one, a declared one, an anonymous one."""
         if isinstance(given, str):
             slot = self.slots.find(given)
             return lambda run, env: env[slot]

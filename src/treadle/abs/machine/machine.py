@@ -268,7 +268,7 @@ class MacroStep:
         code = self.image.methods[target.cls, method]
         key = self.fresh()
         env = (target, *args, *[None] * (code.slots - 1 - len(args)))
-        task = ActorTask(key, target, code, 0, env, 0, None, wanted)
+        task = ActorTask(key, target, code, 0, env, 0, None, wanted or code.uses_destiny)
         group = state.groups.get(target, target) if state.groups else target
         state.queues[group] = (*state.queues.get(group, ()), task)
         self.target = target

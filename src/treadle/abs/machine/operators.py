@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -15,7 +16,13 @@ if TYPE_CHECKING:
 
 
 def is_real(value: Value) -> bool:
-    return isinstance(value, Fraction) or (isinstance(value, Expr) and value.sort is E.REAL)
+    """A rational or a floating-point number; an unknown one counts as a rational either way."""
+    return isinstance(value, Fraction | float) or (isinstance(value, Expr) and value.sort is E.REAL)
+
+
+def _floating(left: Value, right: Value) -> bool:
+    """Both known and one of them floating-point: then so is the result."""
+    return (type(left) is float or type(right) is float) and not isinstance(left, Expr) and not isinstance(right, Expr)
 
 
 # Interleavings compute the same expressions again and again: each is built once. Forgotten when it grows too large.
@@ -44,11 +51,15 @@ def _aligned(left: Value, right: Value) -> tuple[Value, Value, bool]:
 
 
 def real(value: Value) -> Value:
+    if type(value) is float:
+        return Fraction(value)
     return value if is_real(value) else E.to_real(value)
 
 
 @_once
 def _add(left: Value, right: Value) -> Value:
+    if _floating(left, right):
+        return float(left) + float(right)
     left, right, rational = _aligned(left, right)
     return E.radd(left, right) if rational else E.add(left, right)
 
@@ -59,6 +70,8 @@ def add(left: Value, right: Value) -> Value:
 
 @_once
 def _subtract(left: Value, right: Value) -> Value:
+    if _floating(left, right):
+        return float(left) - float(right)
     left, right, rational = _aligned(left, right)
     return E.rsub(left, right) if rational else E.sub(left, right)
 
@@ -69,6 +82,8 @@ def subtract(left: Value, right: Value) -> Value:
 
 @_once
 def _multiply(left: Value, right: Value) -> Value:
+    if _floating(left, right):
+        return float(left) * float(right)
     left, right, rational = _aligned(left, right)
     return E.rmul(left, right) if rational else E.mul(left, right)
 
@@ -78,19 +93,20 @@ def multiply(left: Value, right: Value) -> Value:
 
 
 def negate(value: Value) -> Value:
+    if type(value) is float:
+        return -value
     return E.rneg(value) if is_real(value) else E.neg(value)
 
 
 def _not_zero(run: MacroStep, value: Value) -> None:
-    if run.truth(E.eq(value, Fraction(0) if is_real(value) else 0)):
+    if run.truth(value == 0 if type(value) is float else E.eq(value, Fraction(0) if is_real(value) else 0)):
         raise run.throw("DivisionByZeroException")
 
 
 def divide(run: MacroStep, left: Value, right: Value) -> Value:
     """Exact division, of the newer dialect: the result is a rational."""
-    left, right = real(left), real(right)
     _not_zero(run, right)
-    return E.rdiv(left, right)
+    return float(left) / float(right) if _floating(left, right) else E.rdiv(real(left), real(right))
 
 
 def quotient(run: MacroStep, left: Value, right: Value) -> Value:
@@ -106,6 +122,8 @@ def quotient(run: MacroStep, left: Value, right: Value) -> Value:
 def remainder(run: MacroStep, left: Value, right: Value) -> Value:
     """The sign follows the left side."""
     _not_zero(run, right)
+    if _floating(left, right):
+        return math.fmod(left, right)
     if is_real(left) or is_real(right):
         quotient_ = E.rdiv(real(left), real(right))
         whole = E.floor(quotient_) if run.truth(E.ge(quotient_, Fraction(0))) else E.neg(E.floor(E.rneg(quotient_)))
@@ -122,6 +140,8 @@ def _magnitude(run: MacroStep, value: Value) -> Value:
 
 @_once
 def _less(left: Value, right: Value) -> Value:
+    if _floating(left, right):
+        return float(left) < float(right)
     left, right, _ = _aligned(left, right)
     return E.lt(left, right)
 
@@ -132,6 +152,8 @@ def less(left: Value, right: Value) -> Value:
 
 @_once
 def _less_or_equal(left: Value, right: Value) -> Value:
+    if _floating(left, right):
+        return float(left) <= float(right)
     left, right, _ = _aligned(left, right)
     return E.le(left, right)
 
@@ -178,7 +200,7 @@ def before(run: MacroStep, left: Value, right: Value) -> Value:
     if type(left) is tuple and type(right) is tuple:
         return _data_before(run, left, right)
     if isinstance(left, _MADE) or isinstance(right, _MADE):
-        return left is not right and _age(left) < _age(right)
+        return left is not right and _age(run, left) < _age(run, right)
     if isinstance(left, bool) or isinstance(right, bool):
         return run.truth(right) and not run.truth(left)  # False before True
     return less(left, right)
@@ -187,10 +209,10 @@ def before(run: MacroStep, left: Value, right: Value) -> Value:
 _MADE = (ObjectRef, Unknown, Fut, type(None))
 
 
-def _age(value: Value) -> tuple[int, str | int]:
+def _age(run: MacroStep, value: Value) -> tuple[tuple[int, int | str], ...]:
     if value is None:
-        return (0, 0)
-    return (1, value.name) if isinstance(value, Unknown) else (2, value.key)
+        return ()
+    return ((1, value.name),) if isinstance(value, Unknown) else ((2, 0), *run.machine.interned.lineage(value.key))
 
 
 def _data_before(run: MacroStep, left: tuple[Value, ...], right: tuple[Value, ...]) -> bool:

@@ -6,6 +6,7 @@ field tuples inside are shared by all states.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from treadle.abs.machine.path import PathCondition
@@ -77,6 +78,7 @@ class State:
         "active",
         "assumed",
         "bindings",
+        "clock",
         "distinct",
         "fields",
         "futures",
@@ -107,6 +109,7 @@ class State:
         self.made: dict[int, int] = {}  # program point -> actors made there
         self.last: TakenStep | None = None
         self.output: tuple[str, ...] = ()
+        self.clock: int | Fraction = 0
 
     def copy(self) -> State:
         new = State.__new__(State)
@@ -125,6 +128,7 @@ class State:
         new.made = self.made
         new.last = self.last
         new.output = self.output
+        new.clock = self.clock
         return new
 
     def failures(self) -> list[Value]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ from treadle.abs.machine.expressions import Compilation, ExpCompiler, Slots
 from treadle.abs.machine.guards import holds
 from treadle.abs.machine.machine import Image, Thrown
 from treadle.abs.machine.values import FailedFuture, Fut, Value
+from treadle.core.errors import Unsupported
+from treadle.symbolic.expr.terms import Expr
 
 if TYPE_CHECKING:
     from treadle.abs.machine.machine import MacroStep
@@ -85,12 +88,18 @@ class _BodyCompiler:
 
     def _recover(self, branches: Sequence[S.StatementBranch]) -> None:
         """What the class does about an exception that leaves a method, which then goes on to whoever waits for it."""
-        caught, end = self._temporary(), _Label()
+        caught, done = self._temporary(), _Label()
         self._handle(0, self._here, self._here, caught)
-        self._branches(branches, caught, end)
-        end.pc = self._here
+        self._branches(branches, caught, done)
         at = branches[0].at
         self._throw(lambda run, env: env[caught], CodeEffect(), at)
+        done.pc = self._here
+
+        def recovered(run: MacroStep, env: Env) -> Value:
+            run.state.observed = run.state.observed | {run.machine.interned.future(run.task.key)}
+            return env[caught]
+
+        self._throw(recovered, CodeEffect(), at)
         self.code.slots, self.code.names = len(self.slots.names), self.slots.names
 
     def creation(self, cls: Class) -> None:
@@ -111,6 +120,7 @@ class _BodyCompiler:
         self._emit(end, CodeEffect(), None)
         self.code.slots = len(self.slots.names)
         self.code.names = self.slots.names
+        self.code.uses_destiny = self.exps.uses_destiny
 
     # ---- emitting
 
@@ -214,11 +224,15 @@ class _BodyCompiler:
                 self._await_if_shared(future_slot, target_slot, exp.at)
                 return self._get(lambda run, env: env[future_slot], future_slot, frozenset(), exp.at)
             case S.AwaitCall():
-                future_slot = self._temporary()
-                self._send(exp, future_slot)
-                self._await([lambda run, env: env[future_slot]], [future_slot], [], frozenset(), exp.at)
+                future_slot = self._await_end(exp)
                 return self._get(lambda run, env: env[future_slot], future_slot, frozenset(), exp.at, ready=True)
         raise AssertionError(exp)
+
+    def _await_end(self, exp: S.AwaitCall) -> int:
+        future_slot = self._temporary()
+        self._send(exp, future_slot)
+        self._await([lambda run, env: env[future_slot]], [future_slot], [], frozenset(), exp.at)
+        return future_slot
 
     def _new(self, exp: S.NewObject) -> int:
         args = [self._value(a) for a in exp.args]
@@ -353,6 +367,8 @@ class _BodyCompiler:
             case S.AwaitStatement(guard=guard):
                 self._guard(guard, statement.at)
                 awaited.update(c.name for c in guard.claims if isinstance(c, S.Var) and c.kind == "local")
+            case S.Delay():
+                self._delay(statement)
             case S.StatementBlock(body=body):
                 self._block(body)
             case S.Skip():
@@ -417,6 +433,8 @@ class _BodyCompiler:
     def _expression_statement(self, value: S.Exp, awaited: set[str]) -> None:
         if isinstance(value, S.Send):
             self._send(value, None)
+        elif isinstance(value, S.AwaitCall):
+            self._await_end(value)  # nobody asks for the result, so its exception reaches nobody here
         elif isinstance(value, _EFFECTS):
             if self._awaited_get(value, awaited) is None:
                 self._effect(value)
@@ -437,6 +455,30 @@ class _BodyCompiler:
         conditions = [self._value(c) for c in guard.conditions]
         reads = effect_of(*guard.claims, *guard.conditions).reads
         self._await(claims, known if len(known) == len(slots) else None, conditions, reads, at)
+
+    def _delay(self, statement: S.Delay) -> None:
+        """The task goes on when nothing else can run before its time: delays end at their least."""
+        least, slot = self._value(statement.least), self._temporary()
+        effect = effect_of(statement.least)
+
+        def end(run: MacroStep, env: Env) -> Value:
+            length = least(run, env)
+            if isinstance(length, Expr):
+                raise Unsupported("a delay of unknown length cannot be explored")
+            return run.state.clock + max(Fraction(0), Fraction(length))
+
+        self._store(slot, end, effect, statement.at)
+        here, following = self._here, self._here + 1
+        waiting = TaskWait([], [], [], statement.at.line, until=slot)
+
+        def delay(run: MacroStep, env: Env) -> int:
+            if run.state.clock >= env[slot]:
+                return following
+            run.guard, run.resume = waiting, here
+            return SUSPENDED if statement.releases else BLOCKED
+
+        effect = CodeEffect(releases=statement.releases, blocks=not statement.releases, polls=True)
+        self._emit(delay, effect, statement.at)
 
     def _suspend(self, at: AbsPlace) -> None:
         following = self._here + 1

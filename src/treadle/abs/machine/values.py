@@ -99,6 +99,15 @@ class Interned:
         """What a key was made of: who made the thing, and as which of its makings."""
         return self._origins[key]
 
+    def lineage(self, key: int) -> tuple[tuple[int, int | str], ...]:
+        """Who made the thing, all the way up: the same in every exploration, and older things come first."""
+        maker, *rest = self._origins[key]
+        if maker == "init":
+            return self.lineage(rest[0])
+        if isinstance(maker, str):
+            return ((1, maker), *((1, str(part)) for part in rest))
+        return (*self.lineage(maker), *((0, part) for part in rest))
+
     def ref(self, key: int, cls: Class, assumed: bool, name: str = "") -> ObjectRef:
         found = self._refs.get(key)
         if found is None:
@@ -146,6 +155,24 @@ def show(value: Value, names: dict[ObjectRef, str] | None = None) -> str:
     if isinstance(value, FailedFuture):
         return f"failed with {show(value.exception, names)}"
     return repr(value)
+
+
+_PRINTED_AS = {"ABS.StdLib.List": "list", "ABS.StdLib.Set": "set", "ABS.StdLib.Map": "map"}
+
+
+def to_string(value: Value) -> str:
+    """A value as the ABS tools print it: no spaces, sets and maps like lists, strings quoted inside of data."""
+    if type(value) is not tuple:
+        return show(value)
+    collection = _PRINTED_AS.get(value[0].data.name)
+    if collection is None:
+        inside = ",".join(to_string(part) for part in value[1:])
+        return f"{value[0].name}({inside})" if inside else str(value[0].name)
+    elements = []
+    while type(value) is tuple and len(value) > 1:
+        elements.append(to_string(value[1]))
+        value = value[2]
+    return f"{collection}[{','.join(elements)}]"
 
 
 def show_product(value: Expr) -> str:

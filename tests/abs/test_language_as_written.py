@@ -1,0 +1,133 @@
+"""ABS as people write it: constructs that public models use, each in a small program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.abs.test_language import printed, ran
+from treadle.core.result import Verdict
+from treadle.doors.actor.models import explore_model
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("`a $1 + 2$ b \\$ $list[1]$`", "a 3 b $ list[1]"),
+        ("Cons(1, Nil) < Nil", "True"),  # constructors by name
+        ("Cons(1, Cons(3, Nil)) < Cons(2, Nil)", "True"),
+        ("Pair(2, 1) <= Pair(2, 1)", "True"),
+        ("False < True", "True"),
+        ("max(list[1], list[2])", "list[2]"),
+        ("map((Int x) => x + 1)(list[1, 2])", "list[2,3]"),
+        ("foldl((Int x, Int sum) => x + sum)(list[1, 2, 3], 0)", "6"),
+        ("filter((Int x) => x > small)(list[1, 2, 3])", "list[2,3]"),
+        ("1 + case 3 { 3 => 4; _ => 0; }", "5"),
+        ("set[3, 1, 2]", "set[1,2,3]"),
+        ("set[1, 2] == set[2, 1]", "True"),
+        ("map[Pair(1, 2), Pair(3, 4)] == map[Pair(3, 4), Pair(1, 2)]", "True"),
+        ("map[Pair(1, 2), Pair(3, 4)] == map[Pair(3, 4), Pair(1, 5)]", "False"),
+        ("keys(map[Pair(2, 0), Pair(1, 0)])", "set[1,2]"),
+        ("put(map[Pair(1, 2)], 3, 4)", "map[Pair(1,2),Pair(3,4)]"),
+        ("takeMaybe(set[1])", "Just(1)"),
+        ("take(set[2])", "2"),
+        ("lookupReverse(map[Pair(1, 2)], 2)", "Just(1)"),
+        ("lookupReverseDefault(map[Pair(1, 2)], 5, 0)", "0"),
+        ("fromJustDefault(Nothing, 4)", "4"),
+        ("trd(Triple(1, 2, 3))", "3"),
+        ("7/2 % 2", "3/2"),
+        ("float(5/2)", "2.5"),
+        ("0.5 + 1", "1.5"),
+        ("rat(2.5)", "5/2"),
+        ("sqrt(4.0)", "2.0"),
+        ("floor(2.5) + ceil(2.5) + truncate(-2.5)", "3"),
+        ('Pair("a", list["b"])', 'Pair("a",list["b"])'),
+        ("why(Broken(3))", "3"),
+    ],
+)
+def test_expressions(tmp_path: Path, expression: str, value: str) -> None:
+    told = printed(tmp_path, f"Int small = 1; println(toString({expression}));", "exception Broken(Int why);")
+    assert told == [value]
+
+
+def test_a_class_and_an_interface_of_one_name(tmp_path: Path) -> None:
+    text = """module M; interface Node { Int id(); } class Node implements Node { Int id() { return 7; } }
+    class Other(Node peer) { List<[Far] Node> known = list[peer]; }
+    { Node n = new Node(); new Other(n); Int x = await n!id(); println(toString(x)); }"""
+    assert ran(tmp_path, text).output == "7\n"
+
+
+def test_modules_pass_on_what_they_import(tmp_path: Path) -> None:
+    text = """module A; export *; data Colour = Red | Green; def Int one() = 1;
+    module B; export Colour, Red from A; export one; import * from A;
+    module C; export * from B;
+    module D; import * from C; { Colour c = Red; println(toString(c) + toString(one())); }"""
+    assert ran(tmp_path, text).output == "Red1\n"
+
+
+def test_older_models_look_up_the_value_itself(tmp_path: Path) -> None:
+    told = printed(tmp_path, "Int n = lookup(map[Pair(1, 5)], 1); println(toString(n));")
+    assert told == ["5"]
+
+
+def test_a_destiny_is_any_future(tmp_path: Path) -> None:
+    text = """module M;
+    class C { Destiny mine; Int m() { this.mine = destiny; return 1; } Bool same(Destiny d) { return d == this.mine; } }
+    { C c = new C(); Fut<Int> f = c!m(); Destiny d = f; await d?; Bool b = await c!same(d); println(toString(b)); }"""
+    assert ran(tmp_path, text).output == "True\n"
+
+
+def test_recovery_blocks(tmp_path: Path) -> None:
+    """The block sees the exception, the one who waits for the result still gets it, and it is nobody's failure."""
+    text = """module M; exception Broken;
+    class C { Int seen = 0; recover { Broken => this.seen = 1; }
+      Int m() { throw Broken; return 0; } Int look() { return this.seen; } }
+    { C c = new C(); await c!m(); Int n = await c!look(); println(toString(n));
+      try { n = await c!m(); } catch { Broken => println("told"); } }"""
+    run = ran(tmp_path, text)
+    assert (run.output, run.failures) == ("1\ntold\n", [])
+
+
+def test_exceptions_are_types_too(tmp_path: Path) -> None:
+    told = printed(tmp_path, "Broken e = Broken(2); println(toString(why(e)));", "exception Broken(Int why);")
+    assert told == ["2"]
+
+
+def test_objects_have_an_order_with_null_first(tmp_path: Path) -> None:
+    body = "C a = new C(); C b = new C(); println(toString(null < a && a < b && !(b < a)));"
+    assert printed(tmp_path, body, "class C { }") == ["True"]
+
+
+def test_every_object_is_an_object(tmp_path: Path) -> None:
+    body = "Object o = new C(); I i = o as I; println(toString(i == null)); println(toString(o implements I));"
+    assert printed(tmp_path, body, "interface I { } class C implements I { }") == ["False", "True"]
+
+
+DELAYS = """module M;
+class C { Int n = 0; Unit slow() { await duration(3, 5); this.n = this.n * 2; } Unit quick() { this.n = this.n + 1; }
+  Unit hold() { duration(1); this.n = this.n + 10; } }
+{ C c = new C(); Fut<Unit> f = c!slow(); c!quick(); c!hold(); await f?; println(toString(timeValue(now()))); }
+"""
+
+
+def test_delays_end_when_nothing_else_can_run(tmp_path: Path) -> None:
+    run = ran(tmp_path, DELAYS)
+    assert (run.output, run.final["r1"]["n"]) == ("3\n", 22)
+
+
+@pytest.mark.parametrize("reduce", ["none", "stable", "independent", "exact"])
+def test_all_orders_with_delays(tmp_path: Path, reduce: str) -> None:
+    model = tmp_path / "m.abs"
+    model.write_text(DELAYS.replace("println", "Rat t = timeValue(now()); assert t == 3 || t == 4; println"))
+    assert explore_model(str(model), reduce=reduce).verdict is Verdict.PASSED_EXHAUSTIVE
+    model.write_text(DELAYS.replace("this.n * 2;", "this.n * 2; assert this.n == 22;"))
+    assert explore_model(str(model), reduce=reduce).verdict is Verdict.PASSED_EXHAUSTIVE
+
+
+def test_a_delay_and_a_condition(tmp_path: Path) -> None:
+    text = """module M;
+    class C { Bool go = False;
+      Unit m() { await duration(2, 2) & go; println(toString(timeValue(now()))); }
+      Unit start() { await duration(5, 5); this.go = True; } } { C c = new C(); c!m(); c!start(); }"""
+    assert ran(tmp_path, text).output == "5\n"
