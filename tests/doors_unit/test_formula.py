@@ -15,7 +15,7 @@ from treadle.symbolic.expr.meaning import evaluate
 from treadle.symbolic.heap.objects import LazyHeap
 from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import SymbolicPath
-from treadle.symbolic.python.contracts.formula import Names, NotPure, formula
+from treadle.symbolic.python.contracts.formula import FormulaNames, NotPure, formula
 from treadle.symbolic.python.machine.python_machine import PythonMachine
 from treadle.symbolic.solve.solver import Solver
 
@@ -36,7 +36,7 @@ _UNKNOWN = {"a": x.var("a", x.INT), "b": x.var("b", x.INT), "p": x.var("p", x.BO
 def _read(text: str) -> tuple[Any, Any, SymbolicPath]:
     path = SymbolicPath(Solver((-10, 10)))
     vm = PythonMachine(path, LazyHeap(path), 2)
-    truth, defined = formula(vm, ast.parse(text, mode="eval").body, Names(dict(_UNKNOWN), _GLOBALS))
+    truth, defined = formula(vm, ast.parse(text, mode="eval").body, FormulaNames(dict(_UNKNOWN), _GLOBALS))
     return truth, defined, path
 
 

@@ -22,7 +22,7 @@ from treadle.doors.unit.target import UnitTarget, resolve
 from treadle.symbolic.python.summaries import composer as summaries
 from treadle.symbolic.python.summaries.composing import Composition
 from treadle.symbolic.python.summaries.recording import RecordingVM
-from treadle.symbolic.python.summaries.store import Store
+from treadle.symbolic.python.summaries.store import SummaryStore
 from treadle.symbolic.summary.tree import Summary, SummaryCase
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
@@ -255,7 +255,7 @@ class Project:
         session = Session(found, UnitOptions(k=1, summaries=True))
         assert session.summaries is not None
         session.summaries.after = 0
-        session.summaries.store = Store(self.folder / ".treadle" / "summaries")
+        session.summaries.store = SummaryStore(self.folder / ".treadle" / "summaries")
         result = session.explore()
         return session.summaries.counts(), session.summaries.store.warnings, result.paths
 
@@ -324,7 +324,7 @@ def test_a_folder_that_cannot_be_written_costs_only_the_reuse(project: Project) 
 @pytest.mark.slow
 def test_what_is_kept_comes_back(tmp_path: Path) -> None:
     """Composed from files, every program still gives the same; the files hold JSON only."""
-    store = Store(tmp_path)
+    store = SummaryStore(tmp_path)
     for one in list(_targets())[::3]:
         for _ in range(2):
             session = Session(one, UnitOptions(k=1, summaries=True))

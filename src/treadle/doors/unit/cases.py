@@ -26,14 +26,14 @@ from treadle.symbolic.path import Impossible, SymbolicPath
 from treadle.symbolic.python.types.fields import field_type
 from treadle.symbolic.python.values.list_methods import NotInList
 from treadle.symbolic.python.values.values import (
-    Bound,
+    BoundMethod,
     BuiltinMethod,
+    DictView,
     FunctionValue,
-    Generator,
-    Iterator_,
-    Range,
-    Slice,
-    View,
+    GeneratorValue,
+    IteratorValue,
+    RangeValue,
+    SliceValue,
 )
 from treadle.symbolic.solve.label import label
 from treadle.symbolic.solve.solver import Solver
@@ -219,17 +219,17 @@ class Concrete:
             return value
         if isinstance(value, int | str | bytes | type(None) | enum.Enum | type | types.FunctionType | complex):
             return value
-        if isinstance(value, Range):
+        if isinstance(value, RangeValue):
             return range(self.leaf(value.start), self.leaf(value.stop), value.step)
-        if isinstance(value, Slice):
+        if isinstance(value, SliceValue):
             return slice(self.leaf(value.start), self.leaf(value.stop), self.leaf(value.step))
         if isinstance(value, FunctionValue):
             return value.host if value.host is not None else Opaque("function")
-        if isinstance(value, Bound):
+        if isinstance(value, BoundMethod):
             return Opaque("method")
         if isinstance(value, BuiltinMethod):
             return Opaque("builtin_function_or_method")
-        if isinstance(value, Generator | Iterator_ | View):
+        if isinstance(value, GeneratorValue | IteratorValue | DictView):
             return Opaque("")
         return value
 

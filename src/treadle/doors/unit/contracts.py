@@ -24,8 +24,8 @@ from treadle.symbolic.heap.objects import Heap
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.compile.statements import compile_function
 from treadle.symbolic.python.contracts import conditions, contracts, deciding
-from treadle.symbolic.python.contracts.checks import Broken, is_guarded
-from treadle.symbolic.python.contracts.conditions import Condition, Written
+from treadle.symbolic.python.contracts.checks import BrokenCondition, is_guarded
+from treadle.symbolic.python.contracts.conditions import Condition, WrittenCondition
 from treadle.symbolic.python.machine import binding, calls, classes
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.testcase import BrokenContract, TestCase
@@ -116,7 +116,7 @@ class Contracts:
         guarded = target.receiver == "self" and is_guarded(target.cls or object)
         return contracts.call_target(vm, target.decorated, core, positional, named, finish, guarded)
 
-    def _bound(self, vm: VM, positional: list[Any], named: dict[str, Any]) -> deciding.Call:
+    def _bound(self, vm: VM, positional: list[Any], named: dict[str, Any]) -> deciding.ContractCall:
         function = self.target.function
         if self.target.receiver != "new":
             return deciding.bound(vm, function, positional, named)
@@ -141,7 +141,7 @@ def _undecided(condition: Condition, target: UnitTarget) -> BrokenContract:
     return BrokenContract(condition.kind, target.name, True, condition.text, condition.file, condition.line)
 
 
-def _violation(broken: Broken, concrete: Concrete) -> BrokenContract:
+def _violation(broken: BrokenCondition, concrete: Concrete) -> BrokenContract:
     condition = broken.condition
     returned = concrete.after(broken.returned) if broken.has_returned else None
     return BrokenContract(
@@ -254,7 +254,7 @@ def free_names(node: ast.expr) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id not in bound}
 
 
-def _written(target: UnitTarget, node: ast.expr) -> Written:
+def _written(target: UnitTarget, node: ast.expr) -> WrittenCondition:
     """The expression as a function of all the parameters."""
     names = list(inspect.signature(target.function).parameters)
     if target.receiver in ("new", "cls"):
@@ -264,12 +264,12 @@ def _written(target: UnitTarget, node: ast.expr) -> Written:
     around = source.node_of(target.function.__code__)
     owner, outer = source._enclosing(around, source.tree_of(target.file)[1])
     code = compile_function(definition, target.file, owner, outer, "condition")
-    return Written(node, code, target.function)
+    return WrittenCondition(node, code, target.function)
 
 
 def _check_names(condition: Condition, target: UnitTarget) -> None:
     """A condition that asks for what the function does not have fails at every call: nothing could be said of it."""
-    if not condition.origin.startswith("icontract") or isinstance(condition.test, Written):
+    if not condition.origin.startswith("icontract") or isinstance(condition.test, WrittenCondition):
         return
     known = {*inspect.signature(target.function).parameters, "self", "result", "OLD", "_ARGS", "_KWARGS"}
     for parameter in inspect.signature(condition.test).parameters.values():

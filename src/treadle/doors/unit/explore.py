@@ -51,10 +51,10 @@ from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.machine.python_machine import PythonMachine
 from treadle.symbolic.python.summaries.composer import Summaries, restarting
 from treadle.symbolic.python.summaries.joined_calls import JoinedCalls
-from treadle.symbolic.python.summaries.store import Store
+from treadle.symbolic.python.summaries.store import SummaryStore
 from treadle.symbolic.python.types import fields, hints, infer
 from treadle.symbolic.python.types.heirs import is_plain_object, known_subclasses
-from treadle.symbolic.python.values.values import Generator, Iterator_
+from treadle.symbolic.python.values.values import GeneratorValue, IteratorValue
 from treadle.symbolic.solve.solver import Solver
 from treadle.symbolic.testcase import TestCase
 
@@ -259,7 +259,7 @@ class Session:
             self.joined_calls = JoinedCalls(options.k, allow_effects=options.allow_effects, stubs=self.stubs)
         self.summaries: Summaries | None = None
         if options.summaries:
-            store = Store() if options.keep_summaries else None
+            store = SummaryStore() if options.keep_summaries else None
             self.summaries = Summaries(
                 options.k, allow_effects=options.allow_effects, stubs=self.stubs, after=SUMMARISED_AFTER, store=store
             )
@@ -481,7 +481,7 @@ class Session:
         run = FinishedPath(vm, arguments)
         try:
             run.value = self.contracts.call(vm, positional, named, functools.partial(_known_truth, vm))
-            if isinstance(run.value, Generator | Iterator_):
+            if isinstance(run.value, GeneratorValue | IteratorValue):
                 run.drained = True
                 run.value = vm.new_list(vm.spread(run.value))
         except Raised as raised:

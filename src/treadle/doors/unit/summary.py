@@ -13,7 +13,7 @@ from treadle.symbolic.python.calls.stubs import Stubs
 from treadle.symbolic.python.machine import binding
 from treadle.symbolic.python.summaries.composer import Summaries
 from treadle.symbolic.python.summaries.recording import RecordingVM
-from treadle.symbolic.python.summaries.signatures import Constant, Signature
+from treadle.symbolic.python.summaries.signatures import ConstantArgument, Signature
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.solve.solver import Solver
 from treadle.symbolic.summary.recording import RecordingHeap, RecordingPath
@@ -34,16 +34,16 @@ def summary_of(target: UnitTarget, options: UnitOptions) -> Summary:
 
 def _signature(target: UnitTarget, options: UnitOptions) -> Signature:
     types = parameter_types(target, options)
-    found: list[tuple[str, t.Type | Constant]] = []
+    found: list[tuple[str, t.Type | ConstantArgument]] = []
     parameters = list(inspect.signature(target.function).parameters.values())
     if target.receiver in ("self", "new"):
         found.append((parameters[0].name, t.Instance(target.cls or object)))
     elif target.receiver == "cls":
-        found.append((parameters[0].name, Constant(target.cls)))
+        found.append((parameters[0].name, ConstantArgument(target.cls)))
     for parameter in parameters[1 if target.receiver else 0 :]:
-        kind: t.Type | Constant = types.get(parameter.name, Constant(parameter.default))
+        kind: t.Type | ConstantArgument = types.get(parameter.name, ConstantArgument(parameter.default))
         if parameter.kind is parameter.VAR_POSITIONAL:
-            kind = Constant(())
+            kind = ConstantArgument(())
         elif parameter.kind is parameter.VAR_KEYWORD:
             raise UsageError(f"{target.text}: a summary holds named parameters; this function takes **{parameter.name}")
         found.append((parameter.name, kind))

@@ -25,7 +25,7 @@ from treadle.symbolic.python.machine import attributes, classes
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import list_methods, mappings, open_lists, sequences, str_methods, strings, table
 from treadle.symbolic.python.values.kinds import exemplar, is_known, is_string, refusal
-from treadle.symbolic.python.values.values import BuiltinMethod, FunctionValue, PyValue, Range, View
+from treadle.symbolic.python.values.values import BuiltinMethod, DictView, FunctionValue, PyValue, RangeValue
 
 # The rooms whose built-ins are in the table.
 ROOMS = (functions, numbers, walking, list_methods, mappings, sequences, str_methods)
@@ -127,7 +127,7 @@ def _unbound_method(vm: VM, function: Any, args: list[Any], named: dict[str, Any
                 return call_method(vm, first.payload, name, args[1:], named)
             if isinstance(owner, type) and not issubclass(first.cls, owner):
                 raise refusal(vm, function, first)
-        if isinstance(first, Expr | ListObj | DictObj | tuple | str | View | Range):
+        if isinstance(first, Expr | ListObj | DictObj | tuple | str | DictView | RangeValue):
             if not issubclass(classes.python_type(vm, first), owner):
                 raise refusal(vm, function, first)
             return call_method(vm, first, name, args[1:], named)

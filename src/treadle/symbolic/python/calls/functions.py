@@ -27,7 +27,15 @@ from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import mappings, strings
 from treadle.symbolic.python.values.kinds import exemplar, is_int, is_known, is_string
 from treadle.symbolic.python.values.table import BUILTINS, Handler, method, stands_for
-from treadle.symbolic.python.values.values import Bound, BuiltinMethod, FunctionValue, Partial, PyValue, Slice, Super
+from treadle.symbolic.python.values.values import (
+    BoundMethod,
+    BuiltinMethod,
+    FunctionValue,
+    PartialValue,
+    PyValue,
+    SliceValue,
+    SuperValue,
+)
 
 # --- classes of values ---------------------------------------------------------------------------------------
 
@@ -187,18 +195,18 @@ def _deque(vm: VM, values: PyValue = (), maxlen: PyValue = None) -> InstanceObj:
 
 
 @stands_for(super)
-def _super(vm: VM, cls: Any, obj: Any = None) -> Super:
-    return Super(cls, obj)
+def _super(vm: VM, cls: Any, obj: Any = None) -> SuperValue:
+    return SuperValue(cls, obj)
 
 
 @stands_for(slice)
-def _slice(vm: VM, start: PyValue, stop: PyValue = MISSING, step: PyValue = None) -> Slice:
-    return Slice(None, start, None) if stop is MISSING else Slice(start, stop, step)
+def _slice(vm: VM, start: PyValue, stop: PyValue = MISSING, step: PyValue = None) -> SliceValue:
+    return SliceValue(None, start, None) if stop is MISSING else SliceValue(start, stop, step)
 
 
 @stands_for(functools.partial)
-def _partial(vm: VM, function: PyValue, /, *args: PyValue, **named: Any) -> Partial:
-    return Partial(function, args, named)
+def _partial(vm: VM, function: PyValue, /, *args: PyValue, **named: Any) -> PartialValue:
+    return PartialValue(function, args, named)
 
 
 @stands_for(operator.itemgetter)
@@ -257,7 +265,7 @@ def _callable(vm: VM, value: PyValue) -> bool:
     value = vm.force(value)
     if isinstance(value, InstanceObj):
         return classes.special(vm, value, "__call__") is not None
-    if isinstance(value, FunctionValue | FunctionObj | Bound | BuiltinMethod | Partial):
+    if isinstance(value, FunctionValue | FunctionObj | BoundMethod | BuiltinMethod | PartialValue):
         return True
     return not isinstance(value, Expr | Obj | tuple) and callable(value)
 

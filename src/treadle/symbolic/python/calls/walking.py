@@ -20,7 +20,7 @@ from treadle.symbolic.python.values import list_methods, mappings, open_lists, s
 from treadle.symbolic.python.values.indexing import range_length
 from treadle.symbolic.python.values.kinds import as_int, exemplar, is_int, is_known, is_string, refusal
 from treadle.symbolic.python.values.table import method, stands_for
-from treadle.symbolic.python.values.values import Generator, Iterator_, PyValue, Range, View
+from treadle.symbolic.python.values.values import DictView, GeneratorValue, IteratorValue, PyValue, RangeValue
 
 
 @stands_for(len)
@@ -33,9 +33,9 @@ def length(vm: VM, value: PyValue) -> Any:
         return x.length(value)
     if isinstance(value, tuple):
         return len(value)
-    if isinstance(value, View):
+    if isinstance(value, DictView):
         return value.source.size()
-    if isinstance(value, Range):
+    if isinstance(value, RangeValue):
         return range_length(vm, value)
     if isinstance(value, InstanceObj):
         own = own_method(vm, value, "__len__", in_python=value.payload is not None)
@@ -63,9 +63,9 @@ def _sorted(vm: VM, values: PyValue, /, *, key: PyValue = None, reverse: PyValue
 def _next(vm: VM, iterator: PyValue, default: PyValue = MISSING) -> Any:
     iterator = vm.force(iterator)
     try:
-        if isinstance(iterator, Generator):
+        if isinstance(iterator, GeneratorValue):
             return resume(vm, iterator)
-        if isinstance(iterator, Iterator_):
+        if isinstance(iterator, IteratorValue):
             return iterator.step()
         own = own_method(vm, iterator, "__next__")
         if own is not None:
@@ -75,7 +75,7 @@ def _next(vm: VM, iterator: PyValue, default: PyValue = MISSING) -> Any:
     except Exhausted:
         if default is not MISSING:
             return default
-        raise _stop(vm, iterator.returned if isinstance(iterator, Generator) else None) from None
+        raise _stop(vm, iterator.returned if isinstance(iterator, GeneratorValue) else None) from None
     except Raised as raised:
         if default is not MISSING and issubclass(raised.value.cls, StopIteration):
             return default
@@ -99,9 +99,9 @@ def _iter(vm: VM, value: PyValue, sentinel: PyValue = MISSING) -> Any:
                 raise Exhausted
             return item
 
-        return Iterator_(step, lambda: False)
+        return IteratorValue(step, lambda: False)
     forced = vm.force(value)
-    return forced if isinstance(forced, Generator) else vm.iterate(forced)
+    return forced if isinstance(forced, GeneratorValue) else vm.iterate(forced)
 
 
 @method(object, "__iter__")
@@ -139,7 +139,7 @@ def _zip(vm: VM, *iterables: PyValue, strict: PyValue = False) -> Any:
             raise Exhausted
         return tuple(values)
 
-    return Iterator_(step, lambda: any(s.bounded() for s in sources) or not sources)
+    return IteratorValue(step, lambda: any(s.bounded() for s in sources) or not sources)
 
 
 def _zip_error(vm: VM, i: int, how: str) -> Raised:
@@ -158,7 +158,7 @@ def _enumerate(vm: VM, iterable: PyValue, start: PyValue = 0) -> Any:
         position = x.add(position, 1)
         return (x.sub(position, 1), value)
 
-    return Iterator_(step, inner.bounded)
+    return IteratorValue(step, inner.bounded)
 
 
 @stands_for(map)
@@ -168,15 +168,15 @@ def _mapped(vm: VM, function: PyValue, *iterables: PyValue) -> Any:
     def step() -> Any:
         return vm.call(function, *[s.step() for s in sources])
 
-    return Iterator_(step, lambda: any(s.bounded() for s in sources))
+    return IteratorValue(step, lambda: any(s.bounded() for s in sources))
 
 
 @stands_for(reversed)
 def _reversed(vm: VM, value: PyValue) -> Any:
     value = vm.force(value)
-    if isinstance(value, Range):
+    if isinstance(value, RangeValue):
         last = x.add(value.start, x.mul(x.sub(range_length(vm, value), 1), value.step))
-        return over_range(vm, Range(last, x.sub(value.start, value.step), -value.step))
+        return over_range(vm, RangeValue(last, x.sub(value.start, value.step), -value.step))
     if isinstance(value, InstanceObj):
         own = own_method(vm, value, "__reversed__")
         if own is not None:
@@ -193,7 +193,7 @@ def _values_in_order(vm: VM, value: PyValue) -> list[Any] | tuple[Any, ...]:
         return strings.characters(vm, value)
     if isinstance(value, DictObj) and not value.keys_only:
         return [k for k, _ in mappings.entries(vm, value)]
-    if isinstance(value, View):
+    if isinstance(value, DictView):
         return mappings.view_items(vm, value)
     if isinstance(value, InstanceObj):
         size = length(vm, value)
@@ -213,17 +213,17 @@ def _range(vm: VM, *args: PyValue) -> Any:
         raise refusal(vm, range, *values)
     numbers = [as_int(v) for v in values]
     if len(numbers) == 1:
-        return Range(0, numbers[0], 1)
+        return RangeValue(0, numbers[0], 1)
     step = numbers[2] if len(numbers) == 3 else 1
     if vm.decide(x.eq(step, 0)):
         raise vm.error(ValueError, "range() arg 3 must not be zero")
     if isinstance(step, Expr):
         step = vm.path.pick([step], "a range with an unknown step")[0]
-    return Range(numbers[0], numbers[1], step)
+    return RangeValue(numbers[0], numbers[1], step)
 
 
 @method(range, "index")
-def _range_index(vm: VM, value: Range, sought: PyValue) -> Any:
+def _range_index(vm: VM, value: RangeValue, sought: PyValue) -> Any:
     raise CannotFollow("range.index")
 
 
@@ -231,18 +231,18 @@ def _range_index(vm: VM, value: Range, sought: PyValue) -> Any:
 
 
 @method(types.GeneratorType, "send")
-def _send(vm: VM, obj: Generator, value: PyValue) -> Any:
+def _send(vm: VM, obj: GeneratorValue, value: PyValue) -> Any:
     if obj.started and obj.frame.sent:
         obj.frame.env[obj.frame.sent] = value
     return _resumed(vm, obj, None)
 
 
 @method(types.GeneratorType, "throw")
-def _throw(vm: VM, obj: Generator, kind: PyValue, value: PyValue = None, traceback: PyValue = None) -> Any:
+def _throw(vm: VM, obj: GeneratorValue, kind: PyValue, value: PyValue = None, traceback: PyValue = None) -> Any:
     return _resumed(vm, obj, vm.exception(kind if value is None else value, None))
 
 
-def _resumed(vm: VM, obj: Generator, error: PyValue) -> Any:
+def _resumed(vm: VM, obj: GeneratorValue, error: PyValue) -> Any:
     try:
         return resume(vm, obj, error)
     except Exhausted:
@@ -250,7 +250,7 @@ def _resumed(vm: VM, obj: Generator, error: PyValue) -> Any:
 
 
 @method(types.GeneratorType, "close")
-def _close(vm: VM, obj: Generator) -> None:
+def _close(vm: VM, obj: GeneratorValue) -> None:
     if obj.started and not obj.finished:
         try:
             resume(vm, obj, vm.error(GeneratorExit).value)

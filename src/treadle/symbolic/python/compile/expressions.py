@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from treadle.symbolic.ir import steps as ir
-from treadle.symbolic.python.compile.scopes import Scope
+from treadle.symbolic.python.compile.scopes import CompilerScope
 from treadle.symbolic.python.values.values import PyValue
 
 _OPERATORS: dict[type, str] = {
@@ -50,7 +50,7 @@ _COMPREHENSION = (ast.ListComp, ast.SetComp, ast.DictComp)
 class Expressions:
     """Builds one function's blocks; `Compiler` adds the statements."""
 
-    def __init__(self, function: ir.CompiledFunction, scope: Scope) -> None:
+    def __init__(self, function: ir.CompiledFunction, scope: CompilerScope) -> None:
         self.function = function
         self.file = function.file
         self.owner = function.owner
@@ -353,13 +353,13 @@ class Expressions:
     def _get_Lambda(self, node: ast.Lambda) -> ir.Operand:
         return self.closure(node, self.nested(node))
 
-    def visible_scope(self) -> Scope:
+    def visible_scope(self) -> CompilerScope:
         """The scope a nested function sees: this one, with the comprehension names around it."""
         if not self._renamed:
             return self.scope
         merged = {name: slot for renamed in self._renamed for name, slot in renamed.items()}
         s = self.scope
-        return Scope(s.locals, s.globals, s.nonlocals, s.outer, merged)
+        return CompilerScope(s.locals, s.globals, s.nonlocals, s.outer, merged)
 
     def nested(self, node: ast.Lambda | ast.FunctionDef, name: str = "") -> ir.CompiledFunction:
         raise NotImplementedError

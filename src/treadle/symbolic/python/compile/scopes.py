@@ -9,13 +9,13 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 @dataclass(slots=True)
-class Scope:
+class CompilerScope:
     """The names of one function; `outer` is the function around it."""
 
     locals: set[str]
     globals: set[str] = field(default_factory=set)
     nonlocals: set[str] = field(default_factory=set)
-    outer: Scope | None = None
+    outer: CompilerScope | None = None
     # names of comprehensions around a nested function, and the slots they live in
     renamed: dict[str, str] = field(default_factory=dict)
 
@@ -125,11 +125,11 @@ def parameters(arguments: ast.arguments) -> list[ast.arg]:
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *extra]
 
 
-def scope_of(node: FunctionNode, outer: Scope | None) -> tuple[Scope, bool]:
+def scope_of(node: FunctionNode, outer: CompilerScope | None) -> tuple[CompilerScope, bool]:
     """The function's scope, and whether it is a generator."""
     finder = _Bindings()
     for part in node.body if isinstance(node.body, list) else [node.body]:
         finder.visit(part)
     names = {p.arg for p in parameters(node.args)} | finder.bound
-    scope = Scope(names - finder.globals - finder.nonlocals, finder.globals, finder.nonlocals, outer)
+    scope = CompilerScope(names - finder.globals - finder.nonlocals, finder.globals, finder.nonlocals, outer)
     return scope, finder.yields

@@ -13,14 +13,12 @@ import inspect
 import linecache
 import os
 import re
-import sys
 import types
 from typing import Any
 
 from treadle.symbolic.ir import steps as ir
-from treadle.symbolic.python.compile.scopes import FunctionNode, Scope, scope_of
+from treadle.symbolic.python.compile.scopes import CompilerScope, FunctionNode, scope_of
 from treadle.symbolic.python.compile.statements import compile_function
-from treadle.symbolic.python.values.values import PyValue
 
 
 class NoSource(Exception):
@@ -89,7 +87,7 @@ def node_of(code: types.CodeType) -> FunctionNode:
     return found[0]
 
 
-def _enclosing(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> tuple[str | None, Scope | None]:
+def _enclosing(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> tuple[str | None, CompilerScope | None]:
     """The class directly around a definition, and the scopes of the functions around it."""
     owner: str | None = None
     functions: list[FunctionNode] = []
@@ -100,7 +98,7 @@ def _enclosing(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> tuple[str | No
         if isinstance(current, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             functions.append(current)
         current = parents.get(current)
-    outer: Scope | None = None
+    outer: CompilerScope | None = None
     for function in reversed(functions):
         outer, _ = scope_of(function, outer)
     return owner, outer
@@ -163,10 +161,6 @@ def defining_class(function: types.FunctionType) -> type | None:
                     return None
                 return contents if isinstance(contents, type) else None
     return None
-
-
-def module_of(function: PyValue) -> Any:
-    return sys.modules.get(getattr(function, "__module__", "") or "")
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.python.compile.expressions import Expressions
 from treadle.symbolic.python.compile.match import compile_match
-from treadle.symbolic.python.compile.scopes import FunctionNode, Scope, scope_of
+from treadle.symbolic.python.compile.scopes import CompilerScope, FunctionNode, scope_of
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class _Loop:
 
 
 def compile_function(
-    node: FunctionNode, file: str, owner: str | None = None, outer: Scope | None = None, name: str = ""
+    node: FunctionNode, file: str, owner: str | None = None, outer: CompilerScope | None = None, name: str = ""
 ) -> ir.CompiledFunction:
     scope, is_generator = scope_of(node, outer)
     title = name or (node.name if not isinstance(node, ast.Lambda) else "<lambda>")
@@ -64,7 +64,7 @@ def _parameters(arguments: ast.arguments) -> list[ir.IrParameter]:
 class Compiler(Expressions):
     """Statements; expressions are in the base class."""
 
-    def __init__(self, function: ir.CompiledFunction, scope: Scope) -> None:
+    def __init__(self, function: ir.CompiledFunction, scope: CompilerScope) -> None:
         super().__init__(function, scope)
         self._loops: list[_Loop] = []
         # what must run when control leaves: finally bodies and __exit__ calls, with the handler around each

@@ -12,7 +12,7 @@ NOTHING: Any = object()
 
 
 @dataclass(slots=True)
-class Broken:
+class BrokenCondition:
     """A condition that did not hold on this path."""
 
     condition: Condition
@@ -28,7 +28,7 @@ class Broken:
 
 
 @dataclass(slots=True)
-class Checks:
+class ContractChecks:
     """The state of contract checking on one path."""
 
     # the preconditions of the function under test are assumed; else they are checked like any other
@@ -36,19 +36,19 @@ class Checks:
     target: Any = None  # the wrapped constructor under test, until it is called
     in_progress: list[Any] = field(default_factory=list)
     deal_off: int = 0
-    broken: dict[int, Broken] = field(default_factory=dict)
+    broken: dict[int, BrokenCondition] = field(default_factory=dict)
     # the choices of the function under test itself: what follows decided its postconditions
     mark: int | None = None
     undecided: list[tuple[Condition, str]] = field(default_factory=list)
     # an input was left in a state that its class forbids, and nobody noticed
-    left: Broken | None = None
+    left: BrokenCondition | None = None
     # objects met while an invariant was evaluated: theirs is assumed when the program looks at them
     pending: list[InstanceObj] = field(default_factory=list)
     in_invariant: int = 0
 
 
 @dataclass(slots=True, eq=False)
-class Guarded:
+class GuardedMethod:
     """A method of a class with deal.inv, taken from an object: called with checks before and after."""
 
     function: Any

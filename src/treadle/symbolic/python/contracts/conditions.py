@@ -19,7 +19,7 @@ from treadle.symbolic.python.values.values import PyValue
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenCondition:
     """A condition that is no function: the text of --pre, a leading assert."""
 
     node: ast.expr
@@ -52,7 +52,7 @@ class Condition:
     @property
     def expression(self) -> ast.expr | None:
         """The condition as one expression over `names()`, if it is one."""
-        if isinstance(self.test, Written):
+        if isinstance(self.test, WrittenCondition):
             return self.test.node
         found = source.returned_expression(self.test) if isinstance(self.test, types.FunctionType) else None
         if found is not None and self.may_complain:
@@ -68,7 +68,7 @@ class Condition:
 
     def names(self) -> list[str]:
         """The parameters of the condition."""
-        if isinstance(self.test, Written):
+        if isinstance(self.test, WrittenCondition):
             return [p.name for p in self.test.code.parameters]
         return list(inspect.signature(self.test).parameters)
 

@@ -19,7 +19,7 @@ from treadle.symbolic.heap.objects import InstanceObj, UnknownRef
 from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import BoundReached, CannotFollow
 from treadle.symbolic.python.compile import source
-from treadle.symbolic.python.contracts.checks import NOTHING, Broken, Guarded
+from treadle.symbolic.python.contracts.checks import NOTHING, BrokenCondition, GuardedMethod
 from treadle.symbolic.python.contracts.conditions import (
     Condition,
     as_written,
@@ -36,7 +36,7 @@ from treadle.symbolic.python.contracts.conditions import (
     preconditions,
     wrapped_by,
 )
-from treadle.symbolic.python.contracts.deciding import Call, assume, assume_one_of, bound, holds, signature_of
+from treadle.symbolic.python.contracts.deciding import ContractCall, assume, assume_one_of, bound, holds, signature_of
 from treadle.symbolic.python.machine import classes
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.values import FunctionValue, PyValue
@@ -45,7 +45,7 @@ from treadle.symbolic.testcase import Opaque
 Proceed = Callable[[list[Any], dict[str, Any]], Any]
 
 
-class Old:
+class OldValues:
     """The values of snapshots."""
 
 
@@ -89,21 +89,21 @@ def looked_at(vm: VM, obj: InstanceObj) -> None:
         assume_invariants(vm, obj)
 
 
-def _of_object(obj: PyValue) -> Call:
-    return Call([obj], {}, {"self": obj})
+def _of_object(obj: PyValue) -> ContractCall:
+    return ContractCall([obj], {}, {"self": obj})
 
 
 # --- breaking ----------------------------------------------------------------------------------------------
 
 
-def _violation(vm: VM, broken: Broken, call: Call) -> Raised:
+def _violation(vm: VM, broken: BrokenCondition, call: ContractCall) -> Raised:
     """The exception by which a library reports the condition."""
     raised = _reported(vm, broken.condition, call)
     vm.checks.broken[raised.value.number] = broken
     return raised
 
 
-def _reported(vm: VM, condition: Condition, call: Call) -> Raised:
+def _reported(vm: VM, condition: Condition, call: ContractCall) -> Raised:
     error = condition.error
     if condition.origin.startswith("icontract."):
         from icontract import ViolationError
@@ -130,7 +130,7 @@ class _Contracted:
     name: str
     own: bool  # the function under test: preconditions are assumed, what cannot be decided is not the end
 
-    def before(self, groups: list[list[Condition]], call: Call) -> None:
+    def before(self, groups: list[list[Condition]], call: ContractCall) -> None:
         if not groups:
             return
         if self.own and self.vm.checks.assumed:
@@ -142,15 +142,15 @@ class _Contracted:
             if last is None:
                 return
         assert last is not None
-        raise _violation(self.vm, Broken(last, self.name, self.own), call)
+        raise _violation(self.vm, BrokenCondition(last, self.name, self.own), call)
 
-    def after(self, conditions: Sequence[Condition], call: Call, result: PyValue = NOTHING) -> None:
+    def after(self, conditions: Sequence[Condition], call: ContractCall, result: PyValue = NOTHING) -> None:
         for condition in conditions:
             one = call
             try:
                 fine = holds(self.vm, condition, one)
             except Raised as raised:
-                self.vm.checks.broken[raised.value.number] = Broken(
+                self.vm.checks.broken[raised.value.number] = BrokenCondition(
                     condition, self.name, self.own, result, raised.value.cls.__name__
                 )
                 raise
@@ -161,7 +161,7 @@ class _Contracted:
                 self.vm.checks.undecided.append((condition, what))
                 continue
             if not fine:
-                raise _violation(self.vm, Broken(condition, self.name, self.own, result), one)
+                raise _violation(self.vm, BrokenCondition(condition, self.name, self.own, result), one)
 
     # --- the wrappers ------------------------------------------------------------------------------------
 
@@ -195,8 +195,8 @@ class _Contracted:
         finally:
             _forget(vm.checks.in_progress, function)
 
-    def _snapshots(self, snapshots: Sequence[Any], call: Call) -> InstanceObj:
-        old = InstanceObj(self.vm.heap.number(), (Old,))
+    def _snapshots(self, snapshots: Sequence[Any], call: ContractCall) -> InstanceObj:
+        old = InstanceObj(self.vm.heap.number(), (OldValues,))
         for snapshot in snapshots:
             wanted = {name: call.given[name] for name in snapshot.args if name in call.given}
             old.fields[snapshot.name] = self.vm.call_with(snapshot.capture, [], wanted)
@@ -252,7 +252,7 @@ class _Contracted:
         self.after(after, call.with_result(result), result)
         return result
 
-    def _deal_raised(self, contracts: Any, raised: Raised, call: Call) -> None:
+    def _deal_raised(self, contracts: Any, raised: Raised, call: ContractCall) -> None:
         """An exception must be declared by deal.raises, and have the reason of deal.reason."""
         from deal import ContractError
 
@@ -267,17 +267,17 @@ class _Contracted:
                 function = inspect.unwrap(validator.function) if code is not None else None
                 file, line = _place_of(function)
                 condition = Condition("exceptions", "deal.raises", None, text, file, line, error=validator.exception)
-                broken = Broken(condition, self.name, self.own, raised=cls.__name__)
+                broken = BrokenCondition(condition, self.name, self.own, raised=cls.__name__)
                 raise _violation(self.vm, broken, call) from None
         for validator in contracts.reasons:
             if cls is validator.event:
                 condition = of_deal(validator, "exceptions", "reason")
                 if not holds(self.vm, condition, call):
-                    broken = Broken(condition, self.name, self.own, raised=cls.__name__)
+                    broken = BrokenCondition(condition, self.name, self.own, raised=cls.__name__)
                     raise _violation(self.vm, broken, call) from None
 
 
-def _as_icontract_binds(call: Call, function: PyValue) -> Call:
+def _as_icontract_binds(call: ContractCall, function: PyValue) -> ContractCall:
     """icontract gives positional arguments to parameters one by one, *args included."""
     call.given.update(zip(signature_of(function).parameters, call.args, strict=False))
     return call
@@ -361,7 +361,7 @@ def check_inputs(vm: VM, result: PyValue, me: PyValue) -> None:
                 continue
             except Raised:
                 pass
-            checks.left = Broken(condition, as_written(obj.cls).__name__, False, result, where=obj.name)
+            checks.left = BrokenCondition(condition, as_written(obj.cls).__name__, False, result, where=obj.name)
             return
 
 
@@ -381,7 +381,7 @@ def _around(contracted: _Contracted, wrapper: PyValue, inside: Proceed) -> Proce
 # --- deal's invariants: every method call and every assignment ------------------------------------------------
 
 
-def call_guarded(vm: VM, guarded: Guarded, args: list[PyValue], named: dict[str, PyValue]) -> Any:
+def call_guarded(vm: VM, guarded: GuardedMethod, args: list[PyValue], named: dict[str, PyValue]) -> Any:
     instance = vm.force(args[0])
     contracted = _Contracted(vm, getattr(guarded.function, "__qualname__", "method"), False)
     found = _of_deal_class(instance.cls)

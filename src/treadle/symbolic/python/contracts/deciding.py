@@ -18,15 +18,15 @@ from treadle.symbolic.expr.terms import Value
 from treadle.symbolic.heap.objects import InstanceObj
 from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import CannotFollow, Impossible
-from treadle.symbolic.python.contracts.conditions import Condition, Written
-from treadle.symbolic.python.contracts.formula import Arguments, NotPure, formula, names_of
+from treadle.symbolic.python.contracts.conditions import Condition, WrittenCondition
+from treadle.symbolic.python.contracts.formula import ArgumentsByName, NotPure, formula, names_of
 from treadle.symbolic.python.machine import attributes, binding
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.kinds import is_string
 from treadle.symbolic.python.values.values import FunctionValue, PyValue
 
 
-class Given:
+class GivenArguments:
     """What a condition of deal's with the one parameter `_` gets: the arguments as attributes."""
 
     def __getitem__(self, name: str) -> Any:
@@ -37,21 +37,21 @@ class Given:
 
 
 @dataclass(slots=True)
-class Call:
+class ContractCall:
     """A call as its conditions see it."""
 
     args: list[Any]
     named: dict[str, Any]
     given: dict[str, Any]  # by parameter, `result` and OLD included
 
-    def with_result(self, result: PyValue) -> Call:
-        return Call(self.args, self.named, {**self.given, "result": result})
+    def with_result(self, result: PyValue) -> ContractCall:
+        return ContractCall(self.args, self.named, {**self.given, "result": result})
 
 
 signature_of = functools.cache(inspect.signature)
 
 
-def bound(vm: VM, function: PyValue, args: Sequence[PyValue], named: dict[str, PyValue]) -> Call:
+def bound(vm: VM, function: PyValue, args: Sequence[PyValue], named: dict[str, PyValue]) -> ContractCall:
     """Arguments by the names of a function's parameters, defaults included."""
     given: dict[str, Any] = {"_ARGS": tuple(args), "_KWARGS": named}
     rest = list(args)
@@ -63,13 +63,13 @@ def bound(vm: VM, function: PyValue, args: Sequence[PyValue], named: dict[str, P
             given[parameter.name] = rest.pop(0)
         elif parameter.default is not parameter.empty and parameter.name not in named:
             given[parameter.name] = vm.lift(parameter.default)
-    return Call(list(args), named, {**given, **named})
+    return ContractCall(list(args), named, {**given, **named})
 
 
-def _arguments(vm: VM, condition: Condition, call: Call) -> tuple[list[Any], dict[str, Any]]:
+def _arguments(vm: VM, condition: Condition, call: ContractCall) -> tuple[list[Any], dict[str, Any]]:
     """What the condition's function is called with."""
     if condition.calling == "short":
-        made = InstanceObj(vm.heap.number(), (Given,))
+        made = InstanceObj(vm.heap.number(), (GivenArguments,))
         made.fields.update(_by_name(vm, condition, call))
         return [made], {}
     if condition.calling == "same":
@@ -81,7 +81,7 @@ def _arguments(vm: VM, condition: Condition, call: Call) -> tuple[list[Any], dic
     return [], {name: call.given[name] for name in wanted if name in call.given}
 
 
-def _by_name(vm: VM, condition: Condition, call: Call) -> dict[str, Any]:
+def _by_name(vm: VM, condition: Condition, call: ContractCall) -> dict[str, Any]:
     """What `_` stands for: the arguments, or the fields of the object. It is a dict, with a dict's methods."""
     for name in condition.attributes():
         if hasattr(dict, name):
@@ -94,19 +94,19 @@ def _by_name(vm: VM, condition: Condition, call: Call) -> dict[str, Any]:
     return dict(obj.fields)
 
 
-def _formula(vm: VM, condition: Condition, call: Call) -> tuple[Value, Value]:
+def _formula(vm: VM, condition: Condition, call: ContractCall) -> tuple[Value, Value]:
     """The condition as an expression, and where it is defined."""
     node = condition.expression
     if node is None or (condition.may_complain and _may_be_text(node)):
         raise NotPure
-    if isinstance(condition.test, Written):
+    if isinstance(condition.test, WrittenCondition):
         names = names_of(vm, condition.test.function, call.given)
         names.owner = condition.test.code.owner
         return formula(vm, node, names)
     vm.path.followed.add((condition.file, condition.line))
     local: dict[str, Any] = {}
     if condition.calling == "short":
-        local["_"] = Arguments(_by_name(vm, condition, call))
+        local["_"] = ArgumentsByName(_by_name(vm, condition, call))
     else:
         args, named = _arguments(vm, condition, call)
         parameters = inspect.signature(condition.test).parameters
@@ -130,10 +130,10 @@ def _may_be_text(node: ast.expr) -> bool:
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-def _run(vm: VM, condition: Condition, call: Call) -> Value:
+def _run(vm: VM, condition: Condition, call: ContractCall) -> Value:
     """The truth of the condition, by running it."""
     args, named = _arguments(vm, condition, call)
-    if isinstance(condition.test, Written):
+    if isinstance(condition.test, WrittenCondition):
         written = condition.test
         closure = binding.function_value(vm, written.function)
         value = vm.run_function(FunctionValue(written.code, closure.globals, closure.outer), args, named)
@@ -144,7 +144,7 @@ def _run(vm: VM, condition: Condition, call: Call) -> Value:
     return vm.truth(value)
 
 
-def holds(vm: VM, condition: Condition, call: Call) -> bool:
+def holds(vm: VM, condition: Condition, call: ContractCall) -> bool:
     """Decide the condition; an exception of its own is the program's."""
     is_deal = condition.origin.startswith("deal.") and condition.kind != "invariant"
     vm.checks.deal_off += is_deal
@@ -160,7 +160,7 @@ def holds(vm: VM, condition: Condition, call: Call) -> bool:
         vm.checks.deal_off -= is_deal
 
 
-def assume(vm: VM, condition: Condition, call: Call) -> None:
+def assume(vm: VM, condition: Condition, call: ContractCall) -> None:
     """Leave only the inputs for which the condition holds; one that fails on them does not hold."""
     path = vm.path
     try:
@@ -179,7 +179,7 @@ def assume(vm: VM, condition: Condition, call: Call) -> None:
         raise CannotFollow(f"the {condition.kind} `{condition.text}` cannot be evaluated: {unsupported.what}") from None
 
 
-def assume_one_of(vm: VM, groups: list[list[Condition]], call: Call) -> None:
+def assume_one_of(vm: VM, groups: list[list[Condition]], call: ContractCall) -> None:
     """The conditions of one group hold: with several, a class weakens what its base asks for."""
     if len(groups) == 1:
         for condition in groups[0]:

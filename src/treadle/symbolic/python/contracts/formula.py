@@ -35,7 +35,7 @@ class NotPure(Exception):
 
 
 @dataclass(slots=True)
-class Names:
+class FormulaNames:
     """Where the names of an expression come from."""
 
     local: dict[str, Any]
@@ -50,7 +50,7 @@ class Names:
 
 
 @dataclass(slots=True)
-class Arguments:
+class ArgumentsByName:
     """The one parameter `_` of a condition: all arguments by name."""
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -63,7 +63,7 @@ _BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mo
 _ORDER = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
 
-def formula(vm: VM, node: ast.expr, names: Names) -> tuple[Value, Value]:
+def formula(vm: VM, node: ast.expr, names: FormulaNames) -> tuple[Value, Value]:
     """(the condition's truth, where it is defined) as expressions; `NotPure` if it has to be run."""
     reader = _Reader(vm, names)
     truth = reader.truth(node, True)
@@ -71,7 +71,7 @@ def formula(vm: VM, node: ast.expr, names: Names) -> tuple[Value, Value]:
 
 
 class _Reader:
-    def __init__(self, vm: VM, names: Names, depth: int = 0) -> None:
+    def __init__(self, vm: VM, names: FormulaNames, depth: int = 0) -> None:
         self.vm = vm
         self.names = names
         self.depth = depth
@@ -222,7 +222,7 @@ class _Reader:
     def _attribute(self, node: ast.Attribute, sure: bool) -> Any:
         found = self._object(node.value, sure)
         name = self.names.mangled(node.attr)
-        if isinstance(found, Arguments):
+        if isinstance(found, ArgumentsByName):
             if name not in found.values:
                 raise NotPure
             return self._seen(found.values[name])
@@ -378,9 +378,9 @@ def _called(node: ast.Call) -> str:
     return name.id if isinstance(name, ast.Name) else name.attr if isinstance(name, ast.Attribute) else ""
 
 
-def names_of(vm: VM, function: types.FunctionType, local: dict[str, PyValue]) -> Names:
+def names_of(vm: VM, function: types.FunctionType, local: dict[str, PyValue]) -> FormulaNames:
     """The names of a real function's body."""
-    return Names(local, function.__globals__, binding.enclosing(vm, function), source.class_around(function))
+    return FormulaNames(local, function.__globals__, binding.enclosing(vm, function), source.class_around(function))
 
 
 def _is_scalar(value: PyValue) -> bool:

@@ -16,24 +16,24 @@ from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj
 from treadle.symbolic.path import CannotFollow
-from treadle.symbolic.python.contracts.checks import Guarded, is_guarded
+from treadle.symbolic.python.contracts.checks import GuardedMethod, is_guarded
 from treadle.symbolic.python.machine import classes, effects
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.types.fields import field_names, sets_by_name
 from treadle.symbolic.python.values.kinds import as_int, is_known, refusal
 from treadle.symbolic.python.values.values import (
-    Bound,
+    BoundMethod,
     BuiltinMethod,
+    DictView,
     FunctionValue,
-    Generator,
-    Iterator_,
-    Partial,
+    GeneratorValue,
+    IteratorValue,
+    PartialValue,
     ProgramValue,
     PyValue,
-    Range,
-    Slice,
-    Super,
-    View,
+    RangeValue,
+    SliceValue,
+    SuperValue,
 )
 
 
@@ -42,13 +42,13 @@ def get(vm: VM, obj: PyValue, name: str) -> Any:
     obj = vm.force(obj)
     if isinstance(obj, InstanceObj):
         return _instance(vm, obj, name)
-    if isinstance(obj, Super):
+    if isinstance(obj, SuperValue):
         return _super(vm, obj, name)
     if isinstance(obj, type):
         return _class(vm, obj, name)
     if isinstance(obj, types.ModuleType):
         return _module(vm, obj, name)
-    if isinstance(obj, Bound):
+    if isinstance(obj, BoundMethod):
         if name == "__self__":
             return obj.self
         return obj.function if name == "__func__" else get(vm, obj.function, name)
@@ -56,23 +56,25 @@ def get(vm: VM, obj: PyValue, name: str) -> Any:
         return obj.self if name == "__self__" else obj.name
     if isinstance(obj, FunctionValue):
         return _function(vm, obj, name)
-    if isinstance(obj, Partial) and name in ("func", "args", "keywords"):
+    if isinstance(obj, PartialValue) and name in ("func", "args", "keywords"):
         return {"func": obj.function, "args": obj.args}.get(name) or vm.new_dict([[k, v] for k, v in obj.named.items()])
-    if isinstance(obj, Range) and name in ("start", "stop", "step"):
+    if isinstance(obj, RangeValue) and name in ("start", "stop", "step"):
         return getattr(obj, name)
-    if isinstance(obj, Slice):
+    if isinstance(obj, SliceValue):
         if name in ("start", "stop", "step"):
             return getattr(obj, name)
         return BuiltinMethod(obj, name) if hasattr(slice, name) else _builtin(vm, obj, slice, name)
     if name == "__class__":
         return classes.python_type(vm, obj)
     kind = classes.python_type(vm, obj)
-    if isinstance(obj, Expr | ListObj | DictObj | Range | View | tuple | Generator | Iterator_ | BuiltinMethod):
+    if isinstance(
+        obj, Expr | ListObj | DictObj | RangeValue | DictView | tuple | GeneratorValue | IteratorValue | BuiltinMethod
+    ):
         return _builtin(vm, obj, kind, name)
     if isinstance(obj, int | float | str | bytes | type(None)) and not isinstance(obj, enum.Enum):
         return _builtin(vm, obj, kind, name)
     if isinstance(obj, ProgramValue):
-        raise CannotFollow(f"the attribute '{name}' of a {type(obj).__name__.lower()}")
+        raise CannotFollow(f"the attribute '{name}' of a {kind.__name__}")
     return _host(vm, obj, name)
 
 
@@ -85,7 +87,7 @@ def _builtin(vm: VM, obj: PyValue, kind: type, name: str) -> Any:
         return obj if name == "real" else 0.0
     if isinstance(obj, int | float) and name in ("real", "imag", "numerator", "denominator") and hasattr(obj, name):
         return getattr(obj, name)
-    if isinstance(obj, View):
+    if isinstance(obj, DictView):
         kind = type(getattr({}, obj.kind)())
     if hasattr(kind, name):
         if not callable(getattr(kind, name)):
@@ -146,13 +148,13 @@ def _class(vm: VM, cls: type, name: str) -> Any:
             if overlay is not MISSING:
                 return overlay
         if on_meta is not MISSING and isinstance(on_meta, types.FunctionType):
-            return Bound(on_meta, cls)
+            return BoundMethod(on_meta, cls)
         try:
             return vm.lift(getattr(cls, name))
         except AttributeError as error:
             raise vm.host_error(error) from None
     if isinstance(raw, classmethod):
-        return Bound(raw.__func__, cls)
+        return BoundMethod(raw.__func__, cls)
     if isinstance(raw, staticmethod):
         return raw.__func__
     if isinstance(raw, types.FunctionType):
@@ -169,11 +171,11 @@ def _class(vm: VM, cls: type, name: str) -> Any:
 def bind(vm: VM, raw: PyValue, obj: PyValue, cls: type) -> Any:
     """A class attribute seen through an instance."""
     if isinstance(raw, types.FunctionType):
-        return Bound(raw, obj)
+        return BoundMethod(raw, obj)
     if isinstance(raw, FunctionValue):
-        return Bound(raw, obj)
+        return BoundMethod(raw, obj)
     if isinstance(raw, classmethod):
-        return Bound(raw.__func__, cls)
+        return BoundMethod(raw.__func__, cls)
     if isinstance(raw, staticmethod):
         return vm.lift(raw.__func__)
     if isinstance(raw, property):
@@ -188,12 +190,12 @@ def bind(vm: VM, raw: PyValue, obj: PyValue, cls: type) -> Any:
             vm.heap.write_field(obj, raw.attrname, value)
         return value
     if isinstance(raw, functools._lru_cache_wrapper):
-        return Bound(raw.__wrapped__, obj)
+        return BoundMethod(raw.__wrapped__, obj)
     getter = getattr(type(raw), "__get__", None)
     if isinstance(getter, types.FunctionType):
         return vm.call(getter, vm.lift(raw), obj, cls)
     if isinstance(raw, types.WrapperDescriptorType | types.MethodDescriptorType | types.BuiltinFunctionType):
-        return Bound(raw, obj)
+        return BoundMethod(raw, obj)
     return vm.lift(raw)
 
 
@@ -209,8 +211,8 @@ def _instance(vm: VM, obj: InstanceObj, name: str) -> Any:
     if isinstance(custom, types.FunctionType):
         if is_guarded(obj.cls) and custom.__module__.startswith("deal."):
             found = _plain(vm, obj, name)
-            guarded = isinstance(found, Bound) and isinstance(found.self, InstanceObj)
-            return Bound(Guarded(found.function), found.self) if guarded else found
+            guarded = isinstance(found, BoundMethod) and isinstance(found.self, InstanceObj)
+            return BoundMethod(GuardedMethod(found.function), found.self) if guarded else found
         return vm.call(custom, obj, name)
     return _plain(vm, obj, name)
 
@@ -316,7 +318,7 @@ def load_all(vm: VM, obj: InstanceObj) -> None:
                 _instance(vm, obj, name)
 
 
-def _super(vm: VM, obj: Super, name: str) -> Any:
+def _super(vm: VM, obj: SuperValue, name: str) -> Any:
     start = vm.force(obj.obj)
     cls = start if isinstance(start, type) else classes.python_type(vm, start)
     mro = cls.__mro__
@@ -325,7 +327,7 @@ def _super(vm: VM, obj: Super, name: str) -> Any:
             raw = base.__dict__[name]
             if isinstance(start, type):
                 if isinstance(raw, classmethod):
-                    return Bound(raw.__func__, start)
+                    return BoundMethod(raw.__func__, start)
                 return raw.__func__ if isinstance(raw, staticmethod) else raw
             return bind(vm, raw, start, cls)
     raise vm.error(AttributeError, f"'super' object has no attribute '{name}'")
@@ -363,7 +365,7 @@ def set_(vm: VM, obj: PyValue, name: str, value: PyValue) -> None:
         vm.assigned[(id(vars(obj)), name)] = value
         vm.touched.append((vars(obj), name))
         return
-    if isinstance(obj, FunctionValue | Bound | Partial):
+    if isinstance(obj, FunctionValue | BoundMethod | PartialValue):
         raise CannotFollow("setting an attribute of a function")
     if is_known(obj) and not isinstance(obj, int | float | str | bytes | tuple | type(None)):
         raise CannotFollow(f"setting an attribute of a {type(obj).__name__} object")

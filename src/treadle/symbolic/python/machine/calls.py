@@ -18,17 +18,17 @@ from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.calls import compiled, generated
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.contracts import conditions, contracts
-from treadle.symbolic.python.contracts.checks import Guarded
+from treadle.symbolic.python.contracts.checks import GuardedMethod
 from treadle.symbolic.python.machine import binding, classes, effects
 from treadle.symbolic.python.machine.vm import NOT_ANSWERED, VM
 from treadle.symbolic.python.values import table
 from treadle.symbolic.python.values.kinds import exemplar, is_known
 from treadle.symbolic.python.values.values import (
-    Bound,
+    BoundMethod,
     BuiltinMethod,
     FunctionValue,
-    Generator,
-    Partial,
+    GeneratorValue,
+    PartialValue,
     PyValue,
 )
 
@@ -44,11 +44,11 @@ def call(vm: VM, function: PyValue, args: list[PyValue], named: dict[str, PyValu
         return vm.run_function(function, args, named)
     if isinstance(function, FunctionObj):
         return _unknown_function(vm, function, args, named)
-    if isinstance(function, Bound):
+    if isinstance(function, BoundMethod):
         return call(vm, function.function, [function.self, *args], named)
     if isinstance(function, BuiltinMethod):
         return compiled.call_method(vm, function.self, function.name, args, named)
-    if isinstance(function, Partial):
+    if isinstance(function, PartialValue):
         return call(vm, function.function, [*function.args, *args], {**function.named, **named})
     if isinstance(function, types.FunctionType):
         return _host_function(vm, function, args, named)
@@ -56,7 +56,7 @@ def call(vm: VM, function: PyValue, args: list[PyValue], named: dict[str, PyValu
         return instantiate(vm, function, args, named)
     if isinstance(function, InstanceObj) and classes.special(vm, function, "__call__") is not None:
         return call(vm, vm.attribute(function, "__call__"), args, named)
-    if isinstance(function, Guarded):
+    if isinstance(function, GuardedMethod):
         return contracts.call_guarded(vm, function, args, named)
     if isinstance(function, staticmethod | classmethod):
         return call(vm, function.__func__, args, named)
@@ -120,7 +120,7 @@ def run(vm: VM, function: FunctionValue, args: Sequence[PyValue], named: dict[st
             return result
     frame = Frame(function.code, env, function)
     if function.code.is_generator:
-        return Generator(frame)
+        return GeneratorValue(frame)
     return vm.run(frame)
 
 

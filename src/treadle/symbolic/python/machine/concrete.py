@@ -21,20 +21,19 @@ from treadle.symbolic.python.machine import attributes, effects
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.types.heirs import is_plain_object
 from treadle.symbolic.python.values import mappings, open_lists
+from treadle.symbolic.python.values.kinds import builtin_type
 from treadle.symbolic.python.values.values import (
-    Bound,
+    BoundMethod,
     BuiltinMethod,
+    DictView,
     FunctionValue,
-    Generator,
-    Iterator_,
-    Partial,
+    GeneratorValue,
+    IteratorValue,
+    PartialValue,
     PyValue,
-    Range,
-    Slice,
-    View,
+    RangeValue,
+    SliceValue,
 )
-
-_PLAIN = (int, float, str, bytes, bool, type(None), complex, type, types.FunctionType, types.ModuleType)
 
 
 def lift(vm: VM, value: Any) -> Any:
@@ -47,11 +46,11 @@ def lift(vm: VM, value: Any) -> Any:
     if kind in (list, dict, set, frozenset):
         return _copy(vm, value)
     if kind is range:
-        return Range(value.start, value.stop, value.step)
+        return RangeValue(value.start, value.stop, value.step)
     if kind is types.MethodType:
-        return Bound(value.__func__, lift(vm, value.__self__))
+        return BoundMethod(value.__func__, lift(vm, value.__self__))
     if kind is slice:
-        return Slice(value.start, value.stop, value.step)
+        return SliceValue(value.start, value.stop, value.step)
     if isinstance(value, Obj | UnknownRef | Expr | type | types.ModuleType | enum.Enum | BaseException):
         return value
     if isinstance(value, Fraction) and kind is Fraction:
@@ -69,20 +68,14 @@ def _copy(vm: VM, value: Any) -> Obj:
     found = vm.lifted.get(id(value))
     if found is not None:
         return found
-    made: Obj
-    if isinstance(value, list):
-        made = ListObj(vm.heap.number(), [])
-        vm.keep(value, made)
+    made: Obj = vm.new_list([]) if isinstance(value, list) else vm.new_dict([])
+    vm.keep(value, made)
+    if isinstance(made, ListObj):
         made.items = [lift(vm, v) for v in value]
-    elif isinstance(value, dict):
-        made = DictObj(vm.heap.number(), [])
-        vm.keep(value, made)
-        made.entries = [[lift(vm, k), lift(vm, v)] for k, v in value.items()]
-    else:
-        made = DictObj(vm.heap.number(), [])
-        vm.keep(value, made)
-        made.keys_only, made.frozen = True, isinstance(value, frozenset)
-        made.entries = [[lift(vm, v), None] for v in value]
+    elif isinstance(made, DictObj):
+        made.keys_only, made.frozen = not isinstance(value, dict), isinstance(value, frozenset)
+        pairs = value.items() if isinstance(value, dict) else dict.fromkeys(value).items()
+        made.entries = [[lift(vm, k), lift(vm, v)] for k, v in pairs]
     return made
 
 
@@ -131,14 +124,9 @@ class Lowering:
                 for v in list(value.fields.values()):
                     self.unknowns(v, found, seen)
                 self.unknowns(value.payload, found, seen)
-        elif isinstance(value, Range):
-            for v in (value.start, value.stop):
+        elif isinstance(value, RangeValue | SliceValue | DictView):
+            for v in value.parts():
                 self.unknowns(v, found, seen)
-        elif isinstance(value, Slice):
-            for v in (value.start, value.stop, value.step):
-                self.unknowns(v, found, seen)
-        elif isinstance(value, View):
-            self.unknowns(value.source, found, seen)
 
     def lower(self, value: PyValue, known: dict[Expr, PyValue]) -> Any:
         vm = self.vm
@@ -152,17 +140,15 @@ class Lowering:
             raise CannotFollow("a function that is an input, given to compiled code")
         if isinstance(value, Obj):
             return self._object(value, known)
-        if isinstance(value, Range):
-            return range(self.lower(value.start, known), self.lower(value.stop, known), value.step)
-        if isinstance(value, Slice):
-            return slice(*(self.lower(v, known) for v in (value.start, value.stop, value.step)))
-        if isinstance(value, View):
+        if isinstance(value, RangeValue | SliceValue):
+            return type(value.shown())(*(self.lower(v, known) for v in value.parts()))
+        if isinstance(value, DictView):
             return getattr(self.lower(value.source, known), value.kind)()
         if isinstance(value, FunctionValue) and value.host is not None:
             return value.host
-        if isinstance(value, FunctionValue | Bound | Partial | BuiltinMethod):
+        if isinstance(value, FunctionValue | BoundMethod | PartialValue | BuiltinMethod):
             return self._callable(value, known)
-        if isinstance(value, Generator | Iterator_):
+        if isinstance(value, GeneratorValue | IteratorValue):
             return iter([self.lower(v, known) for v in self._drained(value)])
         return value
 
@@ -196,10 +182,8 @@ class Lowering:
             items.extend(self.lower(v, known) for v in value.items or ())
             return items
         if isinstance(value, DictObj):
-            pairs = [(self.lower(k, known), self.lower(v, known)) for k, v in value.entries]
-            real: Any = dict(pairs)
-            if value.keys_only:
-                real = frozenset(k for k, _ in pairs) if value.frozen else {k for k, _ in pairs}
+            pairs = {self.lower(k, known): self.lower(v, known) for k, v in value.entries}
+            real = builtin_type(value)(pairs)
             self.made[id(value)] = (value, real)
             return real
         assert isinstance(value, InstanceObj)
@@ -226,15 +210,12 @@ class Lowering:
         """What the called code did to its mutable arguments."""
         for obj, real in list(self.made.values()):
             if isinstance(obj, ListObj) and obj.items is not None:
-                obj.items[:] = self._matched(obj.items, real)
+                obj.items[:] = [self._same(v) for v in real]
             elif isinstance(obj, DictObj) and not obj.frozen and isinstance(real, dict):
                 if len(real) != len(obj.entries):
                     obj.entries = [[self.vm.lift(k), self._same(v)] for k, v in real.items()]
             elif isinstance(obj, DictObj) and isinstance(real, set) and len(real) != len(obj.entries):
                 obj.entries = [[self.vm.lift(k), None] for k in real]
-
-    def _matched(self, old: list[PyValue], real: list[PyValue]) -> list[Any]:
-        return [self._same(v) for v in real]
 
     def _same(self, real: PyValue) -> Any:
         """The path's object for a real one that came out of the call."""
@@ -279,11 +260,11 @@ def call_real(vm: VM, function: Any, args: list[Any], named: dict[str, Any], wha
     values = _lower_all(vm, lowering, [*args, *named.values()], f"a call of '{name}'")
     real_args, real_named = values[: len(args)], dict(zip(named, values[len(args) :], strict=True))
     try:
-        with effects.Guard(vm):
+        with effects.EffectGuard(vm):
             result = function(*real_args, **real_named)
     except (Raised, PathEnd):
         raise
-    except effects.Effect as effect:
+    except effects.OutsideEffect as effect:
         raise CannotFollow(f"'{name}' {effect}; pass --allow-effects to run it") from None
     except RecursionError:
         raise CannotFollow(f"'{name}' recurses too deeply") from None

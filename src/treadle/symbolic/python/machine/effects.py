@@ -10,7 +10,7 @@ from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.values import PyValue
 
 
-class Effect(Exception):
+class OutsideEffect(Exception):
     """Real code wanted to touch the world."""
 
 
@@ -97,7 +97,7 @@ def _reads_input(owner: PyValue, name: str) -> bool:
     return any(owner is s for s in inputs) and (name.startswith("read") or name in ("__next__", "__iter__"))
 
 
-class Guard:
+class EffectGuard:
     """While real code runs, an audit hook stops what the list of modules did not foresee."""
 
     depth = 0
@@ -107,15 +107,15 @@ class Guard:
         self.vm = vm
 
     def __enter__(self) -> None:
-        if not Guard.installed:
-            Guard.installed = True
+        if not EffectGuard.installed:
+            EffectGuard.installed = True
             sys.addaudithook(_audit)
         if not self.vm.allow_effects:
-            Guard.depth += 1
+            EffectGuard.depth += 1
 
     def __exit__(self, *exc: object) -> None:
         if not self.vm.allow_effects:
-            Guard.depth -= 1
+            EffectGuard.depth -= 1
 
 
 _AUDITED = (
@@ -126,11 +126,11 @@ _AUDITED = (
 
 
 def _audit(event: str, args: tuple[PyValue, ...]) -> None:
-    if not Guard.depth:
+    if not EffectGuard.depth:
         return
     if event == "open":
         mode = args[1] if len(args) > 1 else None
         if isinstance(mode, str) and any(c in mode for c in "wax+"):
-            raise Effect("writes a file")
+            raise OutsideEffect("writes a file")
     elif event.startswith(_AUDITED):
-        raise Effect(f"does '{event}'")
+        raise OutsideEffect(f"does '{event}'")

@@ -31,7 +31,7 @@ from treadle.symbolic.python.values.kinds import (
     refusal,
     sort_of,
 )
-from treadle.symbolic.python.values.values import PyValue, Range, View
+from treadle.symbolic.python.values.values import DictView, PyValue, RangeValue
 
 # --- truth -----------------------------------------------------------------------------------------------
 
@@ -53,10 +53,10 @@ def truth(vm: VM, value: PyValue) -> Value:
         return x.gt(value.size(), 0)
     if isinstance(value, InstanceObj):
         return _instance_truth(vm, value)
-    if isinstance(value, Range):
+    if isinstance(value, RangeValue):
         more = x.lt if value.step > 0 else x.gt
         return more(value.start, value.stop)
-    if isinstance(value, View):
+    if isinstance(value, DictView):
         return x.gt(value.source.size(), 0)
     if isinstance(value, tuple):
         return len(value) > 0
@@ -124,7 +124,7 @@ def equal(vm: VM, a: PyValue, b: PyValue) -> Value:
         return _lists_equal(vm, a, b)
     if isinstance(a, DictObj) and isinstance(b, DictObj):
         return _dicts_equal(vm, a, b)
-    if isinstance(a, Range) and isinstance(b, Range):
+    if isinstance(a, RangeValue) and isinstance(b, RangeValue):
         raise CannotFollow("comparing ranges of unknown size")
     if is_known(a) and is_known(b):
         try:
@@ -265,11 +265,11 @@ def contains(vm: VM, item: Any, container: Any) -> Value:
     if isinstance(container, DictObj):
         mappings.check_key(vm, item)
         return mappings.find(vm, container, item) is not None
-    if isinstance(container, View):
+    if isinstance(container, DictView):
         if container.kind == "keys":
             return mappings.find(vm, container.source, item) is not None
         return _member(vm, item, mappings.view_items(vm, container))
-    if isinstance(container, Range):
+    if isinstance(container, RangeValue):
         return _in_range(vm.force(item), container)
     if isinstance(container, InstanceObj):
         if isinstance(container.payload, tuple | ListObj | DictObj):
@@ -307,7 +307,7 @@ def _member(vm: VM, item: PyValue, values: list[PyValue]) -> Value:
     return x.or_(*parts)
 
 
-def _in_range(item: PyValue, value: Range) -> Value:
+def _in_range(item: PyValue, value: RangeValue) -> Value:
     if not is_int(item):
         return False
     item = as_int(item)

@@ -16,7 +16,7 @@ from treadle.symbolic.python.machine.classes import own_method
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import mappings, open_lists
 from treadle.symbolic.python.values.kinds import refusal
-from treadle.symbolic.python.values.values import Generator, Iterator_, PyValue, Range, View
+from treadle.symbolic.python.values.values import DictView, GeneratorValue, IteratorValue, PyValue, RangeValue
 
 
 def _always() -> bool:
@@ -27,7 +27,7 @@ def _never() -> bool:
     return False
 
 
-def over_values(values: list[PyValue] | tuple[PyValue, ...]) -> Iterator_:
+def over_values(values: list[PyValue] | tuple[PyValue, ...]) -> IteratorValue:
     source = iter(values)
 
     def step() -> Any:
@@ -35,25 +35,25 @@ def over_values(values: list[PyValue] | tuple[PyValue, ...]) -> Iterator_:
             return value
         raise Exhausted
 
-    return Iterator_(step, _always)
+    return IteratorValue(step, _always)
 
 
-def iterate(vm: VM, value: PyValue) -> Iterator_:
+def iterate(vm: VM, value: PyValue) -> IteratorValue:
     """iter(value)"""
     value = vm.heap.decided(vm.force(value))
-    if isinstance(value, Iterator_):
+    if isinstance(value, IteratorValue):
         return value
     if isinstance(value, tuple):
         return over_values(value)
     if isinstance(value, ListObj):
         return _over_list(vm, value)
-    if isinstance(value, Generator):
-        return Iterator_(lambda: resume(vm, value), _never, value)
-    if isinstance(value, Range):
+    if isinstance(value, GeneratorValue):
+        return IteratorValue(lambda: resume(vm, value), _never, value)
+    if isinstance(value, RangeValue):
         return over_range(vm, value)
     if isinstance(value, DictObj):
         return _over_keys(vm, value)
-    if isinstance(value, View):
+    if isinstance(value, DictView):
         return over_values(mappings.view_items(vm, value))
     if isinstance(value, str):
         return over_values(list(value))
@@ -97,7 +97,7 @@ def spread(vm: VM, value: PyValue) -> list[Any]:
 _BUILTIN_ITERS = (tuple.__iter__, list.__iter__, dict.__iter__, set.__iter__)
 
 
-def _over_list(vm: VM, value: ListObj) -> Iterator_:
+def _over_list(vm: VM, value: ListObj) -> IteratorValue:
     position = 0
 
     def step() -> Any:
@@ -109,10 +109,10 @@ def _over_list(vm: VM, value: ListObj) -> Iterator_:
         position += 1
         return open_lists.read(vm, value, position - 1)
 
-    return Iterator_(step, lambda: not isinstance(value.size(), Expr))
+    return IteratorValue(step, lambda: not isinstance(value.size(), Expr))
 
 
-def _over_string(vm: VM, value: Expr) -> Iterator_:
+def _over_string(vm: VM, value: Expr) -> IteratorValue:
     position = 0
 
     def step() -> Any:
@@ -122,10 +122,10 @@ def _over_string(vm: VM, value: Expr) -> Iterator_:
         position += 1
         return x.at(value, position - 1)
 
-    return Iterator_(step, _never)
+    return IteratorValue(step, _never)
 
 
-def over_range(vm: VM, value: Range) -> Iterator_:
+def over_range(vm: VM, value: RangeValue) -> IteratorValue:
     position = value.start
     known = not isinstance(value.start, Expr) and not isinstance(value.stop, Expr)
 
@@ -138,10 +138,10 @@ def over_range(vm: VM, value: Range) -> Iterator_:
         position = x.add(position, value.step)
         return current
 
-    return Iterator_(step, lambda: known)
+    return IteratorValue(step, lambda: known)
 
 
-def _over_keys(vm: VM, value: DictObj) -> Iterator_:
+def _over_keys(vm: VM, value: DictObj) -> IteratorValue:
     """Keys of a dict or elements of a set; the number of entries must not change on the way."""
     entries = mappings.entries(vm, value)
     if value.keys_only:
@@ -157,10 +157,10 @@ def _over_keys(vm: VM, value: DictObj) -> Iterator_:
             return key
         raise Exhausted
 
-    return Iterator_(step, _always)
+    return IteratorValue(step, _always)
 
 
-def resume(vm: VM, generator: Generator, error: PyValue = None) -> Any:
+def resume(vm: VM, generator: GeneratorValue, error: PyValue = None) -> Any:
     """Run a generator to its next yield; `Exhausted` when it returns."""
     if generator.finished:
         if error is not None:
@@ -188,16 +188,16 @@ def returned(iterator: Any) -> Any:
     return iterator.generator.returned if iterator.generator is not None else None
 
 
-def _over_instance(vm: VM, value: InstanceObj) -> Iterator_:
+def _over_instance(vm: VM, value: InstanceObj) -> IteratorValue:
     own = own_method(vm, value, "__iter__")
     if own is not None:
         inner = vm.force(vm.call(own))
         if not (isinstance(inner, InstanceObj) and classes.special(vm, inner, "__next__")):
             return iterate(vm, inner)
-        return Iterator_(lambda: _until(vm, StopIteration, inner, "__next__"), _never)
+        return IteratorValue(lambda: _until(vm, StopIteration, inner, "__next__"), _never)
     if classes.special(vm, value, "__getitem__") is not None:
         places = itertools.count()
-        return Iterator_(lambda: _until(vm, IndexError, value, "__getitem__", next(places)), _never)
+        return IteratorValue(lambda: _until(vm, IndexError, value, "__getitem__", next(places)), _never)
     raise refusal(vm, iter, value)
 
 
@@ -211,7 +211,7 @@ def _until(vm: VM, end: type[Exception], obj: InstanceObj, name: str, *args: PyV
         raise
 
 
-def _over_host(vm: VM, value: Any) -> Iterator_:
+def _over_host(vm: VM, value: Any) -> IteratorValue:
     """A real iterable of known values (bytes, an itertools object, ...)."""
     try:
         source = iter(value)
@@ -229,4 +229,4 @@ def _over_host(vm: VM, value: Any) -> Iterator_:
         except StopIteration:
             raise Exhausted from None
 
-    return Iterator_(step, _always)
+    return IteratorValue(step, _always)

@@ -36,7 +36,7 @@ from treadle.symbolic.python.values.kinds import (
     refusal,
     sort_of,
 )
-from treadle.symbolic.python.values.values import PyValue, Range, View
+from treadle.symbolic.python.values.values import DictView, PyValue, RangeValue
 
 _BINARY = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow"}
 _BINARY |= {"<<": "lshift", ">>": "rshift", "&": "and", "|": "or", "^": "xor", "@": "matmul"}
@@ -92,7 +92,7 @@ def unary(vm: VM, op: str, value: PyValue) -> Any:
     if op == "returned":
         return returned(value)
     if op == "is sequence":
-        return isinstance(vm.force(value), ListObj | tuple | Range)
+        return isinstance(vm.force(value), ListObj | tuple | RangeValue)
     if op == "is mapping":
         value = vm.force(value)
         return isinstance(value, DictObj) and not value.keys_only
@@ -136,7 +136,7 @@ def binary(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
         joined = sequences.combine(vm, op, a, b)
         if joined is not NotImplemented:
             return joined
-    if isinstance(a, DictObj | View) and isinstance(b, DictObj | View) and op in ("|", "&", "-", "^"):
+    if isinstance(a, DictObj | DictView) and isinstance(b, DictObj | DictView) and op in ("|", "&", "-", "^"):
         merged = mappings.combine(vm, op, a, b)
         if merged is not NotImplemented:
             return merged
@@ -347,7 +347,7 @@ def compare(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
         return _lexicographic(vm, op, list(a), list(b))
     if isinstance(a, ListObj) and isinstance(b, ListObj):
         return _lexicographic(vm, op, open_lists.items(vm, a), open_lists.items(vm, b))
-    if isinstance(a, DictObj | View) and isinstance(b, DictObj | View):
+    if isinstance(a, DictObj | DictView) and isinstance(b, DictObj | DictView):
         answer = mappings.compare_sets(vm, op, a, b)
         if answer is not NotImplemented:
             return answer

@@ -20,7 +20,7 @@ from treadle.symbolic.python.machine import attributes, calls, classes, concrete
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import mappings, open_lists, sequences, str_methods
 from treadle.symbolic.python.values.kinds import exemplar, number_kind
-from treadle.symbolic.python.values.values import Bound, FunctionValue, PyValue, Slice, Super
+from treadle.symbolic.python.values.values import BoundMethod, FunctionValue, PyValue, SliceValue, SuperValue
 
 
 class PythonMachine(VM):
@@ -158,7 +158,7 @@ class PythonMachine(VM):
         """The TypeError of f(*value) or f(**value) for a value that cannot be spread."""
         kind = classes.python_type(self, value).__name__
         function = self.force(function)
-        while isinstance(function, Bound):
+        while isinstance(function, BoundMethod):
             function = function.function
         host = function.host if isinstance(function, FunctionValue) else function
         if not hasattr(host, "__qualname__"):
@@ -198,7 +198,7 @@ class PythonMachine(VM):
                     mappings.store(self, made, self.operand(frame, key), self.operand(frame, value))
             return made
         if kind == "slice":
-            return Slice(*(self.operand(frame, a) for a in step.args))
+            return SliceValue(*(self.operand(frame, a) for a in step.args))
         if kind == "text":
             return self._text(frame, step.args)
         if kind == "super":
@@ -221,12 +221,12 @@ class PythonMachine(VM):
                 out.append(self.operand(frame, part))
         return x.concat(*out)
 
-    def _super(self, frame: Frame) -> Super:
+    def _super(self, frame: Frame) -> SuperValue:
         owner = frame.function.owner
         if owner is None:
             raise CannotFollow("super() outside a method")
         first = frame.code.parameters[0].name
-        return Super(owner, frame.env[first])
+        return SuperValue(owner, frame.env[first])
 
     def _import(self, name: str) -> types.ModuleType:
         try:

@@ -17,8 +17,8 @@ from treadle.symbolic.heap.objects import MISSING, DictObj, Heap, InstanceObj, L
 from treadle.symbolic.ir.machine import Environment, Frame, IrMachine, Raised
 from treadle.symbolic.path import CannotFollow, PathEnd, SymbolicPath
 from treadle.symbolic.python.calls import models, models_math
-from treadle.symbolic.python.contracts.checks import Checks
-from treadle.symbolic.python.values.values import FunctionValue, Iterator_, PyValue
+from treadle.symbolic.python.contracts.checks import ContractChecks
+from treadle.symbolic.python.values.values import FunctionValue, IteratorValue, PyValue
 from treadle.symbolic.summary.tree import Summary, SummaryLeaf
 
 # Python that stands for compiled functions; some of these complain about what they cannot walk over as a loop does
@@ -63,7 +63,7 @@ class VM(IrMachine):
         # names read from module level, so that a test can protect shared mutable ones
         self.read_globals: dict[int, tuple[Any, str]] = {}
         self.changed_hosts: set[int] = set()
-        self.checks = Checks()
+        self.checks = ContractChecks()
         # summaries to compose at calls, and the calls (in order) that must be run nevertheless
         self.summaries: CallAnswerer | None = None
         self.calls = 0
@@ -109,7 +109,7 @@ class VM(IrMachine):
         """obj[index]"""
         raise NotImplementedError
 
-    def iterate(self, value: PyValue) -> Iterator_:
+    def iterate(self, value: PyValue) -> IteratorValue:
         """iter(value)"""
         raise NotImplementedError
 
@@ -256,8 +256,8 @@ class VM(IrMachine):
         raise self.error(NameError, f"name '{name}' is not defined")
 
     def advance(self, iterator: PyValue) -> Any:
-        assert isinstance(iterator, Iterator_)
+        assert isinstance(iterator, IteratorValue)
         return iterator.step()
 
     def ends_by_itself(self, iterator: PyValue) -> bool:
-        return isinstance(iterator, Iterator_) and iterator.bounded()
+        return isinstance(iterator, IteratorValue) and iterator.bounded()

@@ -27,17 +27,24 @@ from treadle.symbolic.python.machine.vm import NOT_ANSWERED, VM
 from treadle.symbolic.python.summaries.composing import Composition
 from treadle.symbolic.python.summaries.recording import RecordingVM
 from treadle.symbolic.python.summaries.signatures import (
-    Constant,
+    ConstantArgument,
     Signature,
     declared_types,
     is_recordable,
     kind_of,
     same_signature,
 )
-from treadle.symbolic.python.summaries.store import Store
+from treadle.symbolic.python.summaries.store import SummaryStore
 from treadle.symbolic.python.summaries.table import describe
 from treadle.symbolic.python.types.heirs import known_subclasses
-from treadle.symbolic.python.values.values import Bound, FunctionValue, PyValue, Range, Slice
+from treadle.symbolic.python.values.values import (
+    BoundMethod,
+    FunctionValue,
+    ProgramValue,
+    PyValue,
+    RangeValue,
+    SliceValue,
+)
 from treadle.symbolic.solve.solver import Solver
 from treadle.symbolic.summary.recording import NotSummarised, OpenHeap, RecordingHeap, RecordingPath, changes_of
 from treadle.symbolic.summary.tree import Change, Summary, SummaryLeaf, SummaryNode, held_by, insert
@@ -63,7 +70,7 @@ class Summaries:
         allow_effects: bool = False,
         stubs: Stubs | None = None,
         after: int = 0,
-        store: Store | None = None,
+        store: SummaryStore | None = None,
     ) -> None:
         self.k = k
         self.allow_effects = allow_effects
@@ -149,7 +156,7 @@ class Summaries:
         declared = self._declared.get(id(function.code))
         if declared is None:
             declared = self._declared[id(function.code)] = declared_types(function)
-        found: list[tuple[str, t.Type | Constant]] = []
+        found: list[tuple[str, t.Type | ConstantArgument]] = []
         unknown = False
         for parameter in function.code.parameters:
             kind = kind_of(env[parameter.name], declared.get(parameter.name))
@@ -157,7 +164,7 @@ class Summaries:
                 return None
             found.append((parameter.name, kind))
             value = env[parameter.name]
-            unknown = unknown or not (isinstance(kind, Constant) or type(value) in (int, type(None)))
+            unknown = unknown or not (isinstance(kind, ConstantArgument) or type(value) in (int, type(None)))
         return tuple(found) if unknown else None
 
     # --- recording ---------------------------------------------------------------------------------------
@@ -241,7 +248,7 @@ class _Recording:
         env = Environment(self.function.outer)
         self.formals = {}
         for name, kind in self.signature:
-            value = kind.value if isinstance(kind, Constant) else heap.declare(kind, name)
+            value = kind.value if isinstance(kind, ConstantArgument) else heap.declare(kind, name)
             self.formals[name] = env[name] = value
         leaf = SummaryLeaf("plain")
         try:
@@ -309,10 +316,8 @@ def holdable(value: PyValue, seen: set[int]) -> None:
     seen.add(id(value))
     if isinstance(value, tuple):
         parts = list(value)
-    elif isinstance(value, Bound):
-        parts = [value.function, value.self]
-    elif isinstance(value, Range | Slice):
-        parts = [value.start, value.stop, value.step]
+    elif isinstance(value, BoundMethod | RangeValue | SliceValue):
+        parts = list(value.parts())
     elif isinstance(value, Obj) and value.is_input:
         parts = []
     elif isinstance(value, InstanceObj) and value.host is None:
@@ -325,9 +330,13 @@ def holdable(value: PyValue, seen: set[int]) -> None:
     elif isinstance(value, types.BuiltinFunctionType):
         parts = []
     else:
-        raise NotSummarised(f"a value that is made by the function: {type(value).__name__.lower()}")
+        raise NotSummarised(f"a value that is made by the function: {_kind_name(value)}")
     for part in parts:
         holdable(part, seen)
+
+
+def _kind_name(value: PyValue) -> str:
+    return type(value.shown() if isinstance(value, ProgramValue) else value).__name__.lower()
 
 
 def held(value: PyValue) -> tuple[Any, list[Obj]]:
@@ -336,8 +345,10 @@ def held(value: PyValue) -> tuple[Any, list[Obj]]:
         parts = [held(v) for v in value]
         return tuple(kept for kept, _ in parts), [own for _, owns in parts for own in owns]
     if not isinstance(value, Obj) or value.is_input:
-        if isinstance(value, Bound | Range | Slice) or not isinstance(value, (Expr, UnknownRef, Obj, *_PLAIN)):
-            raise NotSummarised(f"a {type(value).__name__.lower()} is put into an object that was given")
+        if isinstance(value, BoundMethod | RangeValue | SliceValue) or not isinstance(
+            value, (Expr, UnknownRef, Obj, *_PLAIN)
+        ):
+            raise NotSummarised(f"a {_kind_name(value)} is put into an object that was given")
         return value, []
     if value.host is not None:
         raise NotSummarised("an object of the module is put into one that was given")

@@ -26,7 +26,7 @@ from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.types.fields import field_names
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.python.values import open_lists
-from treadle.symbolic.python.values.values import Bound, PyValue, Range, Slice
+from treadle.symbolic.python.values.values import BoundMethod, PyValue, RangeValue, SliceValue
 from treadle.symbolic.summary.tree import (
     Decide,
     Force,
@@ -301,12 +301,8 @@ class Composition:
             raise Restart
         if isinstance(value, tuple):
             return tuple(self._value(v) for v in value)
-        if isinstance(value, Bound):
-            return Bound(self._value(value.function), self._value(value.self))
-        if isinstance(value, Range):
-            return Range(self._value(value.start), self._value(value.stop), value.step)
-        if isinstance(value, Slice):
-            return Slice(*(self._value(v) for v in (value.start, value.stop, value.step)))
+        if isinstance(value, BoundMethod | RangeValue | SliceValue):
+            return type(value)(*(self._value(v) for v in value.parts()))
         if not isinstance(value, Obj):
             return value
         if value.is_input:

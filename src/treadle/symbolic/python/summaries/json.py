@@ -20,7 +20,7 @@ from treadle.symbolic.expr.json import Reader, Writer
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.path import CodePlace
-from treadle.symbolic.python.values.values import Bound, PyValue, Range, Slice
+from treadle.symbolic.python.values.values import BoundMethod, PyValue, RangeValue, SliceValue
 from treadle.symbolic.summary import tree
 from treadle.symbolic.summary.tree import Summary, SummaryNode
 
@@ -72,9 +72,9 @@ _RECORDS: dict[type, tuple[str, ...]] = {
         *("plain", "value", "records", "values", "lines", "lines", "texts", "plain", "plain", "place", "plain"),
         "record",
     ),
-    Bound: ("value", "value"),
-    Range: ("value", "value", "plain"),
-    Slice: ("value", "value", "value"),
+    BoundMethod: ("value", "value"),
+    RangeValue: ("value", "value", "plain"),
+    SliceValue: ("value", "value", "value"),
     t.Scalar: ("plain",),
     t.NoneType: (),
     t.Instance: ("name",),
@@ -105,7 +105,7 @@ _VALUES: dict[str, tuple[Any, Callable[[SummaryWriter, Any], Any], Callable[[Sum
         lambda reader, name: importlib.import_module(name),
     ),
     "record": (
-        Bound | Range | Slice,
+        BoundMethod | RangeValue | SliceValue,
         lambda writer, made: writer.record(made),
         lambda reader, made: reader.record(made),
     ),

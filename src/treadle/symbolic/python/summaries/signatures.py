@@ -32,13 +32,13 @@ _SORTS = {x.INT: t.INT, x.BOOL: t.BOOL, x.REAL: t.FLOAT, x.STR: t.STR}
 
 
 @dataclass(slots=True)
-class Constant:
+class ConstantArgument:
     """A parameter whose value is part of the signature: a class, a function, a flag."""
 
     value: Any
 
 
-Signature = tuple[tuple[str, t.Type | Constant], ...]
+Signature = tuple[tuple[str, t.Type | ConstantArgument], ...]
 
 
 def is_recordable(function: FunctionValue) -> bool:
@@ -62,15 +62,7 @@ def declared_types(function: FunctionValue) -> dict[str, t.Type]:
     return found
 
 
-def owner_of(function: Any) -> type | None:
-    """The class in whose body a function was defined."""
-    found: Any = sys.modules.get(function.__module__)
-    for name in function.__qualname__.split(".")[:-1]:
-        found = getattr(found, name, None)
-    return found if isinstance(found, type) else None
-
-
-def kind_of(value: PyValue, declared: t.Type | None) -> t.Type | Constant | None:
+def kind_of(value: PyValue, declared: t.Type | None) -> t.Type | ConstantArgument | None:
     """The formal parameter for an actual argument; None when there is none."""
     while isinstance(value, UnknownRef) and value.resolved:
         value = value.value
@@ -83,7 +75,7 @@ def kind_of(value: PyValue, declared: t.Type | None) -> t.Type | Constant | None
         fits = set(value.options) <= set(options)
         return declared if fits and declared is not None else t.union(*value.options, t.NONE)
     if value is None:
-        return declared if t.NONE in options else Constant(None)
+        return declared if t.NONE in options else ConstantArgument(None)
     if isinstance(value, InstanceObj):
         return _instance_kind(value, declared, options)
     if isinstance(value, ListObj):
@@ -93,7 +85,7 @@ def kind_of(value: PyValue, declared: t.Type | None) -> t.Type | Constant | None
     if isinstance(value, tuple):
         return _tuple_kind(value)
     if isinstance(value, type | types.FunctionType | types.ModuleType | enum.Enum | bool | str | float):
-        return Constant(value)
+        return ConstantArgument(value)
     return None
 
 
@@ -110,7 +102,7 @@ def _tuple_kind(value: tuple[PyValue, ...]) -> t.Type | None:
     found: list[t.Type] = []
     for element in value:
         kind = kind_of(element, None)
-        if kind is None or isinstance(kind, Constant):
+        if kind is None or isinstance(kind, ConstantArgument):
             return None
         found.append(kind)
     return t.TupleOf(tuple(found))
@@ -118,7 +110,7 @@ def _tuple_kind(value: tuple[PyValue, ...]) -> t.Type | None:
 
 def same_signature(a: Signature, b: Signature) -> bool:
     for (_, left), (_, right) in zip(a, b, strict=True):
-        if isinstance(left, Constant) and isinstance(right, Constant):
+        if isinstance(left, ConstantArgument) and isinstance(right, ConstantArgument):
             same = left.value is right.value or (type(left.value) is type(right.value) and left.value == right.value)
         else:
             same = left == right

@@ -27,7 +27,7 @@ from treadle.symbolic import types as t
 from treadle.symbolic.heap.objects import InstanceObj, UnknownRef
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.summaries.json import SummaryReader, SummaryWriter, Unstorable, found_at, path_of
-from treadle.symbolic.python.summaries.signatures import Constant, Signature, SummaryOptions
+from treadle.symbolic.python.summaries.signatures import ConstantArgument, Signature, SummaryOptions
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.python.values.values import FunctionValue, PyValue
 from treadle.symbolic.summary.tree import Force, ReadField, ReadItem, Split, Summary, WroteField
@@ -38,7 +38,7 @@ _LIBRARY = os.path.realpath(sysconfig.get_paths()["stdlib"])
 _OWN = os.path.realpath(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
 
 
-class Store:
+class SummaryStore:
     """A folder of summaries."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
@@ -119,8 +119,10 @@ def _key(owner: SummaryOptions, function: FunctionValue, signature: Signature) -
     writer = SummaryWriter(_relative)
     kinds: list[Any] = []
     for name, kind in signature:
-        constant = isinstance(kind, Constant)
-        kinds.append([name, {"is": writer.value(kind.value)} if isinstance(kind, Constant) else writer.record(kind)])
+        constant = isinstance(kind, ConstantArgument)
+        kinds.append(
+            [name, {"is": writer.value(kind.value)} if isinstance(kind, ConstantArgument) else writer.record(kind)]
+        )
         if constant and writer.objects:
             raise Unstorable(name)
     stubs = owner.stubs.files if owner.stubs is not None else ()

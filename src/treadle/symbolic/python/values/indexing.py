@@ -11,7 +11,7 @@ from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.machine.classes import own_method
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.kinds import as_int, is_int, refusal
-from treadle.symbolic.python.values.values import PyValue, Range, Slice
+from treadle.symbolic.python.values.values import PyValue, RangeValue, SliceValue
 
 
 def position(vm: VM, index: PyValue, size: Value, message: str) -> Value:
@@ -35,7 +35,7 @@ def as_index(vm: VM, container: PyValue, index: PyValue) -> Any:
     raise refusal(vm, operator.getitem, container, index)
 
 
-def range_length(vm: VM, value: Range) -> Value:
+def range_length(vm: VM, value: RangeValue) -> Value:
     """len(range)"""
     span = x.sub(value.stop, value.start) if value.step > 0 else x.sub(value.start, value.stop)
     step = abs(value.step)
@@ -43,7 +43,7 @@ def range_length(vm: VM, value: Range) -> Value:
     return count if vm.decide(x.gt(span, 0)) else 0
 
 
-def known_slice(vm: VM, index: Slice, size: int) -> slice:
+def known_slice(vm: VM, index: SliceValue, size: int) -> slice:
     parts = [vm.heap.decided(vm.force(p)) for p in (index.start, index.stop, index.step)]
     step = parts[2]
     if isinstance(step, Expr):

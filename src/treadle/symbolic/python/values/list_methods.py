@@ -13,7 +13,7 @@ from treadle.symbolic.python.values.indexing import as_index, clamped, known_sli
 from treadle.symbolic.python.values.kinds import is_known
 from treadle.symbolic.python.values.open_lists import close, reshaped, source
 from treadle.symbolic.python.values.table import method
-from treadle.symbolic.python.values.values import PyValue, Slice
+from treadle.symbolic.python.values.values import PyValue, SliceValue
 
 
 @method(list, "__init__")
@@ -100,7 +100,7 @@ def _values(vm: VM, obj: Any) -> list[Any]:
 @method(tuple, "index")
 def _index(vm: VM, obj: PyValue, value: PyValue, start: PyValue = 0, stop: PyValue = None) -> Any:
     values = _values(vm, obj)
-    bounds = known_slice(vm, Slice(start, stop, None), len(values)).indices(len(values))
+    bounds = known_slice(vm, SliceValue(start, stop, None), len(values)).indices(len(values))
     for i in range(*bounds):
         if vm.decide(vm.equal(values[i], value)):
             return i

@@ -23,7 +23,7 @@ from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.kinds import as_int, is_int, is_known, number_kind, refusal
 from treadle.symbolic.python.values.open_lists import changed
 from treadle.symbolic.python.values.table import method
-from treadle.symbolic.python.values.values import PyValue, View
+from treadle.symbolic.python.values.values import DictView, PyValue
 
 
 def check_key(vm: VM, key: PyValue) -> None:
@@ -206,7 +206,7 @@ def _drop(obj: DictObj, entry: list[PyValue]) -> None:
     del obj.entries[position]
 
 
-def view_items(vm: VM, view: View) -> list[Any]:
+def view_items(vm: VM, view: DictView) -> list[Any]:
     pairs = entries(vm, view.source)
     if view.kind == "keys":
         return [k for k, _ in pairs]
@@ -396,18 +396,18 @@ def compare_sets(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
 
 
 @method(dict, "keys")
-def _keys(vm: VM, obj: DictObj) -> View:
-    return View(obj, "keys")
+def _keys(vm: VM, obj: DictObj) -> DictView:
+    return DictView(obj, "keys")
 
 
 @method(dict, "values")
-def _values(vm: VM, obj: DictObj) -> View:
-    return View(obj, "values")
+def _values(vm: VM, obj: DictObj) -> DictView:
+    return DictView(obj, "values")
 
 
 @method(dict, "items")
-def _items(vm: VM, obj: DictObj) -> View:
-    return View(obj, "items")
+def _items(vm: VM, obj: DictObj) -> DictView:
+    return DictView(obj, "items")
 
 
 @method(dict, "__init__")

@@ -20,7 +20,7 @@ from treadle.symbolic.python.values.indexing import as_index, known_slice, posit
 from treadle.symbolic.python.values.kinds import as_int, exemplar, is_int, is_known, is_string, refusal
 from treadle.symbolic.python.values.open_lists import changed, close, from_items, items, read, write
 from treadle.symbolic.python.values.table import method
-from treadle.symbolic.python.values.values import PyValue, Range, Slice
+from treadle.symbolic.python.values.values import PyValue, RangeValue, SliceValue
 
 # --- [] --------------------------------------------------------------------------------------------------
 
@@ -30,9 +30,9 @@ def get_item(vm: VM, obj: Any, index: Any) -> Any:
     obj = vm.force(obj)
     if isinstance(obj, DictObj) and not obj.keys_only:
         return mappings.get_item(vm, obj, index)
-    if isinstance(obj, ListObj | tuple | Range) or is_string(obj):
+    if isinstance(obj, ListObj | tuple | RangeValue) or is_string(obj):
         index = vm.force(index)
-        if isinstance(index, Slice):
+        if isinstance(index, SliceValue):
             return slice_of(vm, obj, index)
         return _at(vm, obj, as_index(vm, obj, index))
     if isinstance(obj, InstanceObj):
@@ -53,7 +53,7 @@ def _at(vm: VM, obj: PyValue, index: Value) -> Any:
         return read(vm, obj, position(vm, index, obj.size(), "list index out of range"))
     if isinstance(obj, tuple):
         return from_items(vm, obj, position(vm, index, len(obj), "tuple index out of range"))
-    if isinstance(obj, Range):
+    if isinstance(obj, RangeValue):
         where = position(vm, index, range_length(vm, obj), "range object index out of range")
         return x.add(obj.start, x.mul(where, obj.step))
     return strings.get_item(vm, obj, index)
@@ -107,7 +107,7 @@ def set_item(vm: VM, obj: PyValue, index: PyValue, value: PyValue) -> None:
     if isinstance(obj, ListObj):
         changed(vm, obj)
         index = vm.force(index)
-        if isinstance(index, Slice):
+        if isinstance(index, SliceValue):
             return _set_slice(vm, obj, index, value)
         index = as_index(vm, obj, index)
         return write(vm, obj, position(vm, index, obj.size(), "list assignment index out of range"), value)
@@ -135,7 +135,7 @@ def delete_item(vm: VM, obj: PyValue, index: PyValue) -> None:
     if isinstance(obj, ListObj):
         changed(vm, obj)
         index = vm.force(index)
-        if isinstance(index, Slice):
+        if isinstance(index, SliceValue):
             values = close(vm, obj)
             del values[known_slice(vm, index, len(values))]
             return
@@ -154,7 +154,7 @@ def delete_item(vm: VM, obj: PyValue, index: PyValue) -> None:
 # --- slices ----------------------------------------------------------------------------------------------
 
 
-def slice_of(vm: VM, obj: Any, index: Slice) -> Any:
+def slice_of(vm: VM, obj: Any, index: SliceValue) -> Any:
     if is_string(obj):
         return strings.slice_of(vm, obj, index)
     if isinstance(obj, ListObj):
@@ -167,10 +167,10 @@ def slice_of(vm: VM, obj: Any, index: Slice) -> Any:
         raise CannotFollow("a slice of a range of unknown size")
     whole = range(start, stop, obj.step)
     real = whole[known_slice(vm, index, len(whole))]
-    return Range(real.start, real.stop, real.step)
+    return RangeValue(real.start, real.stop, real.step)
 
 
-def _set_slice(vm: VM, obj: ListObj, index: Slice, value: PyValue) -> None:
+def _set_slice(vm: VM, obj: ListObj, index: SliceValue, value: PyValue) -> None:
     new = vm.spread(value)
     values = close(vm, obj)
     try:

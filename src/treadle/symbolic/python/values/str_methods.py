@@ -25,7 +25,7 @@ from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.kinds import exemplar, is_int, is_string, number_kind
 from treadle.symbolic.python.values.strings import bound, repr_of, separated, slice_of, text_of
 from treadle.symbolic.python.values.table import method
-from treadle.symbolic.python.values.values import PyValue, Slice
+from treadle.symbolic.python.values.values import PyValue, SliceValue
 
 # Padding is written out character by character; wider fields pick values.
 WIDEST = 24
@@ -76,7 +76,7 @@ def _replacement(old: PyValue, new: PyValue, count: PyValue = -1) -> bool:
 
 
 def _within(vm: VM, s: PyValue, start: PyValue, stop: PyValue) -> Any:
-    return s if start is None and stop is None else slice_of(vm, s, Slice(start, stop, None))
+    return s if start is None and stop is None else slice_of(vm, s, SliceValue(start, stop, None))
 
 
 def _affix(test: Callable[[PyValue, PyValue], Value], s: PyValue, affix: PyValue) -> Value:

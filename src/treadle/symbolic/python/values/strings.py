@@ -16,7 +16,7 @@ from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import mappings, open_lists
 from treadle.symbolic.python.values.indexing import position
 from treadle.symbolic.python.values.kinds import as_int, is_int, is_known, is_python
-from treadle.symbolic.python.values.values import PyValue, Slice
+from treadle.symbolic.python.values.values import PyValue, SliceValue
 
 
 def get_item(vm: VM, s: PyValue, index: Value) -> Any:
@@ -36,7 +36,7 @@ def bound(vm: VM, place: Any, size: Value, default: Value) -> Value:
     return x.ite(x.gt(not_below, size), size, not_below)
 
 
-def slice_of(vm: VM, s: Any, index: Slice) -> Any:
+def slice_of(vm: VM, s: Any, index: SliceValue) -> Any:
     step = vm.force(index.step)
     if is_known(s) and all(is_known(vm.force(p)) for p in (index.start, index.stop, step)):
         try:

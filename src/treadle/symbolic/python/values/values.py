@@ -54,7 +54,7 @@ class FunctionValue(ProgramValue):
 
 
 @dataclass(slots=True, eq=False)
-class Bound(ProgramValue):
+class BoundMethod(ProgramValue):
     """A method bound to an object: a real function, a FunctionValue or any callable, with self."""
 
     function: Any
@@ -76,7 +76,7 @@ class BuiltinMethod(ProgramValue):
 
 
 @dataclass(slots=True, eq=False)
-class Super(ProgramValue):
+class SuperValue(ProgramValue):
     after: type
     obj: Any
 
@@ -85,7 +85,7 @@ class Super(ProgramValue):
 
 
 @dataclass(slots=True, eq=False)
-class Range(ProgramValue):
+class RangeValue(ProgramValue):
     start: Any
     stop: Any
     step: int
@@ -95,7 +95,7 @@ class Range(ProgramValue):
 
 
 @dataclass(slots=True, eq=False)
-class Slice(ProgramValue):
+class SliceValue(ProgramValue):
     start: Any
     stop: Any
     step: Any
@@ -105,7 +105,7 @@ class Slice(ProgramValue):
 
 
 @dataclass(slots=True, eq=False)
-class View(ProgramValue):
+class DictView(ProgramValue):
     """dict.keys(), .values() or .items(), live on its dict."""
 
     source: Any
@@ -115,7 +115,7 @@ class View(ProgramValue):
         return getattr({}, self.kind)()
 
 
-class Iterator_(ProgramValue):
+class IteratorValue(ProgramValue):
     """An iterator of the program: `step()` gives the next value or raises `Exhausted`.
 
     `bounded`: the number of rounds is known, so a loop over it ends by itself. `generator`: what it walks over, if
@@ -125,7 +125,7 @@ class Iterator_(ProgramValue):
     __slots__ = ("bounded", "generator", "step")
 
     def __init__(
-        self, step: Callable[[], PyValue], bounded: Callable[[], bool], generator: Generator | None = None
+        self, step: Callable[[], PyValue], bounded: Callable[[], bool], generator: GeneratorValue | None = None
     ) -> None:
         self.step = step
         self.bounded = bounded
@@ -136,7 +136,7 @@ class Iterator_(ProgramValue):
 
 
 @dataclass(slots=True, eq=False)
-class Generator(ProgramValue):
+class GeneratorValue(ProgramValue):
     """A generator: a frame that stops at each yield."""
 
     frame: Frame
@@ -149,7 +149,7 @@ class Generator(ProgramValue):
 
 
 @dataclass(slots=True, eq=False)
-class Partial(ProgramValue):
+class PartialValue(ProgramValue):
     """functools.partial"""
 
     function: Any
