@@ -268,15 +268,6 @@ def all_(iterable):
     return True
 
 
-def map_(function, *iterables):
-    if len(iterables) == 1:
-        for value in iterables[0]:
-            yield function(value)
-        return
-    for values in zip(*iterables, strict=False):
-        yield function(*values)
-
-
 def filter_(function, iterable):
     for value in iterable:
         if function is None:
@@ -284,12 +275,6 @@ def filter_(function, iterable):
                 yield value
         elif function(value):
             yield value
-
-
-def enumerate_(iterable, start=0):
-    for value in iterable:
-        yield start, value
-        start += 1
 
 
 def gcd(*integers):
@@ -363,9 +348,7 @@ MODELS = {
     functools.reduce: reduce,
     any: any_,
     all: all_,
-    map: map_,
     filter: filter_,
-    enumerate: enumerate_,
     math.gcd: gcd,
     math.prod: prod,
     math.comb: comb,

@@ -52,17 +52,8 @@ def bind(vm: VM, function: FunctionValue, args: Sequence[PyValue], named: dict[s
         env[rest.name] = tuple(args[len(positional) :])
     elif rest is not None:
         env[rest.name] = ()
-    defaults = (
-        dict(
-            zip(
-                [p.name for p in positional[len(positional) - len(function.defaults) :]],
-                function.defaults,
-                strict=False,
-            )
-        )
-        if function.defaults
-        else {}
-    )
+    with_default = positional[len(positional) - len(function.defaults) :]
+    defaults = {p.name: value for p, value in zip(with_default, function.defaults, strict=False)}
     absent: list[str] = []
     for parameter in positional:
         if parameter.name in env:

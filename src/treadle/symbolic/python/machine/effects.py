@@ -52,18 +52,8 @@ _PURE = {
 # Of these modules only the named functions count.
 _ONLY = {"uuid": {"uuid1", "uuid4", "getnode"}, "threading": {"Thread", "start", "Timer", "join"}}
 _EFFECT_NAMES = {
-    "open",
-    "input",
-    "exec",
-    "eval",
-    "compile",
-    "__import__",
-    "breakpoint",
-    "exit",
-    "quit",
-    "now",
-    "today",
-    "utcnow",
+    *("open", "input", "exec", "eval", "compile", "__import__", "breakpoint", "exit", "quit"),
+    *("now", "today", "utcnow"),
 }
 
 

@@ -20,24 +20,8 @@ from treadle.symbolic.python.types.infer import infer_parameter
 from treadle.symbolic.python.values.values import PyValue
 
 # Fields that start as None and link objects of one kind, in most programs that have them.
-_LINKS = frozenset(
-    [
-        "next",
-        "prev",
-        "previous",
-        "left",
-        "right",
-        "parent",
-        "child",
-        "head",
-        "tail",
-        "root",
-        "first",
-        "last",
-        "node",
-        "link",
-    ]
-)
+_LINKS = {*("next", "prev", "previous", "left", "right", "parent", "child", "head", "tail", "root")}
+_LINKS |= {"first", "last", "node", "link"}
 
 
 def field_types(cls: PyValue) -> dict[str, t.Type]:
@@ -108,15 +92,16 @@ def _assigned(base: type, cls: type) -> dict[str, t.Type]:
     maybe_none: set[str] = set()
     for node, function in methods(base):
         for name, statement, value in assignments(node, base):
-            if isinstance(statement, ast.AnnAssign):
-                kind = _from_text(statement.annotation, function)
-            else:
-                kind = _value_type(value, function, base)
-            if kind is t.NONE or _is_none(value):
+            declared = _from_text(statement.annotation, function) if isinstance(statement, ast.AnnAssign) else None
+            kind = declared or _value_type(value, function, base)
+            is_none = kind is t.NONE or _is_none(value)
+            if is_none:
                 maybe_none.add(name)
-            elif kind is not None and name not in found:
-                found[name] = kind
-            elif name not in found and not isinstance(statement, ast.AugAssign):
+            if declared is not None and declared is not t.NONE:
+                found[name] = declared  # whatever is assigned there
+            elif not is_none and kind is not None:
+                found.setdefault(name, kind)
+            elif not is_none and not isinstance(statement, ast.AugAssign):
                 found.setdefault(name, _UNSURE)
     for name in maybe_none:
         kind = found.get(name)
@@ -134,8 +119,10 @@ def _is_none(value: ast.expr | None) -> bool:
 
 
 def _from_text(annotation: ast.expr, function: types.FunctionType) -> t.Type | None:
+    quoted = annotation.value if isinstance(annotation, ast.Constant) else None
+    text = quoted if isinstance(quoted, str) else ast.unparse(annotation)
     try:
-        return hints.from_hint(eval(ast.unparse(annotation), dict(function.__globals__)))
+        return hints.from_hint(eval(text, dict(function.__globals__)))
     except Exception:
         return None
 

@@ -40,7 +40,9 @@ def stands_for(*originals: PyValue) -> Callable[[H], H]:
     """The decorated function (vm, *args) says what a call of each original means."""
 
     def enter(handler: H) -> H:
-        BUILTINS.update(dict.fromkeys(originals, handler))
+        for original in originals:
+            _once(original not in BUILTINS, original)
+            BUILTINS[original] = handler
         return handler
 
     return enter
@@ -50,10 +52,18 @@ def method(kind: type, *names: str, accepts: Handler | None = None, lazy: bool =
     """The decorated function (vm, self, *args) says what these methods of a built-in type mean."""
 
     def enter(handler: H) -> H:
-        METHODS.setdefault(kind, {}).update(dict.fromkeys(names, MethodMeaning(handler, accepts, lazy)))
+        known = METHODS.setdefault(kind, {})
+        for name in names:
+            _once(name not in known, f"{kind.__name__}.{name}")
+            known[name] = MethodMeaning(handler, accepts, lazy)
         return handler
 
     return enter
+
+
+def _once(first: bool, what: object) -> None:
+    if not first:
+        raise ValueError(f"{what} has a meaning already")
 
 
 def builtin(original: PyValue) -> Handler | None:
