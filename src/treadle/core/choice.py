@@ -78,7 +78,7 @@ class MessageDelivered(Choice):
     message: str = ""
 
     def __str__(self) -> str:
-        return f"{self.actor} receives {self.message}" if self.message else f"{self.event:016x} is received"
+        return f"message {self.message} to {self.actor}" if self.message else f"message {self.event:016x}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,10 +60,10 @@ class Trail:
         object.__setattr__(self, "choices", tuple(choice for choice in self.choices if not choice.forced))
         object.__setattr__(self, "message", _printable(self.message))
 
-    def only(self, kind: type[T]) -> tuple[T, ...]:
-        """The choices, which must all be of one kind."""
+    def only(self, *kinds: type[T]) -> tuple[T, ...]:
+        """The choices, which must all be of these kinds."""
         for choice in self.choices:
-            if not isinstance(choice, kind):
+            if not isinstance(choice, kinds):
                 raise UsageError(
                     f"the trail of {self.target} holds a choice that '{self.door}' does not make ({choice})"
                 )

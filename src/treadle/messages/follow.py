@@ -11,9 +11,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
+from treadle.core.choice import Choice, MessageDelivered
 from treadle.core.operation import SLEEP
 from treadle.messages.execution import Courier, MessageExecution
 from treadle.messages.receive import Receive
+from treadle.search.replay import FollowSteps, FollowTrail, strand_runs
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 from treadle.threads.strands import Strand
 
@@ -89,3 +91,35 @@ class FollowSchedule(Strategy):
             return False
         first = min(timed, key=lambda strand: strand.deadline or 0.0)
         return first.pending[0] == SLEEP or isinstance(first.thread, threading.Timer)
+
+
+class FollowMessageTrail(FollowTrail):
+    """Runs along a trail of strands and messages. (Version 1 named the couriers of messages as strands.)"""
+
+    def __init__(self, turns: Sequence[Choice]) -> None:
+        super().__init__(turns)
+        self._couriers: dict[int, str] = {}  # receive -> the courier of its message
+        self._seen_couriers = 0
+
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
+        assert isinstance(run, MessageExecution)
+        for courier in run.couriers[self._seen_couriers :]:
+            self._couriers[courier.message.event] = courier.treadle_name
+        self._seen_couriers = len(run.couriers)
+        return super().pick(run)
+
+    def _strand_of(self, turn: Choice) -> str:
+        if isinstance(turn, MessageDelivered):
+            return self._couriers.get(turn.event, "")
+        return super()._strand_of(turn)
+
+
+def message_choices(run: MessageExecution, shown: FollowSteps) -> tuple[Choice, ...]:
+    """The choices of a recorded execution: which strand goes on, and which message is delivered."""
+    couriers = {courier.treadle_name: courier.message for courier in run.couriers}
+    return tuple(
+        MessageDelivered(couriers[turn.strand].event, couriers[turn.strand].to.label, couriers[turn.strand].label)
+        if turn.strand in couriers
+        else turn
+        for turn in strand_runs(run, shown)
+    )

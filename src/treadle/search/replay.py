@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from treadle.core.choice import Stop, StrandRuns
+from treadle.core.choice import Choice, Stop, StrandRuns
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
 
@@ -69,14 +69,15 @@ class FollowSteps(_Once):
 class FollowTrail(_Once):
     """Runs along a trail: each strand until its stop. `mismatch` says where the program no longer fits it.
 
-    Needs an execution that records details: a stop is recognised by the function it is in.
+    Needs an execution that records details: a stop is recognised by the function it is in. Other kinds of choices than
+    StrandRuns are for subclasses, which know what strand they mean (`_strand_of`).
     """
 
     name = "replay"
 
-    def __init__(self, runs: Sequence[StrandRuns]) -> None:
+    def __init__(self, turns: Sequence[Choice]) -> None:
         super().__init__()
-        self.runs = runs
+        self.turns = turns
         self.position = 0
         self.seen: dict[str, Counter[tuple[str, str, str]]] = {}
         self.mismatch = ""
@@ -86,37 +87,44 @@ class FollowTrail(_Once):
         enabled = {strand.treadle_name: strand for strand in run.enabled()}
         for one in run.live:
             self._count(one)
-        while self.position < len(self.runs):
-            turn = self.runs[self.position]
-            strand = enabled.get(turn.strand)
-            if turn.until is not None and strand is not None and self._at(strand, turn.until):
+        while self.position < len(self.turns):
+            turn = self.turns[self.position]
+            name, stop = self._strand_of(turn), _stop(turn)
+            strand = enabled.get(name)
+            if stop is not None and strand is not None and self._at(strand, stop):
                 self.position += 1
                 continue
             if strand is not None:
                 return strand
-            if turn.until is None:
+            if stop is None:
                 self.position += 1
-                if self._begun(turn) or not enabled:
+                if name in self.seen or not enabled:
                     continue
                 self._unfit(run, turn, "is not there or cannot go on")
                 return None
             if not enabled:
                 return None  # only a time-out can go on
-            self._unfit(run, turn, f"was to be interrupted where it {turn.until}, but never came there")
+            self._unfit(run, turn, f"was to be interrupted where it {stop}, but never came there")
             return None
         return next(iter(enabled.values()), None)
 
     def left_over(self) -> str:
         """What of the trail the execution never came to, after its end; empty when all of it was followed."""
-        for turn in self.runs[self.position :]:
-            if turn.until is not None:
-                return f"strand {turn.strand} was to be interrupted where it {turn.until}, but the test ended before"
-            if not self._begun(turn):
-                return f"strand {turn.strand} never ran"
+        for turn in self.turns[self.position :]:
+            stop = _stop(turn)
+            if stop is not None:
+                return f"{self._said(turn)} was to be interrupted where it {stop}, but the test ended before"
+            if self._strand_of(turn) not in self.seen:
+                return f"{self._said(turn)} never ran"
         return ""
 
-    def _begun(self, turn: StrandRuns) -> bool:
-        return turn.strand in self.seen
+    def _strand_of(self, turn: Choice) -> str:
+        """The name of the strand that a choice lets go on."""
+        assert isinstance(turn, StrandRuns)
+        return turn.strand
+
+    def _said(self, turn: Choice) -> str:
+        return f"strand {turn.strand}" if isinstance(turn, StrandRuns) else str(turn)
 
     def _count(self, strand: StrandSeen) -> None:
         """How often a strand has come to each operation, the pending one included."""
@@ -135,9 +143,13 @@ class FollowTrail(_Once):
             and self.seen[strand.treadle_name][key] == stop.occurrence
         )
 
-    def _unfit(self, run: ExecutionSeen, turn: StrandRuns, why: str) -> None:
-        self.mismatch = f"strand {turn.strand} {why}"
+    def _unfit(self, run: ExecutionSeen, turn: Choice, why: str) -> None:
+        self.mismatch = f"{self._said(turn)} {why}"
         run.stop_reason = "unfit"
+
+
+def _stop(turn: Choice) -> Stop | None:
+    return turn.until if isinstance(turn, StrandRuns) else None
 
 
 def strand_runs(run: ExecutionSeen, shown: FollowSteps) -> tuple[StrandRuns, ...]:

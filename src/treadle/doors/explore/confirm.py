@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from treadle.core.choice import StrandRuns
 from treadle.core.errors import InternalError, Unsupported
 from treadle.core.result import Finding
 from treadle.core.trail import Trail
 from treadle.doors.explore.campaign import same_failure
 from treadle.messages.execution import MessageExecution
-from treadle.messages.follow import FollowSchedule
+from treadle.messages.follow import FollowMessageTrail, FollowSchedule, message_choices
 from treadle.messages.loom import MessageLoom
 from treadle.messages.minimise import Attempt, Constraint, fewest_orders, in_words, one_order
 from treadle.messages.oracles import judge
 from treadle.messages.receive import Receive
 from treadle.messages.result import OrderFinding
 from treadle.report import message_sequence
-from treadle.search.replay import FollowSteps, FollowTrail, strand_runs
+from treadle.search.replay import FollowSteps
 
 
 def settings_of(loom: MessageLoom) -> dict[str, Any]:
@@ -104,13 +103,13 @@ class Confirmation:
             )
         trail = Trail(
             self.target,
-            strand_runs(detailed, steps),
+            message_choices(detailed, steps),
             door=self.door,
             settings=self.settings,
             kind=found[0].kind,
             message=found[0].message,
         )
-        again = FollowTrail(trail.only(StrandRuns))
+        again = FollowMessageTrail(trail.choices)
         again.begin()
         replayed = judge(self._run(again, detail=True))
         if not replayed or again.mismatch or not same_failure(replayed[0], finding):

@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from treadle.core.choice import StrandRuns
+from treadle.core.choice import MessageDelivered, StrandRuns
 from treadle.core.errors import UsageError
 from treadle.core.result import Result, Verdict
 from treadle.core.trail import Trail
 from treadle.doors.explore.campaign import complete
 from treadle.doors.explore.messages import loom_for
+from treadle.messages.follow import FollowMessageTrail
 from treadle.search.replay import FollowTrail
 from treadle.threads.loom import Loom
 
@@ -32,7 +33,7 @@ def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None) -
     loom = _loom_of(trail, test, source)
     started = time.perf_counter()
     with loom:
-        follow = FollowTrail(trail.only(StrandRuns))
+        follow = _follower(trail)
         follow.begin()
         run = loom.run(follow, detail=True)
         findings = loom.judge(run)
@@ -58,10 +59,20 @@ def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None) -
     )
 
 
+def _follower(trail: Trail) -> FollowTrail:
+    if _in_messages(trail):
+        return FollowMessageTrail(trail.only(StrandRuns, MessageDelivered))
+    return FollowTrail(trail.only(StrandRuns))
+
+
+def _in_messages(trail: Trail) -> bool:
+    return bool(trail.settings.get("granularity") == "messages")
+
+
 def _loom_of(trail: Trail, test: Callable[[], Any], source: Any) -> Loom:
     """The loom under which a trail was recorded."""
     settings = trail.settings
-    if settings.get("granularity") == "messages":
+    if _in_messages(trail):
         return loom_for(settings, test, source)
     return Loom(
         test,
