@@ -8,7 +8,7 @@ import pytest
 
 from tests.classes.drive import campaign
 from treadle.classes.result import Options
-from treadle.core.choice import StrandRuns
+from treadle.core.choice import CallComes, StrandRuns
 from treadle.core.trail import Trail
 from treadle.doors.class_ import pytest_file, record
 
@@ -25,6 +25,8 @@ def test_the_written_test_fails_along_the_schedule_that_was_found(
     monkeypatch.setattr(record, "check", _no_search)
     facts = record.record(file, "test_written.py", 1.0, {test.name: str(test.fault.trail) for test in tests})
     assert facts.keys() == {test.name for test in tests}
+    calls = [choice for choice in result.faults[0].trail.choices if isinstance(choice, CallComes)]  # type: ignore[union-attr]
+    assert [choice.thread for choice in calls] == [0, 1, 2]
     for name, fact in facts.items():
         trail = Trail.parse(fact["replay"])
         assert (trail.door, trail.target) == ("class", f"test_written.py::{name}")

@@ -50,7 +50,7 @@ class Fault:
     racy: bool = True  # does the execution hold two conflicting accesses without a common lock?
     found_after: float = 0.0
     found_in_test: int = 0
-    trail: Trail | None = None  # the schedule, as it was found; its target is the class
+    trail: Trail | None = None  # the calls and their schedule, as they were found; its target is the class
     replay: str = ""
     test: str = ""
 

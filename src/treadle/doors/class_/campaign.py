@@ -35,6 +35,7 @@ from treadle.classes.sequences import Automaton, Delta, SequenceGenerator
 from treadle.classes.serializability import races, walks
 from treadle.classes.stage import Stage, Test
 from treadle.classes.subject import Subject, SubjectMethod
+from treadle.core.choice import CallComes
 from treadle.core.errors import UsageError
 from treadle.core.result import Verdict
 from treadle.core.settings import did_you_mean
@@ -449,9 +450,8 @@ class ClassCampaign:
         settings: dict[str, Any] = {"instrument": list(self.subject.packages)}
         if self.stage.loom.seed:
             settings["seed"] = self.stage.loom.seed
-        fault.trail = Trail(
-            self.subject.target, strand_runs(run, follow), "class", settings, kind=fault.kind, message=fault.message
-        )
+        choices = (*_calls(test), *strand_runs(run, follow))
+        fault.trail = Trail(self.subject.target, choices, "class", settings, kind=fault.kind, message=fault.message)
         traces = [[op for i, op in run.trace if i == run.indexes[name]] for name in names]
         fault.racy = races(traces[0], traces[1])
         fault.weak = any(walks(trace, name) for trace, name in zip(traces, names, strict=True))
@@ -558,6 +558,12 @@ class ClassCampaign:
         else:
             result.verdict = Verdict.PASSED_WITHIN_BOUNDS
             result.reason = passed(result, self.options.calls)
+
+
+def _calls(test: Test) -> list[CallComes]:
+    """What is called, in order: before the threads, then in each of them."""
+    found = [CallComes(str(call)) for call in (test.root, *test.alpha)]
+    return found + [CallComes(str(call), thread) for thread, calls in enumerate(test.threads, 1) for call in calls]
 
 
 def _unstable(methods: list[SubjectMethod], explored: Explored) -> str:

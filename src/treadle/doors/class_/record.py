@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from treadle.core.choice import StrandRuns
 from treadle.core.errors import TreadleError
 from treadle.core.result import Finding
 from treadle.core.trail import Trail
@@ -43,11 +44,16 @@ def record(path: Path, target: str, seconds: float, trails: dict[str, str]) -> d
 
 
 def _follow(test: Any, target: str, trail: str) -> dict[str, Any] | None:
-    """The test along the schedule that was found on the stage; None when it does not fail so."""
+    """The test along the schedule that was found on the stage; None when it does not fail so.
+
+    What is called is no choice any more: the test says it.
+    """
     if not trail:
         return None
+    found = Trail.parse(trail)
+    schedule = tuple(choice for choice in found.choices if isinstance(choice, StrandRuns))
     try:
-        result = replay(replace(Trail.parse(trail), target=target), test)
+        result = replay(replace(found, target=target, choices=schedule), test)
     except TreadleError:
         return None  # what the test does around the calls is not what the stage does around them
     return _fact(result.findings[0]) if result.findings else None
