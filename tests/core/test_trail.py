@@ -207,6 +207,7 @@ def _trail_or_sentence(text: str) -> None:
         (_packed([[["o", "x", {"fraction": "1e999999999"}]], "unit", "", "", {}, None]), "no fraction"),
         (_packed([[["o", "x", {"fraction": "1/0"}]], "unit", "", "", {}, None]), "no fraction"),
         (_packed([[], "explore", "", ""]), "parts"),
+        (_packed([[], "a\nb", "", "", {}, None]), "no door"),
     ],
 )
 def test_why_something_is_no_trail_is_said(packed: str, why: str) -> None:

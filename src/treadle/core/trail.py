@@ -166,7 +166,8 @@ def _first_version(target: Any, segments: Any, kind: Any, message: Any, settings
 def _checked(
     target: Any, choices: Iterable[Choice], door: Any, settings: Any, shared: Any, kind: Any, message: Any
 ) -> Trail:
-    _require(bool(_text(target)), "it names no target")
+    _require(len(_text(target).splitlines()) == 1, "it names no target")
+    _require(_text(door).isidentifier(), "it names no door")
     names = None if shared is None else frozenset(_text(name) for name in _array(shared))
     return Trail(target, tuple(choices), _text(door), _settings(settings), names, _text(kind), _text(message))
 
