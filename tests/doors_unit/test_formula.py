@@ -89,7 +89,7 @@ def test_a_formula_means_what_python_means(text: str, a: int, b: int, p: bool) -
         with pytest.raises(ZeroDivisionError):
             eval(text, {**_GLOBALS, "a": a, "b": b, "p": p})
         return
-    assert path.trail == []
+    assert path.choices == []
     assert path.decisions == 0
     model = {_UNKNOWN["a"]: a, _UNKNOWN["b"]: b, _UNKNOWN["p"]: p}
     try:
@@ -119,7 +119,7 @@ def test_a_formula_means_what_python_means(text: str, a: int, b: int, p: bool) -
 def test_these_are_formulas(text: str) -> None:
     truth, _, path = _read(text)
     assert isinstance(truth, x.Expr)
-    assert path.trail == []
+    assert path.choices == []
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from treadle.core.errors import UsageError
 from treadle.doors.unit.explore import ExploredTarget
 from treadle.symbolic.heap.objects import InstanceObj
 from treadle.symbolic.heap.solver import SolverHeap
+from treadle.symbolic.path import Limit
 from treadle.symbolic.python.machine.python_machine import PythonMachine
 
 
@@ -185,7 +186,7 @@ def test_found_by_random_programs(target: str, none: bool) -> None:
 def test_the_limit_on_paths_holds_for_cases() -> None:
     found = explored("unit_heap:five", heap="solver", none=False, most_paths=10)
     assert len(found.cases) <= 20
-    assert found.seen.cut["paths"] > 0
+    assert found.seen.cut[Limit.PATHS] > 0
     assert not found.seen.complete
 
 
@@ -196,7 +197,7 @@ _SETTINGS = settings(max_examples=40)
 
 def _agree(source: str, **options: Any) -> None:
     lazy = random_programs.explore(source, heap="lazy", most_paths=300, **options)
-    if lazy.seen.cut["paths"] or lazy.seen.cut["time"]:
+    if lazy.seen.cut[Limit.PATHS] or lazy.seen.cut[Limit.TIME]:
         return
     solver = random_programs.explore(source, heap="solver", most_paths=300, **options)
     assert _cases(lazy) == _cases(solver)

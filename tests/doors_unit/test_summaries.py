@@ -123,13 +123,14 @@ def test_simp_gives_eight_tests() -> None:
 def _all(found: ExploredTarget) -> dict[str, Any]:
     seen = found.seen
     told = [
-        (c.trail, c.conditions, random_programs.facts(c), c.lines, c.symbolic, c.stubs, c.fragile) for c in found.cases
+        (c.choices, c.conditions, random_programs.facts(c), c.lines, c.symbolic, c.stubs, c.fragile)
+        for c in found.cases
     ]
     return {
         "cases": told,
         "ends": [([str(part) for part in story], end) for story, end in seen.ends],
         "cut": seen.cut,
-        "cut trails": seen.cut_trails,
+        "cut trails": seen.cut_at_loops,
         "unsupported": seen.unsupported,
         "sampled": seen.sampled,
         "functions entered": seen.followed,

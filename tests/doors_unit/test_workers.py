@@ -26,7 +26,7 @@ from treadle.doors.unit.result import Suite
 from treadle.doors.unit.target import resolve
 from treadle.doors.unit.worker import PathsTask, _plain, receive, send
 from treadle.symbolic.explore import run_one
-from treadle.symbolic.path import SymbolicPath
+from treadle.symbolic.path import Limit, SymbolicPath
 
 
 @pytest.fixture(autouse=True)
@@ -57,17 +57,17 @@ def explored(*texts: str, workers: int, **options: Any) -> list[ExploredTarget]:
 
 def facts(result: ExploredTarget) -> tuple[Any, ...]:
     seen = result.seen
-    pending = [a.trail for a in seen.pending]
-    cases = [(c.trail, c.conditions, c.symbolic) for c in result.cases]
+    pending = [a.choices for a in seen.pending]
+    cases = [(c.choices, c.conditions, c.symbolic) for c in result.cases]
     told = [[str(part) for part in story] for story, _ in seen.ends], [end for _, end in seen.ends]
-    return (cases, pending, dict(seen.cut), seen.cut_trails, seen.unsupported, seen.sampled, told, result.finished)
+    return (cases, pending, dict(seen.cut), seen.cut_at_loops, seen.unsupported, seen.sampled, told, result.finished)
 
 
 def test_a_path_with_its_cases_can_be_sent() -> None:
     session = Session(resolve("unit_paper:mist")[0], UnitOptions())
     ran = run_one(session.cases, SymbolicPath(session.solver()))
     stream = io.BytesIO()
-    send(stream, ("ran", 1, ran.trail, _plain(ran)))
+    send(stream, ("ran", 1, ran.choices, _plain(ran)))
     stream.seek(0)
     *_, back = receive(stream)
     assert back.result.found[0].conditions == ran.result.found[0].conditions  # type: ignore[union-attr]
@@ -222,12 +222,12 @@ def _killing(after: int) -> Callable[[Any, Any, PathsTask], None]:
 def test_a_dead_worker_loses_one_path_and_says_so(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unit_pool.UnitWorkers, "give", _killing(after))
     [result] = explored("unit_parted:switches", workers=2)
-    if result.seen.cut["lost"]:
+    if result.seen.cut[Limit.LOST]:
         # what was below the lost path is lost with it: its trail is kept for --more
-        assert result.seen.cut["lost"] == len(result.seen.pending) == 1
+        assert result.seen.cut[Limit.LOST] == len(result.seen.pending) == 1
         assert not result.seen.complete
         assert result.warnings == ["a worker process died (signal 9); the path it was running has no test"]
-        [left] = [a.trail for a in result.seen.pending]
+        [left] = [a.choices for a in result.seen.pending]
         [target] = resolve("unit_parted:switches")
         rest = Session(target, UnitOptions(), start=result.seen.pending).explore()
         assert all(trail[: len(left)] == left for trail in rest.finished)
@@ -245,7 +245,7 @@ def test_workers_that_die_again_and_again_end_the_search(monkeypatch: pytest.Mon
     monkeypatch.setattr(unit_pool, "_SPARE", 1)
     [result] = explored("unit_parted:switches", workers=2)
     assert result.paths == 0
-    assert result.seen.cut["lost"] > 0
+    assert result.seen.cut[Limit.LOST] > 0
     assert not result.seen.complete
 
 
@@ -274,7 +274,7 @@ def test_ctrl_c_keeps_what_was_found() -> None:
 def test_time_that_is_up_keeps_what_was_found() -> None:
     [result] = explored("unit_parted:switches", workers=2, seconds=1e-9)
     assert not result.seen.complete
-    assert result.seen.cut["time"] == len(result.seen.pending) >= 1
+    assert result.seen.cut[Limit.TIME] == len(result.seen.pending) >= 1
 
 
 @pytest.mark.usefixtures("elsewhere")

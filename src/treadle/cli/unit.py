@@ -120,7 +120,7 @@ def command(
     function around it is meant.
 
     Exit codes: 0 tests were written, 1 the code breaks a contract of its own, 2 wrong use, 3 nothing could be covered,
-    or no test reaches a program point.
+    or no test reaches a program point, 70 an internal error of Treadle ended some paths.
     """
     select, points, targets = _selection(select, reach, targets)
     with _progress(as_json) as progress:
@@ -143,6 +143,9 @@ def command(
         print("treadle: a prediction disagrees with the real run; please report it", file=sys.stderr)
     if suite.violations:
         return 1
+    if suite.internal_errors:
+        print("treadle: some paths ended in an internal error of Treadle; please report it", file=sys.stderr)
+        return 70
     if nothing_missing(suite) and satisfied(suite):
         return 0
     return 0 if satisfied(suite) and (suite.tests or suite.more is not None) else 3

@@ -7,6 +7,7 @@ wider bound can start from there.
 
 from __future__ import annotations
 
+import enum
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
@@ -15,21 +16,54 @@ from typing import Generic, TypeVar
 
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.path import (
+    NOT_REPEATED,
     Alternative,
     BoundReached,
     CannotFollow,
+    Choices,
     CodePlace,
+    Limit,
+    Note,
     PathEnd,
     SymbolicPath,
     TooHard,
-    Trail,
+    unforced,
 )
 from treadle.symbolic.solve.solver import Solver
 
 T = TypeVar("T")
 
-# Where several ways were passed at once, which cannot be told from here: to be taken again with less passed at once.
-TOO_HARD = "too hard"
+
+class End(enum.Enum):
+    """How a path ended."""
+
+    FINISHED = "finished"
+    CUT = "cut"
+    UNSUPPORTED = "unsupported"
+    # Treadle failed on it: neither the program nor its language is to blame
+    INTERNAL_ERROR = "internal error"
+    # where several ways were passed at once, which cannot be told: to be taken again with less passed at once
+    TOO_HARD = "too hard"
+    # its assumptions contradict each other, or nobody wants it: there is nothing to tell
+    NOTHING = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    how: End
+    bound: Limit | None = None
+    what: str = ""
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.how.value, self.bound or self.what) if part)
+
+
+class MachineFault(PathEnd):
+    """The machine itself failed on this path; the other paths do not suffer."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
 
 
 @dataclass(slots=True)
@@ -38,26 +72,28 @@ class Exploration:
 
     # paths that were run, to their end or not
     runs: int = 0
-    cut: Counter[str] = field(default_factory=Counter)
+    cut: Counter[Limit] = field(default_factory=Counter)
     # where the loop bound cut: a wider bound goes on from there
-    cut_trails: list[Trail] = field(default_factory=list)
+    cut_at_loops: list[Choices] = field(default_factory=list)
     unsupported: list[CodePlace] = field(default_factory=list)
+    internal_errors: list[CodePlace] = field(default_factory=list)
     sampled: list[CodePlace] = field(default_factory=list)
     gave_up: list[CodePlace] = field(default_factory=list)
     # every path that was run: what was decided on it, and how it ended
-    ends: list[tuple[list[Expr | str], str]] = field(default_factory=list)
+    ends: list[tuple[list[Expr | Note], Ending]] = field(default_factory=list)
     # (file, line) of every function that some path entered
     followed: set[tuple[str, int]] = field(default_factory=set)
     # function -> the branches of the tree in which it is called, each by the choices that lead there
-    calls: dict[str, set[Trail]] = field(default_factory=dict)
+    calls: dict[str, set[Choices]] = field(default_factory=dict)
     # paths left unexplored when the time or the number of paths ran out
     pending: list[Alternative] = field(default_factory=list)
 
     @property
     def complete(self) -> bool:
         """Every path within the loop bound was followed."""
-        only_loops = not any(number for kind, number in self.cut.items() if kind != "loop")
-        return only_loops and not (self.unsupported or self.sampled or self.gave_up or self.pending)
+        only_loops = not any(number for kind, number in self.cut.items() if kind is not Limit.LOOP)
+        missed = self.unsupported or self.internal_errors or self.sampled or self.gave_up or self.pending
+        return only_loops and not missed
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +103,10 @@ class PathRun(Generic[T]):
     Plain data, so that a path can be run in one process and booked in another.
     """
 
-    # 'finished', 'cut: loop', 'unsupported: ...', or '' where there is nothing to tell
-    end: str
-    trail: Trail
-    story: list[Expr | str]
+    end: Ending
+    # forced ones included
+    choices: Choices
+    story: list[Expr | Note]
     alternatives: list[Alternative]
     place: CodePlace
     sampled: list[CodePlace]
@@ -82,26 +118,28 @@ class PathRun(Generic[T]):
 
 def run_one(run: Callable[[SymbolicPath], T], path: SymbolicPath) -> PathRun[T]:
     """Run one path to its end, whatever that is."""
-    end, result = "", None
+    end, result = Ending(End.NOTHING), None
     try:
         result = run(path)
     except BoundReached as cut:
-        end = TOO_HARD if cut.kind == "loop" and path.doubtful else f"cut: {cut.kind}"
+        doubtful = cut.bound is Limit.LOOP and path.doubtful
+        end = Ending(End.TOO_HARD) if doubtful else Ending(End.CUT, cut.bound)
     except CannotFollow as unsupported:
-        end = f"unsupported: {unsupported.what}"
+        end = Ending(End.UNSUPPORTED, what=unsupported.what)
+    except MachineFault as fault:
+        end = Ending(End.INTERNAL_ERROR, what=fault.what)
     except TooHard:
-        end = TOO_HARD
+        end = Ending(End.TOO_HARD)
     except PathEnd:
         pass
     else:
-        end = "finished"
-    if path.replaying and end in ("finished", "cut: loop", "cut: depth"):
+        end = Ending(End.FINISHED)
+    if path.replaying and (end.how is End.FINISHED or end.bound in (Limit.LOOP, Limit.DEPTH)):
         # the trail was longer than the path: it belongs to other code, or the code is not the same twice
-        end, result = "unsupported: the code does not repeat itself when it is run again", None
-    trail = path.given if path.replaying else tuple(path.trail)
+        end, result = Ending(End.UNSUPPORTED, what=NOT_REPEATED), None
     return PathRun(
         end,
-        trail,
+        path.start.choices if path.replaying else tuple(path.choices),
         path.story,
         path.alternatives,
         path.place,
@@ -115,26 +153,27 @@ def run_one(run: Callable[[SymbolicPath], T], path: SymbolicPath) -> PathRun[T]:
 
 def book(ran: PathRun[T], seen: Exploration) -> None:
     """Keep what a path says about the search as a whole."""
-    kind, _, what = ran.end.partition(": ")
+    end = ran.end
     seen.runs += 1
-    if kind:
-        seen.ends.append((ran.story, ran.end))
-    if kind == "cut":
-        seen.cut[what] += 1
-        if what == "time":
-            seen.pending.append(Alternative(ran.trail, None))
-        elif what == "loop":
-            seen.cut_trails.append(ran.trail)
-    elif kind == "unsupported":
-        place = CodePlace(ran.place.file, ran.place.line, what)
-        if place not in seen.unsupported:
-            seen.unsupported.append(place)
-    elif kind == "finished":
+    if end.how is not End.NOTHING:
+        seen.ends.append((ran.story, end))
+    if end.bound is not None:
+        seen.cut[end.bound] += 1
+        if end.bound is Limit.TIME:
+            seen.pending.append(Alternative(unforced(ran.choices), with_forced=False))
+        elif end.bound is Limit.LOOP:
+            seen.cut_at_loops.append(unforced(ran.choices))
+    elif end.how in (End.UNSUPPORTED, End.INTERNAL_ERROR):
+        found = seen.unsupported if end.how is End.UNSUPPORTED else seen.internal_errors
+        place = CodePlace(ran.place.file, ran.place.line, end.what)
+        if place not in found:
+            found.append(place)
+    elif end.how is End.FINISHED:
         seen.sampled.extend(p for p in ran.sampled if p not in seen.sampled)
     seen.gave_up.extend(p for p in ran.gave_up if p not in seen.gave_up)
     seen.followed |= ran.followed
     for name, choices in ran.calls:
-        seen.calls.setdefault(name, set()).add(ran.trail[:choices])
+        seen.calls.setdefault(name, set()).add(ran.choices[:choices])
 
 
 def explore(
@@ -145,7 +184,7 @@ def explore(
     seconds: float = float("inf"),
     full: Callable[[], bool] = lambda: False,
     words: tuple[str, ...] = (),
-    start: Sequence[Alternative] = (Alternative((), None),),
+    start: Sequence[Alternative] = (Alternative(()),),
 ) -> Generator[PathRun[T], None, None]:
     """Run every path below the trails of `start`, the first one first; yields those that finish, books them all.
 
@@ -157,13 +196,13 @@ def explore(
     try:
         while todo and not full() and time.monotonic() <= deadline:
             alternative = todo[-1]
-            ran = run_one(run, SymbolicPath(solver, alternative.trail, alternative.model, deadline, words=words))
+            ran = run_one(run, SymbolicPath(solver, alternative, deadline, words=words))
             todo.pop()
             todo.extend(ran.alternatives)
             book(ran, seen)
-            if ran.end == "finished":
+            if ran.end.how is End.FINISHED:
                 yield ran
     finally:
         seen.pending.extend(reversed(todo))
         if todo:
-            seen.cut["paths" if full() else "time"] += len(todo)
+            seen.cut[Limit.PATHS if full() else Limit.TIME] += len(todo)

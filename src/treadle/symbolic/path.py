@@ -1,38 +1,40 @@
 """One execution with unknown inputs: its choices, its conditions, and how it ended.
 
-A path is identified by its trail, the list of its choices in order; re-running the same trail takes the same path
-without asking the solver again. Beyond its given trail a path takes the first possible alternative and leaves the
-others in `alternatives`, each a longer trail for the search to run later.
+A path is identified by its choices, those of `treadle.core.choice`: a condition goes a way, a reference aliases an
+object, an option is drawn, ways are joined. Re-running the same choices takes the same path. Beyond those it is given
+a path takes the first possible alternative and leaves the others in `alternatives`, each a longer list of choices for
+the search to run later.
 
-An entry of the trail is
-    0 / 1        a condition that could go both ways, taken as true / false
-    2 / 3        a condition that could only be true / false here
-    "both"       a condition whose two sides were passed at once (symbolic.joins)
-    ("call", n)  the n-th call, passed with all its ways at once (frontends.python.joined_calls)
-    "apart", ("run", n)   the same, but taken apart after all
-    n            the n-th option of a choice that needs no solver (a reference is None, an alias, fresh, ...)
-    ("=", v...)  values picked for code that cannot be followed
-Forced conditions are part of the trail so that replay needs no solver; they add nothing to the path condition.
+While a search goes on, conditions that could go one way only are among the choices, marked as forced: replay then
+needs no solver. They add nothing to the path condition and are not stored; along stored choices
+(`Alternative.with_forced` is false) the solver is asked again which conditions are open.
 """
 
 from __future__ import annotations
 
+import enum
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from treadle.core.choice import Choice, ConditionGoes, OptionDrawn, WaysJoined
 from treadle.symbolic.expr.meaning import evaluate, other_identity, substitute
 from treadle.symbolic.expr.terms import Const, Expr, Model, Value, eq, ne, not_
 from treadle.symbolic.solve.label import label
 from treadle.symbolic.solve.solver import Answer, Solver
 
-Trail = tuple[Any, ...]
+Choices = tuple[Choice, ...]
 
-TRUE, FALSE, ONLY_TRUE, ONLY_FALSE = 0, 1, 2, 3
-JOINED = "both"
-JOINED_CALL = "call"
-APART, RUN_CALL = "apart", "run"
+_OPEN = {way: ConditionGoes(way, offered=2) for way in (True, False)}
+_FORCED = {way: ConditionGoes(way, offered=1) for way in (True, False)}
+
+NOT_REPEATED = "the code does not repeat itself when it is run again"
+
+
+def unforced(choices: Iterable[Choice]) -> Choices:
+    """What is stored of the choices of a path, and what tells two paths apart."""
+    return tuple(choice for choice in choices if not choice.forced)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +44,66 @@ class CodePlace:
     file: str
     line: int
     what: str
+    # the function it lies in, and the line where that begins
+    function: str = field(default="", compare=False)
+    first: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.what}"
+
+
+class About(enum.Enum):
+    """What a note tells of a reference or an object."""
+
+    NONE, NOT_NONE, SAME_OBJECT, OTHER_OBJECT, TYPE, LENGTH, MEMBER, VALUE, TEXT = range(9)
+
+
+_WORDS = {
+    About.NONE: "{0} is None",
+    About.NOT_NONE: "{0} is not None",
+    About.SAME_OBJECT: "{0} is {1}",
+    About.OTHER_OBJECT: "{0} is not {1}",
+    About.TYPE: "type of {0} is {1}",
+    About.LENGTH: "len({0}) == {1}",
+    About.MEMBER: "{0} is {1}",
+    About.VALUE: "{0} == {1}",
+    # a condition that has come from another process
+    About.TEXT: "{0}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something decided on a path that is not a condition on values."""
+
+    about: About
+    name: str
+    other: str = ""
+
+    def __str__(self) -> str:
+        return _WORDS[self.about].format(self.name, self.other)
 
 
 class PathEnd(Exception):
     """The path cannot go on; not an exception of the program under test."""
 
 
-class BoundReached(PathEnd):
-    """A bound was reached: 'loop', 'depth' or 'time'."""
+class Limit(enum.StrEnum):
+    """What cut a path off: rounds of a loop, nesting, time, the limit on paths, or a worker process that died."""
 
-    def __init__(self, kind: str, place: CodePlace | None = None) -> None:
-        super().__init__(kind)
-        self.kind = kind
+    LOOP = "loop"
+    DEPTH = "depth"
+    TIME = "time"
+    PATHS = "paths"
+    LOST = "lost"
+
+
+class BoundReached(PathEnd):
+    """A bound was reached."""
+
+    def __init__(self, bound: Limit, place: CodePlace | None = None) -> None:
+        super().__init__(bound)
+        self.bound = bound
         self.place = place
 
 
@@ -82,20 +129,34 @@ class Impossible(PathEnd):
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    trail: Trail
-    model: Model | None
-    # what a guide wants to know about it (symbolic.guide); not kept when a suite is stored
+    """Where a path goes on later: from the end of these choices."""
+
+    choices: Choices
+    model: Model | None = None
+    # forced choices are among them; not so when they were stored
+    with_forced: bool = True
+    # what a guide wants to know about it (symbolic.guide)
     prospect: Any = field(default=None, compare=False)
+
+    def bare(self) -> Alternative:
+        """Without what means nothing in another process."""
+        return Alternative(self.choices, with_forced=self.with_forced)
 
 
 @dataclass(slots=True)
 class SymbolicPath:
     solver: Solver
-    given: Trail = ()
-    model: Model | None = None
+    start: Alternative = Alternative(())
     deadline: float = float("inf")
+    # values that fulfil the conditions so far, if some are in hand
+    model: Model | None = None
     conditions: list[Expr] = field(default_factory=list)
-    trail: list[Any] = field(default_factory=list)
+    choices: list[Choice] = field(default_factory=list)
+    # how many of the choices of `start` have been made again
+    repeated: int = 0
+    # how many alternatives come before each choice; and of those that were not forced, where they were made
+    order: list[int] = field(default_factory=list)
+    decided_at: list[CodePlace] = field(default_factory=list)
     alternatives: list[Alternative] = field(default_factory=list)
     # how many conditions on unknowns were met, forced ones included: loops count their iterations by it
     decisions: int = 0
@@ -109,12 +170,12 @@ class SymbolicPath:
     # conditions the solver could not decide; that side was not explored
     gave_up: list[CodePlace] = field(default_factory=list)
     # what was decided, in order, for a person: conditions and notes about references
-    story: list[Expr | str] = field(default_factory=list)
+    story: list[Expr | Note] = field(default_factory=list)
     place: CodePlace = field(default_factory=lambda: CodePlace("", 0, ""))
     # who follows this path, when only some paths are wanted (symbolic.guide)
     walk: Any = None
     # what was chosen and picked, in order
-    chosen: list[Any] = field(default_factory=list)
+    chosen: list[Choice] = field(default_factory=list)
     # values that decide every condition, in place of a trail
     follow: Model | None = None
     # strings worth trying where a value has to be picked
@@ -132,14 +193,28 @@ class SymbolicPath:
     # (function, how many choices had been made) for every call of a function of the target's own file
     calls: set[tuple[str, int]] = field(default_factory=set)
 
+    def __post_init__(self) -> None:
+        self.model = self.start.model
+
     @property
     def replaying(self) -> bool:
-        return len(self.trail) < len(self.given)
+        return self.repeated < len(self.start.choices)
 
-    def _next(self) -> Any:
-        entry = self.given[len(self.trail)]
-        self.trail.append(entry)
-        return entry
+    def ahead(self) -> Choice | None:
+        """The choice that the given trail makes here; None beyond its end."""
+        return self.start.choices[self.repeated] if self.replaying else None
+
+    def _again(self) -> Choice:
+        choice = self.start.choices[self.repeated]
+        self.repeated += 1
+        return choice
+
+    def _made(self, choice: Choice, number: int = 0) -> None:
+        """A choice was made, the `number`-th of those that were offered."""
+        self.choices.append(choice)
+        self.order.append(number)
+        if not choice.forced:
+            self.decided_at.append(self.place)
 
     def decide(self, condition: Value, free: Expr | None = None) -> bool:
         """Take one side of a condition; the other side, if possible, is left for later.
@@ -155,29 +230,38 @@ class SymbolicPath:
         if self.follow is not None:
             return self._settle(condition, self.follow)
         self.mixed = self.mixed or (self.is_joined and not known and is_mixed(condition))
-        if self.replaying:
-            entry = self._next()
-            if entry in (TRUE, FALSE):
-                self._add(condition if entry == TRUE else not_(condition))
-            return bool(entry in (TRUE, ONLY_TRUE))
+        if self.replaying and self.start.with_forced:
+            choice = self._way()
+            self._made(choice, not choice.way)
+            if not choice.forced:
+                self._add(condition if choice.way else not_(condition))
+            return choice.way
         if time.monotonic() > self.deadline:
-            raise BoundReached("time")
+            raise BoundReached(Limit.TIME)
         model = self._model()
         if free is not None:
             return self._part(condition, {**model, free: other_identity(free)}, {**model, free: 0})
         here = bool(evaluate(condition, model))
         other = self.solver.check(self.conditions, not_(condition) if here else condition, base=model)
         if other.answer is Answer.UNSAT:
-            self.trail.append(ONLY_TRUE if here else ONLY_FALSE)
+            self._made(_FORCED[here])
             return here
         if other.model is None:
             if self.is_joined:
                 raise TooHard
+            way = self._way().way if self.replaying else here
             self.gave_up.append(CodePlace(self.place.file, self.place.line, "the solver gave up"))
-            self._take(condition if here else not_(condition), TRUE if here else FALSE, model)
-            return here
+            self._take(condition, way, model if way is here else None)
+            return way
         yes, no = (model, other.model) if here else (other.model, model)
         return self._part(condition, yes, no)
+
+    def _way(self) -> ConditionGoes:
+        """The way that the given trail goes at a condition."""
+        choice = self._again()
+        if not isinstance(choice, ConditionGoes):
+            raise CannotFollow(NOT_REPEATED)
+        return choice
 
     def met(self, conditions: Sequence[Expr]) -> None:
         """The program's way depends on these."""
@@ -190,31 +274,30 @@ class SymbolicPath:
 
     def _part(self, condition: Expr, yes: Model, no: Model) -> bool:
         """Both sides are possible: one is taken, one left."""
-        if self.walk is not None and self.walk.prefers_false():
-            self._leave(TRUE, yes)
-            self._take(not_(condition), FALSE, no)
-            return False
-        self._leave(FALSE, no)
-        self._take(condition, TRUE, yes)
-        return True
+        if self.replaying:
+            way = self._way().way
+        else:
+            way = self.walk is None or not self.walk.prefers_false()
+            self._leave(_OPEN[not way], no if way else yes)
+        self._take(condition, way, yes if way else no)
+        return way
 
-    def _leave(self, entry: Any, model: Model | None) -> None:
+    def _leave(self, choice: Choice, model: Model | None) -> None:
         """The alternative that goes on from here with this choice is left for later."""
-        prospect = self.walk.prospect(entry) if self.walk is not None else None
-        self.alternatives.append(Alternative((*self.trail, entry), model, prospect))
+        prospect = self.walk.prospect(choice) if self.walk is not None else None
+        self.alternatives.append(Alternative((*self.choices, choice), model, prospect=prospect))
 
-    def joined(self, entry: Any = JOINED, about: Sequence[Any] = ()) -> None:
-        """A condition was met, and both of its sides are passed at once; or a call, with all its ways.
+    def join(self, joined: WaysJoined, about: Sequence[Any] = ()) -> None:
+        """The ways of a condition or of a call are passed at once, or taken apart after all.
 
         `about`: the condition, or the arguments.
         """
         self.decisions += 1
         if self.replaying:
-            self._next()
-        else:
-            self.trail.append(entry)
-        self.is_joined = self.is_joined or _is_join(entry)
-        self.plain = self.plain or not _is_join(entry)
+            self._again()
+        self._made(joined)
+        self.is_joined = self.is_joined or joined.joined
+        self.plain = self.plain or not joined.joined
         self.mixed = self.mixed or any(map(is_mixed, about))
 
     @property
@@ -222,15 +305,14 @@ class SymbolicPath:
         """A loop bound may have been met because values were put together that are known on each single path."""
         return self.is_joined and self.mixed
 
-    def less_joined(self) -> Trail:
-        """The trail up to the first thing that was passed at once, with that and all that follows taken apart."""
-        first = min(n for n, entry in enumerate(self.trail) if _is_join(entry))
-        entry = self.trail[first]
-        return (*self.trail[:first], APART if entry == JOINED else (RUN_CALL, entry[1]))
+    def less_joined(self) -> Choices:
+        """The choices up to the first thing that was passed at once, with that and all that follows taken apart."""
+        number, first = next((n, c) for n, c in enumerate(self.choices) if isinstance(c, WaysJoined) and c.joined)
+        return (*self.choices[:number], WaysJoined(False, first.call))
 
     def apart(self) -> SymbolicPath:
         """The plain path that some inputs of this one take: to be run in its place."""
-        again = SymbolicPath(self.solver, (), None, self.deadline, words=self.words)
+        again = SymbolicPath(self.solver, deadline=self.deadline, words=self.words)
         unknowns = sorted(frozenset().union(*(c.vars for c in self.conditions)), key=lambda v: v.order)
         again.follow = label(self.conditions, unknowns, domain=self.solver.domain) or self._model()
         again.chosen = list(reversed(self.chosen))
@@ -241,33 +323,33 @@ class SymbolicPath:
         here = bool(evaluate(condition, values))
         side = condition if here else not_(condition)
         if self.solver.check(self.conditions, not_(side)).answer is Answer.UNSAT:
-            self.trail.append(ONLY_TRUE if here else ONLY_FALSE)
+            self._made(_FORCED[here])
         else:
-            self._take(side, TRUE if here else FALSE, values)
+            self._take(condition, here, values)
         return here
 
     def certain(self, condition: Value, side: bool) -> None:
         """What `decide` does where only this side is possible, known without asking the solver."""
         if isinstance(condition, Expr):
             self.met([condition])
-            if self.replaying:
-                self._next()
-            else:
-                self.trail.append(ONLY_TRUE if side else ONLY_FALSE)
+            if self.replaying and self.start.with_forced:
+                self._again()
+            self._made(_FORCED[side])
 
     def rewind(self) -> None:
         """Back to the start, to take the same way again; what was left for later stays left for later."""
         if not self.replaying:
-            self.given = tuple(self.trail)
-        self.trail, self.conditions, self.story, self.sampled, self.chosen = [], [], [], [], []
-        self.decisions = 0
+            self.start = Alternative(tuple(self.choices))
+        self.choices, self.conditions, self.story, self.sampled, self.chosen = [], [], [], [], []
+        self.order, self.decided_at = [], []
+        self.repeated = self.decisions = 0
         self.unsure = []
         self.fragile = self.mixed = self.is_joined = self.plain = False
         self.fitting = (None, 0)
 
-    def _take(self, condition: Value, entry: int, model: Model) -> None:
-        self.trail.append(entry)
-        self._add(condition)
+    def _take(self, condition: Expr, way: bool, model: Model | None) -> None:
+        self._made(_OPEN[way], not way)
+        self._add(condition if way else not_(condition))
         self.model = model
 
     def _add(self, condition: Value) -> None:
@@ -275,9 +357,9 @@ class SymbolicPath:
             self.conditions.append(condition)
             self.story.append(condition)
 
-    def note(self, text: str) -> None:
+    def note(self, note: Note) -> None:
         """Something decided that is not a condition on values."""
-        self.story.append(text)
+        self.story.append(note)
 
     def _model(self) -> Model:
         """A model of the conditions so far, found when the one in hand no longer fits."""
@@ -301,24 +383,28 @@ class SymbolicPath:
             return True
         return False
 
-    def choose(self, options: int) -> int:
-        """One of several possibilities that no condition decides."""
-        if options == 1:
+    def choose(self, options: Sequence[Choice]) -> int:
+        """One of several possibilities that no condition decides: its number."""
+        if len(options) == 1:
             return 0
         self.decisions += 1
         if self.follow is not None:
-            self.trail.append(self.chosen.pop())
-            return int(self.trail[-1])
-        if self.replaying:
-            self.chosen.append(self._next())
-            return int(self.chosen[-1])
-        if time.monotonic() > self.deadline:
-            raise BoundReached("time")
-        for n in range(options - 1, 0, -1):
-            self._leave(n, self.model)
-        self.trail.append(0)
-        self.chosen.append(0)
-        return 0
+            chosen = self.chosen.pop()
+        elif self.replaying:
+            chosen = self._again()
+        elif time.monotonic() > self.deadline:
+            raise BoundReached(Limit.TIME)
+        else:
+            chosen = options[0]
+            for other in reversed(options[1:]):
+                self._leave(other, self.model)
+        if chosen not in options:
+            raise CannotFollow(NOT_REPEATED)
+        number = options.index(chosen)
+        self._made(chosen, number)
+        if self.follow is None:
+            self.chosen.append(chosen)
+        return number
 
     def assume(self, condition: Value) -> None:
         """The inputs are such that this holds."""
@@ -345,43 +431,44 @@ class SymbolicPath:
     def pick(self, values: Sequence[Expr], what: str, count: int = 3) -> list[Any]:
         """Concrete values for unknown ones, a few different ones in turn; the path is sampled from here on."""
         self.sampled.append(CodePlace(self.place.file, self.place.line, what))
+        choice: Choice
         if self.follow is not None:
-            entry = self.chosen.pop()
-            self.trail.append(entry)
+            choice = self.chosen.pop()
         elif self.replaying:
-            entry = self._next()
+            choice = self._again()
         else:
-            found = self._picks(values, count)
-            entry = found[0]
-            for other in reversed(found[1:]):
+            choice, *others = (OptionDrawn(what, found) for found in self._picks(values, count))
+            for other in reversed(others):
                 self._leave(other, None)
-            self.trail.append(entry)
             self.model = None
+        self._made(choice)
         if self.follow is None:
-            self.chosen.append(entry)
-        picked = list(entry[1:])
+            self.chosen.append(choice)
+        picked = list(choice.value) if isinstance(choice, OptionDrawn) and isinstance(choice.value, tuple) else []
+        if len(picked) != len(values):
+            raise CannotFollow(NOT_REPEATED)
         for value, chosen in zip(values, picked, strict=True):
             self._add(eq(value, chosen))
         return picked
 
-    def _picks(self, values: Sequence[Expr], count: int) -> list[Trail]:
+    def _picks(self, values: Sequence[Expr], count: int) -> list[tuple[Any, ...]]:
         """Chosen like the values of a test, so that a path picks the same whatever was explored before it."""
-        found: list[Trail] = []
+        found: list[tuple[Any, ...]] = []
         hint = dict(self._model())
         for word in self.words:
             if len(found) == count or values[0].sort.value != "str":
                 break
             model = self._with_word(values, word)
             if model is not None:
-                found.append(("=", *(evaluate(v, model) for v in values)))
+                found.append(tuple(evaluate(v, model) for v in values))
         extra: list[Value] = list(self.conditions)
         # the words are better than what a solver would make up, which is slow for strings
         current = self._chosen(extra, values, hint) if not found else None
         while len(found) < count and current is not None:
-            entry: Trail = ("=", *(evaluate(v, current) for v in values))
+            entry = tuple(evaluate(v, current) for v in values)
             if entry not in found:
                 found.append(entry)
-            extra.append(ne(values[0], entry[1]))
+            extra.append(ne(values[0], entry[0]))
             current = self._chosen(extra, values, None)
         return list(dict.fromkeys(found))
 
@@ -406,10 +493,6 @@ class SymbolicPath:
             return None
         unknowns = sorted(frozenset().union(*(v.vars for v in values)), key=lambda v: v.order)
         return label(known, unknowns, domain=self.solver.domain, hint=hint)
-
-
-def _is_join(entry: Any) -> bool:
-    return entry == JOINED or (isinstance(entry, tuple) and entry[0] == JOINED_CALL)
 
 
 def is_mixed(value: Any) -> bool:

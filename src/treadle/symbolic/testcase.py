@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from treadle.symbolic.path import Choices
+
 
 @dataclass(slots=True, eq=False)
 class CaseObject:
@@ -75,7 +77,9 @@ class TestCase:
     # the objects that existed before the call, as they are after it; by node number
     after: dict[int, CaseObject]
     conditions: list[str]
-    trail: tuple[Any, ...]
+    # of the path, without forced ones; and how many alternatives came before each, forced ones included
+    choices: Choices
+    order: tuple[int, ...] = ()
     sampled: bool = False
     # (where the name lives, name) of module- or class-level state that the path changes
     touches: list[tuple[str, str]] = field(default_factory=list)
@@ -90,7 +94,7 @@ class TestCase:
     # conditions of contracts that could not be decided on this path
     undecided: list[tuple[BrokenContract, str]] = field(default_factory=list)
     # the choices of the code itself, when more were made to decide its contracts
-    body: tuple[Any, ...] | None = None
+    body: Choices | None = None
 
     # goals of the selection that the path meets, as bits
     meets: int = 0

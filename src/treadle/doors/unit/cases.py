@@ -20,9 +20,9 @@ from treadle.symbolic.expr.meaning import evaluate
 from treadle.symbolic.expr.show import show
 from treadle.symbolic.expr.terms import Const, Expr, Value
 from treadle.symbolic.expr.text import changing
-from treadle.symbolic.heap.aliasings import Aliasing, Choices, aliasings
+from treadle.symbolic.heap.aliasings import Aliasing, AliasingNumbers, aliasings
 from treadle.symbolic.heap.objects import MISSING, DictObj, FunctionObj, InstanceObj, ListObj, Obj, UnknownRef
-from treadle.symbolic.path import Impossible, SymbolicPath
+from treadle.symbolic.path import Impossible, Limit, SymbolicPath, unforced
 from treadle.symbolic.python.types.fields import field_type
 from treadle.symbolic.python.values.list_methods import NotInList
 from treadle.symbolic.python.values.values import (
@@ -50,8 +50,8 @@ class Cases:
     found: list[TestCase] = field(default_factory=list)
     unlabelled: int = 0
     # the first aliasing that is left for later, and the limit, as in `Exploration.cut`
-    rest: Choices | None = None
-    limit: str = ""
+    rest: AliasingNumbers | None = None
+    limit: Limit = Limit.PATHS
 
 
 def cases_of(
@@ -61,7 +61,7 @@ def cases_of(
     solver: Solver,
     words: tuple[str, ...],
     most: int,
-    start: Choices = (),
+    start: AliasingNumbers = (),
 ) -> Cases:
     """The test cases of a finished path, one for each aliasing that it leaves open; `solver` tells which those are.
 
@@ -70,7 +70,7 @@ def cases_of(
     cases = Cases()
     for aliasing in aliasings(run.vm.heap, path, solver, start):
         if len(cases.found) >= most or time.monotonic() > path.deadline:
-            cases.rest, cases.limit = aliasing.choices, "paths" if len(cases.found) >= most else "time"
+            cases.rest, cases.limit = aliasing.numbers, Limit.PATHS if len(cases.found) >= most else Limit.TIME
             break
         case = Concrete(target, run, aliasing, solver.domain, words).case()
         if case is None:
@@ -133,14 +133,15 @@ class Concrete:
             outcome,
             after,
             self._conditions(),
-            tuple(self.path.trail),
+            unforced(self.path.choices),
+            tuple(self.path.order),
             bool(self.path.sampled),
             self._touches(),
             self._lines(),
             self.has_floats,
             self.path.fragile,
             self._symbolic(),
-            aliasing=self.aliasing.choices,
+            aliasing=self.aliasing.numbers,
         )
         self.run.annotate(case, self)
         return case
@@ -169,7 +170,7 @@ class Concrete:
         return list(dict.fromkeys(wishes))
 
     def _conditions(self) -> list[str]:
-        return list(dict.fromkeys(part if isinstance(part, str) else show(part) for part in self.aliasing.story))
+        return list(dict.fromkeys(show(part) if isinstance(part, Expr) else str(part) for part in self.aliasing.story))
 
     def _lines(self) -> tuple[int, ...]:
         return tuple(sorted(line for file, line in self.run.vm.lines if file == self.target.file))

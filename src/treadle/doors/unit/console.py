@@ -18,10 +18,11 @@ from treadle.doors.unit.result import Suite, shown
 from treadle.doors.unit.select import ALL_PATHS
 from treadle.doors.unit.selected import lines as selected
 from treadle.doors.unit.stubs import wrong_stubs
+from treadle.symbolic.explore import End
 from treadle.symbolic.expr.show import show
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.ir import steps as ir
-from treadle.symbolic.path import CodePlace
+from treadle.symbolic.path import CodePlace, Limit
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.testcase import CaseObject
 
@@ -39,6 +40,7 @@ def summary(suite: Suite) -> str:
     lines += [f"  {_count(n, 'path')} cut {why}" for why, n in _cuts(suite).items() if n]
     lines += _places("sampled (values were picked, not every path is covered)", suite.sampled)
     lines += _places("unsupported", suite.unsupported)
+    lines += _places("internal error in Treadle, please report it", suite.internal_errors)
     lines += [f"  left out: {message}" for message in suite.left_out[:_MOST_PLACES]]
     if len(suite.left_out) > _MOST_PLACES:
         lines.append(f"  ... and {len(suite.left_out) - _MOST_PLACES} more left out (--json has them all)")
@@ -55,7 +57,7 @@ def summary(suite: Suite) -> str:
     lines += [f"  {line}" for line in findings(suite)]
     lines += [f"  {said}" for said in (*selected(suite), *missing(suite))]
     if suite.tests and suite.covers_explored:
-        bound = " within the loop bound" if suite.cut["loop"] else ""
+        bound = " within the loop bound" if suite.cut[Limit.LOOP] else ""
         assumed = ", as far as the stubs are right" if any(case.stubs for case in suite.cases) else ""
         explored = " of the functions that were explored" if suite.left_out else ""
         yours = ", yours or a new one" if suite.own_tests is not None else ""
@@ -87,20 +89,20 @@ def _extent(suite: Suite) -> str:
 def _cuts(suite: Suite) -> dict[str, int]:
     """Why paths were cut, and how many."""
     found = {_WHY[kind]: number for kind, number in suite.cut.items()}
-    stopped = sum(e.seen.cut["time"] for e in suite.explored if e.stopped)
+    stopped = sum(e.seen.cut[Limit.TIME] for e in suite.explored if e.stopped)
     if stopped:
-        found[_WHY["time"]] -= stopped
+        found[_WHY[Limit.TIME]] -= stopped
         more = "" if suite.own_tests is not None else "; --more goes on from there"
         found[f"by Ctrl-C{more}"] = stopped
     return found
 
 
 _WHY = {
-    "loop": "by the loop bound (-k)",
-    "depth": "as too deep",
-    "time": "by the time limit (--seconds)",
-    "paths": "by the limit on paths (--paths)",
-    "lost": "because a worker process died",
+    Limit.LOOP: "by the loop bound (-k)",
+    Limit.DEPTH: "as too deep",
+    Limit.TIME: "by the time limit (--seconds)",
+    Limit.PATHS: "by the limit on paths (--paths)",
+    Limit.LOST: "because a worker process died",
 }
 
 
@@ -195,12 +197,13 @@ def _grow(explored: ExploredTarget) -> _Branch:
     for story, end in explored.seen.ends:
         here = root
         for part in story:
-            here = here.below.setdefault(show(part) if isinstance(part, Expr) else part, _Branch())
-        if end == "finished":
-            trail = next(finished)
-            numbers = [str(n) for n, case in enumerate(explored.cases, 1) if case.trail == trail]
-            end = f"case{'s' * (len(numbers) > 1)} {', '.join(numbers)}" if numbers else end
-        here.ends.append(end)
+            here = here.below.setdefault(show(part) if isinstance(part, Expr) else str(part), _Branch())
+        text = str(end)
+        if end.how is End.FINISHED:
+            choices = next(finished)
+            numbers = [str(n) for n, case in enumerate(explored.cases, 1) if case.choices == choices]
+            text = f"case{'s' * (len(numbers) > 1)} {', '.join(numbers)}" if numbers else text
+        here.ends.append(text)
     return root
 
 

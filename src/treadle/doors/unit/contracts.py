@@ -108,7 +108,7 @@ class Contracts:
             vm.checks.target = classes.lookup(cls, "__init__")
             made = calls.instantiate(vm, cls, positional, named)
             if vm.checks.mark is None:
-                vm.checks.mark = len(vm.path.trail)
+                vm.checks.mark = len(vm.path.choices)
             return made
         if target.receiver == "self" and self.enabled and conditions.invariants(target.cls or object):
             vm.force(positional[0])
@@ -130,7 +130,7 @@ class Contracts:
         if not self.enabled:
             return
         if checks.mark is not None and not drained:
-            case.body = tuple(vm.path.trail[: checks.mark])
+            case.body = tuple(vm.path.choices[: checks.mark])
         case.undecided = [(_undecided(c, self.target), what) for c, what in checks.undecided]
         broken = checks.broken.get(raised.number) if raised is not None else checks.left
         if broken is not None:

@@ -36,16 +36,26 @@ from treadle.doors.unit.select import (
 )
 from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic import types as t
-from treadle.symbolic.explore import Exploration, PathRun, explore
+from treadle.symbolic.explore import Exploration, MachineFault, PathRun, explore
 from treadle.symbolic.expr.terms import BOOL, Expr
 from treadle.symbolic.guide.guided import GivenUp, Guide, Walk, guided
 from treadle.symbolic.guide.local_paths import LocalGuide
-from treadle.symbolic.heap.aliasings import Choices
+from treadle.symbolic.heap.aliasings import AliasingNumbers
 from treadle.symbolic.heap.assumptions import Assumed
 from treadle.symbolic.heap.objects import Heap, LazyHeap, UnknownRef
 from treadle.symbolic.heap.solver import SolverHeap
 from treadle.symbolic.ir.machine import Raised
-from treadle.symbolic.path import Alternative, CannotFollow, CodePlace, Impossible, PathEnd, SymbolicPath, Trail
+from treadle.symbolic.path import (
+    Alternative,
+    CannotFollow,
+    Choices,
+    CodePlace,
+    Impossible,
+    Limit,
+    PathEnd,
+    SymbolicPath,
+    unforced,
+)
 from treadle.symbolic.python.calls.stubs import Stubs
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.machine.python_machine import PythonMachine
@@ -116,10 +126,10 @@ class ExploredTarget:
     cases: list[TestCase] = field(default_factory=list)
     seen: Exploration = field(default_factory=Exploration)
     paths: int = 0
-    # the trails of the paths that have run to their end
-    finished: list[Trail] = field(default_factory=list)
+    # the paths that have run to their end, by their choices without forced ones
+    finished: list[Choices] = field(default_factory=list)
     # those of them that a limit cut inside, among their aliasings: the first one that has no case yet
-    inside: dict[Trail, Choices] = field(default_factory=dict)
+    inside: dict[Choices, AliasingNumbers] = field(default_factory=dict)
     # digests of what was decided about contracts, so that no answer is given twice
     decided: list[str] = field(default_factory=list)
     # Ctrl-C ended the exploration
@@ -228,8 +238,8 @@ class Session:
         options: UnitOptions,
         make_heap: Callable[..., Heap] | None = None,
         progress: Callable[[int], None] = lambda n: None,
-        start: Sequence[Alternative] = (Alternative((), None),),
-        inside: Mapping[Trail, Choices] | None = None,
+        start: Sequence[Alternative] = (Alternative(()),),
+        inside: Mapping[Choices, AliasingNumbers] | None = None,
         decided: Iterable[str] = (),
         known: AlreadyCovered = NOTHING,
     ) -> None:
@@ -290,12 +300,12 @@ class Session:
         self.result.stopped = True
         self.result.seen.pending.extend(self.start)
         self.result.inside.update(self.inside)
-        self.result.seen.cut["time"] += len(self.start)
+        self.result.seen.cut[Limit.TIME] += len(self.start)
         return self.finish()
 
     def finish(self) -> ExploredTarget:
         """After the last path: what only the search as a whole can say."""
-        left = {alternative.trail for alternative in self.result.seen.pending}
+        left = {unforced(alternative.choices) for alternative in self.result.seen.pending}
         self.result.inside.update({t: c for t, c in self.inside.items() if t in left and t not in self.result.inside})
         if self.summaries is not None:
             self.result.summaries.update(self.summaries.counts())
@@ -322,18 +332,19 @@ class Session:
         """A finished path and its test cases."""
         assert ran.result is not None
         result, seen = self.result, self.result.seen
-        result.finished.append(ran.trail)
+        choices = unforced(ran.choices)
+        result.finished.append(choices)
         rest, limit, new = ran.result.rest, ran.result.limit, 0
         for case in ran.result.found:
             if len(result.cases) >= self.options.most_paths:
-                rest, limit = case.aliasing, "paths"
+                rest, limit = case.aliasing, Limit.PATHS
                 break
             if not self._decided_already(case):
                 result.cases.append(case)
                 new += 1
         if rest is not None:
-            result.inside[ran.trail] = rest
-            seen.pending.append(Alternative(ran.trail, None))
+            result.inside[choices] = rest
+            seen.pending.append(Alternative(choices, with_forced=False))
             seen.cut[limit] += 1
         elif ran.result.found and not new:
             return
@@ -405,7 +416,7 @@ class Session:
         if path.is_joined:
             path = path.apart()
             run = self._run(path)
-        start, most = self.inside.get(tuple(path.trail), ()), self.options.most_paths
+        start, most = self.inside.get(unforced(path.choices), ()), self.options.most_paths
         one = self.result.selection is not None  # the other aliasings of a path that is wanted add nothing
         if one and not self.assumptions:
             most = 1
@@ -435,8 +446,7 @@ class Session:
             # a gap in the machine must not cost the other paths: it is listed, with the place where it happened
             if "TREADLE_DEBUG" in os.environ:
                 raise
-            what = f"{type(error).__name__}: {error}"
-            raise CannotFollow(f"internal error in Treadle, please report it: {what[:200]}") from error
+            raise MachineFault(f"{type(error).__name__}: {error}"[:200]) from error
 
     def _run_path(self, path: SymbolicPath, run_plainly: set[int]) -> FinishedPath:
         heap = self.make_heap(path, alias=self.options.alias, subclasses=known_subclasses)

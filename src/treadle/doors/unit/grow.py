@@ -1,6 +1,6 @@
 """Growing a suite: what earlier runs have covered, and where the next one goes on.
 
-The paths of one target fall into three lists of trails: finished (they have their tests), cut by the loop bound, and
+The paths of one target fall into three lists: finished (they have their tests), cut by the loop bound, and
 pending because a run ended early. A wider bound changes nothing about a finished path, so k + 1 is exactly what lies
 below the cut ones; the subtrees are disjoint, so nothing comes twice. A path that stands for many aliasings may have
 been left in the midst of them: then it is pending, and the first aliasing without a test is known.
@@ -15,21 +15,21 @@ import re
 import sys
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 from treadle import __version__
 from treadle.core.errors import UsageError
+from treadle.core.trail import Trail
 from treadle.doors.unit.code import Code, changes, code_of
 from treadle.doors.unit.explore import ExploredTarget, UnitOptions, parameter_types
 from treadle.doors.unit.select import ALL_PATHS, NOTHING, AlreadyCovered, TestSelection
 from treadle.doors.unit.target import UnitTarget
-from treadle.symbolic.heap.aliasings import Choices
-from treadle.symbolic.path import Alternative, CodePlace, Trail
+from treadle.symbolic.heap.aliasings import AliasingNumbers
+from treadle.symbolic.path import Alternative, Choices, CodePlace, Limit, unforced
 from treadle.symbolic.testcase import CaseObject, TestCase
 
 # Of the kept form itself; another number cannot be read.
-VERSION = 3
+VERSION = 4
 # A budget says how long to look, not what the paths are; nor do summaries, which leave the same trails.
 _BUDGETS = ("k", "seconds", "most_paths", "summaries", "keep_summaries")
 
@@ -44,11 +44,11 @@ class TargetMemory:
     options: dict[str, Any] = field(default_factory=dict)
     parameters: dict[str, str] = field(default_factory=dict)
     code: Code = field(default_factory=dict)
-    finished: list[Trail] = field(default_factory=list)
-    cut: list[Trail] = field(default_factory=list)
-    pending: list[Trail] = field(default_factory=list)
+    finished: list[Choices] = field(default_factory=list)
+    cut: list[Choices] = field(default_factory=list)
+    pending: list[Choices] = field(default_factory=list)
     # pending paths that have some of their tests -> the aliasing to go on with
-    inside: dict[Trail, Choices] = field(default_factory=dict)
+    inside: dict[Choices, AliasingNumbers] = field(default_factory=dict)
     # how many tests were made so far, and what they say about contracts
     made: int = 0
     decided: list[str] = field(default_factory=list)
@@ -76,11 +76,13 @@ class TargetMemory:
         return {
             "version": VERSION,
             **{f.name: getattr(self, f.name) for f in dataclasses.fields(self)},
-            **{name: [_trail_json(t) for t in getattr(self, name)] for name in _TRAILS},
+            **{name: [self._trail(c) for c in getattr(self, name)] for name in _PATHS},
             **{name: [[p.file, p.line, p.what] for p in getattr(self, name)] for name in _PLACES},
-            "traces": [_entry_json(trace) for trace in self.traces],
-            "inside": [[_trail_json(trail), [list(one) for one in at]] for trail, at in self.inside.items()],
+            "inside": [[self._trail(choices), at] for choices, at in self.inside.items()],
         }
+
+    def _trail(self, choices: Choices) -> str:
+        return str(Trail(self.target, choices, door="unit"))
 
     @classmethod
     def from_json(cls, found: Any) -> TargetMemory:
@@ -89,13 +91,17 @@ class TargetMemory:
             raise ValueError("it was not written by this version of Treadle")
         try:
             facts = {f.name: found[f.name] for f in dataclasses.fields(cls)}
-            facts |= {name: [_trail(t) for t in found[name]] for name in _TRAILS}
+            facts |= {name: [Trail.parse(t).choices for t in found[name]] for name in _PATHS}
             facts |= {name: [CodePlace(str(f), int(n), str(w)) for f, n, w in found[name]] for name in _PLACES}
-            facts["inside"] = {_trail(t): tuple((int(a), int(b)) for a, b in at) for t, at in found["inside"]}
+            facts["inside"] = {
+                Trail.parse(t).choices: tuple((int(a), int(b)) for a, b in at) for t, at in found["inside"]
+            }
             facts |= {name: [str(one) for one in found[name]] for name in ("decided", "met")}
             facts["traces"] = [_as_tuple(trace) for trace in found["traces"]]
         except KeyError as missing:
             raise ValueError(f"it has no {missing}") from None
+        except (UsageError, AttributeError) as error:
+            raise ValueError(str(error)) from None
         kept = cls(**facts)
         if not (
             all(isinstance(n, int) for n in (kept.k, kept.made, kept.deep, kept.wrong))
@@ -107,53 +113,13 @@ class TargetMemory:
         return kept
 
 
-_TRAILS = ("finished", "cut", "pending")
+_PATHS = ("finished", "cut", "pending")
 _PLACES = ("unsupported", "sampled")
 
 
-def _trail_json(trail: Trail) -> Any:
-    """Nearly all trails are digits: these are text, for a person's eye and for size."""
-    if all(type(e) is int and 0 <= e <= 9 for e in trail):
-        return "".join(map(str, trail))
-    return [_entry_json(e) for e in trail]
-
-
-def _trail(found: Any) -> Trail:
-    if isinstance(found, str):
-        return tuple(int(c) for c in found)
-    return _as_tuple(found)
-
-
-def _as_tuple(found: Any) -> Trail:
-    if not isinstance(found, list):
-        raise ValueError("a trail is not a list")
-    return tuple(_entry(e) for e in found)
-
-
-def _entry_json(entry: Any) -> Any:
-    """Numbers and texts as they are, tuples as lists."""
-    if isinstance(entry, tuple):
-        return [_entry_json(e) for e in entry]
-    if isinstance(entry, Fraction):
-        return {"fraction": str(entry)}
-    if isinstance(entry, bytes):
-        return {"bytes": entry.hex()}
-    if entry is None or isinstance(entry, bool | int | float | str):
-        return entry
-    raise TypeError(f"a trail cannot hold {entry!r}")
-
-
-def _entry(found: Any) -> Any:
-    if isinstance(found, list):
-        return tuple(_entry(e) for e in found)
-    if isinstance(found, dict):
-        [(kind, text)] = found.items()
-        if kind == "bytes":
-            return bytes.fromhex(text)
-        if kind != "fraction":
-            raise ValueError(f"it has an entry of unknown kind {kind!r}")
-        return Fraction(text)
-    return found
+def _as_tuple(found: Any) -> Any:
+    """JSON's lists as the tuples that they were."""
+    return tuple(map(_as_tuple, found)) if isinstance(found, list) else found
 
 
 def made_by() -> str:
@@ -184,7 +150,7 @@ class Growth:
     k: int
     start: list[Alternative] = field(default_factory=list)
     # as in `Session`
-    inside: dict[Trail, Choices] = field(default_factory=dict)
+    inside: dict[Choices, AliasingNumbers] = field(default_factory=dict)
     decided: list[str] = field(default_factory=list)
     known: AlreadyCovered = NOTHING
     # its tests are no longer in the file: they are made again, from their trails
@@ -198,20 +164,24 @@ class Growth:
         """Make the tests of earlier runs once more: their file is gone."""
         self.again = True
         if self.kept.selects:
-            self.start, self.known = [Alternative((), None)], NOTHING
+            self.start, self.known = [Alternative(())], NOTHING
         else:
-            self.start = [*(Alternative(t, None) for t in self.kept.finished), *self.start]
+            self.start = [*map(_stored, self.kept.finished), *self.start]
         self.inside, self.decided = {}, []
 
-    def is_old(self, trail: Trail, aliasing: Choices = ()) -> bool:
+    def is_old(self, choices: Choices, aliasing: AliasingNumbers = ()) -> bool:
         """Whether the test of this path, with this aliasing, was made by an earlier run."""
-        if trail in self.kept.inside:
-            return aliasing < self.kept.inside[trail]
-        return trail in self._finished
+        if choices in self.kept.inside:
+            return aliasing < self.kept.inside[choices]
+        return choices in self._finished
 
     @functools.cached_property
-    def _finished(self) -> frozenset[Trail]:
+    def _finished(self) -> frozenset[Choices]:
         return frozenset(self.kept.finished)
+
+
+def _stored(choices: Choices) -> Alternative:
+    return Alternative(choices, with_forced=False)
 
 
 def go_on(kept: TargetMemory, target: UnitTarget, options: UnitOptions, wanted: int | None) -> Growth:
@@ -226,9 +196,9 @@ def go_on(kept: TargetMemory, target: UnitTarget, options: UnitOptions, wanted: 
     k = kept.k if kept.pending or kept.complete else kept.k + 1
     if wanted is not None and not kept.complete:
         k = wanted
-    trails = [*kept.pending, *(kept.cut if k > kept.k else ())]
+    left = [*kept.pending, *(kept.cut if k > kept.k else ())]
     known = AlreadyCovered(frozenset(kept.met), traces=tuple(kept.traces))
-    return Growth(kept, k, [Alternative(t, None) for t in dict.fromkeys(trails)], kept.inside, kept.decided, known)
+    return Growth(kept, k, [_stored(c) for c in dict.fromkeys(left)], kept.inside, kept.decided, known)
 
 
 def _check(kept: TargetMemory, target: UnitTarget, options: UnitOptions) -> None:
@@ -286,14 +256,15 @@ def keep(
     code = {**before.code}
     for name, parts in code_of(seen.followed, classes, options.stubs).items():
         code[name] = {**code.get(name, {}), **parts}
-    pending = [a.trail for a in seen.pending]
+    pending = [unforced(a.choices) for a in seen.pending]
     finished = dict.fromkeys([*before.finished, *explored.finished])
-    cut = [*(() if wider else before.cut), *seen.cut_trails]
+    cut = [*(() if wider else before.cut), *seen.cut_at_loops]
     met: list[str] = []
     if explored.selection is not None:
         cases = [c for c in explored.cases if written is None or id(c) in written]
         met, left = _selected(explored.selection, cases)
-        cut, pending = ([()] * bool(found and left) for found in (seen.cut["loop"], pending))
+        root: list[Choices] = [()]
+        cut, pending = (root * bool(found and left) for found in (seen.cut[Limit.LOOP], pending))
     return TargetMemory(
         explored.target.text,
         file,
@@ -301,7 +272,7 @@ def keep(
         matters(options),
         parameters(explored.target, options),
         code,
-        [trail for trail in finished if trail not in set(pending)],
+        [choices for choices in finished if choices not in set(pending)],
         cut,
         pending,
         explored.inside,
@@ -311,7 +282,7 @@ def keep(
         explored.traces,
         list(dict.fromkeys([*before.unsupported, *missed])),
         list(dict.fromkeys([*before.sampled, *seen.sampled])),
-        before.deep + seen.cut["depth"],
+        before.deep + seen.cut[Limit.DEPTH],
         before.wrong + wrong,
         made_by(),
     )

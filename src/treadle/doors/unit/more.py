@@ -18,6 +18,7 @@ from treadle.doors.unit.grow import Growth, TargetMemory, go_on, keep
 from treadle.doors.unit.result import More, Suite
 from treadle.doors.unit.select import ALL_PATHS
 from treadle.doors.unit.target import UnitTarget
+from treadle.symbolic.path import Limit
 
 
 def growths(
@@ -72,9 +73,9 @@ def carry_over(suite: Suite, growing: Sequence[Growth]) -> None:
         kept = growth.kept
         suite.unsupported += [p for p in kept.unsupported if p not in suite.unsupported]
         suite.sampled += [p for p in kept.sampled if p not in suite.sampled]
-        suite.cut["depth"] += kept.deep
+        suite.cut[Limit.DEPTH] += kept.deep
         if growth.k == kept.k:
-            suite.cut["loop"] += len(kept.cut)
+            suite.cut[Limit.LOOP] += len(kept.cut)
     suite.wrong_before = sum(g.kept.wrong for g in growing)
 
 
@@ -82,8 +83,8 @@ def grown(suite: Suite, growing: Sequence[Growth], content: str) -> More:
     """What came of it; `content` is the file as it is now."""
     of = {g.kept.target: g for g in growing}
     known = {g.kept.target: {*g.kept.finished, *g.kept.inside} for g in growing}
-    repeated = sum(trail in known[e.target.text] for e in suite.explored for trail in e.finished)
-    again_ = sum(of[case.target].is_old(case.trail, case.aliasing) for case in suite.cases)
+    repeated = sum(choices in known[e.target.text] for e in suite.explored for choices in e.finished)
+    again_ = sum(of[case.target].is_old(case.choices, case.aliasing) for case in suite.cases)
     return More(
         min((g.kept.k for g in growing), default=0),
         max((g.k for g in growing), default=0),

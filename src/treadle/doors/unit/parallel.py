@@ -23,8 +23,8 @@ from treadle.doors.unit.ctrl_c import CtrlC
 from treadle.doors.unit.explore import ExploredTarget, Session
 from treadle.doors.unit.pool import Process, UnitWorkers
 from treadle.doors.unit.worker import PathsTask, Setup
-from treadle.symbolic.explore import PathRun, book, run_one
-from treadle.symbolic.path import Alternative, SymbolicPath, Trail
+from treadle.symbolic.explore import End, PathRun, book, run_one
+from treadle.symbolic.path import Alternative, Choices, Limit, SymbolicPath
 from treadle.symbolic.solve.solver import Solver
 
 # Long enough that talking costs little, short enough that nobody waits for work.
@@ -59,7 +59,7 @@ class _Given:
     """A task in the hands of a worker: the paths it may run, as far as they are known."""
 
     tree: _Tree
-    open: dict[Trail, _Node] = field(default_factory=dict)
+    open: dict[Choices, _Node] = field(default_factory=dict)
 
 
 class _Tree:
@@ -118,7 +118,7 @@ class _Tree:
             self.first = node.next
             self._book(node)
             if self.session.is_full():
-                self.close("paths")
+                self.close(Limit.PATHS)
         if self.first is None:
             self.over = True
 
@@ -126,14 +126,14 @@ class _Tree:
         node.booked = True
         seen = self.session.result.seen
         if node.ran is None:
-            seen.cut["lost"] += 1
-            seen.pending.append(Alternative(node.alternative.trail, None))
+            seen.cut[Limit.LOST] += 1
+            seen.pending.append(node.alternative.bare())
             return
         book(node.ran, seen)
-        if node.ran.end == "finished":
+        if node.ran.end.how is End.FINISHED:
             self.session.keep(node.ran)
 
-    def close(self, why: str) -> None:
+    def close(self, why: Limit) -> None:
         """No time, or no room for more paths: keep what there is, the rest is pending."""
         if self.over:
             return
@@ -146,7 +146,7 @@ class _Tree:
                 self._book(node)
             else:
                 left += 1
-                self.session.result.seen.pending.append(Alternative(node.alternative.trail, None))
+                self.session.result.seen.pending.append(node.alternative.bare())
         self.first = None
         if left:
             self.session.result.seen.cut[why] += left
@@ -155,8 +155,7 @@ class _Tree:
         if self._solver is None:
             self._solver = self.session.solver()
         self.begin()
-        given = node.alternative
-        path = SymbolicPath(self._solver, given.trail, given.model, self.deadline, words=self.session.samples)
+        path = SymbolicPath(self._solver, node.alternative, self.deadline, words=self.session.samples)
         self.add(node, run_one(self.session.cases, path))
 
     def explore_here(self) -> None:
@@ -189,7 +188,7 @@ class _Coordinator:
             now = time.monotonic()
             for tree in self.trees:
                 if now > tree.deadline:
-                    tree.close("time")
+                    tree.close(Limit.TIME)
             self._hand_out()
             if not self.pool.ready and self._run_one_here():
                 wait = 0.0
@@ -203,7 +202,7 @@ class _Coordinator:
                     tree.settle()
             if self.pool.exhausted:
                 for tree in self.trees:
-                    tree.close("lost")
+                    tree.close(Limit.LOST)
 
     def _run_one_here(self) -> bool:
         """While no worker is up, this process does what comes first; for a short function that is all there is."""
@@ -234,10 +233,10 @@ class _Coordinator:
                 tree.begin()
                 node.taken = True
                 left = max(0.0, tree.deadline - time.monotonic())
-                trail = None if tree.whole else node.alternative.trail
+                start = None if tree.whole else node.alternative.bare()
                 number = next(self.numbers)
-                self.given[number] = _Given(tree, {node.alternative.trail: node})
-                self.pool.give(process, PathsTask(number, self.places[id(tree)], trail, left, _BUDGET))
+                self.given[number] = _Given(tree, {node.alternative.choices: node})
+                self.pool.give(process, PathsTask(number, self.places[id(tree)], start, left, _BUDGET))
 
     def _work_for(self, process: Process) -> tuple[_Tree, _Node] | None:
         """Of a function that everybody has left; of the worker's own; of a new one; of any.
@@ -261,15 +260,15 @@ class _Coordinator:
 
     def _hear(self, process: Process, message: Any) -> None:
         match message:
-            case ("ran", number, trail, ran):
+            case ("ran", number, choices, ran):
                 given = self.given[number]
-                node = given.open.pop(trail, None)  # None: the program is not the same there as it is here
+                node = given.open.pop(choices, None)  # None: the program is not the same there as it is here
                 if node is not None and not given.tree.over:
                     for left in given.tree.add(node, ran):
                         left.taken = True
-                        given.open[left.alternative.trail] = left
-            case ("again", number, trail):
-                self._here(self.given[number], trail)
+                        given.open[left.alternative.choices] = left
+            case ("again", number, choices):
+                self._here(self.given[number], choices)
             case ("explored", number, facts):
                 given = self.given[number]
                 given.open.clear()
@@ -285,13 +284,13 @@ class _Coordinator:
             case ("died", tasks, how):
                 self._bury(process, tasks, how)
 
-    def _here(self, given: _Given, trail: Trail | None) -> None:
+    def _here(self, given: _Given, choices: Choices | None) -> None:
         """A case that cannot be sent is made in this process."""
-        if trail is None:
+        if choices is None:
             given.open.clear()
             given.tree.explore_here()
             return
-        node = given.open.pop(trail)
+        node = given.open.pop(choices)
         if not given.tree.over:
             given.tree.run_here(node)
 
@@ -344,7 +343,7 @@ def _explore_all(
     except KeyboardInterrupt:
         for tree in trees:
             if not tree.over:
-                tree.close("time")
+                tree.close(Limit.TIME)
                 tree.session.result.stopped = True
     return [tree.finish() for tree in trees]
 

@@ -10,7 +10,7 @@ from treadle.doors.unit.check import CodeCoverage
 from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.pytest_values import Imports, NotWritable, text
 from treadle.doors.unit.select import ALL_PATHS
-from treadle.symbolic.path import CodePlace
+from treadle.symbolic.path import CodePlace, Limit
 from treadle.symbolic.python.contracts.conditions import as_written
 from treadle.symbolic.testcase import CaseObject, Opaque, TestCase
 
@@ -58,9 +58,11 @@ class Suite:
     # the test of each case
     names: list[str] = field(default_factory=list)
     paths: int = 0
-    cut: Counter[str] = field(default_factory=Counter)
+    cut: Counter[Limit] = field(default_factory=Counter)
     unsupported: list[CodePlace] = field(default_factory=list)
     sampled: list[CodePlace] = field(default_factory=list)
+    # where Treadle itself failed on a path: neither the code nor its language is to blame
+    internal_errors: list[CodePlace] = field(default_factory=list)
     # cases whose real run contradicts the prediction: bugs of Treadle, never written
     disagreements: list[tuple[TestCase, str]] = field(default_factory=list)
     # cases that rest on a stub which the real run contradicts: never written
@@ -102,9 +104,14 @@ class Suite:
         """The same for the functions that were explored; a selection of paths never claims that."""
         if self.select != ALL_PATHS:
             return False
-        only_loops = not any(number for kind, number in self.cut.items() if kind != "loop")
+        only_loops = not any(number for kind, number in self.cut.items() if kind is not Limit.LOOP)
         return only_loops and not (
-            self.unsupported or self.sampled or self.disagreements or self.wrong_stubs or self.wrong_before
+            self.unsupported
+            or self.internal_errors
+            or self.sampled
+            or self.disagreements
+            or self.wrong_stubs
+            or self.wrong_before
         )
 
     @property
@@ -134,11 +141,17 @@ class Suite:
             # paths that were run, those included that were cut, given up or came to nothing
             "explored": sum(explored.seen.runs for explored in self.explored),
             "cut": {
-                **{kind: self.cut[kind] for kind in ("loop", "depth", "time")},
-                **{kind: self.cut[kind] for kind in ("paths", "lost") if self.cut[kind]},
+                **{limit: self.cut[limit] for limit in (Limit.LOOP, Limit.DEPTH, Limit.TIME)},
+                **{limit: self.cut[limit] for limit in (Limit.PATHS, Limit.LOST) if self.cut[limit]},
             },
-            "unsupported": [{"file": p.file, "line": p.line, "what": p.what} for p in self.unsupported],
-            "sampled": [{"file": p.file, "line": p.line, "what": p.what} for p in self.sampled],
+            **{
+                name: [{"file": p.file, "line": p.line, "what": p.what} for p in places]
+                for name, places in (
+                    ("unsupported", self.unsupported),
+                    ("sampled", self.sampled),
+                    ("internal_errors", self.internal_errors),
+                )
+            },
             "complete": self.complete,
             "stopped": self.stopped,
             "coverage": {"lines": self.coverage.percent("lines"), "branches": self.coverage.percent("branches")},

@@ -24,6 +24,7 @@ from treadle.symbolic.guide.local_paths import LocalGuide
 from treadle.symbolic.ir import flow
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.ir.flow import FlowGoals
+from treadle.symbolic.path import Limit
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.machine.callgraph import CallGraph
 from treadle.symbolic.testcase import TestCase
@@ -231,18 +232,19 @@ def _branches(target: UnitTarget, code: ir.CompiledFunction) -> list[Goal]:
 # --- afterwards --------------------------------------------------------------------------------------------
 
 _LIMITS = {
-    "time": "the time limit (--seconds)",
-    "paths": "the limit on paths (--paths)",
-    "depth": "paths that are too deep",
+    Limit.TIME: "the time limit (--seconds)",
+    Limit.PATHS: "the limit on paths (--paths)",
+    Limit.DEPTH: "paths that are too deep",
 }
 
 
 def conclude(selection: TestSelection, explored: ExploredTarget) -> None:
     """After the search: drop the cases that add nothing, and note what may have been overlooked."""
     seen: Exploration = explored.seen
-    selection.loops = bool(seen.cut["loop"])
+    selection.loops = bool(seen.cut[Limit.LOOP])
     selection.doubts = [words for kind, words in _LIMITS.items() if seen.cut[kind]]
     for title, places in (
+        ("an internal error", seen.internal_errors),
         ("unsupported code", [*seen.unsupported, *seen.gave_up, *explored.unlabelled]),
         ("values that were picked", seen.sampled),
     ):

@@ -264,6 +264,7 @@ def _book(suite: Suite, explored: ExploredTarget) -> None:
             suite.unsupported.append(place)
     suite.warnings += [w for w in explored.warnings if w not in suite.warnings]
     suite.sampled += [p for p in explored.seen.sampled if p not in suite.sampled]
+    suite.internal_errors += [p for p in explored.seen.internal_errors if p not in suite.internal_errors]
 
 
 __all__ = ["Suite", "target_text", "unit"]

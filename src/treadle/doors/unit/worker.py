@@ -1,12 +1,12 @@
 """A process that runs paths for another one: `--workers`.
 
-It resolves the targets itself, runs what is below the trails it is given, and sends every path as soon as it has
+It resolves the targets itself, runs what is below the choices it is given, and sends every path as soon as it has
 ended, so that whoever kills it loses one path. Standard output belongs to the conversation; what the program under
 test prints goes nowhere.
 
 Messages are pickles, each after its length. To the worker: a `Setup`, then `PathsTask`s; closing its input ends it.
-From it: ("ready",), ("ran", task, trail, path), ("again", task, trail) for a path whose case cannot be sent, ("done",
-task, counts, warnings).
+From it: ("ready",), ("ran", task, choices, path), ("again", task, choices) for a path whose case cannot be sent,
+("done", task, counts, warnings).
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from treadle.doors.unit.target import UnitTarget, resolve
 from treadle.symbolic.explore import PathRun, run_one
 from treadle.symbolic.expr.show import show
 from treadle.symbolic.expr.terms import Expr
-from treadle.symbolic.heap.aliasings import Choices
-from treadle.symbolic.path import Alternative, SymbolicPath, Trail
+from treadle.symbolic.heap.aliasings import AliasingNumbers
+from treadle.symbolic.path import About, Alternative, Choices, Note, SymbolicPath
 from treadle.symbolic.solve.solver import Solver
 
 # What a session is made of: its target, and the arguments of `Session`.
-Recipe = tuple[str, UnitOptions, dict[Trail, Choices], AlreadyCovered]
+Recipe = tuple[str, UnitOptions, dict[Choices, AliasingNumbers], AlreadyCovered]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,11 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class PathsTask:
-    """Run what is below a trail for some time; without a trail, explore the target as a whole."""
+    """Run what is below some choices for a while; without them, explore the target as a whole."""
 
     number: int
     session: int
-    trail: Trail | None
+    start: Alternative | None
     # until the function's time is up, and how long to work before the rest goes back
     seconds: float
     budget: float
@@ -115,11 +115,14 @@ def receive(stream: IO[bytes]) -> Any:
     return pickle.loads(data)
 
 
+def _sendable(part: Expr | Note) -> Note:
+    return Note(About.TEXT, show(part)) if isinstance(part, Expr) else part
+
+
 def _plain(ran: PathRun[Cases]) -> PathRun[Cases]:
     """Without expressions, which mean nothing in another process."""
-    story: list[Expr | str] = [show(part) if isinstance(part, Expr) else part for part in ran.story]
-    left = [Alternative(a.trail, None) for a in ran.alternatives]
-    return dataclasses.replace(ran, story=story, alternatives=left)
+    left = [a.bare() for a in ran.alternatives]
+    return dataclasses.replace(ran, story=[_sendable(part) for part in ran.story], alternatives=left)
 
 
 # --- work --------------------------------------------------------------------------------------------------
@@ -132,7 +135,7 @@ class _Worker:
     targets: dict[str, UnitTarget] = field(default_factory=dict)
     sessions: dict[int, tuple[Session, Solver]] = field(default_factory=dict)
     # models of what was given back: they spare a question when it returns to this process
-    models: dict[tuple[int, Trail], Alternative] = field(default_factory=dict)
+    models: dict[tuple[int, Choices], Alternative] = field(default_factory=dict)
 
     def session(self, number: int) -> tuple[Session, Solver]:
         if number not in self.sessions:
@@ -144,38 +147,38 @@ class _Worker:
     def run(self, task: PathsTask) -> None:
         session, solver = self.session(task.session)
         before = Counter(session.result.summaries)
-        if task.trail is None:
+        if task.start is None:
             self._whole(task, session)
         else:
-            self._below(task, session, solver, task.trail)
+            self._below(task, session, solver, task.start)
         if session.summaries is not None:
             session.result.summaries = Counter(session.summaries.counts())
         store = session.summaries.store if session.summaries is not None else None
         warnings = list(store.warnings) if store is not None else []
         send(self.out, ("done", task.number, session.result.summaries - before, warnings))
 
-    def _below(self, task: PathsTask, session: Session, solver: Solver, trail: Trail) -> None:
+    def _below(self, task: PathsTask, session: Session, solver: Solver, start: Alternative) -> None:
         begun = time.monotonic()
         deadline = begun + task.seconds
-        todo = [self.models.pop((task.session, trail), Alternative(trail, None))]
+        todo = [self.models.pop((task.session, start.choices), start)]
         while todo and (now := time.monotonic()) <= deadline and now - begun <= task.budget:
             alternative = todo.pop()
-            path = SymbolicPath(solver, alternative.trail, alternative.model, deadline, words=session.samples)
+            path = SymbolicPath(solver, alternative, deadline, words=session.samples)
             ran = run_one(session.cases, path)
             todo.extend(ran.alternatives)
             try:
-                send(self.out, ("ran", task.number, alternative.trail, _plain(ran)))
+                send(self.out, ("ran", task.number, alternative.choices, _plain(ran)))
             except (pickle.PicklingError, AttributeError, TypeError):
-                send(self.out, ("again", task.number, alternative.trail))
+                send(self.out, ("again", task.number, alternative.choices))
                 return  # what it leaves is known when it has been run again
         for left in todo:
-            self.models[task.session, left.trail] = left
+            self.models[task.session, left.choices] = left
 
     def _whole(self, task: PathsTask, session: Session) -> None:
         explored = session.explore()
         seen = explored.seen
-        seen.pending = [Alternative(a.trail, None) for a in seen.pending]
-        seen.ends = [([show(p) if isinstance(p, Expr) else p for p in story], end) for story, end in seen.ends]
+        seen.pending = [a.bare() for a in seen.pending]
+        seen.ends = [([_sendable(part) for part in story], end) for story, end in seen.ends]
         facts = {f.name: getattr(explored, f.name) for f in dataclasses.fields(explored) if f.name != "target"}
         try:
             send(self.out, ("explored", task.number, facts))

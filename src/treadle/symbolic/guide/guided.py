@@ -22,13 +22,13 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from treadle.symbolic.explore import TOO_HARD, Exploration, PathRun, book, run_one
+from treadle.symbolic.explore import End, Exploration, PathRun, book, run_one
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.guide.joins import Joined, join
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.ir.flow import FAR, Flow, FlowGoals, sides
 from treadle.symbolic.ir.machine import Frame, IrMachine
-from treadle.symbolic.path import Alternative, PathEnd, SymbolicPath, Trail
+from treadle.symbolic.path import Alternative, Choices, Limit, PathEnd, SymbolicPath
 from treadle.symbolic.solve.solver import Solver
 
 T = TypeVar("T")
@@ -146,35 +146,35 @@ def guided(
 ) -> Generator[PathRun[T], None, None]:
     """Algorithm 1: while the trace generator has traces and the criterion is not satisfied, run the next one."""
     deadline = time.monotonic() + seconds
-    guide.offer([Alternative((), None)])
+    guide.offer([Alternative(())])
     # what several joined paths have in common is taken apart once
-    taken_apart: set[Trail] = set()
+    taken_apart: set[Choices] = set()
     trace: Alternative | None = None
     try:
         while not guide.satisfied and not full() and time.monotonic() <= deadline:
             trace = guide.next_trace()
             if trace is None:
                 return
-            path = SymbolicPath(solver, trace.trail, trace.model, deadline, words=words)
+            path = SymbolicPath(solver, trace, deadline, words=words)
             ran = run_one(run, path)
             trace = None
-            if ran.end == TOO_HARD:
+            if ran.end.how is End.TOO_HARD:
                 # what was left behind that call is as hard, and part of what is offered instead
                 plain = path.less_joined()
-                kept_apart = [a for a in ran.alternatives if len(a.trail) < len(plain)]
-                guide.offer([*kept_apart, *([Alternative(plain, None)] if plain not in taken_apart else [])])
+                kept_apart = [a for a in ran.alternatives if len(a.choices) < len(plain)]
+                guide.offer([*kept_apart, *([Alternative(plain)] if plain not in taken_apart else [])])
                 taken_apart.add(plain)
                 seen.runs += 1
                 continue
             guide.offer(ran.alternatives)
             if path.walk is not None and path.walk.cut_aside:
-                seen.cut["loop"] += 1
+                seen.cut[Limit.LOOP] += 1
             if path.walk is not None and path.walk.given_up:
-                guide.give_up(Alternative(ran.trail, None))
+                guide.give_up(Alternative(ran.choices))
             book(ran, seen)
             # a path that was given up may have been sampled too: what it did not see, nobody has seen
             seen.sampled.extend(p for p in ran.sampled if p not in seen.sampled)
-            if ran.end == "finished":
+            if ran.end.how is End.FINISHED:
                 if path.walk.kept:
                     guide.keep(path.walk)
                 yield ran
@@ -182,7 +182,7 @@ def guided(
         left = [*guide.pending(), *([trace] if trace is not None else [])]
         if left and not guide.satisfied:
             seen.pending.extend(left)
-            seen.cut["paths" if full() else "time"] += len(left)
+            seen.cut[Limit.PATHS if full() else Limit.TIME] += len(left)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from treadle.core.choice import WaysJoined
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import BOOL, INT, Expr, Value
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.ir.machine import Environment, Frame, Raised
-from treadle.symbolic.path import APART, JOINED, CannotFollow
+from treadle.symbolic.path import NOT_REPEATED, CannotFollow
 
 if TYPE_CHECKING:
     from treadle.symbolic.ir.flow import Flow
@@ -39,6 +40,8 @@ _LARGEST = 400
 _PLAIN_OPERATORS = {"+", "-", "*", "<", "<=", ">", ">=", "==", "!=", "neg", "pos", "not", "truth", "+=", "-=", "*="}
 _DIVISIONS = {"//", "%", "//=", "%="}
 
+
+BOTH_SIDES, SIDE_BY_SIDE = WaysJoined(True), WaysJoined(False)
 
 # Steps of both sides together: more would be taken again and again by conditions that return early.
 _MOST_STEPS = 2_000
@@ -64,9 +67,9 @@ def join(machine: IrMachine, frame: Frame, condition: Expr, flow: Flow, wanted: 
     """
     path = machine.path
     if path.replaying:
-        wanted = path.given[len(path.trail)] == JOINED
-        if path.given[len(path.trail)] == APART:
-            path.joined(APART)
+        wanted = path.ahead() == BOTH_SIDES
+        if path.ahead() == SIDE_BY_SIDE:
+            path.join(SIDE_BY_SIDE)
     wanted = wanted and not path.plain
     end = frame.block.end
     if not wanted or not isinstance(end, ir.BranchStep) or frame.code.is_generator or not _may_join(flow, frame.block):
@@ -76,9 +79,9 @@ def join(machine: IrMachine, frame: Frame, condition: Expr, flow: Flow, wanted: 
         joined = _both(machine, frame, condition, end, meeting, flow, [_MOST_STEPS])
     except Apart:
         if path.replaying:
-            raise CannotFollow("the code does not repeat itself when it is run again") from None
+            raise CannotFollow(NOT_REPEATED) from None
         return None
-    path.joined(about=[condition])
+    path.join(BOTH_SIDES, [condition])
     frame.env.clear()
     frame.env.update(joined.env)
     if meeting is not None:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from treadle.core.choice import OptionDrawn
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import Rewriting, evaluate
@@ -22,12 +23,12 @@ from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.assumptions import Graph, broken
 from treadle.symbolic.heap.objects import MISSING, DictObj, Heap, InstanceObj, ListObj, Obj, UnknownRef, element_name
 from treadle.symbolic.heap.solver import Depends, Either, Entered, SolverHeap
-from treadle.symbolic.path import SymbolicPath
+from treadle.symbolic.path import About, Note, SymbolicPath
 from treadle.symbolic.solve.solver import Answer, Solver
 from treadle.symbolic.testcase import TestCase
 
 # As in `TestCase.aliasing`.
-Choices = tuple[tuple[int, int], ...]
+AliasingNumbers = tuple[tuple[int, int], ...]
 
 
 class Aliasing:
@@ -37,10 +38,10 @@ class Aliasing:
         self.heap = heap
         self.path = path
         self.conditions: list[Expr] = path.conditions
-        self.story: list[Expr | str] = path.story
+        self.story: list[Expr | Note] = path.story
         self.unknowns: list[Expr] = heap.unknowns
         self.inputs: list[Obj] = heap.inputs
-        self.choices: Choices = ()
+        self.numbers: AliasingNumbers = ()
 
     def value(self, value: Any) -> Any:
         """The value behind references, as far as they are known; a `UnknownRef` that comes back was never looked at."""
@@ -76,7 +77,7 @@ class Aliasing:
         return [(write.index, write.value) for write in obj.writes]
 
 
-def aliasings(heap: Heap, path: SymbolicPath, solver: Solver, start: Choices = ()) -> Iterator[Aliasing]:
+def aliasings(heap: Heap, path: SymbolicPath, solver: Solver, start: AliasingNumbers = ()) -> Iterator[Aliasing]:
     """Every aliasing that the path leaves open, in the order in which lazy initialisation would meet them.
 
     They come in the order of their choices. With `start`, those before it are left out, without a question.
@@ -98,15 +99,15 @@ def aliasings(heap: Heap, path: SymbolicPath, solver: Solver, start: Choices = (
         found = list(here.alternatives(record))
         if len(found) > 1:
             for number, alternative in enumerate(found):
-                alternative.choices = (*here.choices, (record.choices, number))
-        ahead = [a for a in reversed(found) if a.choices >= start[: len(a.choices)]]
+                alternative.numbers = (*here.numbers, (record.choices, number))
+        ahead = [a for a in reversed(found) if a.numbers >= start[: len(a.numbers)]]
         is_open = isinstance(record, Depends) or record.among or record.may_be_none
         todo.extend(a for a in ahead if not is_open or a.possible(solver))
 
 
 def in_lazy_order(cases: list[TestCase]) -> list[TestCase]:
     """The cases of one target in the order in which lazy initialisation finds them, whatever the heap was."""
-    picked = any(isinstance(entry, tuple) for case in cases for entry in case.trail)
+    picked = any(isinstance(one, OptionDrawn) and isinstance(one.value, tuple) for c in cases for one in c.choices)
     if picked or not any(case.aliasing for case in cases):
         return cases
     return sorted(cases, key=_interleaved)
@@ -116,10 +117,10 @@ def _interleaved(case: TestCase) -> list[int]:
     """Every choice, those about aliasing where they would have been made."""
     found: list[int] = []
     rest = list(case.aliasing)
-    for number, entry in enumerate((*case.trail, 0)):
+    for number, taken in enumerate((*case.order, 0)):
         while rest and rest[0][0] <= number:
             found.append(rest.pop(0)[1])
-        found.append(entry)
+        found.append(taken)
     return found
 
 
@@ -151,7 +152,7 @@ class _Decided(Aliasing):
         self.facts: dict[Expr, bool] = {}
         self.since: dict[Expr, int] = {}
         # for each record: what is told in its place
-        self.told: list[list[Expr | str]] = []
+        self.told: list[list[Expr | Note]] = []
         # elements of lists that are seen as they were at the start only if no write is -> whether they are
         self.seen: dict[Expr, bool] = {}
         # facts of later records are left out
@@ -164,7 +165,7 @@ class _Decided(Aliasing):
         other.titles, other.place, other.known = list(self.titles), dict(self.place), dict(self.known)
         other.renaming, other.facts, other.since = dict(self.renaming), dict(self.facts), dict(self.since)
         other.said_at = dict(self.said_at)
-        other.told, other.seen, other.choices = list(self.told), dict(self.seen), self.choices
+        other.told, other.seen, other.numbers = list(self.told), dict(self.seen), self.numbers
         other._renew()
         return other
 
@@ -220,7 +221,7 @@ class _Decided(Aliasing):
         if record.may_be_none:
             nothing = self._copy()
             nothing._decide(record, name, 0)
-            nothing.told.append([f"{name} is None"])
+            nothing.told.append([Note(About.NONE, name)])
             nothing._renew()
             yield nothing
 
@@ -238,10 +239,11 @@ class _Decided(Aliasing):
         other.classes.append([])
         other.titles.append(name)
         other._join(record.obj, len(other.classes) - 1)
-        said = [self.renamed(str(part)) for part in self.path.story[record.at : record.at + record.said]]
+        told = self.path.story[record.at : record.at + record.said]
+        said = [self._noted(part) if isinstance(part, Note) else part for part in told]
         if record.may_be_none:
-            said.append(f"{name} is not None")
-        other.told.append([*said, *(f"{name} is not {self.titles[place]}" for place in places)])
+            said.append(Note(About.NOT_NONE, name))
+        other.told.append([*said, *(Note(About.OTHER_OBJECT, name, self.titles[place]) for place in places)])
         other._renew()
         return other
 
@@ -250,7 +252,7 @@ class _Decided(Aliasing):
         other._decide(record, name, 1 + place)
         other._join(record.obj, place)
         other.renaming[name] = self.titles[place]
-        other.told.append([f"{name} is {self.titles[place]}"])
+        other.told.append([Note(About.SAME_OBJECT, name, self.titles[place])])
         other._renew()
         return other
 
@@ -424,7 +426,7 @@ class _Decided(Aliasing):
         place = 0
         for number, (record, told) in enumerate(records):
             self._tell(place, record.at, said)
-            self.story += [part for part in told if isinstance(part, str) or (number, part) not in certain]
+            self.story += [part for part in told if isinstance(part, Note) or (number, part) not in certain]
             place = record.at + (record.said if isinstance(record, Entered) else 0)
         self._tell(place, len(self.path.story), said)
 
@@ -440,23 +442,25 @@ class _Decided(Aliasing):
     def _tell(self, start: int, end: int, said: dict[Expr, Expr]) -> None:
         for place in range(start, end):
             part = self.path.story[place]
-            if isinstance(part, str):
+            if isinstance(part, Note):
                 if not self._is_repeated(part, place):
                     self.story.append(self._noted(part))
             elif part in said:
                 self.story.append(said[part])
 
-    def _is_repeated(self, text: str, place: int) -> bool:
+    def _is_repeated(self, note: Note, place: int) -> bool:
         """Whether a note tells of None, when it is known already what the reference is."""
-        asked = re.fullmatch(r"(.+) is (?:not )?None", text)
-        return asked is not None and self.said_at.get(self.renamed(asked[1]), math.inf) <= place
+        of_none = note.about in (About.NONE, About.NOT_NONE)
+        return of_none and self.said_at.get(self.renamed(note.name), math.inf) <= place
 
-    def _noted(self, text: str) -> str:
-        """A note in the names of this aliasing; what a type was narrowed to is said of the object."""
-        if (narrowed := re.fullmatch(r"type of (.+) is (.+)", text)) is not None:
-            name = self.renamed(narrowed[1])
-            return f"type of {self.renaming.get(name, name)} is {narrowed[2]}"
-        return self.renamed(text)
+    def _noted(self, note: Note) -> Note:
+        """A note in the names of this aliasing; what a type was narrowed to, or a length, is said of the object."""
+        name, other = self.renamed(note.name), note.other
+        if note.about in (About.TYPE, About.LENGTH):
+            name = self.renaming.get(name, name)
+        elif note.about in (About.SAME_OBJECT, About.OTHER_OBJECT):
+            other = self.renamed(other)
+        return Note(note.about, name, other)
 
     def value(self, value: Any) -> Any:
         while True:
@@ -513,4 +517,4 @@ class _Decided(Aliasing):
         return [(write.index, write.value) for write in obj.writes if self.shown(write.guard) is True]
 
 
-__all__ = ["Aliasing", "Choices", "aliasings", "in_lazy_order"]
+__all__ = ["Aliasing", "AliasingNumbers", "aliasings", "in_lazy_order"]

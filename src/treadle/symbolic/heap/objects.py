@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from treadle.core.choice import OptionDrawn, ReferenceAliases
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.path import CodePlace, SymbolicPath
+from treadle.symbolic.path import About, CodePlace, Note, SymbolicPath
 
 if TYPE_CHECKING:
     from treadle.symbolic.heap.assumptions import Assumed
@@ -204,6 +205,9 @@ class Heap:
             ref = self.refs[name] = UnknownRef(name, possible)
         return ref
 
+    def _one_of(self, kind: t.OneOf | t.Samples, name: str) -> Any:
+        return kind.values[self.path.choose([OptionDrawn(name, n) for n in range(len(kind.values))])]
+
     def _scalar(self, kind: t.Scalar, name: str) -> Expr:
         sorts = {"int": x.INT, "bool": x.BOOL, "float": x.REAL, "str": x.STR}
         return self.unknown(name, sorts[kind.kind])
@@ -228,18 +232,19 @@ class Heap:
         elif isinstance(kind, t.TupleOf):
             if kind.rest is None:
                 return self._tuple(kind, name)
-            size = self.path.choose(4)
-            self.path.note(f"len({name}) == {size}")
+            size = self.path.choose([OptionDrawn(f"len({name})", size) for size in range(4)])
+            self.path.note(Note(About.LENGTH, name, str(size)))
             return tuple(self.value_of_type(kind.rest, f"{name}[{i}]") for i in range(size))
         elif isinstance(kind, t.OneOf):
-            value = kind.values[self.path.choose(len(kind.values))]
+            value = self._one_of(kind, name)
             if len(kind.values) > 1:
-                self.path.note(f"{name} is {value}" if kind.name else f"{name} == {value!r}")
+                is_member = Note(About.MEMBER, name, str(value))
+                self.path.note(is_member if kind.name else Note(About.VALUE, name, repr(value)))
             return value
         elif isinstance(kind, t.Samples):
             place = self.path.place
             self.path.sampled.append(CodePlace(place.file, place.line, f"'{name}' is one of a few values of {kind}"))
-            return kind.values[self.path.choose(len(kind.values))]
+            return self._one_of(kind, name)
         else:
             raise TypeError(f"not a single type: {kind}")
         self.inputs.append(made)
@@ -393,9 +398,9 @@ class Heap:
 
     def split(self, obj: InstanceObj, groups: Sequence[tuple[type, ...]]) -> int:
         """Which of these groups the class of the object is in; its classes are narrowed to the group."""
-        chosen = self.path.choose(len(groups))
+        chosen = self.path.choose([OptionDrawn(f"the class of {obj.name}", n) for n in range(len(groups))])
         obj.classes = groups[chosen]
-        self.path.note(f"type of {obj.name} is {' or '.join(c.__name__ for c in obj.classes)}")
+        self.path.note(Note(About.TYPE, obj.name, " or ".join(c.__name__ for c in obj.classes)))
         return chosen
 
 
@@ -408,12 +413,12 @@ class LazyHeap(Heap):
         others = tuple(o for o in ref.options if o is not t.NONE)
         if len(others) == len(ref.options):
             return False
-        if not others or self.path.choose(2) == 1:
+        if not others or self.path.choose([ReferenceAliases(ref.name, some) for some in ("not None", "None")]) == 1:
             ref.resolved, ref.value = True, None
-            self.path.note(f"{ref.name} is None")
+            self.path.note(Note(About.NONE, ref.name))
             return True
         ref.options = others
-        self.path.note(f"{ref.name} is not None")
+        self.path.note(Note(About.NOT_NONE, ref.name))
         return False
 
     def force(self, ref: UnknownRef) -> Any:
@@ -429,7 +434,7 @@ class LazyHeap(Heap):
             choices.append((option, None))
             choices.extend((option, known) for known in self._aliases(ref.name, option))
         choices.extend(nothing)
-        kind, known = choices[self.path.choose(len(choices))]
+        kind, known = choices[self.path.choose([_alias(ref, choice) for choice in choices])]
         self._tell(ref, kind, known, choices)
         if isinstance(known, InstanceObj) and isinstance(kind, t.Instance):
             allowed = self.subclasses(kind.cls)
@@ -442,18 +447,18 @@ class LazyHeap(Heap):
         if len(choices) == 1:
             return
         if kind is t.NONE:
-            self.path.note(f"{ref.name} is None")
+            self.path.note(Note(About.NONE, ref.name))
         elif known is not None:
-            self.path.note(f"{ref.name} is {known.name}")
+            self.path.note(Note(About.SAME_OBJECT, ref.name, known.name))
         else:
             if t.NONE in ref.options:
-                self.path.note(f"{ref.name} is not None")
+                self.path.note(Note(About.NOT_NONE, ref.name))
             kinds = [o for o in ref.options if o is not t.NONE]
             if len(kinds) > 1:
-                self.path.note(f"type of {ref.name} is {kind}")
+                self.path.note(Note(About.TYPE, ref.name, str(kind)))
             for option, other in choices:
                 if other is not None and option == kind:
-                    self.path.note(f"{ref.name} is not {other.name}")
+                    self.path.note(Note(About.OTHER_OBJECT, ref.name, other.name))
 
     def _aliases(self, name: str, kind: t.Type) -> list[Obj]:
         """The inputs that a reference of this name and type may be, decided when it is first dereferenced."""
@@ -476,3 +481,12 @@ class LazyHeap(Heap):
                 return known.keys_only and known.key == kind.element and known.frozen == kind.frozen
             return not known.keys_only and (known.key, known.value) == (kind.key, kind.value)
         return False
+
+
+def _alias(ref: UnknownRef, choice: tuple[t.Type, Obj | None]) -> ReferenceAliases:
+    """The choice that a reference is a known object, a new one or None."""
+    kind, known = choice
+    if kind is t.NONE:
+        return ReferenceAliases(ref.name, "None")
+    several = f" ({kind})" if len([o for o in ref.options if o is not t.NONE]) > 1 else ""
+    return ReferenceAliases(ref.name, f"{known.name if known is not None else 'new'}{several}")

@@ -17,7 +17,7 @@ Invariants: `fields` of every input object always holds what the field is now, s
 of every input list has every write that may have been to it. A list that is more than written to (closed, appended
 to, ...) is settled: the path has decided which of the others it is.
 
-`generate.unit_aliasings` reads the aliasings that a finished path leaves open off the record kept here (`record`).
+`symbolic.heap.aliasings` reads the aliasings that a finished path leaves open off the record kept here (`record`).
 Which of the others a dict or set is, is decided when it is first dereferenced, as in `LazyHeap`. The method is that
 of section 2.2 of Albert et al., "Test case generation by symbolic execution".
 """
@@ -34,6 +34,7 @@ from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import Rewriting
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, LazyHeap, ListObj, Obj, Some, UnknownRef, Write
+from treadle.symbolic.path import About, Note
 
 _WithIdentity = t.Instance | t.ListOf | t.DictOf | t.SetOf
 
@@ -320,7 +321,7 @@ class SolverHeap(LazyHeap):
         del self.path.story[before:]
         self._asked.add(ref.name)
         if asked:
-            self.path.note(f"{ref.name} is None" if nothing else f"{ref.name} is not None")
+            self.path.note(Note(About.NONE if nothing else About.NOT_NONE, ref.name))
         if nothing:
             ref.resolved, ref.value = True, None
         else:
@@ -373,7 +374,7 @@ class SolverHeap(LazyHeap):
         among = [known for known in (*self.instances, *self.lists, *self.dicts) if self._compatible(known, obj)]
         if (among or t.NONE in ref.options) and len(self.path.story) == at:
             self.path.decisions += 1
-        said, conditions, choices = len(self.path.story) - at, len(self.path.conditions), len(self.path.trail)
+        said, conditions, choices = len(self.path.story) - at, len(self.path.conditions), len(self.path.choices)
         self.record.append(Entered(ref, obj, among, t.NONE in ref.options, at, said, conditions, choices))
         self._entered[unknown] = self._entered[self._root(unknown)] = obj
         if t.NONE not in ref.options and ref.name not in self._asked:
@@ -600,7 +601,7 @@ class SolverHeap(LazyHeap):
     def postpone(self, conditions: list[Expr], unread: Any, is_new: bool) -> None:
         self.path.met(conditions)
         self._left_open.update(conditions)
-        story, known, choices = len(self.path.story), len(self.path.conditions), len(self.path.trail)
+        story, known, choices = len(self.path.story), len(self.path.conditions), len(self.path.choices)
         self.record.append(Depends(conditions, unread, is_new, story, known, choices))
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.ir import steps as ir
-from treadle.symbolic.path import BoundReached, CannotFollow, CodePlace, SymbolicPath
+from treadle.symbolic.path import BoundReached, CannotFollow, CodePlace, Limit, SymbolicPath
 
 if TYPE_CHECKING:
     from treadle.symbolic.guide.guided import Walk
@@ -128,7 +128,7 @@ class IrMachine:
         With `error` the frame goes on as if that exception had been raised where it stopped.
         """
         if len(self.frames) >= DEPTH:
-            raise BoundReached("depth", self.path.place)
+            raise BoundReached(Limit.DEPTH, self.path.place)
         self._check_recursion(frame)
         frame.mark = self.mark()
         self.path.followed.add((frame.code.file, frame.code.line))
@@ -164,7 +164,7 @@ class IrMachine:
         block = frame.block
         step = block.steps[frame.index] if frame.index < len(block.steps) else block.end
         if step is not None and step.line:
-            self.path.place = CodePlace(frame.code.file, step.line, "")
+            self.path.place = CodePlace(frame.code.file, step.line, "", frame.code.name, frame.code.line)
 
     def _run_block(self, frame: Frame) -> Any:
         actions = self._actions
@@ -233,14 +233,14 @@ class IrMachine:
         self.steps += 1
         place = self.path.place
         if step.line and (step.line != place.line or place.file != frame.code.file):
-            self.path.place = CodePlace(frame.code.file, step.line, "")
+            self.path.place = CodePlace(frame.code.file, step.line, "", frame.code.name, frame.code.line)
             self.lines.add((frame.code.file, step.line))
             if self.walk is not None:
                 self.walk.line(frame.code.file, step.line)
         if self.steps % 512 == 0 and time.monotonic() > self.path.deadline:
-            raise BoundReached("time", place)
+            raise BoundReached(Limit.TIME, place)
         if self.steps > STEPS:
-            raise BoundReached("depth", place)
+            raise BoundReached(Limit.DEPTH, place)
 
     def _enter(self, frame: Frame, target: int) -> None:
         frame.block = frame.code.blocks[target]
@@ -258,7 +258,7 @@ class IrMachine:
         loop[0] += 1
         before, loop[1] = loop[1], self.mark()
         if loop[0] > self.k and not self._ends_by_itself(frame, head) and self.asked_since(before):
-            raise BoundReached("loop", self.path.place)
+            raise BoundReached(Limit.LOOP, self.path.place)
 
     def mark(self) -> Mark:
         """How far the path is, for `asked_since`."""
@@ -297,7 +297,7 @@ class IrMachine:
     def _check_recursion(self, frame: Frame) -> None:
         same = [f for f in self.frames if f.code is frame.code]
         if len(same) > self.k and self.asked_since(same[-1].mark):
-            raise BoundReached("loop", self.path.place)
+            raise BoundReached(Limit.LOOP, self.path.place)
 
     # --- slots ---------------------------------------------------------------------------------------------
 

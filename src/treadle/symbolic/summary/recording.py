@@ -14,11 +14,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from treadle.core.choice import Choice
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import InstanceObj, LazyHeap, ListObj, Obj, Some, UnknownRef
-from treadle.symbolic.path import FALSE, ONLY_FALSE, ONLY_TRUE, TRUE, PathEnd, SymbolicPath
+from treadle.symbolic.path import PathEnd, SymbolicPath
 from treadle.symbolic.summary.tree import (
     Change,
     Decide,
@@ -54,9 +55,7 @@ class RecordingPath(SymbolicPath):
         if not isinstance(condition, Expr):
             return bool(condition)
         side = SymbolicPath.decide(self, condition)
-        certain = self.trail[-1] in (ONLY_TRUE, ONLY_FALSE)
-        assert certain or self.trail[-1] in (TRUE, FALSE)
-        self.events.append((Decide(condition, certain, self.place), side))
+        self.events.append((Decide(condition, self.choices[-1].forced, self.place), side))
         return side
 
     def certain(self, condition: Value, side: bool) -> None:
@@ -64,8 +63,8 @@ class RecordingPath(SymbolicPath):
         if isinstance(condition, Expr):
             self.events.append((Decide(condition, True, self.place), side))
 
-    def choose(self, options: int) -> int:
-        if options > 1 and not self.inside:
+    def choose(self, options: Sequence[Choice]) -> int:
+        if len(options) > 1 and not self.inside:
             raise NotSummarised("a choice that is not recorded")
         return SymbolicPath.choose(self, options)
 

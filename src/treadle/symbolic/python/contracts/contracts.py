@@ -17,7 +17,7 @@ from typing import Any
 
 from treadle.symbolic.heap.objects import InstanceObj, UnknownRef
 from treadle.symbolic.ir.machine import Raised
-from treadle.symbolic.path import BoundReached, CannotFollow
+from treadle.symbolic.path import BoundReached, CannotFollow, Limit
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.contracts.checks import NOTHING, BrokenCondition, GuardedMethod
 from treadle.symbolic.python.contracts.conditions import (
@@ -155,9 +155,9 @@ class _Contracted:
                 )
                 raise
             except (CannotFollow, BoundReached) as end:
-                if not self.own or (isinstance(end, BoundReached) and end.kind == "time"):
+                if not self.own or (isinstance(end, BoundReached) and end.bound is Limit.TIME):
                     raise
-                what = end.what if isinstance(end, CannotFollow) else f"cut by the {end.kind} bound"
+                what = end.what if isinstance(end, CannotFollow) else f"cut by the {end.bound} bound"
                 self.vm.checks.undecided.append((condition, what))
                 continue
             if not fine:
@@ -326,7 +326,7 @@ def call_target(
         try:
             return finish(vm.call_with(function, a, n))
         finally:
-            vm.checks.mark = len(vm.path.trail)
+            vm.checks.mark = len(vm.path.choices)
 
     contracted = _Contracted(vm, getattr(decorated, "__qualname__", "function"), True)
     proceed: Proceed = innermost
@@ -354,9 +354,9 @@ def check_inputs(vm: VM, result: PyValue, me: PyValue) -> None:
                 if holds(vm, condition, _of_object(obj)):
                     continue
             except (CannotFollow, BoundReached) as end:
-                if isinstance(end, BoundReached) and end.kind == "time":
+                if isinstance(end, BoundReached) and end.bound is Limit.TIME:
                     raise
-                what = end.what if isinstance(end, CannotFollow) else f"cut by the {end.kind} bound"
+                what = end.what if isinstance(end, CannotFollow) else f"cut by the {end.bound} bound"
                 checks.undecided.append((condition, what))
                 continue
             except Raised:

@@ -113,7 +113,7 @@ def run(vm: VM, function: FunctionValue, args: Sequence[PyValue], named: dict[st
     args = [vm.heap.settled(a) for a in args]
     binding.bind(vm, function, args, named, env)
     if vm.frames and function.code.file == vm.frames[0].code.file:
-        vm.path.calls.add((getattr(function.host, "__qualname__", function.name), len(vm.path.trail)))
+        vm.path.calls.add((getattr(function.host, "__qualname__", function.name), len(vm.path.choices)))
     if vm.summaries is not None:
         result = vm.summaries.call(vm, function, env)
         if result is not NOT_ANSWERED:

@@ -10,7 +10,7 @@ from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
 from treadle.symbolic.ir.machine import Exhausted, Raised, Yielded
-from treadle.symbolic.path import BoundReached, CannotFollow
+from treadle.symbolic.path import BoundReached, CannotFollow, Limit
 from treadle.symbolic.python.machine import classes
 from treadle.symbolic.python.machine.classes import own_method
 from treadle.symbolic.python.machine.vm import VM
@@ -88,10 +88,10 @@ def spread(vm: VM, value: PyValue) -> list[Any]:
         except Exhausted:
             return found
         if len(found) > vm.k + 1 and not iterator.bounded() and vm.asked_since(before):
-            raise BoundReached("loop", vm.path.place)
+            raise BoundReached(Limit.LOOP, vm.path.place)
         before = vm.mark()
         if len(found) > 10_000:
-            raise BoundReached("depth", vm.path.place)
+            raise BoundReached(Limit.DEPTH, vm.path.place)
 
 
 _BUILTIN_ITERS = (tuple.__iter__, list.__iter__, dict.__iter__, set.__iter__)

@@ -21,7 +21,7 @@ from treadle.symbolic import types as t
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.ir.machine import Environment, Frame, Raised
-from treadle.symbolic.path import Alternative, BoundReached, CannotFollow, PathEnd, Restart
+from treadle.symbolic.path import Alternative, BoundReached, CannotFollow, Limit, PathEnd, Restart
 from treadle.symbolic.python.calls.stubs import Stubs
 from treadle.symbolic.python.machine.vm import NOT_ANSWERED, VM
 from treadle.symbolic.python.summaries.composing import Composition
@@ -222,11 +222,11 @@ class _Recording:
     def summary(self) -> Summary | None:
         solver = Solver()
         root = SummaryNode()
-        todo = [Alternative((), None)]
+        todo = [Alternative(())]
         done = 0
         while todo and done < MOST_PATHS:
             alternative = todo.pop()
-            path = RecordingPath(solver, alternative.trail, alternative.model, self.deadline)
+            path = RecordingPath(solver, alternative, self.deadline)
             leaf = restarting(path, lambda plain, path=path: self._leaf(path, plain))  # type: ignore[misc]
             if leaf is None:
                 return None
@@ -256,9 +256,9 @@ class _Recording:
         except Restart:
             raise
         except BoundReached as cut:
-            if cut.kind == "time":
+            if cut.bound is Limit.TIME:
                 return None
-            leaf = SummaryLeaf("cut" if cut.kind == "loop" else "plain", place=path.place, why=cut.kind)
+            leaf = SummaryLeaf("cut" if cut.bound is Limit.LOOP else "plain", place=path.place, why=cut.bound)
         except NotSummarised as opaque:
             leaf = SummaryLeaf("plain", why=opaque.why)
         except CannotFollow as unsupported:

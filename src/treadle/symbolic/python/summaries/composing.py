@@ -19,7 +19,7 @@ from treadle.symbolic.expr.meaning import substitute
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.ir.machine import DEPTH, STEPS, Environment, Raised
-from treadle.symbolic.path import BoundReached, Restart
+from treadle.symbolic.path import BoundReached, Limit, Restart
 from treadle.symbolic.python.machine import attributes
 from treadle.symbolic.python.machine.equality import equal, identical
 from treadle.symbolic.python.machine.vm import VM
@@ -267,7 +267,7 @@ class Composition:
         if leaf.kind == "cut" and not self.folded:
             self._passed(leaf)
             vm.path.place = leaf.place
-            raise BoundReached("loop", leaf.place)
+            raise BoundReached(Limit.LOOP, leaf.place)
         if leaf.kind not in ("return", "raise") or len(vm.frames) + leaf.depth >= DEPTH:
             raise Restart
         if vm.steps + leaf.steps > STEPS:

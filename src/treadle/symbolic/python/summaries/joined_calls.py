@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from treadle.core.choice import WaysJoined
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import substitute
@@ -27,7 +28,7 @@ from treadle.symbolic.guide.guided import Walk
 from treadle.symbolic.guide.joins import Apart, either, size_of
 from treadle.symbolic.heap.objects import UnknownRef
 from treadle.symbolic.ir.machine import Environment
-from treadle.symbolic.path import JOINED_CALL, RUN_CALL, is_mixed
+from treadle.symbolic.path import is_mixed
 from treadle.symbolic.python.machine.vm import NOT_ANSWERED, VM
 from treadle.symbolic.python.summaries.composer import Summaries, is_busy
 from treadle.symbolic.python.summaries.signatures import is_recordable
@@ -53,10 +54,10 @@ class JoinedCalls(Summaries):
             return NOT_ANSWERED
         vm.calls += 1
         if path.replaying:
-            entry = path.given[len(path.trail)]
-            if entry == (RUN_CALL, vm.calls):
-                path.joined(entry)
-            if entry != (JOINED_CALL, vm.calls):
+            if path.ahead() == WaysJoined(False, vm.calls):
+                path.join(WaysJoined(False, vm.calls))
+                return NOT_ANSWERED
+            if path.ahead() != WaysJoined(True, vm.calls):
                 return NOT_ANSWERED
         elif path.plain or not walk.passes(function):
             return NOT_ANSWERED
@@ -178,7 +179,7 @@ class _Joined:
             if beyond and any(map(is_mixed, self.values.values())):
                 raise Apart  # on each single path the argument may be known, and the loop without a bound
             walk.cut_aside = walk.cut_aside or beyond
-        path.joined((JOINED_CALL, vm.calls), list(self.values.values()))
+        path.join(WaysJoined(True, vm.calls), list(self.values.values()))
         for leaf in self.summary.leaves():
             path.followed |= leaf.followed
         path.assume(self.within)

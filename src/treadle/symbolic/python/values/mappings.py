@@ -11,12 +11,13 @@ import itertools
 import types
 from typing import Any
 
+from treadle.core.choice import OptionDrawn
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj
 from treadle.symbolic.ir import steps as ir
-from treadle.symbolic.path import BoundReached, CannotFollow, CodePlace
+from treadle.symbolic.path import BoundReached, CannotFollow, CodePlace, Limit
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.machine import classes
 from treadle.symbolic.python.machine.vm import VM
@@ -75,7 +76,8 @@ def find(vm: VM, obj: DictObj, key: PyValue) -> list[Any] | None:
     if not _fits(obj, key):
         return None
     # in the unseen rest, or nowhere
-    if not vm.decide(x.gt(obj.extra, 0)) or vm.path.choose(2) == 1:
+    where = [OptionDrawn(f"a key of {obj.name}", where) for where in ("is there", "is nowhere")]
+    if not vm.decide(x.gt(obj.extra, 0)) or vm.path.choose(where) == 1:
         obj.absent.append(key)
         return None
     return _discover(vm, obj, key)
@@ -111,7 +113,7 @@ def close(vm: VM, obj: DictObj) -> None:
         if vm.decide(x.eq(obj.extra, n)):
             break
     else:
-        raise BoundReached("loop", vm.path.place)
+        raise BoundReached(Limit.LOOP, vm.path.place)
     assert obj.key is not None
     for _ in range(n):
         key = vm.force(vm.heap.value_of_type(obj.key, f"{obj.name}.key{len(obj.source)}"))

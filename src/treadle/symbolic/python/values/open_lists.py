@@ -12,7 +12,7 @@ from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import DictObj, ListObj
-from treadle.symbolic.path import BoundReached
+from treadle.symbolic.path import BoundReached, Limit
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.values import PyValue
 
@@ -35,7 +35,7 @@ def _decide_size(vm: VM, size: Value) -> int:
     for n in range(vm.k + 2):
         if vm.decide(x.eq(size, n)):
             return n
-    raise BoundReached("loop", vm.path.place)
+    raise BoundReached(Limit.LOOP, vm.path.place)
 
 
 def items(vm: VM, obj: ListObj) -> list[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
-from treadle.symbolic.path import BoundReached, CannotFollow
+from treadle.symbolic.path import BoundReached, CannotFollow, Limit
 from treadle.symbolic.python.machine import classes
 from treadle.symbolic.python.machine.classes import own_method
 from treadle.symbolic.python.machine.vm import VM
@@ -208,4 +208,4 @@ def _decide_count(vm: VM, count: Value) -> int:
     for n in range(1, vm.k + 2):
         if vm.decide(x.eq(count, n)):
             return n
-    raise BoundReached("loop", vm.path.place)
+    raise BoundReached(Limit.LOOP, vm.path.place)

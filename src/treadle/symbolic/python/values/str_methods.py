@@ -19,7 +19,7 @@ from typing import Any
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr import text
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.path import BoundReached
+from treadle.symbolic.path import BoundReached, Limit
 from treadle.symbolic.python.machine.classes import own_method
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.kinds import exemplar, is_int, is_string, number_kind
@@ -285,7 +285,7 @@ def _rsplit(vm: VM, s: Value, sep: str | None = None, maxsplit: int = -1) -> Any
 def _bounded(vm: VM, rounds: int) -> None:
     """As many separators as rounds of a loop: one part more, so that a pair exists even with k = 1."""
     if rounds > vm.k:
-        raise BoundReached("loop", vm.path.place)
+        raise BoundReached(Limit.LOOP, vm.path.place)
 
 
 @method(str, "splitlines", accepts=lambda keepends=False: keepends is False)

@@ -10,7 +10,7 @@ from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr import text
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
-from treadle.symbolic.path import BoundReached
+from treadle.symbolic.path import BoundReached, Limit
 from treadle.symbolic.python.machine import classes
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import mappings, open_lists
@@ -63,7 +63,7 @@ def characters(vm: VM, s: PyValue) -> list[Any]:
     for n in range(vm.k + 2):
         if vm.decide(x.eq(size, n)):
             return [x.at(s, i) for i in range(n)]
-    raise BoundReached("loop", vm.path.place)
+    raise BoundReached(Limit.LOOP, vm.path.place)
 
 
 # --- text of a value -------------------------------------------------------------------------------------
