@@ -7,21 +7,22 @@ import time
 
 sys.path.insert(0, os.getcwd())
 
-from treadle.doors.unit.explore import UnitOptions, Session  # noqa: E402
+from treadle.doors.unit.explore import Session  # noqa: E402
+from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.target import resolve  # noqa: E402
 from treadle.core.errors import UsageError  # noqa: E402
 
 request = json.loads(sys.argv[1])
-options = {"k": 2, "seconds": 600, "most_paths": 1_000_000, **request["options"]}
+options = {"k": 2, "seconds": 600, "paths": 1_000_000, **request["options"]}
 if "points" in options:
     options["points"] = tuple(options["points"])
 if "subject" in request["target"]:
-    options |= {"seconds": 20, "most_paths": 500}
+    options |= {"seconds": 20, "paths": 500}
 targets = resolve(request["target"])
 paths = cases = 0
 # a first, tiny exploration pays for imports and z3's start
 warm = {key: value for key, value in options.items() if key not in ("select", "points")}
-Session(targets[0], UnitOptions(**{**warm, "most_paths": 1})).explore()
+Session(targets[0], UnitOptions(**{**warm, "paths": 1})).explore()
 start = time.process_time()
 for target in targets:
     try:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions
+from treadle.doors.unit.explore import ExploredTarget, Session
+from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.target import resolve
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
@@ -27,7 +28,7 @@ def explored(target: str, **options: Any) -> ExploredTarget:
     """Without a limit on time: a busy machine finds the same."""
     load(target.partition(":")[0])
     [found] = resolve(target)
-    return Session(found, UnitOptions(**{"seconds": 1e9, **options})).explore()
+    return Session(found, UnitOptions(**{"seconds": 1e9, "summaries": False, **options})).explore()
 
 
 def trace(function: Callable[..., Any], args: Iterable[Any]) -> tuple[tuple[int, ...], Counter[Any]]:

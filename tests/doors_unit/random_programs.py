@@ -16,7 +16,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions
+from treadle.doors.unit.explore import ExploredTarget, Session
+from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.target import resolve
 from treadle.symbolic.testcase import CaseObject, TestCase
 
@@ -186,7 +187,7 @@ def target(source: str) -> str:
 def explore(source: str, **options: Any) -> ExploredTarget:
     """The program explored in this process, nothing written."""
     [found] = resolve(target(source))
-    return Session(found, UnitOptions(**{"k": 1, "seconds": 1e9, **options})).explore()
+    return Session(found, UnitOptions(**{"k": 1, "seconds": 1e9, "summaries": False, **options})).explore()
 
 
 def facts(case: TestCase) -> tuple[Any, ...]:

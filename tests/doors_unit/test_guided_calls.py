@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions
+from treadle.doors.unit.explore import ExploredTarget, Session
+from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.target import resolve
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.python.machine.callgraph import CallGraph
@@ -44,7 +45,7 @@ def _reach(module: str, text: str = "return 77", function: str = "main", file: s
     [target] = resolve(f"{module}:{function}")
     place = Path(target.file).parent / f"{file or module}.py"
     line = next(n for n, line in enumerate(place.read_text().splitlines(), 1) if line.strip() == text)
-    found = Session(target, UnitOptions(select="points", points=(f"{place.name}:{line}",))).explore()
+    found = Session(target, UnitOptions(summaries=False, select="points", points=(f"{place.name}:{line}",))).explore()
     assert found.selection is not None
     return found.selection.verdict(0, found.selection.met(found.cases)), found
 
@@ -272,7 +273,7 @@ def test_when_a_call_surprises_what_was_given_up_comes_back(
     module = write(main)
     [target] = resolve(f"{module}:main")
     lines = (f"{module}.py:4", f"{module}.py:11")
-    found = Session(target, UnitOptions(select="points", points=lines)).explore()
+    found = Session(target, UnitOptions(summaries=False, select="points", points=lines)).explore()
     assert found.selection is not None
     assert [found.selection.verdict(n, found.selection.met(found.cases)) for n in (0, 1)] == ["reached", "reached"]
 

@@ -184,7 +184,7 @@ def test_found_by_random_programs(target: str, none: bool) -> None:
 
 
 def test_the_limit_on_paths_holds_for_cases() -> None:
-    found = explored("unit_heap:five", heap="solver", none=False, most_paths=10)
+    found = explored("unit_heap:five", heap="solver", none=False, paths=10)
     assert len(found.cases) <= 20
     assert found.seen.cut[Limit.PATHS] > 0
     assert not found.seen.complete
@@ -196,10 +196,10 @@ _SETTINGS = settings(max_examples=40)
 
 
 def _agree(source: str, **options: Any) -> None:
-    lazy = random_programs.explore(source, heap="lazy", most_paths=300, **options)
+    lazy = random_programs.explore(source, heap="lazy", paths=300, **options)
     if lazy.seen.cut[Limit.PATHS] or lazy.seen.cut[Limit.TIME]:
         return
-    solver = random_programs.explore(source, heap="solver", most_paths=300, **options)
+    solver = random_programs.explore(source, heap="solver", paths=300, **options)
     assert _cases(lazy) == _cases(solver)
     assert solver.paths <= lazy.paths
     assert lazy.seen.complete == solver.seen.complete
@@ -231,7 +231,7 @@ def test_programs_full_of_lists_have_the_same_cases(source: str, none: bool) -> 
 @given(alias_programs(lists=False, odd=False), st.data())
 def test_every_heap_falls_into_exactly_one_case(source: str, data: st.DataObject) -> None:
     """Heaps drawn from a small universe, run for real: one condition holds, and its case foretells how it ends."""
-    found = random_programs.explore(source, heap="solver", most_paths=300)
+    found = random_programs.explore(source, heap="solver", paths=300)
     if not found.seen.complete:
         return
     module = sys.modules[found.target.text.partition(":")[0]]

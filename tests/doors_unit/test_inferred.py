@@ -17,8 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions, parameter_types
+from treadle.doors.unit.explore import ExploredTarget, Session, parameter_types
 from treadle.doors.unit.infer import Inferred, inferred
+from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.target import resolve
 from treadle.symbolic.heap.assumptions import Graph, HeapAssumption, broken
 
@@ -49,7 +50,7 @@ def _inferred(text: str, function: str) -> list[Inferred]:
 
 def _explored(text: str, function: str, **options: Any) -> ExploredTarget:
     [target] = resolve(_target(text, function))
-    return Session(target, UnitOptions(none=False, k=1, infer_assumptions=True, **options)).explore()
+    return Session(target, UnitOptions(summaries=False, none=False, k=1, infer_assumptions=True, **options)).explore()
 
 
 _QUEUE = """

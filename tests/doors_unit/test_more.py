@@ -27,9 +27,11 @@ from treadle.core.files import is_unedited
 from treadle.doors.unit import commit as unit_commit
 from treadle.doors.unit import grow as unit_grow
 from treadle.doors.unit import store as unit_store
-from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions
+from treadle.doors.unit.explore import ExploredTarget, Session
 from treadle.doors.unit.grow import TargetMemory
+from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.target import resolve
+from treadle.symbolic.explore import Exploration, explore
 from treadle.symbolic.heap import aliasings as unit_aliasings
 from treadle.symbolic.path import Alternative
 from treadle.symbolic.python.compile import source
@@ -52,7 +54,7 @@ def run(*args: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
 def explored(text: str, kept: TargetMemory | None = None, **options: Any) -> tuple[ExploredTarget, TargetMemory]:
     """One step of growing, nothing written: from the root, or from what was kept."""
     [found] = resolve(text)
-    chosen = UnitOptions(**options)
+    chosen = UnitOptions(**{"summaries": False, **options})
     growth = None
     further: dict[str, Any] = {}
     if kept is not None:
@@ -115,7 +117,7 @@ def test_a_grown_suite_is_the_suite_of_the_wider_bound(name: str) -> None:
 
 
 # So that nothing but the loop bound cuts: what limits do is tested on its own.
-_NO_LIMIT: dict[str, Any] = {"seconds": 1e9, "most_paths": 1_000_000}
+_NO_LIMIT: dict[str, Any] = {"seconds": 1e9, "paths": 1_000_000}
 
 
 @settings(max_examples=12)
@@ -140,7 +142,7 @@ def limited(text: str, limits: Sequence[int], **options: Any) -> tuple[list[Expl
     kept: TargetMemory | None = None
     results: list[ExploredTarget] = []
     for limit in itertools.cycle(limits):
-        result, kept = explored(text, kept, most_paths=limit, seconds=1e9, **options)
+        result, kept = explored(text, kept, paths=limit, seconds=1e9, **options)
         results.append(result)
         assert len(result.cases) <= limit
         if not kept.pending:
@@ -174,7 +176,7 @@ def test_a_limit_inside_a_path_is_no_loss(name: str, limits: list[int]) -> None:
 
 def test_what_a_limit_left_inside_a_path_costs_no_question_again(monkeypatch: pytest.MonkeyPatch) -> None:
     load("unit_heap")
-    _, kept = explored("unit_heap:five", none=False, most_paths=51)
+    _, kept = explored("unit_heap:five", none=False, paths=51)
     [trail] = kept.pending
     assert kept.inside.keys() == {trail}
     asked: list[Any] = []
@@ -185,7 +187,7 @@ def test_what_a_limit_left_inside_a_path_costs_no_question_again(monkeypatch: py
         return usual(self, solver)
 
     monkeypatch.setattr(unit_aliasings._Decided, "possible", counted)
-    rest, kept = explored("unit_heap:five", kept, none=False, most_paths=51)
+    rest, kept = explored("unit_heap:five", kept, none=False, paths=51)
     assert (len(rest.cases), kept.complete) == (1, True)
     assert len(asked) < 6  # 75 from the start
 
@@ -224,28 +226,37 @@ def test_what_a_limit_left_is_done_first_with_the_same_bound() -> None:
     load("unit_growing")
     direct, _ = explored("unit_growing:stairs", k=2)
     results = []
-    result, kept = explored("unit_growing:stairs", k=2, most_paths=4)
+    result, kept = explored("unit_growing:stairs", k=2, paths=4)
     while kept.pending:
         results.append(result)
         assert kept.k == 2
-        result, kept = explored("unit_growing:stairs", kept, most_paths=4)
+        result, kept = explored("unit_growing:stairs", kept, paths=4)
     results.append(result)
     assert all(r.paths <= 4 for r in results)
     assert cases(*results) == cases(direct)
     assert sorted(kept.cut, key=str) == sorted(direct.seen.cut_at_loops, key=str)
 
 
-def test_known_prefixes_cost_no_question(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Running finished paths again asks the solver nothing."""
+def test_stored_choices_lead_to_the_same_cases() -> None:
+    """Forced choices are not stored: which conditions are open is found out again."""
     load("unit_growing")
     result, kept = explored("unit_growing:grid", k=2)
     [found] = resolve("unit_growing:grid")
-    session = Session(found, UnitOptions(k=2), start=[Alternative(t, with_forced=False) for t in kept.finished])
+    start = [Alternative(choices, with_forced=False) for choices in kept.finished]
+    assert not any(choice.forced for choices in kept.finished for choice in choices)
+    assert cases(Session(found, UnitOptions(k=2, summaries=False), start=start).explore()) == cases(result)
+
+
+def test_known_prefixes_cost_no_question() -> None:
+    """While a search goes on, running a path again asks the solver nothing."""
+    load("unit_growing")
+    [found] = resolve("unit_growing:grid")
+    session = Session(found, UnitOptions(k=2, summaries=False))
+    ran = list(explore(session.cases, session.solver(), Exploration()))
     solver = session.solver()
-    monkeypatch.setattr(session, "solver", lambda: solver)
-    again = session.explore()
-    assert cases(again) == cases(result)
-    assert isinstance(solver, Solver)
+    again = list(explore(session.cases, solver, Exploration(), start=[Alternative(one.choices) for one in ran]))
+    assert [one.choices for one in again] == [one.choices for one in ran]
+    assert any(choice.forced for one in ran for choice in one.choices)
     assert sum(solver.counts.values()) == 0
 
 

@@ -17,9 +17,10 @@ from tests.doors_unit.random_programs import programs, target
 from treadle.cli.main import main
 from treadle.core.files import is_unedited
 from treadle.doors.unit import grow as unit_grow
-from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions
+from treadle.doors.unit.explore import ExploredTarget, Session
 from treadle.doors.unit.files import tests_in
 from treadle.doors.unit.grow import TargetMemory
+from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.target import resolve
 
 _COUNT = tests_in  # its name is that of a test
@@ -44,7 +45,7 @@ def run(*args: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
 def step(text: str, kept: TargetMemory | None, **options: Any) -> tuple[ExploredTarget, TargetMemory]:
     """One run of a growing selection, nothing written."""
     [found] = resolve(text)
-    chosen = UnitOptions(seconds=1e9, **options)
+    chosen = UnitOptions(**{"seconds": 1e9, "summaries": False, **options})
     growth = None
     further: dict[str, Any] = {}
     if kept is not None:
@@ -129,9 +130,9 @@ def test_random_programs_grow_to_the_goals_of_a_direct_run(program: str) -> None
 def test_limited_searches_find_the_goals_of_one(program: str) -> None:
     text = target(program)
     for select in ("branches", "local-paths"):
-        result, kept = step(text, None, k=1, select=select, most_paths=1)
+        result, kept = step(text, None, k=1, select=select, paths=1)
         while kept.pending:
-            result, kept = step(text, kept, select=select, most_paths=1)
+            result, kept = step(text, kept, select=select, paths=1)
             assert len(result.cases) <= 1
         _, direct = step(text, None, k=1, select=select)
         assert (kept.k, set(kept.met), set(kept.traces)) == (1, set(direct.met), set(direct.traces))

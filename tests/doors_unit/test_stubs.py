@@ -12,7 +12,8 @@ import treadle
 from tests.doors_unit.exploring import load
 from treadle.cli.main import main
 from treadle.core.errors import UsageError
-from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions
+from treadle.doors.unit.explore import ExploredTarget, Session
+from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.target import resolve
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
@@ -40,7 +41,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def stubbed(target: str, text: str, **options: Any) -> ExploredTarget:
     Path("stubs.py").write_text(text)
     [found] = resolve(f"unit_stubbed:{target}")
-    return Session(found, UnitOptions(stubs=("stubs.py",), **options)).explore()
+    return Session(found, UnitOptions(**{"stubs": ("stubs.py",), "summaries": False, **options})).explore()
 
 
 def outcomes(found: ExploredTarget) -> dict[str, Any]:

@@ -21,7 +21,8 @@ from treadle.cli.main import main
 from treadle.core.errors import UsageError
 from treadle.doors.unit import parallel as unit_parallel
 from treadle.doors.unit import pool as unit_pool
-from treadle.doors.unit.explore import ExploredTarget, Session, UnitOptions
+from treadle.doors.unit.explore import ExploredTarget, Session
+from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.target import resolve
 from treadle.doors.unit.worker import PathsTask, _plain, receive, send
@@ -49,7 +50,9 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def explored(*texts: str, workers: int, **options: Any) -> list[ExploredTarget]:
-    sessions = [Session(target, UnitOptions(**options)) for text in texts for target in resolve(text)]
+    sessions = [
+        Session(target, UnitOptions(**{"summaries": False, **options})) for text in texts for target in resolve(text)
+    ]
     if workers == 1:
         return [session.explore() for session in sessions]
     return unit_parallel.explore_all(sessions, texts, workers)
@@ -64,7 +67,7 @@ def facts(result: ExploredTarget) -> tuple[Any, ...]:
 
 
 def test_a_path_with_its_cases_can_be_sent() -> None:
-    session = Session(resolve("unit_paper:mist")[0], UnitOptions())
+    session = Session(resolve("unit_paper:mist")[0], UnitOptions(summaries=False))
     ran = run_one(session.cases, SymbolicPath(session.solver()))
     stream = io.BytesIO()
     send(stream, ("ran", 1, ran.choices, _plain(ran)))
@@ -107,8 +110,8 @@ def test_more_than_a_hundred_paths_of_one_function() -> None:
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize("limit", [1, 37, 127])
 def test_a_limit_on_paths_is_that_of_the_whole_function(limit: int) -> None:
-    [one] = explored("unit_parted:switches", workers=1, most_paths=limit)
-    [many] = explored("unit_parted:switches", workers=2, most_paths=limit)
+    [one] = explored("unit_parted:switches", workers=1, paths=limit)
+    [many] = explored("unit_parted:switches", workers=2, paths=limit)
     assert facts(many) == facts(one)
 
 
@@ -229,7 +232,7 @@ def test_a_dead_worker_loses_one_path_and_says_so(after: int, monkeypatch: pytes
         assert result.warnings == ["a worker process died (signal 9); the path it was running has no test"]
         [left] = [a.choices for a in result.seen.pending]
         [target] = resolve("unit_parted:switches")
-        rest = Session(target, UnitOptions(), start=result.seen.pending).explore()
+        rest = Session(target, UnitOptions(summaries=False), start=result.seen.pending).explore()
         assert all(trail[: len(left)] == left for trail in rest.finished)
         result.finished += rest.finished
     assert len(set(result.finished)) == len(result.finished) == 128

@@ -52,6 +52,16 @@ class CodePlace:
         return f"{self.file}:{self.line}: {self.what}"
 
 
+def named(path: SymbolicPath) -> Choices:
+    """The choices of a path that were not forced, each condition named by its function and line in it."""
+    found: list[Choice] = []
+    for choice, place in zip(unforced(path.choices), path.decided_at, strict=True):
+        if isinstance(choice, ConditionGoes) and place.function:
+            choice = ConditionGoes(choice.way, f"{place.function}+{place.line - place.first}", offered=choice.offered)
+        found.append(choice)
+    return tuple(found)
+
+
 class About(enum.Enum):
     """What a note tells of a reference or an object."""
 

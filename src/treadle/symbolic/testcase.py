@@ -105,6 +105,9 @@ class TestCase:
     # where the path leaves aliasing open: (how many of its choices came before, which possibility this case is)
     aliasing: tuple[tuple[int, int], ...] = ()
 
+    # the choices with names, and those of the aliasing behind them: what `treadle replay` runs again
+    trail: Choices = ()
+
     @property
     def condition(self) -> str:
         return " and ".join(self.conditions) or "always"

@@ -22,7 +22,7 @@ from treadle.symbolic.expr.terms import Const, Expr, Value
 from treadle.symbolic.expr.text import changing
 from treadle.symbolic.heap.aliasings import Aliasing, AliasingNumbers, aliasings
 from treadle.symbolic.heap.objects import MISSING, DictObj, FunctionObj, InstanceObj, ListObj, Obj, UnknownRef
-from treadle.symbolic.path import Impossible, Limit, SymbolicPath, unforced
+from treadle.symbolic.path import Impossible, Limit, SymbolicPath, named, unforced
 from treadle.symbolic.python.types.fields import field_type
 from treadle.symbolic.python.values.list_methods import NotInList
 from treadle.symbolic.python.values.values import (
@@ -142,6 +142,7 @@ class Concrete:
             self.path.fragile,
             self._symbolic(),
             aliasing=self.aliasing.numbers,
+            trail=(*named(self.path), *self.aliasing.chosen),
         )
         self.run.annotate(case, self)
         return case

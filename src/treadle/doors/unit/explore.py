@@ -25,6 +25,7 @@ from treadle.doors.unit.cases import Cases, cases_of
 from treadle.doors.unit.contracts import Contracts
 from treadle.doors.unit.ctrl_c import CtrlC
 from treadle.doors.unit.infer import inferred
+from treadle.doors.unit.options import HEAPS, UnitOptions
 from treadle.doors.unit.select import (
     ALL_PATHS,
     NOTHING,
@@ -42,8 +43,7 @@ from treadle.symbolic.guide.guided import GivenUp, Guide, Walk, guided
 from treadle.symbolic.guide.local_paths import LocalGuide
 from treadle.symbolic.heap.aliasings import AliasingNumbers
 from treadle.symbolic.heap.assumptions import Assumed
-from treadle.symbolic.heap.objects import Heap, LazyHeap, UnknownRef
-from treadle.symbolic.heap.solver import SolverHeap
+from treadle.symbolic.heap.objects import Heap, UnknownRef
 from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import (
     Alternative,
@@ -70,38 +70,6 @@ from treadle.symbolic.testcase import TestCase
 
 if TYPE_CHECKING:
     from collections.abc import Generator as Generator_
-
-
-@dataclass(slots=True)
-class UnitOptions:
-    """How far to look; the defaults are those of the command line."""
-
-    k: int = 2
-    alias: bool = True
-    none: bool = True
-    domain: tuple[int, int] = (-10, 10)
-    seconds: float = 20.0
-    most_paths: int = 500
-    types: dict[str, str] = field(default_factory=dict)
-    allow_effects: bool = False
-    # compose summaries of the functions that are called
-    summaries: bool = False
-    # which paths get a test: one of unit_select.CRITERIA, and the program points of 'points'
-    select: str = ALL_PATHS
-    points: tuple[str, ...] = ()
-    # files that say what code does that cannot be followed
-    stubs: tuple[str, ...] = ()
-    # whether summaries of earlier runs are used, and those of this one kept for later
-    keep_summaries: bool = False
-    # conditions on the inputs, as Python expressions over the parameters
-    pre: tuple[str, ...] = ()
-    # preconditions are assumed and promises are checked; else contracts are code like any other
-    contracts: bool = True
-    # aliasing of the inputs that is known not to occur, and whether some of that follows from the code
-    assume: tuple[str, ...] = ()
-    infer_assumptions: bool = False
-    # how aliasing is decided: 'solver' carries it along, 'lazy' branches at every first dereference
-    heap: str = "solver"
 
 
 @dataclass(slots=True)
@@ -226,8 +194,6 @@ _SAMPLES = ("ab", " Ab1 ", "a,b", "", "12", "a b")
 # A function that is called less often than this is not worth a summary: making one runs it once for each of its paths.
 SUMMARISED_AFTER = 4
 
-HEAPS: dict[str, Callable[..., Heap]] = {"solver": SolverHeap, "lazy": LazyHeap}
-
 
 class Session:
     """Explores one target: the whole tree, or what is below the trails of `start`."""
@@ -326,7 +292,7 @@ class Session:
 
     def is_full(self) -> bool:
         """The limit on paths is reached; as many tests fill it too, since a path may have several."""
-        return max(len(self.result.finished), len(self.result.cases)) >= self.options.most_paths
+        return max(len(self.result.finished), len(self.result.cases)) >= self.options.paths
 
     def keep(self, ran: PathRun[Cases]) -> None:
         """A finished path and its test cases."""
@@ -336,7 +302,7 @@ class Session:
         result.finished.append(choices)
         rest, limit, new = ran.result.rest, ran.result.limit, 0
         for case in ran.result.found:
-            if len(result.cases) >= self.options.most_paths:
+            if len(result.cases) >= self.options.paths:
                 rest, limit = case.aliasing, Limit.PATHS
                 break
             if not self._decided_already(case):
@@ -416,7 +382,7 @@ class Session:
         if path.is_joined:
             path = path.apart()
             run = self._run(path)
-        start, most = self.inside.get(unforced(path.choices), ()), self.options.most_paths
+        start, most = self.inside.get(unforced(path.choices), ()), self.options.paths
         one = self.result.selection is not None  # the other aliasings of a path that is wanted add nothing
         if one and not self.assumptions:
             most = 1
@@ -514,4 +480,4 @@ def _known_truth(vm: PythonMachine, value: Any) -> Any:
     return vm.decide(value) if isinstance(value, Expr) and value.sort is BOOL else value
 
 
-__all__ = ["ExploredTarget", "FinishedPath", "Impossible", "Session", "UnitOptions", "parameter_types"]
+__all__ = ["ExploredTarget", "FinishedPath", "Impossible", "Session", "parameter_types"]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import re
 import sys
 from collections.abc import Collection, Iterable
@@ -21,7 +20,8 @@ from treadle import __version__
 from treadle.core.errors import UsageError
 from treadle.core.trail import Trail
 from treadle.doors.unit.code import Code, changes, code_of
-from treadle.doors.unit.explore import ExploredTarget, UnitOptions, parameter_types
+from treadle.doors.unit.explore import ExploredTarget, parameter_types
+from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.select import ALL_PATHS, NOTHING, AlreadyCovered, TestSelection
 from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic.heap.aliasings import AliasingNumbers
@@ -30,8 +30,6 @@ from treadle.symbolic.testcase import CaseObject, TestCase
 
 # Of the kept form itself; another number cannot be read.
 VERSION = 4
-# A budget says how long to look, not what the paths are; nor do summaries, which leave the same trails.
-_BUDGETS = ("k", "seconds", "most_paths", "summaries", "keep_summaries")
 
 
 @dataclass(slots=True)
@@ -126,13 +124,6 @@ def made_by() -> str:
     return f"treadle {__version__}, Python {sys.version_info.major}.{sys.version_info.minor}"
 
 
-def matters(options: UnitOptions) -> dict[str, Any]:
-    """The options that decide which paths there are, as they look after a round through JSON."""
-    chosen = {k: v for k, v in dataclasses.asdict(options).items() if k not in _BUDGETS}
-    found: dict[str, Any] = json.loads(json.dumps(chosen, default=repr))
-    return found
-
-
 def parameters(target: UnitTarget, options: UnitOptions) -> dict[str, str]:
     """The types that the arguments have: they may come from code that no path enters."""
     shown = {name: repr(kind) for name, kind in parameter_types(target, options).items()}
@@ -210,7 +201,7 @@ def _check(kept: TargetMemory, target: UnitTarget, options: UnitOptions) -> None
     if found:
         what = "; ".join(found[:3]) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")
         raise UsageError(f"the paths of {kept.target} are no longer what they were: {what}; {anew}")
-    now = matters(options)
+    now = options.paths_depend_on()
     other = [name for name in {**kept.options, **now} if kept.options.get(name) != now.get(name)]
     if other:
         before = ", ".join(_flag(name, kept.options.get(name)) for name in other)
@@ -228,8 +219,6 @@ def _flag(name: str, value: Any) -> str:
         return flag if value else f"--no-{name.replace('_', '-')}"
     if name == "domain":
         return f"{flag} {value[0]}..{value[1]}"
-    if isinstance(value, dict):
-        value = [f"{k}={v}" for k, v in value.items()]
     if not value:
         return f"no {flag}"
     return " ".join(f"{flag} {v}" for v in value) if isinstance(value, list) else f"{flag} {value}"
@@ -269,7 +258,7 @@ def keep(
         explored.target.text,
         file,
         options.k,
-        matters(options),
+        options.paths_depend_on(),
         parameters(explored.target, options),
         code,
         [choices for choices in finished if choices not in set(pending)],

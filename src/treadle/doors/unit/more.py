@@ -12,9 +12,9 @@ from pathlib import Path
 
 from treadle.core.errors import UsageError
 from treadle.doors.unit import store as unit_store
-from treadle.doors.unit.explore import UnitOptions
 from treadle.doors.unit.files import tests_in
 from treadle.doors.unit.grow import Growth, TargetMemory, go_on, keep
+from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.result import More, Suite
 from treadle.doors.unit.select import ALL_PATHS
 from treadle.doors.unit.target import UnitTarget
@@ -64,7 +64,7 @@ def file_of(growing: Sequence[Growth]) -> Path:
 
 def options_of(growth: Growth, options: UnitOptions) -> UnitOptions:
     room = max(len(growth.kept.finished), growth.kept.made) if growth.again else 0
-    return dataclasses.replace(options, k=growth.k, most_paths=options.most_paths + room)
+    return dataclasses.replace(options, k=growth.k, paths=options.paths + room)
 
 
 def carry_over(suite: Suite, growing: Sequence[Growth]) -> None:

@@ -6,7 +6,8 @@ import inspect
 import sys
 
 from treadle.core.errors import UsageError
-from treadle.doors.unit.explore import HOST_RECURSION, UnitOptions, parameter_types
+from treadle.doors.unit.explore import HOST_RECURSION, parameter_types
+from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic import types as t
 from treadle.symbolic.python.calls.stubs import Stubs

@@ -135,7 +135,8 @@ def resolve(text: str, left_out: list[str] | None = None) -> list[UnitTarget]:
         if not found:
             raise UsageError(f"'{name}' has no functions of its own to test")
         return found
-    return _named(text, module, inside, left_out)
+    # one name for a target, whether its module was given by name or by file: what is remembered is found again
+    return _named(f"{module.__name__}:{inside}", module, inside, left_out)
 
 
 def _named(text: str, module: types.ModuleType, inside: str, left_out: list[str]) -> list[UnitTarget]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from treadle.doors.unit.check import check
 from treadle.doors.unit.files import appended, names_in, path_line
 from treadle.doors.unit.findings import broken_for_real
+from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.pytest_suite import RenderedSuite, write
 from treadle.doors.unit.result import Suite, shown
 from treadle.doors.unit.target import UnitTarget
@@ -28,10 +29,8 @@ _LAST_ROUNDS = 20
 def run_and_keep(
     suite: Suite,
     path: Path,
-    allow_effects: bool,
+    options: UnitOptions,
     existing: str | None = None,
-    contracts: bool = True,
-    at_once: int = 1,
     measured: Sequence[UnitTarget] = (),
 ) -> None:
     """Render, run, drop what fails, until everything that is left passes.
@@ -48,7 +47,7 @@ def run_and_keep(
         if not groups:
             suite.cases = []
             return
-        written = write(groups, frozenset(approximate), taken, frozenset(plainly) if contracts else None)
+        written = write(groups, frozenset(approximate), taken, frozenset(plainly) if options.contracts else None)
         for case, why in written.skipped:
             _drop(groups, case)
             _unsupported(suite, case, f"a test cannot be written: {_stable(why)}")
@@ -58,7 +57,7 @@ def run_and_keep(
         source = written.source()
         both = appended(existing, source) if existing is not None else source
         targets = list(measured) or [e.target for e in suite.explored]
-        checked = check(source, targets, allow_effects=allow_effects, whole=both, at_once=at_once)
+        checked = check(source, targets, allow_effects=options.allow_effects, whole=both, at_once=options.processes)
         if not checked.failed and len(checked.passed) == len(written.rendered):
             suite.source, suite.content = source, both
             suite.coverage = checked.coverage
@@ -67,7 +66,7 @@ def run_and_keep(
             return
         passed = set(checked.passed)
         if number < _ROUNDS:
-            _judge(suite, written, checked.failed, passed, groups, approximate, plainly, contracts)
+            _judge(suite, written, checked.failed, passed, groups, approximate, plainly, options.contracts)
         else:
             _drop_unsteady(suite, [r.case for r in written.rendered if r.test not in passed], groups)
     suite.cases = []

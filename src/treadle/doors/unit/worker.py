@@ -32,7 +32,8 @@ from fractions import Fraction
 from typing import IO, Any
 
 from treadle.doors.unit.cases import Cases
-from treadle.doors.unit.explore import Session, UnitOptions
+from treadle.doors.unit.explore import Session
+from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.select import AlreadyCovered
 from treadle.doors.unit.target import UnitTarget, resolve
 from treadle.symbolic.explore import PathRun, run_one

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from treadle.core.choice import OptionDrawn
+from treadle.core.choice import Choice, OptionDrawn, ReferenceAliases
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import Rewriting, evaluate
@@ -42,6 +42,8 @@ class Aliasing:
         self.unknowns: list[Expr] = heap.unknowns
         self.inputs: list[Obj] = heap.inputs
         self.numbers: AliasingNumbers = ()
+        # the same, named: what a trail holds behind the choices of the path
+        self.chosen: tuple[Choice, ...] = ()
 
     def value(self, value: Any) -> Any:
         """The value behind references, as far as they are known; a `UnknownRef` that comes back was never looked at."""
@@ -100,6 +102,7 @@ def aliasings(heap: Heap, path: SymbolicPath, solver: Solver, start: AliasingNum
         if len(found) > 1:
             for number, alternative in enumerate(found):
                 alternative.numbers = (*here.numbers, (record.choices, number))
+                alternative.chosen = (*here.chosen, here.choice(record, alternative, number))
         ahead = [a for a in reversed(found) if a.numbers >= start[: len(a.numbers)]]
         is_open = isinstance(record, Depends) or record.among or record.may_be_none
         todo.extend(a for a in ahead if not is_open or a.possible(solver))
@@ -165,7 +168,8 @@ class _Decided(Aliasing):
         other.titles, other.place, other.known = list(self.titles), dict(self.place), dict(self.known)
         other.renaming, other.facts, other.since = dict(self.renaming), dict(self.facts), dict(self.since)
         other.said_at = dict(self.said_at)
-        other.told, other.seen, other.numbers = list(self.told), dict(self.seen), self.numbers
+        other.told, other.seen = list(self.told), dict(self.seen)
+        other.numbers, other.chosen = self.numbers, self.chosen
         other._renew()
         return other
 
@@ -224,6 +228,15 @@ class _Decided(Aliasing):
             nothing.told.append([Note(About.NONE, name)])
             nothing._renew()
             yield nothing
+
+    def choice(self, record: Entered | Depends, decided: _Decided, number: int) -> Choice:
+        """The choice by which an alternative was decided, the `number`-th at this record."""
+        if isinstance(record, Depends):
+            return OptionDrawn(f"the write seen by read {len(self.told)}", number)
+        name = self.renamed(record.ref.name)
+        known = decided.known[name]
+        is_new = known > len(self.classes)
+        return ReferenceAliases(name, "None" if not known else "new" if is_new else self.titles[known - 1])
 
     def _again(self, record: Entered, known: int) -> _Decided:
         """Another name of a reference that is decided."""
