@@ -25,11 +25,16 @@ def command(trail: str, as_json: bool) -> int:
     """Run one saved execution again.
 
     STRING_OR_FILE is what a failure printed behind 'replay:', or the JSON file it named. Exit code 1: the failure is
-    still there. Exit code 0: the same schedule no longer fails.
+    still there. Exit code 0: the same schedule no longer fails. The string beside a test of treadle unit shows
+    its case: inputs, outcome and path condition.
     """
     saved = read(trail)
     replayer = with_extra("replay " + saved.target, replayer_of(saved))
-    return _report(replayer.replay_trail(saved, run_test), as_json)
+    result = replayer.replay_trail(saved, run_test)
+    if isinstance(result, Result):
+        return _report(result, as_json)
+    print(json.dumps(result.to_json(), indent=2) if as_json else result)
+    return int(result.exit_code)
 
 
 def run_test(saved: Trail) -> Result:

@@ -23,6 +23,7 @@ REPLAYERS: Final[dict[str, str]] = {
     "class": "treadle.doors.explore.replay",  # the tests it writes
     "schedule": "treadle.doors.explore.replay",
     "actor": "treadle.doors.actor.models",
+    "unit": "treadle.doors.unit.replay",  # gives the case of a path in place of a result
 }
 
 

@@ -365,7 +365,7 @@ class Session:
         return solver
 
     @functools.cached_property
-    def _aliasing_solver(self) -> Solver:
+    def aliasing_solver(self) -> Solver:
         """Asked which aliasings a finished path leaves open; apart, so that the search takes no notice."""
         return Solver(self.options.domain)
 
@@ -375,18 +375,18 @@ class Session:
             return self._cases(path)
 
     def _cases(self, path: SymbolicPath) -> Cases:
-        run = self._run(path)
+        run = self.run_path(path)
         walk: Walk | None = path.walk
         if walk is not None and not walk.selected():
             raise GivenUp
         if path.is_joined:
             path = path.apart()
-            run = self._run(path)
+            run = self.run_path(path)
         start, most = self.inside.get(unforced(path.choices), ()), self.options.paths
         one = self.result.selection is not None  # the other aliasings of a path that is wanted add nothing
         if one and not self.assumptions:
             most = 1
-        found = cases_of(self.target, run, path, self._aliasing_solver, self.words, most, start)
+        found = cases_of(self.target, run, path, self.aliasing_solver, self.words, most, start)
         if self.assumptions and found.found:
             found.found = [case for case in found.found if hold_for(case, self.assumptions)]
             if not found.found and found.rest is None:
@@ -401,7 +401,7 @@ class Session:
                 case.meets = path.walk.met
         return found
 
-    def _run(self, path: SymbolicPath) -> FinishedPath:
+    def run_path(self, path: SymbolicPath) -> FinishedPath:
         try:
             return restarting(path, lambda plain: self._run_path(path, plain))
         except RecursionError:

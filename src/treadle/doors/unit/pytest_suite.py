@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import types
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,15 +79,17 @@ def write(
     approximate: frozenset[int] = frozenset(),
     taken: frozenset[str] = frozenset(),
     plainly: frozenset[int] | None = frozenset(),
+    trail: Callable[[TestCase], str] = lambda case: "",
 ) -> RenderedSuite:
     """The test file for the cases of some targets; `approximate`: ids of cases whose floats need a tolerance;
-    `taken`: names that a test must not have; `plainly`: ids of cases without assertions from contracts (None: all)."""
+    `taken`: names that a test must not have; `plainly`: ids of cases without assertions from contracts (None: all);
+    `trail`: the string that replays the path of a case."""
     names = ", ".join(target.text.replace(":", ".") for target, _ in groups[:4])
     more = f" and {len(groups) - 4} more" if len(groups) > 4 else ""
     written = RenderedSuite(f"Tests of {names}{more}, written by `treadle unit`.")
     used = set(taken)
     for target, cases in groups:
-        _Writer(target, written, used, approximate, plainly).all(cases)
+        _Writer(target, written, used, approximate, plainly, trail).all(cases)
     return written
 
 
@@ -98,6 +101,7 @@ class _Writer:
         used: set[str],
         approximate: frozenset[int],
         plainly: frozenset[int] | None,
+        trail: Callable[[TestCase], str],
     ) -> None:
         self.target = target
         self.written = written
@@ -105,6 +109,7 @@ class _Writer:
         self.used = used
         self.approximate = approximate
         self.plainly = plainly
+        self.trail = trail
         self.promises = Promises(target, written.imports)
 
     def all(self, cases: list[TestCase]) -> None:
@@ -207,6 +212,7 @@ class _Writer:
             else:
                 values.append(text(case.outcome.value, self.imports, {}))
             shown = _identifier(case.condition, ids)
+            rows += [f"        # {trail}"] if (trail := self.trail(case)) else []
             rows.append(_row(values, shown))
             self.written.rendered.append(Rendered(case, f"{name}[{shown}]", bool(self.promises.conditions)))
         shown_columns = ", ".join(f'"{c}"' for c in columns)
@@ -251,7 +257,8 @@ class _Writer:
         else:
             self.imports.local_name(target.module.__name__, target.name)
         builder = Builder(self.imports, set())
-        lines = self._protect(case)
+        lines = [f"# {trail}"] if (trail := self.trail(case)) else []
+        lines += self._protect(case)
         arguments: dict[str, str] = {}
         for name, value in case.arguments.items():
             wanted = _snake(as_written(self.target.cls).__name__) if name == "self" and self.target.cls else name

@@ -15,6 +15,7 @@ from treadle.doors.unit.files import appended, names_in, path_line
 from treadle.doors.unit.findings import broken_for_real
 from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.pytest_suite import RenderedSuite, write
+from treadle.doors.unit.replay import trail_of
 from treadle.doors.unit.result import Suite, shown
 from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic.path import CodePlace
@@ -40,6 +41,11 @@ def run_and_keep(
     """
     taken = names_in(existing) if existing is not None else frozenset()
     groups = [(e.target, list(e.cases)) for e in suite.explored]
+    used = {e.target.text: e.options for e in suite.explored}
+
+    def trail(case: TestCase) -> str:
+        return str(trail_of(case, used[case.target]))
+
     approximate: set[int] = set()
     plainly: set[int] = set()
     for number in range(_ROUNDS + _LAST_ROUNDS):
@@ -47,7 +53,7 @@ def run_and_keep(
         if not groups:
             suite.cases = []
             return
-        written = write(groups, frozenset(approximate), taken, frozenset(plainly) if options.contracts else None)
+        written = write(groups, frozenset(approximate), taken, frozenset(plainly) if options.contracts else None, trail)
         for case, why in written.skipped:
             _drop(groups, case)
             _unsupported(suite, case, f"a test cannot be written: {_stable(why)}")

@@ -22,7 +22,7 @@ def describe(formals: dict[str, Any], vm: Any, kind: str, value: Any) -> Summary
     exception = told.exception(value) if kind == "raise" else ""
     after = tuple(told.after(o) for o in vm.heap.inputs)
     made = tuple(told.made_objects())
-    story = dict.fromkeys(part if isinstance(part, str) else show(part) for part in vm.path.story)
+    story = dict.fromkeys(show(part) if isinstance(part, Expr) else str(part) for part in vm.path.story)
     return SummaryCase(arguments, result, before, (*after, *made), exception, tuple(story))
 
 

@@ -1,0 +1,110 @@
+"""`treadle replay` of a path: the choices of a written test lead along the same path again, to the same case.
+
+A trail of the unit door holds the choices of a path and, behind them, those of its aliasing; what the inputs are
+follows by solving canonically, as when the test was written. A trail that the code no longer takes is a UsageError.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from treadle.core.errors import InternalError, UsageError
+from treadle.core.trail import Trail
+from treadle.doors.unit.cases import Concrete
+from treadle.doors.unit.explore import Session
+from treadle.doors.unit.options import UnitOptions
+from treadle.doors.unit.result import case_json, shown
+from treadle.doors.unit.target import resolve
+from treadle.symbolic.explore import MachineFault
+from treadle.symbolic.heap.aliasings import aliasings
+from treadle.symbolic.path import Alternative, PathEnd, SymbolicPath, named
+from treadle.symbolic.testcase import TestCase
+
+
+def trail_of(case: TestCase, options: UnitOptions) -> Trail:
+    """What is written beside the test of a case."""
+    broken = case.violation
+    return Trail(
+        case.target,
+        case.trail,
+        door="unit",
+        settings=options.to_settings(),
+        kind=broken.kind if broken is not None else "",
+        message=ends_with(case),
+    )
+
+
+def ends_with(case: TestCase) -> str:
+    """How the call of a case ends, in few words."""
+    if case.outcome.raises is not None:
+        return f"raises {case.outcome.raises.__name__}"
+    return f"returns {shown(case.outcome.value)}"
+
+
+def replay_case(trail: Trail) -> TestCase:
+    """The case of a trail, by running its path again; UsageError when the code takes another one now."""
+    found = resolve(trail.target)
+    if len(found) != 1:
+        raise UsageError(f"this trail belongs to '{trail.target}', which is no single function")
+    session = Session(found[0], UnitOptions.from_settings(trail.settings))
+    path = SymbolicPath(session.solver(), Alternative(trail.choices, with_forced=False), words=session.samples)
+    try:
+        run = session.run_path(path)
+    except MachineFault as fault:
+        raise InternalError(f"{path.place.file}:{path.place.line}: {fault.what}") from fault
+    except PathEnd as end:
+        raise _changed(trail, f"the path ends early ({end or type(end).__name__})") from None
+    if path.alternatives:
+        raise _changed(trail, "there are choices now that it does not make")
+    rest = trail.choices[path.repeated :]
+    for aliasing in aliasings(run.vm.heap, path, session.aliasing_solver):
+        if aliasing.chosen == rest:
+            case = Concrete(session.target, run, aliasing, session.options.domain, session.words).case()
+            if case is None:
+                raise _changed(trail, "no values are found for it")
+            if named(path) != trail.choices[: path.repeated]:
+                raise _changed(trail, "its conditions are in other places")
+            return case
+    raise _changed(trail, "it makes choices that are no longer there")
+
+
+def _changed(trail: Trail, why: str) -> UsageError:
+    return UsageError(
+        f"{trail.target} no longer takes the path of this trail: {why}; "
+        f"run treadle unit {trail.target} for the paths that it has now"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedCase:
+    """The case of a trail, for a person and as JSON."""
+
+    trail: Trail
+    case: TestCase
+
+    @property
+    def exit_code(self) -> int:
+        """As of the command that found it: 1 when the code breaks a contract."""
+        return 1 if self.case.violation is not None else 0
+
+    def to_json(self) -> dict[str, Any]:
+        return case_json(self.case)
+
+    def __str__(self) -> str:
+        case, before = self.case, self.trail.message
+        same = "as before" if ends_with(case).startswith(before) else f"before: {before}"
+        inputs = ", ".join(f"{name}={shown(value)}" for name, value in case.arguments.items()) or "none"
+        return "\n".join(
+            [
+                f"{case.target}: the same path again",
+                f"  path condition  {case.condition}",
+                f"  inputs          {inputs}",
+                f"  outcome         {ends_with(case)} ({same})",
+            ]
+        )
+
+
+def replay_trail(trail: Trail, run_test: object) -> ReplayedCase:
+    """As `treadle.doors.replay` asks for it; there is no test to be run."""
+    return ReplayedCase(trail, replay_case(trail))
