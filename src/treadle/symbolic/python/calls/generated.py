@@ -69,7 +69,7 @@ def _init(vm: VM, cls: Any, obj: InstanceObj, args: list[Any], named: dict[str, 
     ]
     if absent:
         raise vm.error(TypeError, binding.absent_arguments(shown, absent, "positional"))
-    extra: list[Any] = []
+    extra: list[PyValue] = []
     for f in fields:
         if f.name in values:
             value = values[f.name]

@@ -88,7 +88,7 @@ class Stubs:
 
     def _find(self, vm: VM, function: PyValue) -> tuple[Stub, list[Any]] | None:
         """The stub that answers a call of this value, and the object if it is a bound method."""
-        receiver: list[Any] = []
+        receiver: list[PyValue] = []
         if isinstance(function, FunctionValue):
             function = function.host
         elif isinstance(function, BuiltinMethod):
@@ -204,7 +204,7 @@ def _real(name: str, where: str) -> Any:
     parts = name.replace(":", ".").split(".")
     if not all(part.isidentifier() for part in parts):
         raise UsageError(f"{where}: '{name}' is no name of a function; write package.module.function")
-    found: Any = None
+    found: PyValue = None
     for size in range(len(parts), 0, -1):
         try:
             found = importlib.import_module(".".join(parts[:size]))

@@ -120,7 +120,7 @@ def _zip(vm: VM, *iterables: PyValue, strict: PyValue = False) -> Any:
     check = vm.truth_of(strict)
 
     def step() -> Any:
-        values: list[Any] = []
+        values: list[PyValue] = []
         for i, one in enumerate(sources):
             try:
                 values.append(one.step())

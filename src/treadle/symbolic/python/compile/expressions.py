@@ -184,7 +184,7 @@ class Expressions:
     # --- expressions -------------------------------------------------------------------------------------
 
     def expression(self, node: ast.expr) -> ir.Operand:
-        method: Callable[[Any], ir.Operand] | None = getattr(self, f"_get_{type(node).__name__}", None)
+        method: Callable[[PyValue], ir.Operand] | None = getattr(self, f"_get_{type(node).__name__}", None)
         if method is None:
             kind = {"Await": "await", "TemplateStr": "a template string"}.get(type(node).__name__)
             self.stop(node, f"the expression '{kind or type(node).__name__}'")
@@ -311,7 +311,7 @@ class Expressions:
         return dst
 
     def _elements(self, nodes: list[ast.expr]) -> list[Any]:
-        found: list[Any] = []
+        found: list[PyValue] = []
         for i, node in enumerate(nodes):
             if isinstance(node, ast.Starred):
                 found.append(("*", self._safe(node.value, *nodes[i + 1 :])))
@@ -329,7 +329,7 @@ class Expressions:
         return self._new(node, "set", *self._elements(node.elts))
 
     def _get_Dict(self, node: ast.Dict) -> ir.Operand:
-        pairs: list[Any] = []
+        pairs: list[PyValue] = []
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
                 pairs.append(("**", self.expression(value)))
@@ -339,7 +339,7 @@ class Expressions:
         return self._new(node, "dict", *pairs)
 
     def _get_JoinedStr(self, node: ast.JoinedStr) -> ir.Operand:
-        parts: list[Any] = []
+        parts: list[PyValue] = []
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
                 value = self.expression(part.value)

@@ -53,7 +53,7 @@ signature_of = functools.cache(inspect.signature)
 
 def bound(vm: VM, function: PyValue, args: Sequence[PyValue], named: dict[str, PyValue]) -> ContractCall:
     """Arguments by the names of a function's parameters, defaults included."""
-    given: dict[str, Any] = {"_ARGS": tuple(args), "_KWARGS": named}
+    given: dict[str, PyValue] = {"_ARGS": tuple(args), "_KWARGS": named}
     rest = list(args)
     for parameter in signature_of(function).parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
@@ -104,7 +104,7 @@ def _formula(vm: VM, condition: Condition, call: ContractCall) -> tuple[Value, V
         names.owner = condition.test.code.owner
         return formula(vm, node, names)
     vm.path.followed.add((condition.file, condition.line))
-    local: dict[str, Any] = {}
+    local: dict[str, PyValue] = {}
     if condition.calling == "short":
         local["_"] = ArgumentsByName(_by_name(vm, condition, call))
     else:

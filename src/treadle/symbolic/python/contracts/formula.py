@@ -301,7 +301,7 @@ class _Reader:
     def _member(self, item: PyValue, container: PyValue, sure: bool) -> Value:
         if isinstance(container, UnknownRef) or not _is_scalar(item):
             raise NotPure
-        values: Any = container
+        values: PyValue = container
         if isinstance(container, ListObj) and container.items is not None:
             values = tuple(open_lists.items(self.vm, container))
         elif isinstance(container, DictObj) and not container.open:

@@ -34,7 +34,7 @@ def narrow(vm: VM, obj: InstanceObj, name: str) -> None:
     """Decide among an input's possible classes as far as they differ in this attribute."""
     if len(obj.classes) == 1:
         return
-    groups: list[tuple[Any, Any, list[type]]] = []
+    groups: list[tuple[PyValue, PyValue, list[type]]] = []
     for cls in obj.classes:
         found, kind = lookup(cls, name, MISSING), vm.field_type(cls, name)
         for attribute, field, members in groups:

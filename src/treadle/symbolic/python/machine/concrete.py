@@ -154,7 +154,7 @@ class Lowering:
 
     def _drained(self, value: PyValue) -> list[Any]:
         iterator = self.vm.iterate(value)
-        found: list[Any] = []
+        found: list[PyValue] = []
         while True:
             try:
                 found.append(iterator.step())
@@ -177,7 +177,7 @@ class Lowering:
         if id(value) in self.made:
             return self.made[id(value)][1]
         if isinstance(value, ListObj):
-            items: list[Any] = []
+            items: list[PyValue] = []
             self.made[id(value)] = (value, items)
             items.extend(self.lower(v, known) for v in value.items or ())
             return items
@@ -192,7 +192,7 @@ class Lowering:
         if isinstance(value.payload, BaseException):
             return value.payload
         if issubclass(value.cls, BaseException):
-            made: Any = value.cls.__new__(value.cls, *(self.lower(a, known) for a in value.fields.get("args", ())))
+            made: PyValue = value.cls.__new__(value.cls, *(self.lower(a, known) for a in value.fields.get("args", ())))
         elif value.payload is not None:
             made = _holding(value.cls, self.lower(value.payload, known))
         else:
@@ -246,7 +246,7 @@ def _lower_all(vm: VM, lowering: Lowering, values: list[PyValue], what: str) -> 
     seen: set[int] = set()
     for value in values:
         lowering.unknowns(value, found, seen)
-    known: dict[Expr, Any] = {}
+    known: dict[Expr, PyValue] = {}
     if found:
         known = dict(zip(found, vm.path.pick(list(found), what), strict=True))
     return [lowering.lower(v, known) for v in values]

@@ -178,7 +178,7 @@ def _dicts_equal(vm: VM, a: DictObj, b: DictObj) -> Value:
 def _own_equality(cls: type) -> Any:
     """The class's __eq__, unless it is object's identity."""
     # icontract wraps even what object has
-    found: Any = inspect.unwrap(cls.__eq__)
+    found: PyValue = inspect.unwrap(cls.__eq__)
     return None if found in (object.__eq__, BaseException.__eq__) else found
 
 

@@ -65,7 +65,7 @@ def iterate(vm: VM, value: PyValue) -> IteratorValue:
             return vm.iterate(value.payload)
         return _over_instance(vm, value)
     if isinstance(value, enum.EnumType):
-        members: list[Any] = list(value)
+        members: list[PyValue] = list(value)
         return over_values(members)
     if value is None or isinstance(value, Expr | int | float) or not hasattr(type(value), "__iter__"):
         raise refusal(vm, iter, value)
@@ -80,7 +80,7 @@ def spread(vm: VM, value: PyValue) -> list[Any]:
     if isinstance(value, ListObj):
         return list(open_lists.items(vm, value))
     iterator = iterate(vm, value)
-    found: list[Any] = []
+    found: list[PyValue] = []
     before = vm.mark()
     while True:
         try:

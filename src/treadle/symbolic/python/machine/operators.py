@@ -218,8 +218,8 @@ def _in_place(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
 def zero_check(vm: VM, op: str, divisor: Value, real: bool) -> None:
     zero: Value = Fraction(0) if isinstance(divisor, Fraction | Expr) and sort_of(divisor) is x.REAL else 0
     if vm.decide(x.eq(divisor, zero)):
-        one: Any = 1.5 if real else 1
-        none: Any = 0.0 if real else 0
+        one: PyValue = 1.5 if real else 1
+        none: PyValue = 0.0 if real else 0
         raise vm.mimic(lambda: HOST[op](one, none))
 
 

@@ -123,13 +123,13 @@ class PythonMachine(VM):
 
     def _call(self, frame: Frame, step: ir.CallStep) -> None:
         function = self.operand(frame, step.function)
-        args: list[Any] = []
+        args: list[PyValue] = []
         for a in step.args:
             if isinstance(a, tuple):
                 args.extend(self._starred(function if len(step.args) == 1 else None, self.operand(frame, a[1])))
             else:
                 args.append(self.operand(frame, a))
-        named: dict[str, Any] = {}
+        named: dict[str, PyValue] = {}
         for key, operand in step.named:
             value = self.operand(frame, operand)
             if key is None:
@@ -179,7 +179,7 @@ class PythonMachine(VM):
     def _made(self, frame: Frame, step: ir.NewStep) -> Any:
         kind = step.kind
         if kind in ("list", "tuple", "set"):
-            items: list[Any] = []
+            items: list[PyValue] = []
             for a in step.args:
                 if isinstance(a, tuple):
                     items.extend(self._starred(None, self.operand(frame, a[1])))
@@ -212,7 +212,7 @@ class PythonMachine(VM):
         raise CannotFollow(f"new {kind}")
 
     def _text(self, frame: Frame, parts: tuple[Any, ...]) -> Any:
-        out: list[Any] = []
+        out: list[PyValue] = []
         for part in parts:
             if isinstance(part, tuple):
                 value, conversion, spec = (self.operand(frame, p) for p in part)

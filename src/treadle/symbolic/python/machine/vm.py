@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
+from treadle.symbolic import types as t
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import MISSING, DictObj, Heap, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.ir.machine import Environment, Frame, IrMachine, Raised
@@ -54,14 +55,14 @@ class VM(IrMachine):
         self.hashing = 0
         # real mutable object -> this path's copy; the real ones are never changed
         self.lifted: dict[int, Obj] = {}
-        self._alive: list[Any] = []
+        self._alive: list[PyValue] = []
         # (module globals, name) -> this path's value of a module-level name it has assigned
-        self.assigned: dict[tuple[int, str], Any] = {}
-        self.touched: list[tuple[Any, str]] = []
+        self.assigned: dict[tuple[int, str], PyValue] = {}
+        self.touched: list[tuple[PyValue, str]] = []
         # field types of input objects, asked when a field is first read
-        self.field_type: Callable[[type, str], Any] = lambda cls, name: None
+        self.field_type: Callable[[type, str], t.Type | None] = lambda cls, name: None
         # names read from module level, so that a test can protect shared mutable ones
-        self.read_globals: dict[int, tuple[Any, str]] = {}
+        self.read_globals: dict[int, tuple[PyValue, str]] = {}
         self.changed_hosts: set[int] = set()
         self.checks = ContractChecks()
         # summaries to compose at calls, and the calls (in order) that must be run nevertheless

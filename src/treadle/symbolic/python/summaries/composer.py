@@ -83,8 +83,8 @@ class Summaries:
         self._calls: Counter[int] = Counter()
         self._recording: list[int] = []
         # call site -> compositions that held minus those that did not
-        self._luck: Counter[Any] = Counter()
-        self._rewritten: dict[tuple[Any, ...], Any] = {}
+        self._luck: Counter[PyValue] = Counter()
+        self._rewritten: dict[tuple[PyValue, ...], PyValue] = {}
         self._declared: dict[int, dict[str, t.Type]] = {}
 
     def counts(self) -> dict[str, int]:
@@ -215,7 +215,7 @@ class _Recording:
         self.function = function
         self.signature = signature
         self.deadline = deadline
-        self.formals: dict[str, Any] = {}
+        self.formals: dict[str, PyValue] = {}
         self.codes: set[tuple[str, int, str]] = set()
         self.globals_read: dict[str, str] = {}
 

@@ -44,7 +44,7 @@ def path_of(value: Any) -> str:
 def found_at(path: str) -> Any:
     module, _, qualname = path.partition(":")
     try:
-        found: Any = importlib.import_module(module)
+        found: PyValue = importlib.import_module(module)
         for name in qualname.split("."):
             found = vars(found)[name] if isinstance(found, type) and name in vars(found) else getattr(found, name)
     except Exception as error:
@@ -123,12 +123,12 @@ class SummaryWriter:
     def __init__(self, line: Callable[[str, int], list[Any]]) -> None:
         self.line = line
         self.exprs = Writer()
-        self.objects: list[Any] = []
+        self.objects: list[PyValue] = []
         self._known: dict[int, int] = {}
 
     def summary(self, summary: Summary) -> dict[str, Any]:
         formals = {name: self.made(value) for name, value in summary.formals.items()}
-        nodes: list[Any] = []
+        nodes: list[PyValue] = []
         # children before parents, so that a node can name them
         numbers: dict[int, int] = {}
         for node in _children_first(summary.root):
@@ -219,7 +219,7 @@ class SummaryWriter:
         if id(value) in self._known:
             return self._known[id(value)]
         number = self._known[id(value)] = len(self.objects)
-        written: dict[str, Any] = {"number": value.number}
+        written: dict[str, PyValue] = {"number": value.number}
         self.objects.append(written)
         if isinstance(value, ListObj):
             written["list"] = self.values(value.items or ())

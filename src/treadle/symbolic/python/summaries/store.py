@@ -117,7 +117,7 @@ def _digest_of(content: PyValue) -> str:
 def _key(owner: SummaryOptions, function: FunctionValue, signature: Signature) -> dict[str, Any]:
     """What the summary is of: the function, the kinds of its arguments, and the options that matter."""
     writer = SummaryWriter(_relative)
-    kinds: list[Any] = []
+    kinds: list[PyValue] = []
     for name, kind in signature:
         constant = isinstance(kind, ConstantArgument)
         kinds.append(

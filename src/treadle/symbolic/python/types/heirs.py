@@ -11,7 +11,7 @@ from treadle.symbolic.python.values.values import PyValue
 
 def known_subclasses(cls: type) -> tuple[type, ...]:
     """The class itself first (unless abstract), then its loaded subclasses from the same top-level package."""
-    key: Any = cls
+    key: PyValue = cls
     return _known_subclasses(key)
 
 

@@ -132,7 +132,7 @@ def resolved_hints(function: PyValue) -> dict[str, Any]:
         return typing.get_type_hints(function)
     except Exception:
         pass
-    found: dict[str, Any] = {}
+    found: dict[str, PyValue] = {}
     names = getattr(inspect.unwrap(function) if callable(function) else function, "__globals__", None)
     if names is None:
         names = vars(sys.modules.get(function.__module__, types.ModuleType("")))

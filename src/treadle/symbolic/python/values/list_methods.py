@@ -150,7 +150,7 @@ def _sort(vm: VM, obj: ListObj, *, key: PyValue = None, reverse: PyValue = False
 
 def sorted_values(vm: VM, values: list[PyValue], key: PyValue, reverse: bool) -> list[Any]:
     """A stable insertion sort that asks only `<`, as Python does."""
-    out: list[tuple[Any, Any]] = []
+    out: list[tuple[PyValue, PyValue]] = []
     for value in values:
         k = value if key is None else vm.call(key, value)
         for i, (other, _) in enumerate(out):

@@ -82,7 +82,7 @@ def _class_item(vm: VM, cls: type, index: Any) -> Any:
     if isinstance(cls, enum.EnumType):
         index = vm.force(index)
         if isinstance(index, Expr):
-            members: dict[str, Any] = dict(cls.__members__)
+            members: dict[str, PyValue] = dict(cls.__members__)
             for name, member in members.items():
                 if vm.decide(vm.equal(index, name)):
                     return member

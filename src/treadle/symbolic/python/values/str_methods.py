@@ -401,7 +401,7 @@ def _fields(
     except ValueError as error:
         raise vm.host_error(error) from None
     given = {**named, **{str(i): value for i, value in enumerate(values)}}
-    found: list[tuple[str, Any]] = []
+    found: list[tuple[str, PyValue]] = []
     automatic = 0
     for before, name, spec, conversion in parsed:
         found.append(("text", before))
