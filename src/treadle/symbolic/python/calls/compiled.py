@@ -33,11 +33,11 @@ ROOMS = (functions, numbers, walking, list_methods, mappings, sequences, str_met
 _EXPRESSIBLE = (abs, bool, isinstance, len, max, min)
 
 
-def _decided(vm: VM, args: list[PyValue], named: dict[str, PyValue]) -> tuple[list[Any], dict[str, Any]]:
+def _decided(vm: VM, args: list[PyValue], named: dict[str, PyValue]) -> tuple[list[PyValue], dict[str, PyValue]]:
     return [vm.heap.decided(a) for a in args], {name: vm.heap.decided(a) for name, a in named.items()}
 
 
-def builtin(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
+def builtin(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> PyValue:
     """A call of compiled code."""
     if function not in _EXPRESSIBLE:
         args, named = _decided(vm, args, named)
@@ -63,7 +63,7 @@ def builtin(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> An
     return vm.call_real(function, args, named)
 
 
-def meant(vm: VM, function: PyValue, handler: table.Handler, args: list[PyValue], named: dict[str, PyValue]) -> Any:
+def meant(vm: VM, function: PyValue, handler: table.Handler, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
     """What stands for the function; a call with the wrong arguments fails as that of the real function would."""
     if table.takes(handler, 1 + len(args), named):
         return handler(vm, *args, **named)
@@ -79,7 +79,7 @@ def _misused(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> B
 
 def _followed(
     vm: VM, code: Any, names: dict[str, Any], node: ast.FunctionDef, args: list[Any], named: dict[str, Any]
-) -> Any:
+) -> PyValue:
     """The Python that a compiled function of the standard library replaces."""
     defaults = tuple(vm.lift(_constant(d)) for d in node.args.defaults)
     pairs = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
@@ -91,7 +91,7 @@ def _is_screen(owner: PyValue) -> bool:
     return owner is not None and any(owner is s for s in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__))
 
 
-def _printed(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
+def _printed(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> PyValue:
     """Output is not part of a test, and must not get between what the command prints itself."""
     values = [vm.force(a) for a in args]
     if function.__name__ == "flush" and not args:
@@ -106,14 +106,14 @@ def _printed(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> A
     raise refusal(vm, real, *values, **dict.fromkeys(named))
 
 
-def _constant(node: Any) -> Any:
+def _constant(node: Any) -> PyValue:
     try:
         return ast.literal_eval(node)
     except ValueError:
         raise CannotFollow("a default value that is not a constant") from None
 
 
-def _unbound_method(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
+def _unbound_method(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> PyValue:
     """list.append(xs, 1), object.__setattr__(o, 'x', 1), dict.__init__(...)"""
     name, owner = function.__name__, function.__objclass__
     if args:
@@ -137,7 +137,7 @@ def _unbound_method(vm: VM, function: Any, args: list[Any], named: dict[str, Any
     return vm.call_real(function, args, named)
 
 
-def _object_method(vm: VM, owner: type, name: str, obj: InstanceObj, args: list[Any], named: dict[str, Any]) -> Any:
+def _object_method(vm: VM, owner: type, name: str, obj: InstanceObj, args: list[Any], named: dict[str, Any]) -> PyValue:
     wanted = {"__setattr__": 2, "__getattribute__": 1, "__eq__": 1, "__ne__": 1, "__str__": 0}.get(name)
     if wanted is not None and (len(args) != wanted or named):
         raise vm.mimic(lambda: getattr(object, name)(object(), *map(str, args), **dict.fromkeys(named)))
@@ -188,7 +188,7 @@ def _new(vm: VM, owner: type, args: list[PyValue], named: dict[str, PyValue]) ->
 # --- methods of built-in values --------------------------------------------------------------------------
 
 
-def call_method(vm: VM, obj: PyValue, name: str, args: list[PyValue], named: dict[str, PyValue]) -> Any:
+def call_method(vm: VM, obj: PyValue, name: str, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
     """obj.name(*args) for a value of a built-in type."""
     obj = vm.heap.decided(vm.force(obj))
     args, named = _decided(vm, args, named)
@@ -214,7 +214,9 @@ def call_method(vm: VM, obj: PyValue, name: str, args: list[PyValue], named: dic
     return vm.call_real(getattr(kind, name), [*own, *args], named, f"{kind.__name__}.{name}")
 
 
-def _answered(vm: VM, meaning: table.MethodMeaning, s: PyValue, args: list[PyValue], named: dict[str, PyValue]) -> Any:
+def _answered(
+    vm: VM, meaning: table.MethodMeaning, s: PyValue, args: list[PyValue], named: dict[str, PyValue]
+) -> PyValue:
     """What stands for a method of a string with something unknown in it or in the arguments, or NotImplemented."""
     accepts = meaning.accepts
     if accepts is None or (is_known(s) and all(is_known(vm.force(a)) for a in (*args, *named.values()))):
@@ -227,12 +229,12 @@ def _answered(vm: VM, meaning: table.MethodMeaning, s: PyValue, args: list[PyVal
     return meaning.run(vm, s, *values, **pairs) if accepts(*values, **pairs) else NotImplemented
 
 
-def _forced(vm: VM, value: PyValue) -> Any:
+def _forced(vm: VM, value: PyValue) -> PyValue:
     value = vm.force(value)
     return tuple(map(vm.force, value)) if isinstance(value, tuple) else value
 
 
-def _deque_method(vm: VM, obj: InstanceObj, name: str, args: list[PyValue], named: dict[str, PyValue]) -> Any:
+def _deque_method(vm: VM, obj: InstanceObj, name: str, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
     meaning = table.method_of(collections.deque, name) or table.method_of(list, name)
     if meaning is None:
         if table.method_of(object, name) is not None:

@@ -103,7 +103,7 @@ def _is_subclass(vm: VM, cls: type, kinds: tuple[Any, ...]) -> bool:
 
 
 @stands_for(issubclass)
-def _issubclass(vm: VM, cls: PyValue, kinds: PyValue) -> Any:
+def _issubclass(vm: VM, cls: PyValue, kinds: PyValue) -> PyValue:
     cls = vm.force(cls)
     if not isinstance(cls, type):
         raise vm.error(TypeError, "issubclass() arg 1 must be a class")
@@ -114,19 +114,19 @@ def _issubclass(vm: VM, cls: PyValue, kinds: PyValue) -> Any:
 
 
 @stands_for(bool)
-def _bool(vm: VM, value: PyValue = False) -> Any:
+def _bool(vm: VM, value: PyValue = False) -> PyValue:
     return vm.truth(value)
 
 
 @stands_for(str)
 @method(object, "__str__")
-def _str(vm: VM, value: PyValue = "", *rest: PyValue) -> Any:
+def _str(vm: VM, value: PyValue = "", *rest: PyValue) -> PyValue:
     return vm.call_real(str, [value, *rest], {}) if rest else strings.text_of(vm, value)
 
 
 @stands_for(repr)
 @method(object, "__repr__")
-def _repr(vm: VM, value: PyValue) -> Any:
+def _repr(vm: VM, value: PyValue) -> PyValue:
     return strings.repr_of(vm, value)
 
 
@@ -136,7 +136,7 @@ def _list(vm: VM, values: PyValue = ()) -> ListObj:
 
 
 @stands_for(tuple)
-def _tuple(vm: VM, values: PyValue = ()) -> Any:
+def _tuple(vm: VM, values: PyValue = ()) -> PyValue:
     return tuple(vm.spread(values))
 
 
@@ -210,14 +210,14 @@ def _partial(vm: VM, function: PyValue, /, *args: PyValue, **named: Any) -> Part
 
 
 @stands_for(operator.itemgetter)
-def _itemgetter(vm: VM, *items: PyValue) -> Any:
+def _itemgetter(vm: VM, *items: PyValue) -> PyValue:
     if not items:
         raise vm.mimic(lambda: operator.itemgetter())  # type: ignore[call-overload]
     return vm.call(models.itemgetter_1 if len(items) == 1 else models.itemgetter_n, *items)
 
 
 @stands_for(weakref.ref)
-def _weak(vm: VM, *args: PyValue, **named: Any) -> Any:
+def _weak(vm: VM, *args: PyValue, **named: Any) -> PyValue:
     raise CannotFollow("a weak reference")
 
 
@@ -234,7 +234,7 @@ def _attribute_name(vm: VM, name: PyValue) -> str:
 
 
 @stands_for(getattr)
-def _getattr(vm: VM, obj: PyValue, name: PyValue, default: PyValue = MISSING) -> Any:
+def _getattr(vm: VM, obj: PyValue, name: PyValue, default: PyValue = MISSING) -> PyValue:
     name = _attribute_name(vm, name)
     try:
         return vm.attribute(obj, name)
@@ -256,7 +256,7 @@ def _setattr(vm: VM, obj: PyValue, name: PyValue, value: PyValue) -> None:
 
 
 @stands_for(vars)
-def _vars(vm: VM, obj: PyValue) -> Any:
+def _vars(vm: VM, obj: PyValue) -> PyValue:
     return vm.attribute(obj, "__dict__")
 
 
@@ -271,7 +271,7 @@ def _callable(vm: VM, value: PyValue) -> bool:
 
 
 @stands_for(hash)
-def _hash(vm: VM, value: PyValue) -> Any:
+def _hash(vm: VM, value: PyValue) -> PyValue:
     value = vm.force(value)
     mappings.check_key(vm, value)
     own = own_method(vm, value, "__hash__", in_python=True)
@@ -291,12 +291,12 @@ def _hash_varies(value: PyValue) -> bool:
 
 
 @stands_for(id)
-def _id(vm: VM, value: PyValue) -> Any:
+def _id(vm: VM, value: PyValue) -> PyValue:
     raise CannotFollow("id(), which changes from run to run")
 
 
 @stands_for(os.fspath)
-def _fspath(vm: VM, path: PyValue) -> Any:
+def _fspath(vm: VM, path: PyValue) -> PyValue:
     path = vm.force(path)
     if is_string(path):
         return path
@@ -318,7 +318,7 @@ def _print(vm: VM, *args: PyValue, **named: Any) -> None:
 
 
 @stands_for(sys.exit)
-def _exit(vm: VM, status: PyValue = MISSING) -> Any:
+def _exit(vm: VM, status: PyValue = MISSING) -> PyValue:
     raise Raised(vm.call(SystemExit, *(() if status is MISSING else (status,))))
 
 
@@ -341,7 +341,7 @@ _AS_METHODS = ("eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul", "iadd", 
 
 def _register_operator(name: str, op: str) -> None:
     @stands_for(getattr(operator, name))
-    def apply(vm: VM, a: PyValue, b: PyValue) -> Any:
+    def apply(vm: VM, a: PyValue, b: PyValue) -> PyValue:
         return vm.operator(op, [a, b])
 
     if name in _AS_METHODS:
@@ -358,19 +358,19 @@ def _not(vm: VM, value: PyValue) -> Value:
 
 
 @stands_for(operator.neg)
-def _negated(vm: VM, value: PyValue) -> Any:
+def _negated(vm: VM, value: PyValue) -> PyValue:
     return vm.operator("neg", [value])
 
 
 @stands_for(operator.contains)
 @method(object, "__contains__")
-def _contains(vm: VM, container: PyValue, item: PyValue) -> Any:
+def _contains(vm: VM, container: PyValue, item: PyValue) -> PyValue:
     return vm.contains(item, container)
 
 
 @stands_for(operator.getitem)
 @method(object, "__getitem__")
-def _item(vm: VM, obj: PyValue, index: PyValue) -> Any:
+def _item(vm: VM, obj: PyValue, index: PyValue) -> PyValue:
     return vm.item(obj, index)
 
 
@@ -378,21 +378,21 @@ def _item(vm: VM, obj: PyValue, index: PyValue) -> Any:
 
 
 @stands_for(functools.wraps)
-def _wraps(vm: VM, wrapped: PyValue, *args: PyValue, **named: Any) -> Any:
+def _wraps(vm: VM, wrapped: PyValue, *args: PyValue, **named: Any) -> PyValue:
     return _identity
 
 
-def _identity(function: PyValue) -> Any:
+def _identity(function: PyValue) -> PyValue:
     return function
 
 
 @stands_for(functools.update_wrapper)
-def _update_wrapper(vm: VM, wrapper: PyValue, wrapped: PyValue, *args: PyValue, **named: Any) -> Any:
+def _update_wrapper(vm: VM, wrapper: PyValue, wrapped: PyValue, *args: PyValue, **named: Any) -> PyValue:
     return wrapper
 
 
 @stands_for(typing.cast)
-def _cast(vm: VM, kind: PyValue, value: PyValue) -> Any:
+def _cast(vm: VM, kind: PyValue, value: PyValue) -> PyValue:
     return value
 
 

@@ -42,7 +42,7 @@ def call(vm: VM, function: types.FunctionType, args: list[Any], named: dict[str,
     return UNHANDLED
 
 
-def _owner(cls: type, function: Any) -> Any:
+def _owner(cls: type, function: Any) -> PyValue:
     for base in cls.__mro__:
         found = vars(base).get(function.__name__)
         if found is function or getattr(found, "__wrapped__", None) is function:
@@ -87,11 +87,11 @@ def _init(vm: VM, cls: Any, obj: InstanceObj, args: list[Any], named: dict[str, 
         vm.call(vm.attribute(obj, "__post_init__"), *extra)
 
 
-def _compared(vm: VM, cls: Any, obj: InstanceObj) -> tuple[Any, ...]:
+def _compared(vm: VM, cls: Any, obj: InstanceObj) -> tuple[PyValue, ...]:
     return tuple(vm.attribute(obj, f.name) for f in dataclasses.fields(cls) if f.compare)
 
 
-def _equal(vm: VM, cls: PyValue, obj: InstanceObj, other: PyValue) -> Any:
+def _equal(vm: VM, cls: PyValue, obj: InstanceObj, other: PyValue) -> PyValue:
     other = vm.force(other)
     if not isinstance(other, InstanceObj):
         return NotImplemented
@@ -101,7 +101,7 @@ def _equal(vm: VM, cls: PyValue, obj: InstanceObj, other: PyValue) -> Any:
     return x.and_(*(vm.equal(a, b) for a, b in zip(left, right, strict=True)))
 
 
-def _order(vm: VM, cls: PyValue, name: str, obj: InstanceObj, other: PyValue) -> Any:
+def _order(vm: VM, cls: PyValue, name: str, obj: InstanceObj, other: PyValue) -> PyValue:
     other = vm.force(other)
     if not isinstance(other, InstanceObj) or other.cls is not obj.cls:
         return NotImplemented
@@ -109,7 +109,7 @@ def _order(vm: VM, cls: PyValue, name: str, obj: InstanceObj, other: PyValue) ->
     return vm.compare(op, _compared(vm, cls, obj), _compared(vm, cls, other))
 
 
-def named_tuple(vm: VM, cls: Any, args: list[Any], named: dict[str, Any]) -> Any:
+def named_tuple(vm: VM, cls: Any, args: list[Any], named: dict[str, Any]) -> PyValue:
     """What the __new__ does that collections.namedtuple writes."""
     fields = list(cls._fields)
     values = dict(zip(fields, args, strict=False))

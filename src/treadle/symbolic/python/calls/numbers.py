@@ -30,7 +30,7 @@ from treadle.symbolic.python.values.table import method, stands_for
 from treadle.symbolic.python.values.values import PyValue
 
 
-def _on_known(vm: VM, function: Callable[..., PyValue], *args: PyValue) -> Any:
+def _on_known(vm: VM, function: Callable[..., PyValue], *args: PyValue) -> PyValue:
     return vm.call_real(function, list(args), {})
 
 
@@ -43,7 +43,7 @@ def _is_real(value: PyValue) -> bool:
 
 
 @stands_for(abs)
-def _abs(vm: VM, value: PyValue) -> Any:
+def _abs(vm: VM, value: PyValue) -> PyValue:
     value = vm.force(value)
     if _is_unknown_int(value):
         number = as_int(value)
@@ -58,7 +58,7 @@ def _register_extreme(name: str, op: str) -> None:
     real: Any = getattr(builtins, name)
 
     @stands_for(real)
-    def extreme(vm: VM, *args: PyValue, key: PyValue = None, default: PyValue = MISSING) -> Any:
+    def extreme(vm: VM, *args: PyValue, key: PyValue = None, default: PyValue = MISSING) -> PyValue:
         key = vm.force(key)
         values = [vm.force(v) for v in (vm.spread(args[0]) if len(args) == 1 else args)]
         if not values:
@@ -88,7 +88,7 @@ def _same_sort(a: PyValue, b: PyValue) -> bool:
 
 
 @stands_for(sum)
-def _sum(vm: VM, values: PyValue, start: PyValue = 0) -> Any:
+def _sum(vm: VM, values: PyValue, start: PyValue = 0) -> PyValue:
     if is_string(vm.force(start)):
         raise vm.error(TypeError, "sum() can't sum strings [use ''.join(seq) instead]")
     total = start
@@ -98,7 +98,7 @@ def _sum(vm: VM, values: PyValue, start: PyValue = 0) -> Any:
 
 
 @stands_for(int)
-def _int(vm: VM, value: PyValue = 0, base: PyValue = MISSING) -> Any:
+def _int(vm: VM, value: PyValue = 0, base: PyValue = MISSING) -> PyValue:
     value = vm.force(value)
     if base is not MISSING:
         return _on_known(vm, int, value, base)
@@ -119,7 +119,7 @@ def _int(vm: VM, value: PyValue = 0, base: PyValue = MISSING) -> Any:
 
 
 @stands_for(float)
-def _float(vm: VM, value: PyValue = 0.0) -> Any:
+def _float(vm: VM, value: PyValue = 0.0) -> PyValue:
     value = vm.force(value)
     if isinstance(value, Expr):
         return strings.to_float(vm, value) if value.sort is x.STR else as_real(value)
@@ -128,7 +128,7 @@ def _float(vm: VM, value: PyValue = 0.0) -> Any:
 
 
 @stands_for(round)
-def _round(vm: VM, value: PyValue, digits: PyValue = None) -> Any:
+def _round(vm: VM, value: PyValue, digits: PyValue = None) -> PyValue:
     value = vm.force(value)
     given = () if digits is None else (digits,)
     own = own_method(vm, value, "__round__")
@@ -151,7 +151,7 @@ def _half_to_even(value: Value) -> Value:
     return x.ite(up, x.add(low, 1), low)
 
 
-def _rounded(value: Expr, digits: int) -> Any:
+def _rounded(value: Expr, digits: int) -> PyValue:
     """round(value, digits): exact, the last digit to even where it is halfway."""
     if value.sort is x.REAL:
         scale = Fraction(10) ** digits
@@ -163,7 +163,7 @@ def _rounded(value: Expr, digits: int) -> Any:
 
 
 @stands_for(math.isqrt)
-def _isqrt(vm: VM, n: PyValue) -> Any:
+def _isqrt(vm: VM, n: PyValue) -> PyValue:
     """The root is the one number that fulfils its definition."""
     n = vm.force(n)
     if not _is_unknown_int(n):
@@ -179,7 +179,7 @@ def _isqrt(vm: VM, n: PyValue) -> Any:
 
 
 @stands_for(divmod)
-def _divmod(vm: VM, a: PyValue, b: PyValue) -> Any:
+def _divmod(vm: VM, a: PyValue, b: PyValue) -> PyValue:
     a, b = vm.force(a), vm.force(b)
     own = own_method(vm, a, "__divmod__")
     if own is not None:
@@ -191,7 +191,7 @@ def _divmod(vm: VM, a: PyValue, b: PyValue) -> Any:
 
 
 @stands_for(pow)
-def _pow(vm: VM, a: PyValue, b: PyValue, modulus: PyValue = None) -> Any:
+def _pow(vm: VM, a: PyValue, b: PyValue, modulus: PyValue = None) -> PyValue:
     if modulus is None:
         return vm.binary("**", a, b)
     b = vm.force(b)
@@ -201,7 +201,7 @@ def _pow(vm: VM, a: PyValue, b: PyValue, modulus: PyValue = None) -> Any:
 
 
 @stands_for(ord)
-def _ord(vm: VM, value: PyValue) -> Any:
+def _ord(vm: VM, value: PyValue) -> PyValue:
     value = vm.force(value)
     if isinstance(value, Expr) and value.sort is x.STR:
         if vm.decide(x.eq(x.length(value), 1)):
@@ -212,7 +212,7 @@ def _ord(vm: VM, value: PyValue) -> Any:
 
 
 @stands_for(chr)
-def _chr(vm: VM, value: PyValue) -> Any:
+def _chr(vm: VM, value: PyValue) -> PyValue:
     value = vm.force(value)
     if _is_unknown_int(value):
         number = as_int(value)
@@ -224,7 +224,7 @@ def _chr(vm: VM, value: PyValue) -> Any:
 
 def _register_whole(function: Callable[[Any], Any], special: str, of_real: Callable[[Value], Value]) -> None:
     @stands_for(function)
-    def whole(vm: VM, value: PyValue) -> Any:
+    def whole(vm: VM, value: PyValue) -> PyValue:
         value = vm.force(value)
         if isinstance(value, Expr) and number_kind(value):
             return of_real(value) if value.sort is x.REAL else as_int(value)
@@ -238,7 +238,7 @@ _register_whole(math.ceil, "__ceil__", lambda value: x.neg(x.floor(x.rneg(value)
 
 
 @stands_for(operator.index)
-def _index(vm: VM, value: PyValue) -> Any:
+def _index(vm: VM, value: PyValue) -> PyValue:
     value = vm.force(value)
     if _is_unknown_int(value):
         return as_int(value)

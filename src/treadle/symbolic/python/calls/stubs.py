@@ -78,7 +78,7 @@ class Stubs:
         function: Any = case.function
         stub.cases.append(StubCase(stub.name, function, when, file, line))
 
-    def answer(self, vm: VM, function: PyValue, args: list[PyValue], named: dict[str, PyValue]) -> Any:
+    def answer(self, vm: VM, function: PyValue, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
         """What the stub for this function says, or `NOT_ANSWERED`."""
         found = self._find(vm, function) if self._found else None
         if found is None:
@@ -86,7 +86,7 @@ class Stubs:
         stub, receiver = found
         return _first_that_holds(vm, stub, [*receiver, *args], named)
 
-    def _find(self, vm: VM, function: PyValue) -> tuple[Stub, list[Any]] | None:
+    def _find(self, vm: VM, function: PyValue) -> tuple[Stub, list[PyValue]] | None:
         """The stub that answers a call of this value, and the object if it is a bound method."""
         receiver: list[PyValue] = []
         if isinstance(function, FunctionValue):
@@ -108,7 +108,7 @@ class Stubs:
         return found, receiver
 
 
-def _first_that_holds(vm: VM, stub: Stub, args: list[PyValue], named: dict[str, PyValue]) -> Any:
+def _first_that_holds(vm: VM, stub: Stub, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
     """What the first case that holds says."""
     for case in stub.cases:
         function = binding.function_value(vm, case.function)
@@ -199,7 +199,7 @@ def _check_guard(case: written.Case, where: str) -> None:
                 )
 
 
-def _real(name: str, where: str) -> Any:
+def _real(name: str, where: str) -> PyValue:
     """The function that a stub stands for."""
     parts = name.replace(":", ".").split(".")
     if not all(part.isidentifier() for part in parts):

@@ -54,13 +54,13 @@ def length(vm: VM, value: PyValue) -> Any:
 
 
 @stands_for(sorted)
-def _sorted(vm: VM, values: PyValue, /, *, key: PyValue = None, reverse: PyValue = False) -> Any:
+def _sorted(vm: VM, values: PyValue, /, *, key: PyValue = None, reverse: PyValue = False) -> PyValue:
     return vm.new_list(list_methods.sorted_values(vm, vm.spread(values), vm.force(key), vm.truth_of(reverse)))
 
 
 @method(object, "__next__")
 @stands_for(next)
-def _next(vm: VM, iterator: PyValue, default: PyValue = MISSING) -> Any:
+def _next(vm: VM, iterator: PyValue, default: PyValue = MISSING) -> PyValue:
     iterator = vm.force(iterator)
     try:
         if isinstance(iterator, GeneratorValue):
@@ -90,10 +90,10 @@ def _stop(vm: VM, value: PyValue) -> Raised:
 
 
 @stands_for(iter)
-def _iter(vm: VM, value: PyValue, sentinel: PyValue = MISSING) -> Any:
+def _iter(vm: VM, value: PyValue, sentinel: PyValue = MISSING) -> PyValue:
     if sentinel is not MISSING:
 
-        def step() -> Any:
+        def step() -> PyValue:
             item = vm.call(value)
             if vm.decide(vm.equal(item, sentinel)):
                 raise Exhausted
@@ -105,7 +105,7 @@ def _iter(vm: VM, value: PyValue, sentinel: PyValue = MISSING) -> Any:
 
 
 @method(object, "__iter__")
-def _iter_method(vm: VM, value: PyValue) -> Any:
+def _iter_method(vm: VM, value: PyValue) -> PyValue:
     return vm.iterate(value)
 
 
@@ -115,11 +115,11 @@ def _init(vm: VM, value: PyValue, *args: PyValue, **named: Any) -> None:
 
 
 @stands_for(zip)
-def _zip(vm: VM, *iterables: PyValue, strict: PyValue = False) -> Any:
+def _zip(vm: VM, *iterables: PyValue, strict: PyValue = False) -> PyValue:
     sources = [vm.iterate(it) for it in iterables]
     check = vm.truth_of(strict)
 
-    def step() -> Any:
+    def step() -> PyValue:
         values: list[PyValue] = []
         for i, one in enumerate(sources):
             try:
@@ -148,11 +148,11 @@ def _zip_error(vm: VM, i: int, how: str) -> Raised:
 
 
 @stands_for(enumerate)
-def _enumerate(vm: VM, iterable: PyValue, start: PyValue = 0) -> Any:
+def _enumerate(vm: VM, iterable: PyValue, start: PyValue = 0) -> PyValue:
     inner = vm.iterate(iterable)
     position = as_int(vm.force(start))
 
-    def step() -> Any:
+    def step() -> PyValue:
         nonlocal position
         value = inner.step()
         position = x.add(position, 1)
@@ -162,17 +162,17 @@ def _enumerate(vm: VM, iterable: PyValue, start: PyValue = 0) -> Any:
 
 
 @stands_for(map)
-def _mapped(vm: VM, function: PyValue, *iterables: PyValue) -> Any:
+def _mapped(vm: VM, function: PyValue, *iterables: PyValue) -> PyValue:
     sources = [vm.iterate(it) for it in iterables]
 
-    def step() -> Any:
+    def step() -> PyValue:
         return vm.call(function, *[s.step() for s in sources])
 
     return IteratorValue(step, lambda: any(s.bounded() for s in sources))
 
 
 @stands_for(reversed)
-def _reversed(vm: VM, value: PyValue) -> Any:
+def _reversed(vm: VM, value: PyValue) -> PyValue:
     value = vm.force(value)
     if isinstance(value, RangeValue):
         last = x.add(value.start, x.mul(x.sub(range_length(vm, value), 1), value.step))
@@ -184,7 +184,7 @@ def _reversed(vm: VM, value: PyValue) -> Any:
     return over_values(_values_in_order(vm, value)[::-1])
 
 
-def _values_in_order(vm: VM, value: PyValue) -> list[Any] | tuple[Any, ...]:
+def _values_in_order(vm: VM, value: PyValue) -> list[PyValue] | tuple[PyValue, ...]:
     if isinstance(value, ListObj):
         return open_lists.items(vm, value)
     if isinstance(value, tuple):
@@ -204,7 +204,7 @@ def _values_in_order(vm: VM, value: PyValue) -> list[Any] | tuple[Any, ...]:
 
 
 @stands_for(range)
-def _range(vm: VM, *args: PyValue) -> Any:
+def _range(vm: VM, *args: PyValue) -> PyValue:
     values = []
     for value in map(vm.force, args):
         own = own_method(vm, value, "__index__")
@@ -223,7 +223,7 @@ def _range(vm: VM, *args: PyValue) -> Any:
 
 
 @method(range, "index")
-def _range_index(vm: VM, value: RangeValue, sought: PyValue) -> Any:
+def _range_index(vm: VM, value: RangeValue, sought: PyValue) -> PyValue:
     raise CannotFollow("range.index")
 
 
@@ -231,18 +231,18 @@ def _range_index(vm: VM, value: RangeValue, sought: PyValue) -> Any:
 
 
 @method(types.GeneratorType, "send")
-def _send(vm: VM, obj: GeneratorValue, value: PyValue) -> Any:
+def _send(vm: VM, obj: GeneratorValue, value: PyValue) -> PyValue:
     if obj.started and obj.frame.sent:
         obj.frame.env[obj.frame.sent] = value
     return _resumed(vm, obj, None)
 
 
 @method(types.GeneratorType, "throw")
-def _throw(vm: VM, obj: GeneratorValue, kind: PyValue, value: PyValue = None, traceback: PyValue = None) -> Any:
+def _throw(vm: VM, obj: GeneratorValue, kind: PyValue, value: PyValue = None, traceback: PyValue = None) -> PyValue:
     return _resumed(vm, obj, vm.exception(kind if value is None else value, None))
 
 
-def _resumed(vm: VM, obj: GeneratorValue, error: PyValue) -> Any:
+def _resumed(vm: VM, obj: GeneratorValue, error: PyValue) -> PyValue:
     try:
         return resume(vm, obj, error)
     except Exhausted:

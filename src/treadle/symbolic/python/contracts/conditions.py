@@ -121,7 +121,7 @@ def layers(decorated: PyValue) -> list[Any]:
     return found
 
 
-def outermost(decorated: PyValue) -> tuple[list[Any], Any]:
+def outermost(decorated: PyValue) -> tuple[list[PyValue], PyValue]:
     """The contract wrappers that stand outside of every other decorator, and what they wrap."""
     found = []
     while layer(decorated):

@@ -165,7 +165,7 @@ class _Contracted:
 
     # --- the wrappers ------------------------------------------------------------------------------------
 
-    def through(self, wrapper: PyValue, args: list[PyValue], named: dict[str, PyValue], proceed: Proceed) -> Any:
+    def through(self, wrapper: PyValue, args: list[PyValue], named: dict[str, PyValue], proceed: Proceed) -> PyValue:
         kind = layer(wrapper)
         if kind == "checker":
             return self._checker(wrapper, args, named, proceed)
@@ -177,7 +177,7 @@ class _Contracted:
             return made
         return self._deal(wrapper, args, named, proceed)
 
-    def _checker(self, wrapper: Any, args: list[Any], named: dict[str, Any], proceed: Proceed) -> Any:
+    def _checker(self, wrapper: Any, args: list[Any], named: dict[str, Any], proceed: Proceed) -> PyValue:
         """icontract's checker: no checks of a function inside a call of itself."""
         vm, function = self.vm, wrapped_by(wrapper)
         if any(function is one for one in vm.checks.in_progress):
@@ -293,7 +293,7 @@ def _place_of(function: PyValue) -> tuple[str, int]:
     return (source.file_of(code), code.co_firstlineno) if code is not None else ("", 0)
 
 
-def called(vm: VM, wrapper: PyValue, args: list[PyValue], named: dict[str, PyValue]) -> Any:
+def called(vm: VM, wrapper: PyValue, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
     """A call of a function with contracts, from the code under test."""
     if wrapper is vm.checks.target:
         vm.checks.target = None
@@ -312,7 +312,7 @@ def call_target(
     named: dict[str, PyValue],
     finish: Callable[[PyValue], PyValue] = lambda value: value,
     guarded: bool = False,
-) -> Any:
+) -> PyValue:
     """The call that the tests make: every contract around the function, its preconditions assumed.
 
     Where another decorator stands between, its own code calls what it wraps, and the contracts of that are met there.
@@ -322,7 +322,7 @@ def call_target(
     if function is inside:
         vm.checks.target = next(iter(layers(inside)), None)
 
-    def innermost(a: list[PyValue], n: dict[str, PyValue]) -> Any:
+    def innermost(a: list[PyValue], n: dict[str, PyValue]) -> PyValue:
         try:
             return finish(vm.call_with(function, a, n))
         finally:
@@ -381,7 +381,7 @@ def _around(contracted: _Contracted, wrapper: PyValue, inside: Proceed) -> Proce
 # --- deal's invariants: every method call and every assignment ------------------------------------------------
 
 
-def call_guarded(vm: VM, guarded: GuardedMethod, args: list[PyValue], named: dict[str, PyValue]) -> Any:
+def call_guarded(vm: VM, guarded: GuardedMethod, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
     instance = vm.force(args[0])
     contracted = _Contracted(vm, getattr(guarded.function, "__qualname__", "method"), False)
     found = _of_deal_class(instance.cls)

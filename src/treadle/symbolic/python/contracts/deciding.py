@@ -29,10 +29,10 @@ from treadle.symbolic.python.values.values import FunctionValue, PyValue
 class GivenArguments:
     """What a condition of deal's with the one parameter `_` gets: the arguments as attributes."""
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> PyValue:
         return getattr(self, name)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> PyValue:
         raise KeyError(name)
 
 
@@ -66,7 +66,7 @@ def bound(vm: VM, function: PyValue, args: Sequence[PyValue], named: dict[str, P
     return ContractCall(list(args), named, {**given, **named})
 
 
-def _arguments(vm: VM, condition: Condition, call: ContractCall) -> tuple[list[Any], dict[str, Any]]:
+def _arguments(vm: VM, condition: Condition, call: ContractCall) -> tuple[list[PyValue], dict[str, PyValue]]:
     """What the condition's function is called with."""
     if condition.calling == "short":
         made = InstanceObj(vm.heap.number(), (GivenArguments,))
@@ -81,7 +81,7 @@ def _arguments(vm: VM, condition: Condition, call: ContractCall) -> tuple[list[A
     return [], {name: call.given[name] for name in wanted if name in call.given}
 
 
-def _by_name(vm: VM, condition: Condition, call: ContractCall) -> dict[str, Any]:
+def _by_name(vm: VM, condition: Condition, call: ContractCall) -> dict[str, PyValue]:
     """What `_` stands for: the arguments, or the fields of the object. It is a dict, with a dict's methods."""
     for name in condition.attributes():
         if hasattr(dict, name):

@@ -124,7 +124,7 @@ class _Reader:
             so_far = join(so_far, part)
         return so_far
 
-    def _either(self, node: ast.IfExp, sure: bool, read: Any) -> Any:
+    def _either(self, node: ast.IfExp, sure: bool, read: Any) -> PyValue:
         test = self.truth(node.test, sure)
         if not isinstance(test, Expr):
             return read(node.body if test else node.orelse, sure)
@@ -179,7 +179,7 @@ class _Reader:
                 return tuple(self.value(e, sure) for e in node.elts)
         raise NotPure
 
-    def _scalar(self, node: ast.expr, sure: bool) -> Any:
+    def _scalar(self, node: ast.expr, sure: bool) -> PyValue:
         found = self.value(node, sure)
         if not _is_scalar(found):
             raise NotPure
@@ -195,7 +195,7 @@ class _Reader:
                     raise NotPure
         return self.truth(node, sure)
 
-    def _name(self, name: str) -> Any:
+    def _name(self, name: str) -> PyValue:
         if name in self.names.local:
             return self._seen(self.names.local[name])
         outer = self.names.outer
@@ -205,12 +205,12 @@ class _Reader:
             outer = outer.outer
         return self.vm.read_global(self.names.globals, self.names.mangled(name))
 
-    def _seen(self, value: PyValue) -> Any:
+    def _seen(self, value: PyValue) -> PyValue:
         while isinstance(value, UnknownRef) and value.resolved:
             value = value.value
         return value
 
-    def _object(self, node: ast.expr, sure: bool) -> Any:
+    def _object(self, node: ast.expr, sure: bool) -> PyValue:
         """A value that is looked into: an unknown reference is decided, if that is certain to happen."""
         found = self.value(node, sure)
         if isinstance(found, UnknownRef):
@@ -219,7 +219,7 @@ class _Reader:
             found = self.vm.force(found)
         return found
 
-    def _attribute(self, node: ast.Attribute, sure: bool) -> Any:
+    def _attribute(self, node: ast.Attribute, sure: bool) -> PyValue:
         found = self._object(node.value, sure)
         name = self.names.mangled(node.attr)
         if isinstance(found, ArgumentsByName):
@@ -238,7 +238,7 @@ class _Reader:
             raise NotPure
         return self._seen(self.vm.attribute(found, name))
 
-    def _binary(self, node: ast.BinOp, sure: bool) -> Any:
+    def _binary(self, node: ast.BinOp, sure: bool) -> PyValue:
         op = _BINARY.get(type(node.op))
         if op is None:
             raise NotPure
@@ -340,7 +340,7 @@ class _Reader:
             return len(found)
         raise NotPure
 
-    def _builtin(self, function: PyValue, args: list[PyValue]) -> Any:
+    def _builtin(self, function: PyValue, args: list[PyValue]) -> PyValue:
         if function is bool and len(args) == 1 and _is_scalar(args[0]):
             return self.vm.truth(args[0])
         if not all(number_kind(a) == "int" for a in args):
@@ -356,7 +356,9 @@ class _Reader:
             best = x.ite(better, number, best)
         return best
 
-    def _inline(self, function: types.FunctionType, args: list[PyValue], named: dict[str, PyValue], sure: bool) -> Any:
+    def _inline(
+        self, function: types.FunctionType, args: list[PyValue], named: dict[str, PyValue], sure: bool
+    ) -> PyValue:
         """A function that is one expression, such as `implies`: the expression, with its parameters filled in."""
         body = source.returned_expression(function)
         code = function.__code__

@@ -78,7 +78,7 @@ def get(vm: VM, obj: PyValue, name: str) -> Any:
     return _host(vm, obj, name)
 
 
-def _builtin(vm: VM, obj: PyValue, kind: type, name: str) -> Any:
+def _builtin(vm: VM, obj: PyValue, kind: type, name: str) -> PyValue:
     if isinstance(obj, Expr) and obj.sort in (x.INT, x.BOOL):
         whole = {"real": obj, "numerator": obj, "imag": 0, "denominator": 1}
         if name in whole:
@@ -96,7 +96,7 @@ def _builtin(vm: VM, obj: PyValue, kind: type, name: str) -> Any:
     raise refusal(vm, getattr, obj, name)
 
 
-def _function(vm: VM, obj: FunctionValue, name: str) -> Any:
+def _function(vm: VM, obj: FunctionValue, name: str) -> PyValue:
     if name in ("__name__", "__qualname__"):
         return obj.name
     if name == "__doc__":
@@ -114,7 +114,7 @@ def _function(vm: VM, obj: FunctionValue, name: str) -> Any:
     raise CannotFollow(f"the attribute '{name}' of a function")
 
 
-def _module(vm: VM, obj: types.ModuleType, name: str) -> Any:
+def _module(vm: VM, obj: types.ModuleType, name: str) -> PyValue:
     if name in vars(obj):
         return vm.read_global(vars(obj), name)
     try:
@@ -123,7 +123,7 @@ def _module(vm: VM, obj: types.ModuleType, name: str) -> Any:
         raise vm.host_error(error) from None
 
 
-def _host(vm: VM, obj: PyValue, name: str) -> Any:
+def _host(vm: VM, obj: PyValue, name: str) -> PyValue:
     """An attribute of a real object that the path has no copy of."""
     effects.check_effect(vm, getattr(type(obj), name, None))
     try:
@@ -132,7 +132,7 @@ def _host(vm: VM, obj: PyValue, name: str) -> Any:
         raise vm.host_error(error) from None
 
 
-def _class(vm: VM, cls: type, name: str) -> Any:
+def _class(vm: VM, cls: type, name: str) -> PyValue:
     if name == "__name__" or name == "__qualname__":
         return getattr(cls, name)
     if name == "__dict__":
@@ -168,7 +168,7 @@ def _class(vm: VM, cls: type, name: str) -> Any:
     return lifted
 
 
-def bind(vm: VM, raw: PyValue, obj: PyValue, cls: type) -> Any:
+def bind(vm: VM, raw: PyValue, obj: PyValue, cls: type) -> PyValue:
     """A class attribute seen through an instance."""
     if isinstance(raw, types.FunctionType):
         return BoundMethod(raw, obj)
@@ -253,7 +253,7 @@ def missing(vm: VM, obj: InstanceObj, name: str) -> Any:
     return vm.error(AttributeError, f"'{obj.cls.__name__}' object has no attribute '{name}'")
 
 
-def _assigned(vm: VM, cls: type, name: str) -> Any:
+def _assigned(vm: VM, cls: type, name: str) -> PyValue:
     for base in cls.__mro__:
         found = vm.assigned.get((id(base), name), MISSING)
         if found is not MISSING:
@@ -267,7 +267,7 @@ def _is_data_descriptor(raw: PyValue) -> bool:
     return isinstance(getattr(type(raw), "__set__", None), types.FunctionType)
 
 
-def _field(vm: VM, obj: InstanceObj, name: str, raw: PyValue) -> Any:
+def _field(vm: VM, obj: InstanceObj, name: str, raw: PyValue) -> PyValue:
     """A field not yet in the path's copy: of an input (made now), or of a real object (copied now)."""
     if obj.host is not None and name not in obj.initial:
         stored = _stored(obj.host, name)
@@ -284,7 +284,7 @@ def _field(vm: VM, obj: InstanceObj, name: str, raw: PyValue) -> Any:
     return MISSING
 
 
-def _stored(host: PyValue, name: str) -> Any:
+def _stored(host: PyValue, name: str) -> PyValue:
     values = getattr(host, "__dict__", None)
     if isinstance(values, dict) and name in values:
         return values[name]
@@ -297,7 +297,7 @@ def _stored(host: PyValue, name: str) -> Any:
     return MISSING
 
 
-def _instance_dict(vm: VM, obj: InstanceObj) -> Any:
+def _instance_dict(vm: VM, obj: InstanceObj) -> PyValue:
     """A copy of the fields; writing to it is not seen by the object, so only reads are supported."""
     obj = vm.heap.settle(obj)
     load_all(vm, obj)
@@ -318,7 +318,7 @@ def load_all(vm: VM, obj: InstanceObj) -> None:
                 _instance(vm, obj, name)
 
 
-def _super(vm: VM, obj: SuperValue, name: str) -> Any:
+def _super(vm: VM, obj: SuperValue, name: str) -> PyValue:
     start = vm.force(obj.obj)
     cls = start if isinstance(start, type) else classes.python_type(vm, start)
     mro = cls.__mro__

@@ -69,7 +69,7 @@ def call(vm: VM, function: PyValue, args: list[PyValue], named: dict[str, PyValu
     return compiled.builtin(vm, function, args, named)
 
 
-def _unknown_function(vm: VM, function: FunctionObj, args: list[PyValue], named: dict[str, PyValue]) -> Any:
+def _unknown_function(vm: VM, function: FunctionObj, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
     """A call of a function that is an input: it may return anything of its type."""
     if named:
         raise CannotFollow("keyword arguments for a function that is an input")
@@ -79,7 +79,7 @@ def _unknown_function(vm: VM, function: FunctionObj, args: list[PyValue], named:
     return result
 
 
-def _host_function(vm: VM, function: types.FunctionType, args: list[PyValue], named: dict[str, PyValue]) -> Any:
+def _host_function(vm: VM, function: types.FunctionType, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
     if conditions.layer(function):
         return contracts.called(vm, function, args, named)
     meaning = table.builtin(function)
@@ -107,7 +107,7 @@ def _better_called(function: types.FunctionType, args: list[PyValue], named: dic
     return all(isinstance(a, plain) and is_known(a) for a in (*args, *named.values())) and bool(args)
 
 
-def run(vm: VM, function: FunctionValue, args: Sequence[PyValue], named: dict[str, PyValue]) -> Any:
+def run(vm: VM, function: FunctionValue, args: Sequence[PyValue], named: dict[str, PyValue]) -> PyValue:
     """Run a function's IR; a generator function gives a generator."""
     env = Environment(function.outer)
     args = [vm.heap.settled(a) for a in args]
@@ -129,7 +129,7 @@ def run(vm: VM, function: FunctionValue, args: Sequence[PyValue], named: dict[st
 _HOLDERS = (int, float, str, tuple, list, dict, set, frozenset)
 
 
-def instantiate(vm: VM, cls: type, args: list[PyValue], named: dict[str, PyValue]) -> Any:
+def instantiate(vm: VM, cls: type, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
     """cls(*args, **named)"""
     if cls is type and len(args) == 1:
         return classes.python_type(vm, args[0])
@@ -187,7 +187,7 @@ def bare(vm: VM, cls: type, args: list[PyValue], named: dict[str, PyValue] | Non
     return made
 
 
-def _enum(vm: VM, cls: enum.EnumType, args: list[PyValue], named: dict[str, PyValue]) -> Any:
+def _enum(vm: VM, cls: enum.EnumType, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
     value = vm.force(args[0]) if len(args) == 1 and not named else None
     if isinstance(value, Expr):
         members: list[Any] = list(cls)
@@ -207,7 +207,7 @@ def _enum(vm: VM, cls: enum.EnumType, args: list[PyValue], named: dict[str, PyVa
     return vm.call_real(cls, args, named)
 
 
-def _exception(vm: VM, cls: type, args: list[PyValue], named: dict[str, PyValue]) -> Any:
+def _exception(vm: VM, cls: type, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
     made = InstanceObj(vm.heap.number(), (cls,))
     made.fields["args"] = tuple(args)
     init = classes.lookup(cls, "__init__")
@@ -224,7 +224,7 @@ def _exception(vm: VM, cls: type, args: list[PyValue], named: dict[str, PyValue]
     return made
 
 
-def _named_tuple(vm: VM, cls: PyValue, args: list[PyValue], named: dict[str, PyValue]) -> Any:
+def _named_tuple(vm: VM, cls: PyValue, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
     new = cls.__dict__.get("__new__")
     if isinstance(new, types.FunctionType | staticmethod) and not _generated(new):
         return call(vm, new, [cls, *args], named)

@@ -67,7 +67,7 @@ def python_type(vm: VM, value: PyValue) -> type:
     return type(value.shown() if isinstance(value, ProgramValue) else value)
 
 
-def own_method(vm: VM, value: PyValue, name: str, *, in_python: bool = False) -> Any:
+def own_method(vm: VM, value: PyValue, name: str, *, in_python: bool = False) -> PyValue:
     """The special method of an object of the program, bound; None if its class has none.
 
     `in_python`: none that is written in Python.

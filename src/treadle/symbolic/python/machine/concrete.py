@@ -152,7 +152,7 @@ class Lowering:
             return iter([self.lower(v, known) for v in self._drained(value)])
         return value
 
-    def _drained(self, value: PyValue) -> list[Any]:
+    def _drained(self, value: PyValue) -> list[PyValue]:
         iterator = self.vm.iterate(value)
         found: list[PyValue] = []
         while True:
@@ -165,8 +165,8 @@ class Lowering:
             if len(found) > 1000:
                 raise CannotFollow("a long iterator given to compiled code")
 
-    def _callable(self, value: PyValue, known: dict[Expr, PyValue]) -> Any:
-        def call_back(*args: PyValue, **named: Any) -> Any:
+    def _callable(self, value: PyValue, known: dict[Expr, PyValue]) -> PyValue:
+        def call_back(*args: PyValue, **named: Any) -> PyValue:
             lifted = {k: self.vm.lift(v) for k, v in named.items()}
             result = self.vm.call_with(value, [self.vm.lift(a) for a in args], lifted)
             return lower_picking(self.vm, [result])[0]
@@ -217,7 +217,7 @@ class Lowering:
             elif isinstance(obj, DictObj) and isinstance(real, set) and len(real) != len(obj.entries):
                 obj.entries = [[self.vm.lift(k), None] for k in real]
 
-    def _same(self, real: PyValue) -> Any:
+    def _same(self, real: PyValue) -> PyValue:
         """The path's object for a real one that came out of the call."""
         for obj, lowered in self.made.values():
             if lowered is real:
@@ -225,7 +225,7 @@ class Lowering:
         return self.vm.lift(real)
 
 
-def _holding(cls: Any, content: Any) -> Any:
+def _holding(cls: Any, content: Any) -> PyValue:
     """An object of a class that derives from a built-in one, with this content; its own __init__ has been followed."""
     holder: Any = type(content)
     if holder not in cls.__mro__:
@@ -236,12 +236,12 @@ def _holding(cls: Any, content: Any) -> Any:
     return made
 
 
-def lower_picking(vm: VM, values: list[PyValue], what: str = "a call that cannot be followed") -> list[Any]:
+def lower_picking(vm: VM, values: list[PyValue], what: str = "a call that cannot be followed") -> list[PyValue]:
     lowering = Lowering(vm)
     return _lower_all(vm, lowering, values, what)
 
 
-def _lower_all(vm: VM, lowering: Lowering, values: list[PyValue], what: str) -> list[Any]:
+def _lower_all(vm: VM, lowering: Lowering, values: list[PyValue], what: str) -> list[PyValue]:
     found: dict[Expr, None] = {}
     seen: set[int] = set()
     for value in values:

@@ -175,7 +175,7 @@ def _dicts_equal(vm: VM, a: DictObj, b: DictObj) -> Value:
     return x.and_(*parts)
 
 
-def _own_equality(cls: type) -> Any:
+def _own_equality(cls: type) -> PyValue:
     """The class's __eq__, unless it is object's identity."""
     # icontract wraps even what object has
     found: PyValue = inspect.unwrap(cls.__eq__)

@@ -30,7 +30,7 @@ def _never() -> bool:
 def over_values(values: list[PyValue] | tuple[PyValue, ...]) -> IteratorValue:
     source = iter(values)
 
-    def step() -> Any:
+    def step() -> PyValue:
         for value in source:
             return value
         raise Exhausted
@@ -72,7 +72,7 @@ def iterate(vm: VM, value: PyValue) -> IteratorValue:
     return _over_host(vm, value)
 
 
-def spread(vm: VM, value: PyValue) -> list[Any]:
+def spread(vm: VM, value: PyValue) -> list[PyValue]:
     """All values of an iterable; an unknown number of them is bounded like a loop."""
     value = vm.force(value)
     if isinstance(value, tuple):
@@ -100,7 +100,7 @@ _BUILTIN_ITERS = (tuple.__iter__, list.__iter__, dict.__iter__, set.__iter__)
 def _over_list(vm: VM, value: ListObj) -> IteratorValue:
     position = 0
 
-    def step() -> Any:
+    def step() -> PyValue:
         nonlocal position, value
         value = vm.force(value)
         if position < 0 or not vm.decide(x.lt(position, value.size())):
@@ -115,7 +115,7 @@ def _over_list(vm: VM, value: ListObj) -> IteratorValue:
 def _over_string(vm: VM, value: Expr) -> IteratorValue:
     position = 0
 
-    def step() -> Any:
+    def step() -> PyValue:
         nonlocal position
         if not vm.decide(x.lt(position, x.length(value))):
             raise Exhausted
@@ -129,7 +129,7 @@ def over_range(vm: VM, value: RangeValue) -> IteratorValue:
     position = value.start
     known = not isinstance(value.start, Expr) and not isinstance(value.stop, Expr)
 
-    def step() -> Any:
+    def step() -> PyValue:
         nonlocal position
         more = x.lt(position, value.stop) if value.step > 0 else x.gt(position, value.stop)
         if not vm.decide(more):
@@ -149,7 +149,7 @@ def _over_keys(vm: VM, value: DictObj) -> IteratorValue:
     size = len(value.entries)
     source = iter([k for k, _ in entries])
 
-    def step() -> Any:
+    def step() -> PyValue:
         if len(value.entries) != size:
             what = "Set" if value.keys_only else "dictionary"
             raise vm.error(RuntimeError, f"{what} changed size during iteration")
@@ -160,7 +160,7 @@ def _over_keys(vm: VM, value: DictObj) -> IteratorValue:
     return IteratorValue(step, _always)
 
 
-def resume(vm: VM, generator: GeneratorValue, error: PyValue = None) -> Any:
+def resume(vm: VM, generator: GeneratorValue, error: PyValue = None) -> PyValue:
     """Run a generator to its next yield; `Exhausted` when it returns."""
     if generator.finished:
         if error is not None:
@@ -183,7 +183,7 @@ def resume(vm: VM, generator: GeneratorValue, error: PyValue = None) -> Any:
     raise Exhausted
 
 
-def returned(iterator: Any) -> Any:
+def returned(iterator: Any) -> PyValue:
     """What the generator behind an exhausted iterator returned: the value of `yield from`."""
     return iterator.generator.returned if iterator.generator is not None else None
 
@@ -201,7 +201,7 @@ def _over_instance(vm: VM, value: InstanceObj) -> IteratorValue:
     raise refusal(vm, iter, value)
 
 
-def _until(vm: VM, end: type[Exception], obj: InstanceObj, name: str, *args: PyValue) -> Any:
+def _until(vm: VM, end: type[Exception], obj: InstanceObj, name: str, *args: PyValue) -> PyValue:
     """The next value of an object that raises an exception after the last."""
     try:
         return vm.call(vm.attribute(obj, name), *args)
@@ -219,7 +219,7 @@ def _over_host(vm: VM, value: Any) -> IteratorValue:
         raise vm.host_error(error) from None
     steps = 0
 
-    def step() -> Any:
+    def step() -> PyValue:
         nonlocal steps
         steps += 1
         if steps > 100_000:

@@ -84,7 +84,7 @@ def _enter(manager: Any) -> None:
 # --- unary -----------------------------------------------------------------------------------------------
 
 
-def unary(vm: VM, op: str, value: PyValue) -> Any:
+def unary(vm: VM, op: str, value: PyValue) -> PyValue:
     if op == "truth":
         return truth(vm, value)
     if op == "not":
@@ -143,7 +143,7 @@ def binary(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
     return _refused(vm, op, a, b)
 
 
-def _known(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
+def _known(vm: VM, op: str, a: PyValue, b: PyValue) -> PyValue:
     if op == "**" and isinstance(b, int) and isinstance(a, int) and abs(a) > 1 and b > 10_000:
         raise CannotFollow("a very large power")
     if op in ("*", "<<") and isinstance(a, int | str) and isinstance(b, int) and b > 10_000_000:
@@ -154,7 +154,7 @@ def _known(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
         raise vm.host_error(error) from None
 
 
-def _refused(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
+def _refused(vm: VM, op: str, a: PyValue, b: PyValue) -> PyValue:
     """Python raises TypeError for these types; in its own words."""
     left, right = exemplar(vm, a), exemplar(vm, b)
     try:
@@ -164,7 +164,7 @@ def _refused(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
     raise CannotFollow(f"'{op}' on {type(left).__name__} and {type(right).__name__} with unknown contents")
 
 
-def _dunder(vm: VM, op: str, a: Any, b: Any) -> Any:
+def _dunder(vm: VM, op: str, a: Any, b: Any) -> PyValue:
     name = _BINARY[op]
     tries = [(a, f"__{name}__", b), (b, f"__r{name}__", a)]
     if isinstance(a, InstanceObj) and isinstance(b, InstanceObj) and a.cls is not b.cls and issubclass(b.cls, a.cls):
@@ -188,7 +188,7 @@ def _dunder(vm: VM, op: str, a: Any, b: Any) -> Any:
     return _refused(vm, op, a, b)
 
 
-def _in_place(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
+def _in_place(vm: VM, op: str, a: PyValue, b: PyValue) -> PyValue:
     a = vm.force(a)
     if isinstance(a, ListObj) and op == "+":
         list_methods.extend(vm, a, b)
@@ -223,7 +223,7 @@ def zero_check(vm: VM, op: str, divisor: Value, real: bool) -> None:
         raise vm.mimic(lambda: HOST[op](one, none))
 
 
-def _integers(vm: VM, op: str, a: Value, b: Value) -> Any:
+def _integers(vm: VM, op: str, a: Value, b: Value) -> PyValue:
     if op == "+":
         return x.add(a, b)
     if op == "-":
@@ -275,7 +275,7 @@ def _runs(mask: int) -> list[tuple[int, int]]:
     return found
 
 
-def _power(vm: VM, a: Value, b: Value) -> Any:
+def _power(vm: VM, a: Value, b: Value) -> PyValue:
     if not isinstance(b, Expr):
         if 0 <= b <= MOST_POWER:
             return x.power(a, b)
@@ -285,7 +285,7 @@ def _power(vm: VM, a: Value, b: Value) -> Any:
     return _picked(vm, "**", a, b)
 
 
-def _picked(vm: VM, op: str, *args: Value) -> Any:
+def _picked(vm: VM, op: str, *args: Value) -> PyValue:
     """No expression for this operator: pick values and compute."""
     args = tuple(vm.heap.decided(a) for a in args)
     unknown = [a for a in args if isinstance(a, Expr)]
@@ -297,7 +297,7 @@ def _picked(vm: VM, op: str, *args: Value) -> Any:
     return _known(vm, op, known[0], known[1])
 
 
-def _reals(vm: VM, op: str, a: Any, b: Any) -> Any:
+def _reals(vm: VM, op: str, a: Any, b: Any) -> PyValue:
     left, right = as_real(a), as_real(b)
     if op == "+":
         return x.radd(left, right)
@@ -354,14 +354,14 @@ def compare(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
     return _refused(vm, op, a, b)
 
 
-def _lexicographic(vm: VM, op: str, a: list[PyValue], b: list[PyValue]) -> Any:
+def _lexicographic(vm: VM, op: str, a: list[PyValue], b: list[PyValue]) -> PyValue:
     for left, right in zip(a, b, strict=False):
         if not vm.decide(equal(vm, left, right)):
             return compare(vm, op, left, right)
     return HOST[op](len(a), len(b))
 
 
-def _compare_instances(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
+def _compare_instances(vm: VM, op: str, a: PyValue, b: PyValue) -> PyValue:
     mine, mirror = f"__{_COMPARE[op]}__", f"__{_COMPARE[_MIRROR[op]]}__"
     tries = [(a, mine, b), (b, mirror, a)]
     if right_first(vm, a, b, mine, mirror):
@@ -411,7 +411,7 @@ def _add(vm: VM, target: Any, value: Any) -> None:
     mappings.store(vm, target, value, None)
 
 
-def _match_argument(vm: VM, subject: Any, cls: Any, position: int) -> Any:
+def _match_argument(vm: VM, subject: Any, cls: Any, position: int) -> PyValue:
     if cls in (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple):
         return subject
     names = getattr(cls, "__match_args__", ())

@@ -144,7 +144,7 @@ class PythonMachine(VM):
                 named[key] = value
         frame.env[step.dst] = calls.call(self, function, args, named)
 
-    def _starred(self, function: PyValue, value: PyValue) -> list[Any]:
+    def _starred(self, function: PyValue, value: PyValue) -> list[PyValue]:
         """f(*value)"""
         value = self.force(value)
         if value is None or number_kind(value):
@@ -176,7 +176,7 @@ class PythonMachine(VM):
     def _new(self, frame: Frame, step: ir.NewStep) -> None:
         frame.env[step.dst] = self._made(frame, step)
 
-    def _made(self, frame: Frame, step: ir.NewStep) -> Any:
+    def _made(self, frame: Frame, step: ir.NewStep) -> PyValue:
         kind = step.kind
         if kind in ("list", "tuple", "set"):
             items: list[PyValue] = []
@@ -211,7 +211,7 @@ class PythonMachine(VM):
             return self._import_from(frame, *(a.value for a in step.args))
         raise CannotFollow(f"new {kind}")
 
-    def _text(self, frame: Frame, parts: tuple[Any, ...]) -> Any:
+    def _text(self, frame: Frame, parts: tuple[Any, ...]) -> PyValue:
         out: list[PyValue] = []
         for part in parts:
             if isinstance(part, tuple):
@@ -234,7 +234,7 @@ class PythonMachine(VM):
         except ImportError as error:
             raise self.host_error(error) from None
 
-    def _import_from(self, frame: Frame, where: str, name: str) -> Any:
+    def _import_from(self, frame: Frame, where: str, name: str) -> PyValue:
         if where.startswith("."):
             where = importlib.util.resolve_name(where, frame.function.globals.get("__package__") or "")
         module = self._import(where)
@@ -255,7 +255,7 @@ class PythonMachine(VM):
         values = self._unpacked(self.operand(frame, step.value), len(step.targets), step.star)
         frame.env.update(zip(step.targets, values, strict=True))
 
-    def _unpacked(self, value: PyValue, wanted: int, star: int | None) -> list[Any]:
+    def _unpacked(self, value: PyValue, wanted: int, star: int | None) -> list[PyValue]:
         value = self.force(value)
         if isinstance(value, ListObj) and value.items is None and star is None:
             size = value.size()

@@ -40,7 +40,7 @@ class CallAnswerer(Protocol):
 class CallReplacer(Protocol):
     """Stands for code that cannot be followed."""
 
-    def answer(self, vm: VM, function: PyValue, args: list[PyValue], named: dict[str, PyValue]) -> Any:
+    def answer(self, vm: VM, function: PyValue, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
         """The result of the call, or `NOT_ANSWERED`."""
 
 
@@ -114,7 +114,7 @@ class VM(IrMachine):
         """iter(value)"""
         raise NotImplementedError
 
-    def spread(self, value: PyValue) -> list[Any]:
+    def spread(self, value: PyValue) -> list[PyValue]:
         """All values of an iterable; an unknown number of them is bounded like a loop."""
         raise NotImplementedError
 
@@ -122,7 +122,7 @@ class VM(IrMachine):
         """function(*args, **named)"""
         raise NotImplementedError
 
-    def run_function(self, function: FunctionValue, args: Sequence[PyValue], named: dict[str, PyValue]) -> Any:
+    def run_function(self, function: FunctionValue, args: Sequence[PyValue], named: dict[str, PyValue]) -> PyValue:
         """Run a function's IR; a generator function gives a generator."""
         raise NotImplementedError
 
@@ -184,7 +184,7 @@ class VM(IrMachine):
             return raised
         raise CannotFollow("an operation that fails on unknown values only")
 
-    def exception(self, value: PyValue, cause: PyValue) -> Any:
+    def exception(self, value: PyValue, cause: PyValue) -> PyValue:
         value = self.force(value)
         if isinstance(value, type) and issubclass(value, BaseException):
             value = self.call(value)
@@ -256,7 +256,7 @@ class VM(IrMachine):
             return getattr(builtins, name)
         raise self.error(NameError, f"name '{name}' is not defined")
 
-    def advance(self, iterator: PyValue) -> Any:
+    def advance(self, iterator: PyValue) -> PyValue:
         assert isinstance(iterator, IteratorValue)
         return iterator.step()
 

@@ -339,7 +339,7 @@ def _kind_name(value: PyValue) -> str:
     return type(value.shown() if isinstance(value, ProgramValue) else value).__name__.lower()
 
 
-def held(value: PyValue) -> tuple[Any, list[Obj]]:
+def held(value: PyValue) -> tuple[PyValue, list[Obj]]:
     """A value that is put into an input: objects of the function itself are emptied, and given beside it."""
     if isinstance(value, tuple):
         parts = [held(v) for v in value]

@@ -69,7 +69,7 @@ class Composition:
     # some question of the summary needed no decision here: loops may run on where the summary was cut
     folded: bool = False
 
-    def walk(self, env: Environment) -> Any:
+    def walk(self, env: Environment) -> PyValue:
         for name, formal in self.summary.formals.items():
             self._bind(formal, env[name])
         vm, path = self.vm, self.vm.path
@@ -115,7 +115,7 @@ class Composition:
             node = found
         return self._end(node.leaf)
 
-    def _rewritten(self, value: Expr) -> Any:
+    def _rewritten(self, value: Expr) -> PyValue:
         """An expression of the summary over the caller's values; paths that share a prefix ask for it again."""
         key = (value, *(self.values[v] for v in value.vars))
         found = self.rewritten.get(key)
@@ -200,7 +200,7 @@ class Composition:
         if not all(self.vm.heap.is_settled(o) for o in self.objects.values() if isinstance(o, ListObj)):
             raise Restart
 
-    def _field(self, obj: InstanceObj, name: str) -> Any:
+    def _field(self, obj: InstanceObj, name: str) -> PyValue:
         if name in obj.fields:
             return self.vm.heap.settled(obj.fields[name])
         before = self.vm.path.decisions
@@ -211,7 +211,7 @@ class Composition:
         self._compare(False, before)
         return value
 
-    def _item(self, obj: Obj, index: int) -> Any:
+    def _item(self, obj: Obj, index: int) -> PyValue:
         assert isinstance(obj, ListObj)
         if obj.items is not None:
             if index >= len(obj.items):
@@ -222,7 +222,7 @@ class Composition:
         self._compare(False, before)
         return value
 
-    def _unshared(self, ref: str) -> Any:
+    def _unshared(self, ref: str) -> PyValue:
         """An undecided reference to a list that stands for two inputs is equal to itself without a decision."""
         value = self.refs[ref]
         if isinstance(value, UnknownRef) and not value.resolved and self.shared[id(value)] > 1:
@@ -231,7 +231,7 @@ class Composition:
                 raise Restart
         return value
 
-    def _force(self, event: Force) -> Any:
+    def _force(self, event: Force) -> PyValue:
         before = self.vm.path.decisions
         value = self.vm.force(self._unshared(event.ref))
         if isinstance(value, ListObj) and not self.vm.heap.is_settled(value):
@@ -262,7 +262,7 @@ class Composition:
 
     # --- the end -----------------------------------------------------------------------------------------
 
-    def _end(self, leaf: SummaryLeaf) -> Any:
+    def _end(self, leaf: SummaryLeaf) -> PyValue:
         vm = self.vm
         if leaf.kind == "cut" and not self.folded:
             self._passed(leaf)
@@ -311,7 +311,7 @@ class Composition:
             self._fill(self._begin(value), value)
         return self.made[value.number]
 
-    def _begun(self, value: PyValue) -> Any:
+    def _begun(self, value: PyValue) -> PyValue:
         """The same for a value that is put into the heap on the way: what is in its objects follows in the end."""
         if isinstance(value, tuple):
             return tuple(self._begun(v) for v in value)

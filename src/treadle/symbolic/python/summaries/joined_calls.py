@@ -86,7 +86,7 @@ class JoinedCalls(Summaries):
         return self._trees[key]
 
 
-def _scalar(value: PyValue) -> Any:
+def _scalar(value: PyValue) -> PyValue:
     while isinstance(value, UnknownRef) and value.resolved:
         value = value.value
     return value
@@ -144,7 +144,7 @@ class _Joined:
         if not self.asks or size_of(self.value) + size_of(self.within) > _LARGEST:
             raise Apart
 
-    def _of(self, node: SummaryNode) -> tuple[Any, Value, Value]:
+    def _of(self, node: SummaryNode) -> tuple[PyValue, Value, Value]:
         """The value, where the call ends within the loop bound, and where it raises."""
         if node.leaf is not None:
             if node.leaf.kind == "cut" and self.folded:
@@ -168,7 +168,7 @@ class _Joined:
         within, raises = (x.or_(x.and_(condition, yes[n]), x.and_(x.not_(condition), no[n])) for n in (1, 2))
         return value, within, raises
 
-    def enter(self, vm: VM, walk: Walk) -> Any:
+    def enter(self, vm: VM, walk: Walk) -> PyValue:
         """Take the value for the call's, on a path on which it has one."""
         path = vm.path
         if not path.replaying:

@@ -159,7 +159,7 @@ class SummaryWriter:
     def records(self, records: Iterable[PyValue]) -> list[Any]:
         return [self.record(r) for r in records]
 
-    def plain(self, value: PyValue) -> Any:
+    def plain(self, value: PyValue) -> PyValue:
         return value
 
     def texts(self, values: Iterable[str]) -> list[str]:
@@ -171,10 +171,10 @@ class SummaryWriter:
     def groups(self, groups: Iterable[Iterable[type]]) -> list[list[str]]:
         return [[path_of(c) for c in group] for group in groups]
 
-    def place(self, place: CodePlace) -> Any:
+    def place(self, place: CodePlace) -> PyValue:
         return self.line(place.file, place.line) if place.file else None
 
-    def lines(self, lines: Iterable[tuple[str, int]]) -> list[Any]:
+    def lines(self, lines: Iterable[tuple[str, int]]) -> list[PyValue]:
         return [self.line(*line) for line in sorted(lines)]
 
     def made(self, value: PyValue) -> Any:
@@ -278,7 +278,7 @@ class SummaryReader:
     def records(self, written: list[PyValue]) -> tuple[Any, ...]:
         return tuple(self.record(r) for r in written)
 
-    def plain(self, written: PyValue) -> Any:
+    def plain(self, written: PyValue) -> PyValue:
         return written
 
     def texts(self, written: list[str]) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class RecordingVM(PythonMachine):
         self.globals_read: dict[str, str] = {}
         self.deepest = 0
 
-    def run(self, frame: Frame, error: PyValue = None) -> Any:
+    def run(self, frame: Frame, error: PyValue = None) -> PyValue:
         self.codes.add((frame.code.file, frame.code.line, frame.code.name))
         self.deepest = max(self.deepest, len(self.frames) + 1)
         return super().run(frame, error)

@@ -114,7 +114,7 @@ def _digest_of(content: PyValue) -> str:
     return _digest(json.dumps(content, sort_keys=True))
 
 
-def _key(owner: SummaryOptions, function: FunctionValue, signature: Signature) -> dict[str, Any]:
+def _key(owner: SummaryOptions, function: FunctionValue, signature: Signature) -> dict[str, PyValue]:
     """What the summary is of: the function, the kinds of its arguments, and the options that matter."""
     writer = SummaryWriter(_relative)
     kinds: list[PyValue] = []

@@ -126,7 +126,7 @@ def parameter_type(kind: t.Type, none: bool) -> t.Type:
     return kind
 
 
-def resolved_hints(function: PyValue) -> dict[str, Any]:
+def resolved_hints(function: PyValue) -> dict[str, PyValue]:
     """A function's or class's hints, strings evaluated one by one so that a bad one spoils only itself."""
     try:
         return typing.get_type_hints(function)

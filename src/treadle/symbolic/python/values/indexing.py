@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
@@ -25,7 +24,7 @@ def position(vm: VM, index: PyValue, size: Value, message: str) -> Value:
     return x.add(index, size)
 
 
-def as_index(vm: VM, container: PyValue, index: PyValue) -> Any:
+def as_index(vm: VM, container: PyValue, index: PyValue) -> PyValue:
     index = vm.force(index)
     own = own_method(vm, index, "__index__")
     if own is not None:

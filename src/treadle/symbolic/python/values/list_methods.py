@@ -39,7 +39,7 @@ def replace(vm: VM, obj: ListObj, values: list[PyValue]) -> None:
 
 
 @method(list, "pop")
-def pop(vm: VM, obj: ListObj, index: PyValue = -1, message: str = "pop index out of range") -> Any:
+def pop(vm: VM, obj: ListObj, index: PyValue = -1, message: str = "pop index out of range") -> PyValue:
     obj = reshaped(vm, obj)
     size = obj.size()
     if message.startswith("pop") and not vm.decide(x.gt(size, 0)):
@@ -92,13 +92,13 @@ def _remove(vm: VM, obj: ListObj, value: PyValue) -> None:
     raise vm.error(ValueError, "list.remove(x): x not in list")
 
 
-def _values(vm: VM, obj: Any) -> list[Any]:
+def _values(vm: VM, obj: Any) -> list[PyValue]:
     return list(obj) if isinstance(obj, tuple) else close(vm, obj)
 
 
 @method(list, "index")
 @method(tuple, "index")
-def _index(vm: VM, obj: PyValue, value: PyValue, start: PyValue = 0, stop: PyValue = None) -> Any:
+def _index(vm: VM, obj: PyValue, value: PyValue, start: PyValue = 0, stop: PyValue = None) -> PyValue:
     values = _values(vm, obj)
     bounds = known_slice(vm, SliceValue(start, stop, None), len(values)).indices(len(values))
     for i in range(*bounds):
@@ -120,7 +120,7 @@ class NotInList:
 
 @method(list, "count")
 @method(tuple, "count")
-def _count(vm: VM, obj: PyValue, value: PyValue) -> Any:
+def _count(vm: VM, obj: PyValue, value: PyValue) -> PyValue:
     total: Value = 0
     for own in _values(vm, obj):
         total = x.add(total, x.bool_to_int(vm.equal(own, value)))
@@ -148,7 +148,7 @@ def _sort(vm: VM, obj: ListObj, *, key: PyValue = None, reverse: PyValue = False
     obj.items = sorted_values(vm, close(vm, obj), key, vm.truth_of(reverse))
 
 
-def sorted_values(vm: VM, values: list[PyValue], key: PyValue, reverse: bool) -> list[Any]:
+def sorted_values(vm: VM, values: list[PyValue], key: PyValue, reverse: bool) -> list[PyValue]:
     """A stable insertion sort that asks only `<`, as Python does."""
     out: list[tuple[PyValue, PyValue]] = []
     for value in values:
@@ -171,13 +171,13 @@ def _not_empty(vm: VM, obj: ListObj) -> None:
 
 
 @method(collections.deque, "popleft")
-def _pop_left(vm: VM, obj: ListObj) -> Any:
+def _pop_left(vm: VM, obj: ListObj) -> PyValue:
     _not_empty(vm, obj)
     return pop(vm, obj, 0)
 
 
 @method(collections.deque, "pop")
-def _pop_right(vm: VM, obj: ListObj) -> Any:
+def _pop_right(vm: VM, obj: ListObj) -> PyValue:
     _not_empty(vm, obj)
     return pop(vm, obj)
 

@@ -61,7 +61,7 @@ def _decides(function: PyValue, cls: type) -> bool:
     )
 
 
-def find(vm: VM, obj: DictObj, key: PyValue) -> list[Any] | None:
+def find(vm: VM, obj: DictObj, key: PyValue) -> list[PyValue] | None:
     """The entry for a key, or None; decides as much as that takes."""
     check_key(vm, key)
     key = vm.heap.decided(vm.force(key))
@@ -91,7 +91,7 @@ def _fits(obj: DictObj, key: PyValue) -> bool:
     return type(key).__name__ in wanted or not wanted
 
 
-def _discover(vm: VM, obj: DictObj, key: PyValue) -> list[Any]:
+def _discover(vm: VM, obj: DictObj, key: PyValue) -> list[PyValue]:
     obj.extra = x.sub(obj.extra, 1)
     value = None
     if not obj.keys_only:
@@ -183,14 +183,14 @@ def set_item(vm: VM, obj: DictObj, key: PyValue, value: PyValue) -> None:
     store(vm, obj, key, value)
 
 
-def get_item(vm: VM, obj: DictObj, key: PyValue) -> Any:
+def get_item(vm: VM, obj: DictObj, key: PyValue) -> PyValue:
     entry = find(vm, obj, key)
     if entry is None:
         raise vm.error(KeyError, vm.force(key))
     return entry[1]
 
 
-def remove(vm: VM, obj: DictObj, key: PyValue, error: type[BaseException] | None) -> Any:
+def remove(vm: VM, obj: DictObj, key: PyValue, error: type[BaseException] | None) -> PyValue:
     entry = find(vm, obj, key)
     if entry is None:
         if error is not None:
@@ -208,7 +208,7 @@ def _drop(obj: DictObj, entry: list[PyValue]) -> None:
     del obj.entries[position]
 
 
-def view_items(vm: VM, view: DictView) -> list[Any]:
+def view_items(vm: VM, view: DictView) -> list[PyValue]:
     pairs = entries(vm, view.source)
     if view.kind == "keys":
         return [k for k, _ in pairs]
@@ -221,13 +221,13 @@ def view_items(vm: VM, view: DictView) -> list[Any]:
 
 
 @method(dict, "get")
-def _get(vm: VM, obj: DictObj, key: PyValue, default: PyValue = None) -> Any:
+def _get(vm: VM, obj: DictObj, key: PyValue, default: PyValue = None) -> PyValue:
     entry = find(vm, obj, key)
     return default if entry is None else entry[1]
 
 
 @method(dict, "setdefault")
-def _setdefault(vm: VM, obj: DictObj, key: PyValue, default: PyValue = None) -> Any:
+def _setdefault(vm: VM, obj: DictObj, key: PyValue, default: PyValue = None) -> PyValue:
     entry = find(vm, obj, key)
     if entry is not None:
         return entry[1]
@@ -237,7 +237,7 @@ def _setdefault(vm: VM, obj: DictObj, key: PyValue, default: PyValue = None) -> 
 
 @method(dict, "pop")
 @method(set, "pop")
-def _pop(vm: VM, obj: DictObj, key: PyValue = MISSING, default: PyValue = MISSING) -> Any:
+def _pop(vm: VM, obj: DictObj, key: PyValue = MISSING, default: PyValue = MISSING) -> PyValue:
     changed(vm, obj)
     if key is MISSING:
         if obj.keys_only:
@@ -247,7 +247,7 @@ def _pop(vm: VM, obj: DictObj, key: PyValue = MISSING, default: PyValue = MISSIN
     return default if value is MISSING else value
 
 
-def _pop_any(vm: VM, obj: DictObj) -> Any:
+def _pop_any(vm: VM, obj: DictObj) -> PyValue:
     close(vm, obj)
     if not obj.entries:
         raise vm.error(KeyError, "pop from an empty set")
@@ -258,7 +258,7 @@ def _pop_any(vm: VM, obj: DictObj) -> Any:
 
 
 @method(dict, "popitem")
-def _popitem(vm: VM, obj: DictObj) -> Any:
+def _popitem(vm: VM, obj: DictObj) -> PyValue:
     changed(vm, obj)
     close(vm, obj)
     if not obj.entries:
@@ -290,7 +290,7 @@ def update(vm: VM, obj: DictObj, /, *others: PyValue, **named: Any) -> None:
         store(vm, obj, k, v)
 
 
-def _pair(vm: VM, pair: PyValue, i: int) -> list[Any]:
+def _pair(vm: VM, pair: PyValue, i: int) -> list[PyValue]:
     pair = vm.force(pair)
     if pair is None or number_kind(pair):
         raise vm.error(TypeError, f"cannot convert dictionary update sequence element #{i} to a sequence")
@@ -341,7 +341,7 @@ def _as_set(vm: VM, value: PyValue) -> DictObj:
     return vm.new_set(vm.spread(value))
 
 
-def combine(vm: VM, op: str, a: Any, b: Any) -> Any:
+def combine(vm: VM, op: str, a: Any, b: Any) -> PyValue:
     """| & - ^ of sets, | of dicts."""
     plain_dicts = isinstance(a, DictObj) and isinstance(b, DictObj) and not a.keys_only and not b.keys_only
     if plain_dicts:
@@ -385,7 +385,7 @@ def update_in_place(vm: VM, op: str, obj: DictObj, other: PyValue) -> None:
     obj.entries, obj.open, obj.extra = made.entries, False, 0
 
 
-def compare_sets(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
+def compare_sets(vm: VM, op: str, a: PyValue, b: PyValue) -> PyValue:
     if (isinstance(a, DictObj) and not a.keys_only) or (isinstance(b, DictObj) and not b.keys_only):
         return NotImplemented
     left, right = _as_set(vm, a), _as_set(vm, b)

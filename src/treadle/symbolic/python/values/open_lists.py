@@ -17,7 +17,7 @@ from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.values import PyValue
 
 
-def close(vm: VM, obj: ListObj) -> list[Any]:
+def close(vm: VM, obj: ListObj) -> list[PyValue]:
     """Decide the length; the elements are then a plain list."""
     obj = vm.heap.settle(obj)
     if obj.items is not None:
@@ -42,7 +42,7 @@ def items(vm: VM, obj: ListObj) -> list[Any]:
     return close(vm, obj)
 
 
-def source(vm: VM, obj: ListObj, index: Value) -> Any:
+def source(vm: VM, obj: ListObj, index: Value) -> PyValue:
     """The element of the input list at an index of its source, writes included."""
     if vm.heap.postpones and _depends(vm, obj):
         return _postponed(vm, obj, vm.heap.settled(index))
@@ -82,7 +82,7 @@ def _postponed(vm: VM, obj: ListObj, index: Value) -> Value:
     return result
 
 
-def _initial(vm: VM, obj: ListObj, index: Value) -> Any:
+def _initial(vm: VM, obj: ListObj, index: Value) -> PyValue:
     known = {id(i) if isinstance(i, Expr) else i: value for i, value in obj.reads}
     key = id(index) if isinstance(index, Expr) else index
     if key in known:
@@ -104,7 +104,7 @@ def _initial(vm: VM, obj: ListObj, index: Value) -> Any:
     return value
 
 
-def read(vm: VM, obj: ListObj, index: Value) -> Any:
+def read(vm: VM, obj: ListObj, index: Value) -> PyValue:
     """The element at an index known to be inside."""
     obj = vm.heap.now(obj)
     if obj.items is not None:
@@ -118,7 +118,7 @@ def read(vm: VM, obj: ListObj, index: Value) -> Any:
     return source(vm, obj, x.add(inner, obj.start))
 
 
-def from_items(vm: VM, values: list[PyValue] | tuple[PyValue, ...], index: Value) -> Any:
+def from_items(vm: VM, values: list[PyValue] | tuple[PyValue, ...], index: Value) -> PyValue:
     if not isinstance(index, Expr):
         return values[index]
     sorts = {_scalar_sort(v) for v in values}
@@ -133,7 +133,7 @@ def from_items(vm: VM, values: list[PyValue] | tuple[PyValue, ...], index: Value
     return values[-1]
 
 
-def _scalar_sort(value: PyValue) -> Any:
+def _scalar_sort(value: PyValue) -> PyValue:
     if isinstance(value, Expr):
         return value.sort
     if type(value) in (int, bool, str):

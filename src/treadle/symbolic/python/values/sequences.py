@@ -25,7 +25,7 @@ from treadle.symbolic.python.values.values import PyValue, RangeValue, SliceValu
 # --- [] --------------------------------------------------------------------------------------------------
 
 
-def get_item(vm: VM, obj: Any, index: Any) -> Any:
+def get_item(vm: VM, obj: Any, index: Any) -> PyValue:
     """obj[index]"""
     obj = vm.force(obj)
     if isinstance(obj, DictObj) and not obj.keys_only:
@@ -48,7 +48,7 @@ def get_item(vm: VM, obj: Any, index: Any) -> Any:
     raise refusal(vm, operator.getitem, obj, index)
 
 
-def _at(vm: VM, obj: PyValue, index: Value) -> Any:
+def _at(vm: VM, obj: PyValue, index: Value) -> PyValue:
     if isinstance(obj, ListObj):
         return read(vm, obj, position(vm, index, obj.size(), "list index out of range"))
     if isinstance(obj, tuple):
@@ -59,7 +59,7 @@ def _at(vm: VM, obj: PyValue, index: Value) -> Any:
     return strings.get_item(vm, obj, index)
 
 
-def _payload_item(vm: VM, obj: InstanceObj, index: PyValue) -> Any:
+def _payload_item(vm: VM, obj: InstanceObj, index: PyValue) -> PyValue:
     """An item of an object that holds a list, a dict, ...; a defaultdict makes the one that is not there."""
     makes = issubclass(obj.cls, collections.defaultdict)
     missing = classes.special(vm, obj, "__missing__")
@@ -78,7 +78,7 @@ def _payload_item(vm: VM, obj: InstanceObj, index: PyValue) -> Any:
     return value
 
 
-def _class_item(vm: VM, cls: type, index: Any) -> Any:
+def _class_item(vm: VM, cls: type, index: Any) -> PyValue:
     if isinstance(cls, enum.EnumType):
         index = vm.force(index)
         if isinstance(index, Expr):
@@ -154,7 +154,7 @@ def delete_item(vm: VM, obj: PyValue, index: PyValue) -> None:
 # --- slices ----------------------------------------------------------------------------------------------
 
 
-def slice_of(vm: VM, obj: Any, index: SliceValue) -> Any:
+def slice_of(vm: VM, obj: Any, index: SliceValue) -> PyValue:
     if is_string(obj):
         return strings.slice_of(vm, obj, index)
     if isinstance(obj, ListObj):
@@ -182,7 +182,7 @@ def _set_slice(vm: VM, obj: ListObj, index: SliceValue, value: PyValue) -> None:
 # --- + and * ---------------------------------------------------------------------------------------------
 
 
-def combine(vm: VM, op: str, a: PyValue, b: PyValue) -> Any:
+def combine(vm: VM, op: str, a: PyValue, b: PyValue) -> PyValue:
     if op == "+":
         if isinstance(a, ListObj) and isinstance(b, ListObj):
             return vm.new_list([*items(vm, a), *items(vm, b)])

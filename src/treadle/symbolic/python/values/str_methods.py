@@ -75,7 +75,7 @@ def _replacement(old: PyValue, new: PyValue, count: PyValue = -1) -> bool:
 # --- looking for something ---------------------------------------------------------------------------------
 
 
-def _within(vm: VM, s: PyValue, start: PyValue, stop: PyValue) -> Any:
+def _within(vm: VM, s: PyValue, start: PyValue, stop: PyValue) -> PyValue:
     return s if start is None and stop is None else slice_of(vm, s, SliceValue(start, stop, None))
 
 
@@ -84,24 +84,24 @@ def _affix(test: Callable[[PyValue, PyValue], Value], s: PyValue, affix: PyValue
 
 
 @method(str, "startswith", accepts=_affixes)
-def _startswith(vm: VM, s: PyValue, affix: PyValue, start: PyValue = None, stop: PyValue = None) -> Any:
+def _startswith(vm: VM, s: PyValue, affix: PyValue, start: PyValue = None, stop: PyValue = None) -> PyValue:
     return _affix(x.prefix, _within(vm, s, start, stop), affix)
 
 
 @method(str, "endswith", accepts=_affixes)
-def _endswith(vm: VM, s: PyValue, affix: PyValue, start: PyValue = None, stop: PyValue = None) -> Any:
+def _endswith(vm: VM, s: PyValue, affix: PyValue, start: PyValue = None, stop: PyValue = None) -> PyValue:
     return _affix(x.suffix, _within(vm, s, start, stop), affix)
 
 
 @method(str, "find", accepts=_sought)
-def _find(vm: VM, s: PyValue, part: PyValue, start: PyValue = None, stop: PyValue = None) -> Any:
+def _find(vm: VM, s: PyValue, part: PyValue, start: PyValue = None, stop: PyValue = None) -> PyValue:
     if stop is not None:
         return vm.call_real(str.find, [s, part, start, stop], {})
     return x.index_of(s, part, bound(vm, start, x.length(s), 0))
 
 
 @method(str, "index", accepts=_sought)
-def _index(vm: VM, s: PyValue, part: PyValue, start: PyValue = None, stop: PyValue = None) -> Any:
+def _index(vm: VM, s: PyValue, part: PyValue, start: PyValue = None, stop: PyValue = None) -> PyValue:
     found = _find(vm, s, part, start, stop)
     if vm.decide(x.lt(found, 0)):
         raise vm.error(ValueError, "substring not found")
@@ -109,19 +109,19 @@ def _index(vm: VM, s: PyValue, part: PyValue, start: PyValue = None, stop: PyVal
 
 
 @method(str, "rfind", accepts=_known_text)
-def _rfind(vm: VM, s: Value, part: str) -> Any:
+def _rfind(vm: VM, s: Value, part: str) -> PyValue:
     return x.ite(x.contains(s, part), text.last_place(s, part), -1)
 
 
 @method(str, "rindex", accepts=_known_text)
-def _rindex(vm: VM, s: Value, part: str) -> Any:
+def _rindex(vm: VM, s: Value, part: str) -> PyValue:
     if not vm.decide(x.contains(s, part)):
         raise vm.error(ValueError, "substring not found")
     return text.last_place(s, part)
 
 
 @method(str, "count", accepts=_known_text)
-def _count(vm: VM, s: Value, part: str) -> Any:
+def _count(vm: VM, s: Value, part: str) -> PyValue:
     found = 0
     while vm.decide(x.contains(s, part)):
         found += 1
@@ -134,7 +134,7 @@ def _count(vm: VM, s: Value, part: str) -> Any:
 
 
 @method(str, "replace", accepts=_replacement)
-def _replace(vm: VM, s: PyValue, old: PyValue, new: PyValue, count: PyValue = -1) -> Any:
+def _replace(vm: VM, s: PyValue, old: PyValue, new: PyValue, count: PyValue = -1) -> PyValue:
     if count == 1:
         return x.replace_first(s, old, new)
     if count == -1 and isinstance(old, str) and old:
@@ -143,14 +143,14 @@ def _replace(vm: VM, s: PyValue, old: PyValue, new: PyValue, count: PyValue = -1
 
 
 @method(str, "removeprefix", accepts=is_string)
-def _removeprefix(vm: VM, s: PyValue, prefix: PyValue) -> Any:
+def _removeprefix(vm: VM, s: PyValue, prefix: PyValue) -> PyValue:
     if not vm.decide(x.and_(x.prefix(s, prefix), x.gt(x.length(prefix), 0))):
         return s
     return _rest(s, x.length(prefix))
 
 
 @method(str, "removesuffix", accepts=is_string)
-def _removesuffix(vm: VM, s: PyValue, suffix: PyValue) -> Any:
+def _removesuffix(vm: VM, s: PyValue, suffix: PyValue) -> PyValue:
     if not vm.decide(x.and_(x.suffix(s, suffix), x.gt(x.length(suffix), 0))):
         return s
     return x.substr(s, 0, x.sub(x.length(s), x.length(suffix)))
@@ -162,17 +162,17 @@ def _rest(s: Value, start: Value) -> Value:
 
 
 @method(str, "strip", accepts=_characters)
-def _strip(vm: VM, s: Value, chars: str | None = None, sides: str = "lr") -> Any:
+def _strip(vm: VM, s: Value, chars: str | None = None, sides: str = "lr") -> PyValue:
     return s if chars == "" else text.strip(s, chars or "", sides)
 
 
 @method(str, "lstrip", accepts=_characters)
-def _lstrip(vm: VM, s: Value, chars: str | None = None) -> Any:
+def _lstrip(vm: VM, s: Value, chars: str | None = None) -> PyValue:
     return _strip(vm, s, chars, "l")
 
 
 @method(str, "rstrip", accepts=_characters)
-def _rstrip(vm: VM, s: Value, chars: str | None = None) -> Any:
+def _rstrip(vm: VM, s: Value, chars: str | None = None) -> PyValue:
     return _strip(vm, s, chars, "r")
 
 
@@ -185,7 +185,7 @@ for _name in ("lower", "upper", "casefold", "title", "capitalize", "swapcase"):
 
 
 @method(str, "expandtabs", accepts=_nothing)
-def _expandtabs(vm: VM, s: Value) -> Any:
+def _expandtabs(vm: VM, s: Value) -> PyValue:
     return NotImplemented if vm.decide(x.contains(s, "\t")) else s
 
 
@@ -210,7 +210,7 @@ def _register_cases(name: str, yes: Condition, no: Condition) -> None:
     """Two cases that are certain; between them values are picked."""
 
     @method(str, name, accepts=_nothing)
-    def decided(vm: VM, s: Value) -> Any:
+    def decided(vm: VM, s: Value) -> PyValue:
         if vm.decide(yes(s)):
             return True
         return False if vm.decide(no(s)) else NotImplemented
@@ -231,21 +231,21 @@ _register_cases(
 
 
 @method(str, "partition", accepts=_known_text)
-def _partition(vm: VM, s: Value, separator: str) -> Any:
+def _partition(vm: VM, s: Value, separator: str) -> PyValue:
     if not vm.decide(x.contains(s, separator)):
         return (s, "", "")
     return (text.parted(s, separator, "before"), separator, text.parted(s, separator, "after"))
 
 
 @method(str, "rpartition", accepts=_known_text)
-def _rpartition(vm: VM, s: Value, separator: str) -> Any:
+def _rpartition(vm: VM, s: Value, separator: str) -> PyValue:
     if not vm.decide(x.contains(s, separator)):
         return ("", "", s)
     return (text.parted(s, separator, "before last"), separator, text.parted(s, separator, "after last"))
 
 
 @method(str, "split", accepts=_separator)
-def _split(vm: VM, s: Value, sep: str | None = None, maxsplit: int = -1) -> Any:
+def _split(vm: VM, s: Value, sep: str | None = None, maxsplit: int = -1) -> PyValue:
     if sep is None:
         return _words(vm, s, maxsplit)
     parts: list[Value] = []
@@ -256,7 +256,7 @@ def _split(vm: VM, s: Value, sep: str | None = None, maxsplit: int = -1) -> Any:
     return vm.new_list([*parts, s])
 
 
-def _words(vm: VM, s: Value, maxsplit: int) -> Any:
+def _words(vm: VM, s: Value, maxsplit: int) -> PyValue:
     parts: list[Value] = []
     while vm.decide(x.ne(text.first_word(s), "")):
         if len(parts) == maxsplit:
@@ -269,7 +269,7 @@ def _words(vm: VM, s: Value, maxsplit: int) -> Any:
 
 
 @method(str, "rsplit", accepts=_separator)
-def _rsplit(vm: VM, s: Value, sep: str | None = None, maxsplit: int = -1) -> Any:
+def _rsplit(vm: VM, s: Value, sep: str | None = None, maxsplit: int = -1) -> PyValue:
     if maxsplit < 0:
         return _split(vm, s, sep, maxsplit)
     if sep is None:
@@ -289,14 +289,14 @@ def _bounded(vm: VM, rounds: int) -> None:
 
 
 @method(str, "splitlines", accepts=lambda keepends=False: keepends is False)
-def _splitlines(vm: VM, s: Value, keepends: bool = False) -> Any:
+def _splitlines(vm: VM, s: Value, keepends: bool = False) -> PyValue:
     if vm.decide(x.eq(s, "")):
         return vm.new_list([])
     return vm.new_list([s]) if vm.decide(x.in_class(s, "printable")) else NotImplemented
 
 
 @method(str, "join", accepts=lambda values: True)
-def _join(vm: VM, separator: PyValue, values: PyValue) -> Any:
+def _join(vm: VM, separator: PyValue, values: PyValue) -> PyValue:
     if values is None or number_kind(values):
         raise vm.mimic(lambda: "".join(3))  # type: ignore[arg-type]  # the mistake is the point
     parts = [vm.force(v) for v in vm.spread(values)]
@@ -321,17 +321,17 @@ def justified(s: Value, width: int, fill: str, left: bool) -> Value:
 
 
 @method(str, "ljust", accepts=_width_and_fill)
-def _ljust(vm: VM, s: Value, width: int, fill: str = " ") -> Any:
+def _ljust(vm: VM, s: Value, width: int, fill: str = " ") -> PyValue:
     return justified(s, width, fill, True)
 
 
 @method(str, "rjust", accepts=_width_and_fill)
-def _rjust(vm: VM, s: Value, width: int, fill: str = " ") -> Any:
+def _rjust(vm: VM, s: Value, width: int, fill: str = " ") -> PyValue:
     return justified(s, width, fill, False)
 
 
 @method(str, "center", accepts=_width_and_fill)
-def _center(vm: VM, s: Value, width: int, fill: str = " ") -> Any:
+def _center(vm: VM, s: Value, width: int, fill: str = " ") -> PyValue:
     """What is left over goes to the left if the width is odd, else to the right."""
     short = x.sub(width, x.length(s))
     half = x.add(x.floordiv(short, 2), x.mul(x.mod(short, 2), x.mod(width, 2)))
@@ -339,7 +339,7 @@ def _center(vm: VM, s: Value, width: int, fill: str = " ") -> Any:
 
 
 @method(str, "zfill", accepts=_width)
-def _zfill(vm: VM, s: Value, width: int) -> Any:
+def _zfill(vm: VM, s: Value, width: int) -> PyValue:
     """After a sign."""
     signed = x.or_(x.prefix(s, "-"), x.prefix(s, "+"))
     sign, digits = x.ite(signed, x.at(s, 0), ""), x.ite(signed, _rest(s, 1), s)
@@ -349,7 +349,7 @@ def _zfill(vm: VM, s: Value, width: int) -> Any:
 _SPEC = re.compile(r"(?:(.)?([<>]))?(0)?(\d+)?([ds])?")
 
 
-def with_spec(vm: VM, value: PyValue, spec: str) -> Any:
+def with_spec(vm: VM, value: PyValue, spec: str) -> PyValue:
     """format(value, spec) for widths and zeros; NotImplemented for what else a spec can say."""
     match = _SPEC.fullmatch(spec)
     if match is None or not isinstance(value, Expr):
@@ -367,7 +367,7 @@ def with_spec(vm: VM, value: PyValue, spec: str) -> Any:
     return justified(plain, size, fill or " ", side == "<" or (side is None and not number))
 
 
-def formatted(vm: VM, value: PyValue, conversion: str, spec: PyValue) -> Any:
+def formatted(vm: VM, value: PyValue, conversion: str, spec: PyValue) -> PyValue:
     """One replacement field of an f-string."""
     if conversion == "r":
         value = repr_of(vm, value)
@@ -384,7 +384,7 @@ def formatted(vm: VM, value: PyValue, conversion: str, spec: PyValue) -> Any:
 
 
 @method(str, "format", accepts=lambda *values, **named: True, lazy=True)
-def _format(vm: VM, template: PyValue, /, *values: PyValue, **named: Any) -> Any:
+def _format(vm: VM, template: PyValue, /, *values: PyValue, **named: Any) -> PyValue:
     """Only '{}' and '{name}' fields stay symbolic."""
     pieces = _fields(vm, template, values, named) if isinstance(template, str) else None
     if pieces is None:
@@ -394,7 +394,7 @@ def _format(vm: VM, template: PyValue, /, *values: PyValue, **named: Any) -> Any
 
 def _fields(
     vm: VM, template: str, values: tuple[PyValue, ...], named: dict[str, PyValue]
-) -> list[tuple[str, Any]] | None:
+) -> list[tuple[str, PyValue]] | None:
     """The text and the values of a template; None if a field is more than a name, or nothing was given for it."""
     try:
         parsed = list(string.Formatter().parse(template))

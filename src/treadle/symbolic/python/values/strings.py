@@ -19,7 +19,7 @@ from treadle.symbolic.python.values.kinds import as_int, is_int, is_known, is_py
 from treadle.symbolic.python.values.values import PyValue, SliceValue
 
 
-def get_item(vm: VM, s: PyValue, index: Value) -> Any:
+def get_item(vm: VM, s: PyValue, index: Value) -> PyValue:
     return x.at(s, position(vm, index, x.length(s), "string index out of range"))
 
 
@@ -36,7 +36,7 @@ def bound(vm: VM, place: Any, size: Value, default: Value) -> Value:
     return x.ite(x.gt(not_below, size), size, not_below)
 
 
-def slice_of(vm: VM, s: Any, index: SliceValue) -> Any:
+def slice_of(vm: VM, s: Any, index: SliceValue) -> PyValue:
     step = vm.force(index.step)
     if is_known(s) and all(is_known(vm.force(p)) for p in (index.start, index.stop, step)):
         try:
@@ -53,7 +53,7 @@ def slice_of(vm: VM, s: Any, index: SliceValue) -> Any:
     return x.substr(s, start, x.ite(x.lt(count, 0), 0, count))
 
 
-def characters(vm: VM, s: PyValue) -> list[Any]:
+def characters(vm: VM, s: PyValue) -> list[PyValue]:
     """One expression per character; an unknown length is decided, bounded like a loop."""
     if isinstance(s, str):
         return list(s)
@@ -71,7 +71,7 @@ def characters(vm: VM, s: PyValue) -> list[Any]:
 _EXCEPTION_TEXT = (BaseException.__str__, OSError.__str__)
 
 
-def text_of(vm: VM, value: PyValue) -> Any:
+def text_of(vm: VM, value: PyValue) -> PyValue:
     """str(value)"""
     value = vm.force(value)
     if isinstance(value, Expr):
@@ -97,7 +97,7 @@ def _is_written(function: Any) -> bool:
     return is_python(function) and not function.__code__.co_filename.startswith("<")
 
 
-def exception_text(vm: VM, error: InstanceObj) -> Any:
+def exception_text(vm: VM, error: InstanceObj) -> PyValue:
     args = error.fields.get("args", ())
     if not args:
         return ""
@@ -106,7 +106,7 @@ def exception_text(vm: VM, error: InstanceObj) -> Any:
     return repr_of(vm, tuple(args))
 
 
-def repr_of(vm: VM, value: PyValue) -> Any:
+def repr_of(vm: VM, value: PyValue) -> PyValue:
     """repr(value)"""
     value = vm.force(value)
     if isinstance(value, Expr) and value.sort in (x.INT, x.BOOL):
@@ -136,15 +136,15 @@ def repr_of(vm: VM, value: PyValue) -> Any:
     return vm.call_real(repr, [value], {})
 
 
-def separated(parts: list[PyValue], separator: PyValue) -> list[Any]:
+def separated(parts: list[PyValue], separator: PyValue) -> list[PyValue]:
     return [piece for part in parts for piece in (separator, part)][1:]
 
 
-def _listed(opening: str, parts: list[PyValue], closing: str) -> Any:
+def _listed(opening: str, parts: list[PyValue], closing: str) -> PyValue:
     return x.concat(opening, *separated(parts, ", "), closing)
 
 
-def dataclass_repr(vm: VM, value: InstanceObj) -> Any:
+def dataclass_repr(vm: VM, value: InstanceObj) -> PyValue:
     fields = [f.name for f in value.cls.__dataclass_fields__.values() if f.repr]  # type: ignore[attr-defined]
     parts = [x.concat(name, "=", repr_of(vm, vm.attribute(value, name))) for name in fields]
     return _listed(f"{value.cls.__qualname__}(", parts, ")")
@@ -153,7 +153,7 @@ def dataclass_repr(vm: VM, value: InstanceObj) -> Any:
 # --- the formatting operator -------------------------------------------------------------------------------
 
 
-def percent(vm: VM, template: PyValue, values: PyValue) -> Any:
+def percent(vm: VM, template: PyValue, values: PyValue) -> PyValue:
     """template % values"""
     if isinstance(template, str):
         pieces = re.split(r"(%[sdr%])", template)
@@ -171,7 +171,7 @@ def _plain_decimal(value: Any) -> str:
     return "%d" % value  # noqa: UP031 (the operator itself is meant)
 
 
-def _decimal(vm: VM, value: PyValue) -> Any:
+def _decimal(vm: VM, value: PyValue) -> PyValue:
     value = vm.force(value)
     if isinstance(value, Expr) and is_int(value):
         return x.int_to_str(as_int(value))
@@ -184,14 +184,14 @@ _CONVERSIONS = {"%s": text_of, "%d": _decimal, "%r": repr_of}
 # --- strings as numbers ------------------------------------------------------------------------------------
 
 
-def to_int(vm: VM, s: Expr) -> Any:
+def to_int(vm: VM, s: Expr) -> PyValue:
     """int(s) of an unknown string: a number, or a ValueError."""
     if vm.decide(text.is_int(s)):
         return text.int_of(s)
     raise vm.error(ValueError, x.concat("invalid literal for int() with base 10: ", text.repr_(s)))
 
 
-def to_float(vm: VM, s: Expr) -> Any:
+def to_float(vm: VM, s: Expr) -> PyValue:
     """float(s) of an unknown string: a number, or a ValueError; inf and nan are not explored."""
     if vm.decide(text.is_finite(s)):
         return text.float_of(s)
