@@ -199,12 +199,12 @@ def _check_guard(case: written.Case, where: str) -> None:
                 )
 
 
-def _real(name: str, where: str) -> PyValue:
+def _real(name: str, where: str) -> object:
     """The function that a stub stands for."""
     parts = name.replace(":", ".").split(".")
     if not all(part.isidentifier() for part in parts):
         raise UsageError(f"{where}: '{name}' is no name of a function; write package.module.function")
-    found: PyValue = None
+    found: object = None
     for size in range(len(parts), 0, -1):
         try:
             found = importlib.import_module(".".join(parts[:size]))

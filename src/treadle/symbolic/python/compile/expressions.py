@@ -12,39 +12,13 @@ from typing import Any
 
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.python.compile.scopes import CompilerScope
-from treadle.symbolic.python.values.values import PyValue
 
-_OPERATORS: dict[type, str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-    ast.MatMult: "@",
-    ast.USub: "neg",
-    ast.UAdd: "pos",
-    ast.Invert: "invert",
-    ast.Not: "not",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Is: "is",
-    ast.IsNot: "is not",
-    ast.In: "in",
-    ast.NotIn: "not in",
-}
-
-_COMPREHENSION = (ast.ListComp, ast.SetComp, ast.DictComp)
+_OPERATORS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//"}
+_OPERATORS |= {ast.Mod: "%", ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@"}
+_OPERATORS |= {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
+_OPERATORS |= {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert", ast.Not: "not"}
+_OPERATORS |= {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+_OPERATORS |= {ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"}
 
 
 class Expressions:
@@ -112,15 +86,17 @@ class Expressions:
         self._temporaries += 1
         return f"%{self._temporaries}"
 
-    def copy(self, node: ast.AST, value: ir.Operand) -> str:
+    def result(self, node: ast.AST, step: Callable[..., ir.IrStep], *args: object) -> str:
+        """Where the value of a new step is kept."""
         dst = self.temporary()
-        self.emit(ir.AssignStep(getattr(node, "lineno", 0), dst, value))
+        self.emit(step(getattr(node, "lineno", 0), dst, *args))
         return dst
 
+    def copy(self, node: ast.AST, value: ir.Operand) -> str:
+        return self.result(node, ir.AssignStep, value)
+
     def op(self, node: ast.AST, op: str, *args: ir.Operand) -> str:
-        dst = self.temporary()
-        self.emit(ir.OpStep(getattr(node, "lineno", 0), dst, op, args))
-        return dst
+        return self.result(node, ir.OpStep, op, args)
 
     def operator(self, op: ast.AST) -> str:
         return _OPERATORS[type(op)]
@@ -146,12 +122,9 @@ class Expressions:
         kind = "local" if self._is_renamed(name) else self.scope.kind(name)
         if kind == "local":
             return self.slot(name)
-        dst = self.temporary()
         if kind == "outer":
-            self.emit(ir.LoadOuterStep(node.lineno, dst, self.scope.outer_slot(name)))
-        else:
-            self.emit(ir.LoadGlobalStep(node.lineno, dst, self.mangled(name)))
-        return dst
+            return self.result(node, ir.LoadOuterStep, self.scope.outer_slot(name))
+        return self.result(node, ir.LoadGlobalStep, self.mangled(name))
 
     def store(self, node: ast.Name, value: ir.Operand) -> None:
         name = node.id
@@ -184,7 +157,7 @@ class Expressions:
     # --- expressions -------------------------------------------------------------------------------------
 
     def expression(self, node: ast.expr) -> ir.Operand:
-        method: Callable[[PyValue], ir.Operand] | None = getattr(self, f"_get_{type(node).__name__}", None)
+        method: Callable[[object], ir.Operand] | None = getattr(self, f"_get_{type(node).__name__}", None)
         if method is None:
             kind = {"Await": "await", "TemplateStr": "a template string"}.get(type(node).__name__)
             self.stop(node, f"the expression '{kind or type(node).__name__}'")
@@ -289,29 +262,21 @@ class Expressions:
         return value
 
     def _get_Attribute(self, node: ast.Attribute) -> ir.Operand:
-        obj = self.expression(node.value)
-        dst = self.temporary()
-        self.emit(ir.GetFieldStep(node.lineno, dst, obj, self.mangled(node.attr)))
-        return dst
+        return self.result(node, ir.GetFieldStep, self.expression(node.value), self.mangled(node.attr))
 
     def _get_Subscript(self, node: ast.Subscript) -> ir.Operand:
         obj = self._safe(node.value, node.slice)
-        index = self.expression(node.slice)
-        dst = self.temporary()
-        self.emit(ir.GetItemStep(node.lineno, dst, obj, index))
-        return dst
+        return self.result(node, ir.GetItemStep, obj, self.expression(node.slice))
 
     def _get_Slice(self, node: ast.Slice) -> ir.Operand:
         parts = [self.expression(p) if p else ir.Const(None) for p in (node.lower, node.upper, node.step)]
         return self._new(node, "slice", *parts)
 
-    def _new(self, node: ast.AST, kind: str, *args: PyValue) -> str:
-        dst = self.temporary()
-        self.emit(ir.NewStep(getattr(node, "lineno", 0), dst, kind, args))
-        return dst
+    def _new(self, node: ast.AST, kind: str, *args: object) -> str:
+        return self.result(node, ir.NewStep, kind, args)
 
     def _elements(self, nodes: list[ast.expr]) -> list[Any]:
-        found: list[PyValue] = []
+        found: list[object] = []
         for i, node in enumerate(nodes):
             if isinstance(node, ast.Starred):
                 found.append(("*", self._safe(node.value, *nodes[i + 1 :])))
@@ -319,17 +284,13 @@ class Expressions:
                 found.append(self._safe(node, *nodes[i + 1 :]))
         return found
 
-    def _get_List(self, node: ast.List) -> ir.Operand:
-        return self._new(node, "list", *self._elements(node.elts))
+    def _get_List(self, node: ast.List | ast.Tuple | ast.Set) -> ir.Operand:
+        return self._new(node, type(node).__name__.lower(), *self._elements(node.elts))
 
-    def _get_Tuple(self, node: ast.Tuple) -> ir.Operand:
-        return self._new(node, "tuple", *self._elements(node.elts))
-
-    def _get_Set(self, node: ast.Set) -> ir.Operand:
-        return self._new(node, "set", *self._elements(node.elts))
+    _get_Tuple = _get_Set = _get_List
 
     def _get_Dict(self, node: ast.Dict) -> ir.Operand:
-        pairs: list[PyValue] = []
+        pairs: list[object] = []
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
                 pairs.append(("**", self.expression(value)))
@@ -339,7 +300,7 @@ class Expressions:
         return self._new(node, "dict", *pairs)
 
     def _get_JoinedStr(self, node: ast.JoinedStr) -> ir.Operand:
-        parts: list[PyValue] = []
+        parts: list[object] = []
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
                 value = self.expression(part.value)
@@ -371,9 +332,7 @@ class Expressions:
             for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
             if d is not None
         )
-        dst = self.temporary()
-        self.emit(ir.ClosureStep(node.lineno, dst, function, defaults, named))
-        return dst
+        return self.result(node, ir.ClosureStep, function, defaults, named)
 
     def _get_Call(self, node: ast.Call) -> ir.Operand:
         is_super = isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args
@@ -382,18 +341,13 @@ class Expressions:
         function = self._safe(node.func, *node.args)
         args = tuple(self._elements(node.args))
         named = tuple((k.arg, self.expression(k.value)) for k in node.keywords)
-        dst = self.temporary()
-        self.emit(ir.CallStep(node.lineno, dst, function, args, named))
-        return dst
+        return self.result(node, ir.CallStep, function, args, named)
 
     def _get_Starred(self, node: ast.Starred) -> ir.Operand:
         return self.expression(node.value)
 
     def _get_Yield(self, node: ast.Yield) -> ir.Operand:
-        value = self.expression(node.value) if node.value else ir.Const(None)
-        dst = self.temporary()
-        self.emit(ir.YieldStep(node.lineno, dst, value))
-        return dst
+        return self.result(node, ir.YieldStep, self.expression(node.value) if node.value else ir.Const(None))
 
     def _get_YieldFrom(self, node: ast.YieldFrom) -> ir.Operand:
         """Each value of the inner iterable, then what the inner generator returned."""
@@ -411,15 +365,17 @@ class Expressions:
 
     # --- comprehensions ----------------------------------------------------------------------------------
 
-    def _get_ListComp(self, node: ast.ListComp) -> ir.Operand:
-        result = self._new(node, "list")
-        self._generators(node, node.generators, lambda: self._append(node, "append", result, node.elt))
+    def _get_ListComp(self, node: ast.ListComp | ast.SetComp) -> ir.Operand:
+        kind, method = ("list", "append") if isinstance(node, ast.ListComp) else ("set", "add")
+        result = self._new(node, kind)
+
+        def add() -> None:
+            self.op(node, method, result, self.expression(node.elt))
+
+        self._generators(node, node.generators, add)
         return result
 
-    def _get_SetComp(self, node: ast.SetComp) -> ir.Operand:
-        result = self._new(node, "set")
-        self._generators(node, node.generators, lambda: self._append(node, "add", result, node.elt))
-        return result
+    _get_SetComp = _get_ListComp
 
     def _get_DictComp(self, node: ast.DictComp) -> ir.Operand:
         result = self._new(node, "dict")
@@ -430,9 +386,6 @@ class Expressions:
 
         self._generators(node, node.generators, add)
         return result
-
-    def _append(self, node: ast.AST, method: str, target: str, element: ast.expr) -> None:
-        self.op(node, method, target, self.expression(element))
 
     def _generators(
         self,

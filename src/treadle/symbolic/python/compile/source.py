@@ -18,7 +18,6 @@ import types
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.python.compile.scopes import CompilerScope, FunctionNode, scope_of
 from treadle.symbolic.python.compile.statements import compile_function
-from treadle.symbolic.python.values.values import PyValue
 
 
 class NoSource(Exception):
@@ -133,7 +132,7 @@ _ACCELERATED = {
 
 
 @functools.cache
-def python_version(module: str, name: str) -> tuple[ir.CompiledFunction, dict[str, PyValue], ast.FunctionDef] | None:
+def python_version(module: str, name: str) -> tuple[ir.CompiledFunction, dict[str, object], ast.FunctionDef] | None:
     """The pure-Python definition that a C function replaces: (code, globals, definition)."""
     source = _ACCELERATED.get(module)
     if source is None:

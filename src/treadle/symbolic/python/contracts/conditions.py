@@ -15,7 +15,6 @@ from typing import Any
 
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.python.compile import source
-from treadle.symbolic.python.values.values import PyValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ def wrapped_by(wrapper: Any) -> Any:
     return cells(wrapper)["func"]
 
 
-def layers(decorated: PyValue) -> list[Any]:
+def layers(decorated: object) -> list[Any]:
     """The contract wrappers around a function, from the outside in."""
     found = []
     current = decorated
@@ -121,7 +120,7 @@ def layers(decorated: PyValue) -> list[Any]:
     return found
 
 
-def outermost(decorated: PyValue) -> tuple[list[PyValue], PyValue]:
+def outermost(decorated: object) -> tuple[list[object], object]:
     """The contract wrappers that stand outside of every other decorator, and what they wrap."""
     found = []
     while layer(decorated):
@@ -130,7 +129,7 @@ def outermost(decorated: PyValue) -> tuple[list[PyValue], PyValue]:
     return found, decorated
 
 
-def _describe(test: PyValue) -> tuple[str, str, int]:
+def _describe(test: object) -> tuple[str, str, int]:
     """(text, file, line) of a condition."""
     if isinstance(test, types.FunctionType):
         file, line = source.file_of(test.__code__), test.__code__.co_firstlineno

@@ -29,7 +29,6 @@ from typing import Any
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.ir.flow import FlowGoals
 from treadle.symbolic.python.compile import source
-from treadle.symbolic.python.values.values import PyValue
 
 # Steps that run no code of the program besides themselves.
 _QUIET = (
@@ -222,7 +221,7 @@ class CallGraph:
         """Goals that may be met when the target has returned: in a generator that is drained, in a postcondition."""
         return self.foreign if self._promises else self.implicit
 
-    def _global(self, names: dict[str, PyValue], name: str) -> int:
+    def _global(self, names: dict[str, object], name: str) -> int:
         """What a call of a global name may reach."""
         missing = object()
         value = names.get(name, missing)
@@ -232,7 +231,7 @@ class CallGraph:
             return self.values
         return self._value(value)
 
-    def _value(self, value: PyValue) -> int:
+    def _value(self, value: object) -> int:
         while isinstance(value, functools._lru_cache_wrapper):
             value = value.__wrapped__
         if isinstance(value, types.FunctionType):

@@ -7,7 +7,6 @@ import types
 
 from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.machine.vm import VM
-from treadle.symbolic.python.values.values import PyValue
 
 
 class OutsideEffect(Exception):
@@ -57,7 +56,7 @@ _EFFECT_NAMES = {
 }
 
 
-def check_effect(vm: VM, function: PyValue) -> None:
+def check_effect(vm: VM, function: object) -> None:
     """Refuse what reaches outside, before it runs."""
     if vm.allow_effects or function is None:
         return
@@ -81,7 +80,7 @@ def check_effect(vm: VM, function: PyValue) -> None:
         raise CannotFollow(f"'{name}' reaches outside the program; pass --allow-effects to run it")
 
 
-def _reads_input(owner: PyValue, name: str) -> bool:
+def _reads_input(owner: object, name: str) -> bool:
     inputs = [s for s in (sys.stdin, sys.__stdin__) if s is not None]
     inputs += [s.buffer for s in inputs if hasattr(s, "buffer")]
     return any(owner is s for s in inputs) and (name.startswith("read") or name in ("__next__", "__iter__"))
@@ -115,7 +114,7 @@ _AUDITED = (
 )
 
 
-def _audit(event: str, args: tuple[PyValue, ...]) -> None:
+def _audit(event: str, args: tuple[object, ...]) -> None:
     if not EffectGuard.depth:
         return
     if event == "open":

@@ -20,7 +20,7 @@ from treadle.symbolic.expr.json import Reader, Writer
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.path import CodePlace
-from treadle.symbolic.python.values.values import BoundMethod, PyValue, RangeValue, SliceValue
+from treadle.symbolic.python.values.values import BoundMethod, RangeValue, SliceValue
 from treadle.symbolic.summary import tree
 from treadle.symbolic.summary.tree import Summary, SummaryNode
 
@@ -44,7 +44,7 @@ def path_of(value: Any) -> str:
 def found_at(path: str) -> Any:
     module, _, qualname = path.partition(":")
     try:
-        found: PyValue = importlib.import_module(module)
+        found: object = importlib.import_module(module)
         for name in qualname.split("."):
             found = vars(found)[name] if isinstance(found, type) and name in vars(found) else getattr(found, name)
     except Exception as error:
@@ -123,12 +123,12 @@ class SummaryWriter:
     def __init__(self, line: Callable[[str, int], list[Any]]) -> None:
         self.line = line
         self.exprs = Writer()
-        self.objects: list[PyValue] = []
+        self.objects: list[object] = []
         self._known: dict[int, int] = {}
 
     def summary(self, summary: Summary) -> dict[str, Any]:
         formals = {name: self.made(value) for name, value in summary.formals.items()}
-        nodes: list[PyValue] = []
+        nodes: list[object] = []
         # children before parents, so that a node can name them
         numbers: dict[int, int] = {}
         for node in _children_first(summary.root):
@@ -156,10 +156,10 @@ class SummaryWriter:
         values = [getattr(record, f.name) for f in dataclasses.fields(record)]
         return [type(record).__name__, *(getattr(self, k)(v) for k, v in zip(kinds, values, strict=True))]
 
-    def records(self, records: Iterable[PyValue]) -> list[Any]:
+    def records(self, records: Iterable[object]) -> list[Any]:
         return [self.record(r) for r in records]
 
-    def plain(self, value: PyValue) -> PyValue:
+    def plain(self, value: object) -> object:
         return value
 
     def texts(self, values: Iterable[str]) -> list[str]:
@@ -171,13 +171,13 @@ class SummaryWriter:
     def groups(self, groups: Iterable[Iterable[type]]) -> list[list[str]]:
         return [[path_of(c) for c in group] for group in groups]
 
-    def place(self, place: CodePlace) -> PyValue:
+    def place(self, place: CodePlace) -> object:
         return self.line(place.file, place.line) if place.file else None
 
-    def lines(self, lines: Iterable[tuple[str, int]]) -> list[PyValue]:
+    def lines(self, lines: Iterable[tuple[str, int]]) -> list[object]:
         return [self.line(*line) for line in sorted(lines)]
 
-    def made(self, value: PyValue) -> Any:
+    def made(self, value: object) -> Any:
         """An unknown input, with what is needed to make it again."""
         if isinstance(value, UnknownRef):
             return {"ref": value.name, "options": self.records(value.options)}
@@ -192,10 +192,10 @@ class SummaryWriter:
             return {"dict": value.name, "kinds": kinds, "set": value.keys_only, "frozen": value.frozen}
         return {"value": self.value(value)}
 
-    def several_made(self, values: Iterable[PyValue]) -> list[Any]:
+    def several_made(self, values: Iterable[object]) -> list[Any]:
         return [self.made(v) for v in values]
 
-    def value(self, value: PyValue) -> Any:
+    def value(self, value: object) -> Any:
         if value is None:
             return None
         if isinstance(value, bool | int | str | Expr | Fraction) and not isinstance(value, enum.Enum):
@@ -207,7 +207,7 @@ class SummaryWriter:
                 return {kind: write(self, value)}
         raise Unstorable(type(value).__name__)
 
-    def values(self, values: Iterable[PyValue]) -> list[Any]:
+    def values(self, values: Iterable[object]) -> list[Any]:
         return [self.value(v) for v in values]
 
     def error(self, error: BaseException) -> Any:
@@ -219,7 +219,7 @@ class SummaryWriter:
         if id(value) in self._known:
             return self._known[id(value)]
         number = self._known[id(value)] = len(self.objects)
-        written: dict[str, PyValue] = {"number": value.number}
+        written: dict[str, object] = {"number": value.number}
         self.objects.append(written)
         if isinstance(value, ListObj):
             written["list"] = self.values(value.items or ())
@@ -275,10 +275,10 @@ class SummaryReader:
         cls = _BY_NAME[written[0]]
         return cls(*(getattr(self, kind)(value) for kind, value in zip(_RECORDS[cls], written[1:], strict=True)))
 
-    def records(self, written: list[PyValue]) -> tuple[Any, ...]:
+    def records(self, written: list[object]) -> tuple[Any, ...]:
         return tuple(self.record(r) for r in written)
 
-    def plain(self, written: PyValue) -> PyValue:
+    def plain(self, written: object) -> object:
         return written
 
     def texts(self, written: list[str]) -> tuple[str, ...]:
@@ -319,7 +319,7 @@ class SummaryReader:
     def several_made(self, written: list[Any]) -> list[Any]:
         return [self.made(m) for m in written]
 
-    def value(self, written: PyValue) -> Any:
+    def value(self, written: object) -> Any:
         if written is None:
             return None
         if not isinstance(written, dict) or "e" in written or "q" in written:
@@ -329,10 +329,10 @@ class SummaryReader:
             return InstanceObj(0, (object,), inner, True)  # of an input only the name matters here
         return _VALUES[kind][2](self, inner)
 
-    def values(self, written: list[PyValue]) -> tuple[Any, ...]:
+    def values(self, written: list[object]) -> tuple[Any, ...]:
         return tuple(self.value(v) for v in written)
 
-    def error(self, cls: str, args: list[PyValue]) -> Any:
+    def error(self, cls: str, args: list[object]) -> Any:
         return found_at(cls)(*self.values(args))
 
     def object(self, number: int) -> Obj:
@@ -357,5 +357,5 @@ class SummaryReader:
         return instance
 
 
-def _outcome(written: PyValue) -> Any:
+def _outcome(written: object) -> Any:
     return tuple(written) if isinstance(written, list) else written

@@ -29,7 +29,7 @@ from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.summaries.json import SummaryReader, SummaryWriter, Unstorable, found_at, path_of
 from treadle.symbolic.python.summaries.signatures import ConstantArgument, Signature, SummaryOptions
 from treadle.symbolic.python.types.heirs import known_subclasses
-from treadle.symbolic.python.values.values import FunctionValue, PyValue
+from treadle.symbolic.python.values.values import FunctionValue
 from treadle.symbolic.summary.tree import Force, ReadField, ReadItem, Split, Summary, WroteField
 
 FORMAT = 4
@@ -87,7 +87,7 @@ class SummaryStore:
         except OSError as error:
             self._warn(f"{self.folder} cannot be written ({error.strerror}); summaries are not kept for the next run")
 
-    def _path(self, function: FunctionValue, key: dict[str, PyValue]) -> Path:
+    def _path(self, function: FunctionValue, key: dict[str, object]) -> Path:
         name = re.sub(r"\W+", "-", f"{function.host.__module__}.{function.host.__qualname__}")
         digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
         return self.folder / f"{name}-{digest}.json"
@@ -110,14 +110,14 @@ def _content(text: bytes) -> dict[str, Any] | None:
     return dict(content)
 
 
-def _digest_of(content: PyValue) -> str:
+def _digest_of(content: object) -> str:
     return _digest(json.dumps(content, sort_keys=True))
 
 
-def _key(owner: SummaryOptions, function: FunctionValue, signature: Signature) -> dict[str, PyValue]:
+def _key(owner: SummaryOptions, function: FunctionValue, signature: Signature) -> dict[str, object]:
     """What the summary is of: the function, the kinds of its arguments, and the options that matter."""
     writer = SummaryWriter(_relative)
-    kinds: list[PyValue] = []
+    kinds: list[object] = []
     for name, kind in signature:
         constant = isinstance(kind, ConstantArgument)
         kinds.append(
@@ -239,7 +239,7 @@ def _unchanged(depends: dict[str, Any]) -> bool:
         return False
 
 
-def fingerprint(value: PyValue) -> str:
+def fingerprint(value: object) -> str:
     """A global value, as far as a function that reads it can depend on it."""
     if isinstance(value, int | str | float | bool | type(None) | bytes):
         return repr(value)
@@ -251,7 +251,7 @@ def _classes(summary: Summary) -> set[type]:
     """Every class that an input of the summary may have."""
     found: set[type] = set()
 
-    def look(value: PyValue) -> None:
+    def look(value: object) -> None:
         if isinstance(value, InstanceObj):
             found.update(value.classes)
         elif isinstance(value, UnknownRef):

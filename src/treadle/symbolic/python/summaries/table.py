@@ -9,7 +9,6 @@ from typing import Any
 from treadle.symbolic.expr.show import show
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, UnknownRef
-from treadle.symbolic.python.values.values import PyValue
 from treadle.symbolic.summary.tree import SummaryCase
 
 
@@ -32,7 +31,7 @@ class _Telling:
     def __init__(self) -> None:
         self.new: dict[int, Obj] = {}
 
-    def text(self, value: PyValue) -> str:
+    def text(self, value: object) -> str:
         while isinstance(value, UnknownRef) and value.resolved:
             value = value.value
         if isinstance(value, Expr):
@@ -50,7 +49,7 @@ class _Telling:
             return value.__qualname__
         return repr(float(value)) if isinstance(value, Fraction) else repr(value)
 
-    def exception(self, value: PyValue) -> str:
+    def exception(self, value: object) -> str:
         args = value.fields.get("args", ()) if isinstance(value, InstanceObj) else ()
         cls = value.cls if isinstance(value, InstanceObj) else type(value)
         return f"{cls.__name__}({', '.join(self.text(a) for a in args)})"
@@ -84,5 +83,5 @@ class _Telling:
             done.append(self.after(list(self.new.values())[len(done)]))
         return done
 
-    def _pairs(self, fields: dict[str, PyValue]) -> str:
+    def _pairs(self, fields: dict[str, object]) -> str:
         return ", ".join(f"{name}={self.text(value)}" for name, value in fields.items() if name != "args")

@@ -10,8 +10,6 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from treadle.symbolic.python.values.values import PyValue
-
 
 def slots(cls: type) -> list[str]:
     names: list[str] = []
@@ -71,7 +69,7 @@ def assignments(node: ast.FunctionDef, base: type) -> Iterator[tuple[str, Assign
 
 def mentioned_fields(cls: type) -> frozenset[str]:
     """The names of the fields, without their types: what they are may depend on classes that have such fields."""
-    key: PyValue = cls
+    key: object = cls
     return _mentioned_fields(key)
 
 

@@ -17,14 +17,13 @@ from treadle.symbolic import types as t
 from treadle.symbolic.python.types import hints
 from treadle.symbolic.python.types.assignments import assignments, is_managed, methods, receiver, slots
 from treadle.symbolic.python.types.infer import infer_parameter
-from treadle.symbolic.python.values.values import PyValue
 
 # Fields that start as None and link objects of one kind, in most programs that have them.
 _LINKS = {*("next", "prev", "previous", "left", "right", "parent", "child", "head", "tail", "root")}
 _LINKS |= {"first", "last", "node", "link"}
 
 
-def field_types(cls: PyValue) -> dict[str, t.Type]:
+def field_types(cls: object) -> dict[str, t.Type]:
     """Field name -> type, inherited ones first; class-level constants and methods are not fields."""
     return _field_types(cls)
 
@@ -160,7 +159,7 @@ _CONSTRUCTORS: dict[str, t.Type] = {
 }
 
 
-def literal_type(value: ast.expr | None, names: dict[str, PyValue]) -> t.Type | None:
+def literal_type(value: ast.expr | None, names: dict[str, object]) -> t.Type | None:
     """The type of a literal or of a constructor call."""
     match value:
         case ast.Constant(value=bool()):

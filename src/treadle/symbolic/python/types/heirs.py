@@ -6,12 +6,10 @@ import functools
 import inspect
 from typing import Any
 
-from treadle.symbolic.python.values.values import PyValue
-
 
 def known_subclasses(cls: type) -> tuple[type, ...]:
     """The class itself first (unless abstract), then its loaded subclasses from the same top-level package."""
-    key: PyValue = cls
+    key: object = cls
     return _known_subclasses(key)
 
 
@@ -33,7 +31,7 @@ def _known_subclasses(cls: Any) -> tuple[type, ...]:
     return concrete or (cls,)
 
 
-def is_plain_object(kind: PyValue) -> bool:
+def is_plain_object(kind: object) -> bool:
     """An instance of a class written in Python, without a compiled base that holds state of its own."""
     return _is_plain_object(kind)
 

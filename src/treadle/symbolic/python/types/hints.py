@@ -16,7 +16,6 @@ from typing import Any
 
 from treadle.symbolic import types as t
 from treadle.symbolic.python.types.heirs import is_plain_object, known_subclasses
-from treadle.symbolic.python.values.values import PyValue
 
 _SCALARS: dict[Any, t.Type] = {int: t.INT, bool: t.BOOL, float: t.FLOAT, str: t.STR, type(None): t.NONE, None: t.NONE}
 _LISTS = (list, abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection, abc.Reversible, abc.Iterator)
@@ -25,7 +24,7 @@ _SETS = (set, abc.Set, abc.MutableSet)
 _BYTES = t.Samples((b"", b"a", b"ab"), "bytes")
 
 
-def from_hint(hint: PyValue) -> t.Type | None:
+def from_hint(hint: object) -> t.Type | None:
     """The type that a hint means; None when it says nothing that inputs can be made from."""
     if hint in _SCALARS if _hashable(hint) else False:
         return _SCALARS[hint]
@@ -63,7 +62,7 @@ def from_hint(hint: PyValue) -> t.Type | None:
     return None
 
 
-def _hashable(value: PyValue) -> bool:
+def _hashable(value: object) -> bool:
     try:
         hash(value)
     except TypeError:
@@ -71,7 +70,7 @@ def _hashable(value: PyValue) -> bool:
     return True
 
 
-def _container(container: PyValue, args: tuple[PyValue, ...]) -> t.Type | None:
+def _container(container: object, args: tuple[object, ...]) -> t.Type | None:
     if container in _LISTS or container in (typing.List, typing.Sequence, typing.Iterable):  # noqa: UP006
         return t.ListOf(_element(args, 0))
     if container in _DICTS:
@@ -89,7 +88,7 @@ def _container(container: PyValue, args: tuple[PyValue, ...]) -> t.Type | None:
     return None
 
 
-def _element(args: tuple[PyValue, ...], position: int, default: t.Type = t.INT) -> t.Type:
+def _element(args: tuple[object, ...], position: int, default: t.Type = t.INT) -> t.Type:
     if position >= len(args):
         return default
     found = from_hint(args[position])
@@ -126,13 +125,13 @@ def parameter_type(kind: t.Type, none: bool) -> t.Type:
     return kind
 
 
-def resolved_hints(function: PyValue) -> dict[str, PyValue]:
+def resolved_hints(function: object) -> dict[str, object]:
     """A function's or class's hints, strings evaluated one by one so that a bad one spoils only itself."""
     try:
         return typing.get_type_hints(function)
     except Exception:
         pass
-    found: dict[str, PyValue] = {}
+    found: dict[str, object] = {}
     names = getattr(inspect.unwrap(function) if callable(function) else function, "__globals__", None)
     if names is None:
         names = vars(sys.modules.get(function.__module__, types.ModuleType("")))
@@ -146,7 +145,7 @@ def resolved_hints(function: PyValue) -> dict[str, PyValue]:
     return found
 
 
-def parse(text: str, names: dict[str, PyValue]) -> t.Type | None:
+def parse(text: str, names: dict[str, object]) -> t.Type | None:
     """A type written on the command line."""
     scope = {**vars(typing), **names}
     return from_hint(eval(text, scope))

@@ -17,7 +17,6 @@ from treadle.symbolic import types as t
 from treadle.symbolic.python.compile.source import NoSource, node_of
 from treadle.symbolic.python.types import hints
 from treadle.symbolic.python.types.assignments import mentioned_fields
-from treadle.symbolic.python.values.values import PyValue
 
 _STR_ONLY = frozenset(n for n in dir(str) if not n.startswith("_")) - {"count", "index"}
 _LIST_ONLY = frozenset({"append", "extend", "insert", "sort", "reverse", "remove"})
@@ -63,7 +62,7 @@ def infer_parameter(function: types.FunctionType, name: str, depth: int = 0) -> 
     return found
 
 
-def _from_value(value: PyValue) -> t.Type | None:
+def _from_value(value: object) -> t.Type | None:
     if isinstance(value, bool):
         return t.BOOL
     if isinstance(value, int):

@@ -13,8 +13,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from treadle.symbolic.python.values.values import PyValue
-
 Handler = Callable[..., Any]
 H = TypeVar("H", bound=Handler)
 
@@ -36,7 +34,7 @@ BUILTINS: dict[Any, Handler] = {}
 METHODS: dict[type, dict[str, MethodMeaning]] = {}
 
 
-def stands_for(*originals: PyValue) -> Callable[[H], H]:
+def stands_for(*originals: object) -> Callable[[H], H]:
     """The decorated function (vm, *args) says what a call of each original means."""
 
     def enter(handler: H) -> H:
@@ -66,7 +64,7 @@ def _once(first: bool, what: object) -> None:
         raise ValueError(f"{what} has a meaning already")
 
 
-def builtin(original: PyValue) -> Handler | None:
+def builtin(original: object) -> Handler | None:
     """What stands for a function or a type."""
     try:
         return BUILTINS.get(original)
@@ -78,7 +76,7 @@ def method_of(kind: type, name: str) -> MethodMeaning | None:
     return METHODS.get(kind, {}).get(name)
 
 
-def takes(handler: Handler, given: int, named: Mapping[str, PyValue]) -> bool:
+def takes(handler: Handler, given: int, named: Mapping[str, object]) -> bool:
     """Whether a handler can be called with so many arguments and these names."""
     signature, least, most = _parameters(handler)
     if not named:
