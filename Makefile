@@ -9,7 +9,7 @@ READY  := $(VENV)/.ready
 # How often `make fuzz` goes round.
 ROUNDS ?= 10
 
-.PHONY: demo test fuzz test-all test-compiled check bench clean setup
+.PHONY: demo test fuzz test-all test-threads test-compiled check bench clean setup
 
 setup: $(READY)
 
@@ -40,6 +40,10 @@ fuzz: $(READY)
 # The suite on every interpreter of 3.11, 3.12 and 3.13 that is installed, each in its own environment.
 test-all:
 	sh tests/every_interpreter.sh
+
+# The tests of the runtime with strands on OS threads that hand on a baton, as on free-threaded builds.
+test-threads: $(READY)
+	TREADLE_STRANDS=threads $(BIN)/python -m pytest -n 2 tests/search tests/threads tests/threads_examples tests/threads_primitives
 
 # The same tests against a wheel, whose search and hot path are compiled where a C compiler is at hand.
 test-compiled:

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from typing import Any, Final
 from weakref import ref
 
-from greenlet import greenlet
 from mypy_extensions import mypyc_attr
 
 from treadle.core.dependency import READS
 from treadle.core.operation import FAILED, TIMEOUT, Operation, location, word
 from treadle.core.result import Waiting
 from treadle.search.strategy import Strategy
+from treadle.threads.carriers import greenlet
 from treadle.threads.detail import describe, short, stack_of, waiting
 from treadle.threads.greenlets import Pool, Worker
 from treadle.threads.names import Named
@@ -184,10 +184,12 @@ class Execution:
             if self.stop_reason == "stuck":
                 self.stuck = [waiting(strand, self.live) for strand in self.live if not strand.daemon]
         finally:
-            self._end_all()
-            STATE.strand = None
-            for undo in AFTER_EXECUTION:
-                undo()
+            try:
+                self._end_all()
+            finally:
+                STATE.strand = None
+                for undo in AFTER_EXECUTION:
+                    undo()
 
     def _end_all(self) -> None:
         self.ending = True

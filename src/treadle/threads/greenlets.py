@@ -5,9 +5,8 @@ This file is never compiled: greenlet takes a suspended greenlet without a Pytho
 
 from __future__ import annotations
 
-from greenlet import GreenletExit, getcurrent, greenlet
-
 from treadle.core.operation import FINISH
+from treadle.threads.carriers import GreenletExit, begin, getcurrent, greenlet, is_abandoned
 from treadle.threads.strands import Strand, StrandEnd
 
 
@@ -27,7 +26,7 @@ class Worker:
             strand = self.strand
             assert strand is not None
             try:
-                strand.run()
+                begin(self.greenlet, strand.run)
                 execution = strand.execution
                 if execution.ends_are_points and not execution.ending:
                     strand.pending = (FINISH, strand.treadle_name, None)
@@ -39,6 +38,8 @@ class Worker:
                 return  # killed by the garbage collector, in whatever strand it runs: nobody is to be switched to
             except BaseException as error:
                 strand.exception = error
+            if is_abandoned(self.greenlet):
+                return
             strand.finished = True
             self.strand = None
             strand.execution.left(strand, self)

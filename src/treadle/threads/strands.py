@@ -17,9 +17,8 @@ from mypy_extensions import mypyc_attr
 from treadle.core.operation import BLOCKING, FAILED, LOOK, TRY, WAIT, Operation
 
 if TYPE_CHECKING:
-    from greenlet import greenlet
-
     from treadle.core.result import Step
+    from treadle.threads.carriers import greenlet
     from treadle.threads.execution import Execution
     from treadle.threads.greenlets import Worker
 

@@ -17,6 +17,7 @@ from time import monotonic  # the real one: models replace names in modules of t
 from types import FrameType
 from typing import Protocol
 
+from treadle.threads.carriers import running_frame
 from treadle.threads.detail import stack_of
 
 # Virtual time makes every sleep instant, so half a minute without an operation is not a slow program.
@@ -94,7 +95,7 @@ class Watch:
             self.seen, self.moved = (self.number, run.step), now
         elif now - self.moved >= self.patience:
             self.moved = now
-            raise ReallyBlocked(self.patience, stack_of(frame))
+            raise ReallyBlocked(self.patience, stack_of(running_frame(frame)))
 
 
 @contextmanager

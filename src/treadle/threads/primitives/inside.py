@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from greenlet import getcurrent
-
+from treadle.threads.carriers import getcurrent
 from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand
 
 _UNDO: list[Callable[[], None]] = []

@@ -12,6 +12,7 @@ import _thread
 import weakref
 from typing import Any
 
+from treadle.threads.carriers import in_thread_of, os_thread
 from treadle.threads.primitives.inside import ADOPTED, at_end, here
 from treadle.threads.primitives.locks import StandsFor
 from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand
@@ -111,32 +112,42 @@ class Local(_WithPlace, metaclass=StandsFor):
 Local.__name__ = Local.__qualname__ = "local"
 
 
+class _Adopted:
+    """A local of CPython's own inside an execution: everybody's attributes, and whose it shows in an OS thread."""
+
+    __slots__ = ("attributes", "shown")
+
+    def __init__(self, main: Strand, before: dict[str, Any]) -> None:
+        self.attributes = {main: before}
+        self.shown: dict[int, Strand] = {}
+
+
 def adopt_local(local: Any, strand: Strand) -> Any:
     """Make a local of CPython's own show the attributes of the running strand; the main strand has what was there."""
     known = ADOPTED.get(id(local))
     if known is None:
-        place = _Place(((), {}), strand.execution.strands[0], dict(vars(local)))
-        ADOPTED[id(local)] = (local, place)
-        before = dict(vars(local))
-
-        def undo() -> None:
-            vars(local).clear()
-            vars(local).update(before)
-
-        at_end(undo)
+        before = in_thread_of(strand.execution.pool.hub, lambda: dict(vars(local)))
+        adopted = _Adopted(strand.execution.strands[0], before)
+        ADOPTED[id(local)] = (local, adopted)
+        at_end(lambda: _show(local, before))
     else:
-        place = known[1]
-    if place.of is not strand:
-        shown = vars(local)
-        place.attributes[place.of] = dict(shown)
-        place.of = strand
-        shown.clear()
-        mine = place.attributes.get(strand)
-        if mine is not None:
-            shown.update(mine)
-        elif type(local).__init__ is not object.__init__:
+        adopted = known[1]
+    thread = os_thread()
+    of = adopted.shown.get(thread)
+    if of is not strand:
+        if of is not None:
+            adopted.attributes[of] = dict(vars(local))
+        adopted.shown[thread] = strand
+        mine = adopted.attributes.get(strand)
+        _show(local, mine or {})
+        if mine is None and type(local).__init__ is not object.__init__:
             try:
                 type(local).__init__(local)
             except TypeError:
                 pass  # CPython keeps its arguments where nobody can read them
     return local
+
+
+def _show(local: Any, attributes: dict[str, Any]) -> None:
+    vars(local).clear()
+    vars(local).update(attributes)

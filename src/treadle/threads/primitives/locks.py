@@ -16,6 +16,7 @@ from typing import Any
 from weakref import ref
 
 from treadle.core.operation import ACQUIRE, LOOK, RELEASE, TRY
+from treadle.threads.carriers import in_thread_of
 from treadle.threads.primitives.inside import ADOPTED, here, name_made_outside
 from treadle.threads.strands import STATE, Strand, StrandEnd, SyncObject
 
@@ -397,9 +398,11 @@ def adopt_lock(lock: Any, strand: Strand) -> Any:
         model.owner = None
     else:
         model = SyncObject.__new__(RLock)
-        model._count = (lock._recursion_count() or 1) if held else 0
+        count = in_thread_of(strand.execution.pool.hub, lock._recursion_count)
+        model._count = (count or 1) if held else 0
         # what was taken before the execution was taken by the code that now is its main strand
-        model.owner = strand.execution.strands[0] if lock._is_owned() else None
+        owned = in_thread_of(strand.execution.pool.hub, lock._is_owned)
+        model.owner = strand.execution.strands[0] if owned else None
     model.treadle_name = name_made_outside(lock, strand, model.label)
     ADOPTED[id(lock)] = (lock, model)
     strand.execution.locks.append(ref(model))
