@@ -57,12 +57,17 @@ class Finding:
     exception: BaseException | None = None
     steps: list[Step] = field(default_factory=list)
     trail: Any = None  # treadle.core.trail.Trail
+    waiting: list[Waiting] = field(default_factory=list)  # the strands of a deadlock
+    notes: list[str] = field(default_factory=list)  # what else must be known: it could not be shrunk, or recorded
+    replayed: str = ""  # where the replay was seen to fail: "a fresh process", "this process"
 
     def to_json(self) -> dict[str, Any]:
         return {
             "kind": self.kind,
             "message": self.message,
             "replay": self.replay,
+            "replayed": self.replayed,
+            "notes": self.notes,
             "operations": [step.to_json() for step in self.steps],
         }
 

@@ -211,6 +211,8 @@ def explore_item(item: pytest.Function) -> None:
     except BaseException as error:
         campaign.errors.append((target, error))
         raise
+    if result.failed and not campaign.replay:
+        body.confirm(result)
     if result.reason.startswith("interrupted"):
         item.session.shouldstop = "interrupted"
     item.stash[RESULT] = result
@@ -247,6 +249,8 @@ def failure(finding: Finding) -> BaseException:
     command = f"replay: {replay_command(finding)}"
     if command not in notes:
         error.add_note(f"\n{finding.explanation}\n" if finding.explanation else "")
+        for note in finding.notes:
+            error.add_note(f"note: {note}")
         if finding.replay:
             error.add_note(command)
     return error

@@ -26,6 +26,8 @@ from _pytest.tmpdir import tmppath_result_key
 from _pytest.unittest import TestCaseFunction
 
 from treadle.core.errors import UsageError
+from treadle.core.result import Result
+from treadle.doors.explore.replay import replay_elsewhere
 
 _CONTAINERS = (list, dict, set, bytearray)
 
@@ -71,6 +73,11 @@ class Body:
             marks.tear_down_quietly()
             raise
         marks.tear_down()
+
+    def confirm(self, result: Result) -> None:
+        """Replay what was found where its reader will: in a process of its own."""
+        for finding in result.findings:
+            replay_elsewhere(finding)
 
     def _forget_output(self) -> None:
         for stream in (self.stdout, self.stderr):

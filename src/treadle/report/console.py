@@ -128,3 +128,5 @@ def _show_finding(console: Console, finding: Finding) -> None:
         for line in finding.explanation.splitlines():
             console.print(f"    {line}".rstrip(), markup=False)
     console.print()
+    for note in finding.notes:
+        console.print(f"  note: {note}", markup=False)

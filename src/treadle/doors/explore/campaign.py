@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from treadle.core.choice import StrandRuns
-from treadle.core.errors import InternalError, Unsupported
+from treadle.core.errors import Unsupported
 from treadle.core.operation import location, word
 from treadle.core.result import Finding, Result, Verdict
 from treadle.core.trail import Trail
@@ -30,6 +30,13 @@ Progress = Callable[[int, float | None, str], None]
 
 # Operations that shrinking may spend, over all its attempts.
 _MOST_SHRINKING = 200_000
+
+# Notes of a finding whose schedule could not be treated as usual. Nothing that failed is lost.
+_UNSHRUNK = "it could not be shrunk: a shorter schedule failed once, and not when it was recorded"
+_UNRECORDED = (
+    "it fails, and could not be recorded: its operations cannot be named so that they mean the same in another "
+    "execution; there is no replay. This is a limit of Treadle, please report it"
+)
 
 # Seconds between two calls of the progress function.
 _TELL_EVERY = 0.1
@@ -202,15 +209,19 @@ class ScheduleSearch:
                 "on something that the scheduler does not control (real time, addresses, files, other processes)"
             )
         steps, _ = shrink_schedule(first, attempt, most=max(2, min(400, _MOST_SHRINKING // max(1, len(steps)))))
-        shown = FollowSteps(steps)
-        shown.begin()
-        final = self.loom.run(shown, detail=True)
-        found = self.loom.judge(final)
-        if not found:
-            raise InternalError("a shrunk schedule failed, and did not fail when it was recorded")
-        return self._finished(found[0], final, shown)
+        for schedule, note in ((steps, ""), (first[0], _UNSHRUNK)):
+            shown = FollowSteps(schedule)
+            shown.begin()
+            final = self.loom.run(shown, detail=True)
+            again = self.loom.judge(final)
+            if again and same_failure(again[0], finding) and self._finished(again[0], final, shown):
+                again[0].notes += [note] if note else []
+                return complete(again[0], final)
+        finding.notes.append(_UNRECORDED)
+        return complete(finding, final)
 
-    def _finished(self, finding: Finding, run: Execution, shown: FollowSteps) -> Finding:
+    def _finished(self, finding: Finding, run: Execution, shown: FollowSteps) -> bool:
+        """Give the finding its trail; False when following that does not fail in the same way."""
         trail = Trail(
             self.target,
             strand_runs(run, shown),
@@ -219,14 +230,14 @@ class ScheduleSearch:
             kind=finding.kind,
             message=finding.message,
         )
+        trail = Trail.parse(str(trail))  # what a person copies, and nothing that only this process has
         again = FollowTrail(trail.only(StrandRuns))
         again.begin()
         replayed = self.loom.judge(self.loom.run(again, detail=True))
         if not replayed or again.mismatch or not same_failure(replayed[0], finding):
-            raise InternalError(f"the trail of a failure does not replay it ({again.mismatch or finding.message})")
-        finding.trail = trail
-        finding.replay = str(trail)
-        return complete(finding, run)
+            return False
+        finding.trail, finding.replay = trail, str(trail)
+        return True
 
     # ------------------------------------------------------------------ the end
 
@@ -322,6 +333,7 @@ def same_failure(one: Finding, other: Finding) -> bool:
 def complete(finding: Finding, run: Execution) -> Finding:
     """Add the steps and the explanation of the execution that shows a finding."""
     finding.steps = list(run.detail or [])
+    finding.waiting = list(run.stuck)
     if finding.exception is not None:
         hide_own_frames(finding.exception)
     journal = getattr(run, "journal", None)

@@ -1,24 +1,36 @@
 """Running one saved execution of a test again: the replayer of every door whose trails are schedules of a test.
 
 Keeps: the loom is the one under which the trail was recorded, with the same points; a trail that no longer fits says
-where, and is never taken for a pass.
+where, and is never taken for a pass. Before a finding is shown, its string is run as its reader will run it: by
+`treadle replay`, in a fresh process (`replay_elsewhere`). What does not fail there says so. A test that no other process
+can import (a notebook, a closure) was replayed in this process only.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import time
 from collections.abc import Callable
 from typing import Any
 
 from treadle.core.choice import MessageDelivered, StrandRuns
 from treadle.core.errors import UsageError
-from treadle.core.result import Result, Verdict
+from treadle.core.result import Finding, Result, Verdict
 from treadle.core.trail import Trail
 from treadle.doors.explore.campaign import complete
 from treadle.doors.explore.messages import loom_for
 from treadle.messages.follow import FollowMessageTrail
+from treadle.report.fresh_process import run_python
 from treadle.search.replay import FollowTrail
 from treadle.threads.loom import Loom
+
+# A replay is one execution: most of its time goes into starting pytest.
+_SECONDS = 120.0
+
+# The hash seed of the fresh process: another one than this process has, so that what depends on it shows.
+_HASH_SEED = 1
 
 
 def replay_trail(trail: Trail, run_test: Callable[[Trail], Result]) -> Result:
@@ -82,3 +94,39 @@ def _loom_of(trail: Trail, test: Callable[[], Any], source: Any) -> Loom:
         seed=settings.get("seed", 0),
         shared=trail.shared,
     )
+
+
+def replay_elsewhere(finding: Finding) -> None:
+    """Run the finding's string as a reader would, and note in the finding what came of it."""
+    if not finding.replay or finding.replayed:
+        return
+    if os.environ.get("TREADLE_REPLAYING"):  # this is the other process
+        return
+    why = _differs(finding)
+    if why:
+        finding.notes.append(f"the replay failed in this process, but not in a fresh one: {why}")
+        finding.replayed = "this process"
+    else:
+        finding.replayed = "a fresh process"
+
+
+def _differs(finding: Finding) -> str:
+    """Why a fresh process does not show the finding; empty when it does."""
+    words = ["-m", "treadle", "replay", finding.replay, "--json"]
+    environment = {"TREADLE_REPLAYING": "1", "PYTEST_ADDOPTS": ""}
+    try:
+        done = run_python(words, seconds=_SECONDS, environment=environment, hash_seed=_HASH_SEED)
+    except subprocess.TimeoutExpired:
+        return f"it did not end in {_SECONDS:g} s"
+    except OSError as error:
+        return f"no other process could be started ({error.strerror or error})"
+    try:
+        found = json.loads(done.stdout)["findings"]
+    except (ValueError, KeyError, TypeError):
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        return lines[-1].removeprefix("treadle: ") if lines else f"it ended with exit code {done.returncode}"
+    if not found:
+        return "the same schedule passes there, so something besides the schedule decides (hash order, files, time)"
+    if found[0]["kind"] != finding.kind:
+        return f"it shows another failure there ({found[0]['kind']}: {found[0]['message']})"
+    return ""

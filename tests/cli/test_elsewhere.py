@@ -1,0 +1,113 @@
+"""Every finding replays in a fresh process, or says that it does not; and nothing that failed is lost."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import treadle
+from tests.cli.conftest import Cli
+from treadle import Verdict
+from treadle.doors.explore import campaign
+
+# As in the list of what used not to replay: objects that are private to main shift the points of a replay.
+PRIVATE = """
+import collections
+import threading
+
+
+class Config:
+    start = 0
+
+
+def test_lost():
+    config = Config()
+    config.start = 0
+    items = collections.deque([1, 2])
+    items += [3]
+    table = {}
+    table.update({"a": config.start})
+    total = [0]
+
+    def add():
+        total[0] = total[0] + len(items)
+
+    threads = [threading.Thread(target=add) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert total == [6]
+"""
+
+# Which process it is decides, and not the schedule.
+PROCESS = """
+import os
+import threading
+
+
+def test_other_process():
+    order = []
+    threads = [threading.Thread(target=order.append, args=(n,)) for n in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert os.environ.get("TREADLE_REPLAYING") or order == [1, 2]
+"""
+
+
+def test_a_finding_is_replayed_in_a_fresh_process_before_it_is_shown(cli: Cli, project: Path) -> None:
+    (project / "test_private.py").write_text(PRIVATE)
+    answer = cli("explore", "test_private.py::test_lost", "--json")
+    (finding,) = json.loads(answer.out)["findings"]
+    assert finding["replayed"] == "a fresh process"
+    assert finding["notes"] == []
+    assert cli("replay", finding["replay"]).code == 1
+
+
+def test_a_finding_that_only_this_process_shows_says_so(cli: Cli, project: Path) -> None:
+    (project / "test_process.py").write_text(PROCESS)
+    answer = cli("explore", "test_process.py::test_other_process")
+    assert answer.code == 1
+    assert (
+        "note: the replay failed in this process, but not in a fresh one: the same schedule passes there" in answer.out
+    )
+
+
+def lost_update() -> None:
+    total = [0]
+
+    def add() -> None:
+        total[0] = total[0] + 1
+
+    threads = [threading.Thread(target=add) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert total == [2]
+
+
+def test_a_failure_whose_short_schedule_is_not_recorded_is_shown_unshrunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def worse(failing: Any, attempt: Any, most: int) -> Any:
+        return ["main"], failing[1]  # a schedule that passes
+
+    monkeypatch.setattr(campaign, "shrink_schedule", worse)
+    result = treadle.check(lost_update)
+    assert result.verdict is Verdict.FAILED
+    assert result.findings[0].replay
+    assert "it could not be shrunk" in result.findings[0].notes[0]
+
+
+def test_a_failure_that_cannot_be_recorded_is_still_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign, "strand_runs", lambda run, shown: ())
+    result = treadle.check(lost_update)
+    assert result.verdict is Verdict.FAILED
+    assert not result.findings[0].replay
+    assert "could not be recorded" in result.findings[0].notes[0]
+    assert result.findings[0].steps
