@@ -2,7 +2,7 @@
 
 Keeps: the loom is the one under which the trail was recorded, with the same points; a trail that no longer fits says
 where, and is never taken for a pass. Before a finding is shown, its string is run as its reader will run it: by
-`treadle replay`, in a fresh process (`replay_elsewhere`). What does not fail there says so. A test that no other process
+`treadle replay`, in a fresh process (`replay_elsewhere`). What does not fail there says so; a test that no other one
 can import (a notebook, a closure) was replayed in this process only.
 """
 
