@@ -173,13 +173,12 @@ class ScheduleSearch:
 
     def _locate(self, diverged: Diverged) -> None:
         """Find where the operation stands that was expected: a few more runs may show it again."""
-        wanted = (diverged.strand, word(diverged.expected[0]), location(diverged.expected))
         for _ in range(5):
             follow = FollowSteps([])
             follow.begin()
             run = self.loom.run(follow, detail=True)
             for step in run.detail or ():
-                if (step.strand, step.operation, step.object) == wanted:
+                if step.strand == diverged.strand and step.performed == diverged.expected:
                     diverged.expected_place = f"{step.file}:{step.line}"
                     return
 
