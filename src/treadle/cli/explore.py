@@ -31,7 +31,13 @@ _WORST_FIRST = (
 )
 
 # The options that also mean something for an ABS model, which runs no Python.
-_FOR_MODELS = {"executions", "seconds", "reduce"}
+_MODELS_ONLY = {
+    "reduce": "how a Python test is searched is said with --strategy",
+    "tasks": "executions of a Python test are bounded with --executions",
+    "actors": "executions of a Python test are bounded with --executions",
+    "goal": "explore finds every deadlock of a Python test anyway",
+}
+_FOR_MODELS = {"executions", "seconds", *_MODELS_ONLY}
 
 
 @click.command()
@@ -45,7 +51,10 @@ _FOR_MODELS = {"executions", "seconds", "reduce"}
 @click.option("--seed", type=int, metavar="N", help="Seed of sampling and of the program's random module.")
 @click.option("--granularity", metavar="messages|accesses", help="What is a step; messages is the default for actors.")
 @click.option("--delivery", metavar="promised|causal", help="What messages may overtake each other: see the docs.")
-@click.option("--reduce", metavar="none|stable|independent|exact", help="ABS models: which orders are left out.")
+@click.option("--reduce", metavar="NAME", help="ABS models: which orders are left out, see docs/actor.md.")
+@click.option("--tasks", type=click.IntRange(1), metavar="N", help="ABS models: at most N task switches per actor.")
+@click.option("--actors", type=click.IntRange(1), metavar="N", help="ABS models: at most N actors per program point.")
+@click.option("--goal", metavar="deadlock", help="ABS models: only executions that can still end in a deadlock.")
 @click.option("--instrument", multiple=True, metavar="PKG", help="Also look inside this installed package. Repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(target: str, as_json: bool, **given: Any) -> int:
@@ -61,8 +70,8 @@ def command(target: str, as_json: bool, **given: Any) -> int:
             raise UsageError(f"--{name} means nothing for an ABS model; leave it out")
         models = with_extra("explore " + target, "treadle.doors.actor.models")
         return report([models.explore_model(target, **options)], Path.cwd(), as_json)
-    if "reduce" in options:
-        raise UsageError("--reduce is for ABS models; how a Python test is searched is said with --strategy")
+    for name in options.keys() & _MODELS_ONLY.keys():
+        raise UsageError(f"--{name} is for ABS models; {_MODELS_ONLY[name]}")
     campaign = Campaign(options=options)
     with terminal_line() as stderr:
         campaign.progress = lambda test: Progress(test.rpartition("::")[2], stderr)

@@ -47,6 +47,8 @@ class TreeExplorer:
         self.progress = TreeProgress()
         self.reduction = Reduction(machine)
         self.stopped = False
+        self.hopeless: Callable[[State], bool] | None = None  # a state below which nothing is looked for
+        self.left = 0  # how many there were
         self.on_state: Callable[[TreeProgress], bool] | None = None  # returns False to stop
         self.tree: TreeNode | None = None  # set to record the tree
         machine.entry = entry
@@ -76,6 +78,9 @@ class TreeExplorer:
                     if self.on_state is not None and not self.on_state(self.progress):
                         self.stopped = True
                         return
+                    if self.hopeless is not None and self.hopeless(item[0]):
+                        self.left += 1
+                        continue
                     stack.append(self._expand(*item))
 
     # ---- one node

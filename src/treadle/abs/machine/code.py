@@ -36,6 +36,15 @@ class TaskWait:
     until: int | None = None  # where the time is at which a delay ends
 
 
+@dataclass(frozen=True, slots=True)
+class WaitsFor:
+    """What a place waits for: a method of an interface or class, or, of a future, only the type of its result."""
+
+    target: Any = None
+    method: str = ""
+    result: AnyType | None = None
+
+
 @dataclass(eq=False, slots=True)
 class Code:
     """A method (or initialisation block, or main block) ready to run. Slot 0 of its variables is `this`."""
@@ -50,6 +59,8 @@ class Code:
     uses_destiny: bool = False  # it can hand on its own future, so that is filled although the caller dropped it
     # pc -> where an exception raised there goes on; the exception lands in the given slot
     handlers: dict[int, tuple[int, int]] = field(default_factory=dict)
+    waits: dict[int, WaitsFor] = field(default_factory=dict)  # the places that wait for a future or a condition
+    makes_local: set[Class] = field(default_factory=set)  # classes of objects made in the same group
     effects: list[Any] = field(default_factory=list)  # effects.Effect of each instruction
     after: dict[int, Any] = field(default_factory=dict)  # pc -> effects.Effect of everything from there on
 

@@ -17,8 +17,8 @@ from treadle.abs.language import syntax as S
 from treadle.abs.language.check import children
 from treadle.abs.language.errors import AbsPlace
 from treadle.abs.language.model import Class, Program
-from treadle.abs.language.types import Type, pruned
-from treadle.abs.machine.code import BLOCKED, ENDED, SUSPENDED, Code, Env, Exp, Instruction, TaskWait
+from treadle.abs.language.types import AnyType, Type, pruned
+from treadle.abs.machine.code import BLOCKED, ENDED, SUSPENDED, Code, Env, Exp, Instruction, TaskWait, WaitsFor
 from treadle.abs.machine.criteria import BoundReached
 from treadle.abs.machine.defaults import default_value
 from treadle.abs.machine.effects import CodeEffect, effect_of, fields_read
@@ -217,22 +217,30 @@ class _BodyCompiler:
                 return slot
             case S.GetFuture():
                 future = self._value(exp.future)
-                return self._get(future, self._claim_slot(exp.future), fields_read(exp.future), exp.at)
+                wanted = WaitsFor(result=exp.type)
+                return self._get(future, self._claim_slot(exp.future), fields_read(exp.future), exp.at, wanted)
             case S.SyncCall():
                 future_slot, target_slot = self._temporary(), self._temporary()
                 self._send(exp, future_slot, target_slot)
-                self._await_if_shared(future_slot, target_slot, exp.at)
-                return self._get(lambda run, env: env[future_slot], future_slot, frozenset(), exp.at)
+                wanted = self._callee(exp)
+                self._await_if_shared(future_slot, target_slot, exp.at, wanted)
+                return self._get(lambda run, env: env[future_slot], future_slot, frozenset(), exp.at, wanted)
             case S.AwaitCall():
                 future_slot = self._await_end(exp)
-                return self._get(lambda run, env: env[future_slot], future_slot, frozenset(), exp.at, ready=True)
+                return self._get(lambda run, env: env[future_slot], future_slot, frozenset(), exp.at)
         raise AssertionError(exp)
 
     def _await_end(self, exp: S.AwaitCall) -> int:
         future_slot = self._temporary()
         self._send(exp, future_slot)
-        self._await([lambda run, env: env[future_slot]], [future_slot], [], frozenset(), exp.at)
+        self._await([lambda run, env: env[future_slot]], [future_slot], [], frozenset(), exp.at, self._callee(exp))
         return future_slot
+
+    @staticmethod
+    def _callee(exp: S.SyncCall | S.AwaitCall) -> WaitsFor:
+        receiver = pruned(exp.receiver.type)
+        assert isinstance(receiver, Type)
+        return WaitsFor(receiver.decl, exp.method)
 
     def _new(self, exp: S.NewObject) -> int:
         args = [self._value(a) for a in exp.args]
@@ -248,6 +256,8 @@ class _BodyCompiler:
         looks = cls.init is not None
         made = CodeEffect(creates=frozenset({cls}), polls=looks, blocks=looks and local)
         self._emit(new, effect_of(*exp.args).joined(made), exp.at)
+        if local:
+            self.code.makes_local.add(cls)
         if local and looks:
             self._await_creation(slot, exp.at)
         return slot
@@ -292,8 +302,9 @@ class _BodyCompiler:
         self._emit(send, effect.joined(CodeEffect(calls=frozenset({(known.decl, method)}))), exp.at)
 
     def _get(
-        self, future: Exp, claim_slot: int | None, reads: frozenset[str], at: AbsPlace, ready: bool = False
+        self, future: Exp, claim_slot: int | None, reads: frozenset[str], at: AbsPlace, wanted: WaitsFor | None = None
     ) -> int:
+        """The value of a future; `wanted` says whose, and is None where the future is known to be there."""
         slot = self._temporary()
         here, following = self._here, self._here + 1
         waiting = TaskWait([future], None if claim_slot is None else [claim_slot], [], at.line, reads)
@@ -312,10 +323,12 @@ class _BodyCompiler:
             env[slot] = value
             return following
 
-        self._emit(get, CodeEffect(reads=reads, blocks=not ready, polls=True), at)
+        self._emit(get, CodeEffect(reads=reads, blocks=wanted is not None, polls=True), at)
+        if wanted is not None:
+            self.code.waits[here] = wanted
         return slot
 
-    def _await_if_shared(self, future_slot: int, target_slot: int, at: AbsPlace) -> None:
+    def _await_if_shared(self, future_slot: int, target_slot: int, at: AbsPlace, wanted: WaitsFor) -> None:
         """`if (this == y) await w?`: an actor must not wait for itself."""
         here, following = self._here, self._here + 1
         waiting = TaskWait([lambda run, env: env[future_slot]], [future_slot], [], at.line)
@@ -329,12 +342,19 @@ class _BodyCompiler:
             return SUSPENDED
 
         self._emit(await_if_shared, CodeEffect(polls=True, releases=True), at)
+        self.code.waits[here] = wanted
 
     def _claim_slot(self, exp: S.Exp) -> int | None:
         return self.slots.find(exp.name) if isinstance(exp, S.Var) and exp.kind == "local" else None
 
     def _await(
-        self, claims: list[Exp], slots: list[int] | None, conditions: list[Exp], reads: frozenset[str], at: AbsPlace
+        self,
+        claims: list[Exp],
+        slots: list[int] | None,
+        conditions: list[Exp],
+        reads: frozenset[str],
+        at: AbsPlace,
+        wanted: WaitsFor | None = None,
     ) -> None:
         here, following = self._here, self._here + 1
         waiting = TaskWait(claims, slots, conditions, at.line, reads)
@@ -346,6 +366,7 @@ class _BodyCompiler:
             return SUSPENDED
 
         self._emit(await_, CodeEffect(reads=reads, polls=bool(claims), releases=True), at)
+        self.code.waits[here] = WaitsFor() if conditions or wanted is None else wanted
 
     # ---- statements
 
@@ -400,7 +421,7 @@ class _BodyCompiler:
         """`x = f.get` right after `await f?`: the slot of a get that cannot block."""
         if isinstance(exp, S.GetFuture) and isinstance(exp.future, S.Var) and exp.future.name in awaited:
             future = self._value(exp.future)
-            return self._get(future, self._claim_slot(exp.future), frozenset(), exp.at, ready=True)
+            return self._get(future, self._claim_slot(exp.future), frozenset(), exp.at)
         return None
 
     def _expression(self, exp: S.Exp, awaited: set[str]) -> Exp:
@@ -454,7 +475,9 @@ class _BodyCompiler:
         known = [s for s in slots if s is not None]
         conditions = [self._value(c) for c in guard.conditions]
         reads = effect_of(*guard.claims, *guard.conditions).reads
-        self._await(claims, known if len(known) == len(slots) else None, conditions, reads, at)
+        result = _result_of(guard.claims[0].type) if len(guard.claims) == 1 else None
+        here = known if len(known) == len(slots) else None
+        self._await(claims, here, conditions, reads, at, WaitsFor(result=result))
 
     def _delay(self, statement: S.Delay) -> None:
         """The task goes on when nothing else can run before its time: delays end at their least."""
@@ -632,6 +655,11 @@ class _BodyCompiler:
         for pc in range(start, stop):
             if pc not in self.code.handlers and pc not in self._unhandled:
                 self.code.handlers[pc] = (target, slot)
+
+
+def _result_of(future: AnyType) -> AnyType | None:
+    known = pruned(future)
+    return known.args[0] if isinstance(known, Type) and known.args else None
 
 
 def _turn(run: MacroStep, env: Env, turns: int) -> None:

@@ -16,6 +16,7 @@ from random import Random
 from typing import Any
 
 from treadle.abs.explore.cases import ActorCase, CaseWriter, Style
+from treadle.abs.explore.deadlock import DeadlockGoal
 from treadle.abs.explore.related import related
 from treadle.abs.explore.replaying import Replay, Replayed, follow_main, known_machine, replayed
 from treadle.abs.explore.tree import TreeExplorer, TreeLeaf, TreeNode
@@ -274,10 +275,12 @@ def explore_model(
     tasks: int | None = None,
     actors: int | None = None,
     loop: int | None = None,
+    goal: str = "",
     **threads_only: Any,
 ) -> Result:
     """All runs of the main block that can matter, with the verdict of `treadle explore`.
 
+    With the goal "deadlock" only executions that can still end in one are run: then the others say nothing.
     Options of `explore` that are about threads (strategy, preemptions, delays, ...) are refused.
     """
     for option, value in threads_only.items():
@@ -299,6 +302,10 @@ def explore_model(
     machine = ActorMachine(model.image, bounds, OrderSelection(reduce=reduce), None)
     root = main_root(machine, model.program)
     explorer = TreeExplorer(machine, root.entry.key)
+    if goal not in ("", "deadlock"):
+        raise UsageError(f"--goal is 'deadlock', not '{goal}'")
+    guide = DeadlockGoal(machine) if goal else None
+    explorer.hopeless = guide.hopeless if guide is not None else None
     start = time.perf_counter()
     limit = seconds if seconds is not None else MAIN_SECONDS
     stopped: list[str] = []
@@ -319,7 +326,21 @@ def explore_model(
             if executions is not None and explorer.progress.tests >= executions:
                 stopped.append(f"{executions} executions were run")
                 break
-    return _result(path, reduce, explorer, findings, stopped, time.perf_counter() - start, bounds)
+    result = _result(path, reduce, explorer, findings, stopped, time.perf_counter() - start, bounds)
+    if guide is not None:
+        _towards_deadlock(result, guide, explorer.left)
+    return result
+
+
+def _towards_deadlock(result: Result, guide: DeadlockGoal, left: int) -> None:
+    """What a search for deadlocks says: nothing about other failures."""
+    result.statistics |= {"candidates": [str(cycle) for cycle in guide.candidates], "left": left}
+    result.exhaustive = False
+    if result.verdict in (Verdict.PASSED_EXHAUSTIVE, Verdict.NOTHING_TO_EXPLORE):
+        result.verdict = Verdict.PASSED_WITHIN_BOUNDS
+        result.reason = f"no deadlock; {left} branches that cannot lead to one were left, whatever else they do"
+    elif result.verdict is Verdict.CUT and not result.executions and not result.bounds:
+        result.verdict, result.reason = Verdict.PASSED_WITHIN_BOUNDS, "no execution can lead to a deadlock"
 
 
 def _add_finding(findings: list[Finding], new: Finding) -> None:
