@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks import table1
 from treadle.abs.machine.criteria import Bounds, OrderSelection
 from treadle.doors.actor.models import GeneratedCases, generate
 
@@ -109,3 +110,33 @@ def test_exact_independence_needs_fewer_states() -> None:
         exploiting = explored("factorial.abs:Fact.ft", Bounds(*bounds), reduce="independent")
         exact = explored("factorial.abs:Fact.ft", Bounds(*bounds), reduce="exact")
         assert exact.states < exploiting.states
+
+
+def published(name: str) -> table1.TableRow:
+    return next(row for row in table1.TABLE if row.name == name)
+
+
+def test_pipeline_sort_is_exact_in_every_column() -> None:
+    row = published("PSort(1,-,1)")
+    assert table1.figures(table1.explored(row, exploiting=False)) == row.ignoring
+    assert table1.figures(table1.explored(row, exploiting=True)) == row.exploiting
+
+
+@pytest.mark.slow
+def test_pipeline_sort_with_two_actors_is_exact_in_every_column() -> None:
+    row = published("PSort(1,-,2)")
+    assert table1.figures(table1.explored(row, exploiting=False)) == row.ignoring
+    assert table1.figures(table1.explored(row, exploiting=True)) == row.exploiting
+
+
+@pytest.mark.parametrize("name", ["RSim(1,-,1)", "RSim(2,-,1)", "RSim(2,-,2)"])
+def test_the_tests_of_the_registration_simulator(name: str) -> None:
+    row = published(name)
+    assert table1.explored(row, exploiting=False).tests == row.ignoring[0]
+    assert table1.explored(row, exploiting=True).tests == row.exploiting[0]
+
+
+def test_both_modes_of_quicksort_agree() -> None:
+    row = published("QSort(2,-,1)")
+    ignoring, exploiting = (table1.figures(table1.explored(row, mode)) for mode in (False, True))
+    assert ignoring == exploiting

@@ -1,0 +1,143 @@
+"""Table 1 of Test Case Generation of Actor Systems (2015), all 27 rows in both modes: the paper beside Treadle.
+
+The programs of benchmarks/subjects/table1 are written anew with the structure of the published ones; Cons, Prod and
+Fact stand in examples/abs. A row is exact when tests, states and all three cuts agree. Rows that are not exact differ
+by a convention, which is named: `CONVENTIONS` says which and what it does.
+
+    python -m benchmarks.table1            # all rows, at most SECONDS each
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchmarks.environments import CHECKOUT
+from benchmarks.rows import Rows
+from treadle.abs.machine.criteria import Bounds, OrderSelection, ReductionName
+from treadle.doors.actor.models import GeneratedCases, generate
+
+# The published run gave PSort(2,-,1) up after 200 seconds.
+SECONDS = 60.0
+_ANEW = CHECKOUT / "benchmarks" / "subjects" / "table1"
+_EXAMPLES = CHECKOUT / "examples" / "abs"
+
+CONVENTIONS = {
+    "QSort": "not explained: 1 to 2 % more tests here, from an eighth of the states",
+    "PSort": "",
+    "RSim": "loop-k is noticed when the loop is entered again here, and one turn later there: states and cuts differ",
+    "DHT": "another entry, and awaits that do not hold are tried again there, each time as a state: not comparable",
+    "Mail": "as DHT; keys are strings here",
+    "Cons": "",
+    "Prod": "",
+    "Fact": "",
+}
+
+Figures = tuple[int, int, int, int, int]  # tests, states, cuts by loop, task, actor
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One published row."""
+
+    name: str
+    bounds: Bounds
+    ignoring: Figures
+    exploiting: Figures
+
+    @property
+    def program(self) -> str:
+        return self.name.partition("(")[0]
+
+
+TARGETS = {
+    "QSort": _ANEW / "quick_sort.abs:Worker.sort",
+    "PSort": _ANEW / "pipe_sort.abs:Feeder.feedTwice",
+    "RSim": _ANEW / "registration.abs:Desk.open",
+    "DHT": _ANEW / "hash_table.abs:Router.all",
+    "Mail": _ANEW / "mail.abs:MailServer.notifyAll",
+    "Cons": _EXAMPLES / "producer_consumer.abs:Consumer.consumeN",
+    "Prod": _EXAMPLES / "producer_consumer.abs:Producer.produceList",
+    "Fact": _EXAMPLES / "factorial.abs:Fact.ft",
+}
+# Fact was counted with the third condition as it is printed; the others agree with the stronger one.
+MODES: dict[str, tuple[ReductionName, ReductionName]] = {"Fact": ("paper-stable", "paper")}
+
+
+def _row(name: str, ignoring: str, exploiting: str) -> TableRow:
+    loop, tasks, actors = (None if n == "-" else int(n) for n in name.partition("(")[2].rstrip(")").split(","))
+    first, second = (tuple(int(n) for n in text.split()) for text in (ignoring, exploiting))
+    return TableRow(name, Bounds(loop, tasks, actors), first, second)  # type: ignore[arg-type]  # five each, below
+
+
+TABLE = [
+    _row("QSort(2,-,1)", "236 2688 332 0 1052", "236 2688 332 0 1052"),
+    _row("QSort(3,-,1)", "1728 44895 4719 0 20524", "1728 44895 4719 0 20524"),
+    _row("QSort(2,-,2)", "1017 19300 3455 0 7928", "1017 19300 3455 0 7928"),
+    _row("PSort(1,-,1)", "478 1637 2 0 172", "239 821 2 0 86"),
+    _row("PSort(2,-,1)", "3423 470087 0 0 182550", "3425 470451 1 0 182649"),
+    _row("PSort(1,-,2)", "13678 43341 2 0 4148", "6839 21673 2 0 2074"),
+    _row("RSim(1,-,1)", "9 25 1 0 2", "4 14 1 0 2"),
+    _row("RSim(2,-,1)", "441 1350 1 0 12", "14 80 1 0 8"),
+    _row("RSim(2,-,2)", "4111 11841 1 0 12", "59 340 1 0 8"),
+    _row("DHT(1,4,1)", "35 3179 733 1730 8", "21 555 125 98 8"),
+    _row("DHT(2,4,1)", "97 19018 2977 12639 24", "55 2332 349 651 24"),
+    _row("DHT(1,5,1)", "35 30231 7065 17090 10", "21 1623 369 226 10"),
+    _row("DHT(1,5,2)", "53 98117 23119 57504 0", "39 12613 2879 3632 0"),
+    _row("Mail(2,4,2)", "161 4540 654 5184 6", "58 944 157 648 6"),
+    _row("Mail(3,4,2)", "400 46760 2100 72090 24", "232 4310 291 3994 24"),
+    _row("Mail(2,5,2)", "161 13756 654 9216 582", "58 2096 157 1152 78"),
+    _row("Mail(2,5,3)", "161 14908 660 10368 0", "58 2240 163 1296 0"),
+    _row("Cons(2,-,-)", "15 30 1 0 0", "9 19 1 0 0"),
+    _row("Cons(3,-,-)", "159 334 1 0 0", "33 75 1 0 0"),
+    _row("Cons(4,-,-)", "3039 6639 1 0 0", "153 351 1 0 0"),
+    _row("Prod(2,-,-)", "29 52 10 0 0", "17 31 6 0 0"),
+    _row("Prod(3,-,-)", "398 819 100 0 0", "82 169 21 0 0"),
+    _row("Prod(4,-,-)", "9155 20679 1636 0 0", "465 1041 85 0 0"),
+    _row("Fact(2,4,2)", "720 2430 59 0 278", "270 1128 41 0 128"),
+    _row("Fact(3,4,2)", "1104 3576 52 0 395", "432 1664 38 0 171"),
+    _row("Fact(2,3,2)", "72 720 59 204 98", "54 564 41 120 80"),
+    _row("Fact(3,4,3)", "3416 11938 63 0 896", "960 4094 49 0 282"),
+]
+
+
+def explored(row: TableRow, exploiting: bool, seconds: float | None = SECONDS) -> GeneratedCases:
+    """One row in one mode; cases are counted and not written."""
+    reduce = MODES.get(row.program, ("stable", "independent"))[exploiting]
+    selection = OrderSelection(reduce=reduce)
+    return generate(str(TARGETS[row.program]), bounds=row.bounds, selection=selection, keep=0, seconds=seconds)
+
+
+def figures(made: GeneratedCases) -> Figures:
+    return made.tests, made.states, made.cuts.loop, made.cuts.task, made.cuts.actor
+
+
+def main() -> None:
+    columns = ["row", "mode", "paper tests", "tests", "paper states", "states", "paper L/T/O", "L/T/O", "seconds"]
+    rows = Rows("actor: Table 1, paper and Treadle", [*columns, "agrees"])
+    for row in TABLE:
+        for exploiting, published in ((False, row.ignoring), (True, row.exploiting)):
+            made = explored(row, exploiting)
+            found = figures(made)
+            agrees = "all" if found == published else "tests" if found[0] == published[0] else "no"
+            rows.add(
+                **{
+                    "row": row.name,
+                    "mode": "exploiting" if exploiting else "ignoring",
+                    "paper tests": published[0],
+                    "tests": found[0],
+                    "paper states": published[1],
+                    "states": found[1],
+                    "paper L/T/O": "/".join(map(str, published[2:])),
+                    "L/T/O": "/".join(map(str, found[2:])),
+                    "seconds": round(made.processor_seconds, 3),
+                    "agrees": f"{agrees}, stopped" if made.stopped else agrees,
+                }
+            )
+    rows.table()
+    for program, why in CONVENTIONS.items():
+        if why:
+            print(f"{program}: {why}")
+
+
+if __name__ == "__main__":
+    main()
