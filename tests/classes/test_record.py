@@ -10,7 +10,9 @@ from tests.classes.drive import campaign
 from treadle.classes.result import Options
 from treadle.core.choice import CallComes, StrandRuns
 from treadle.core.trail import Trail
-from treadle.doors.class_ import pytest_file, record
+from treadle.doors.class_ import record
+from treadle.doors.class_.pytest_file import class_file
+from treadle.doors.class_.test_source import write_test
 
 
 @pytest.mark.parametrize("target", ["class_bank:Account", "class_bank:Pool", "class_bank:Once", "class_bank:Ledger"])
@@ -19,9 +21,9 @@ def test_the_written_test_fails_along_the_schedule_that_was_found(
 ) -> None:
     result = campaign(target)
     taken: set[str] = set()
-    tests = [pytest_file.write_test(result, fault, Options(), taken) for fault in result.faults]
+    tests = [write_test(result, fault, Options(), taken) for fault in result.faults]
     file = tmp_path / "test_written.py"
-    file.write_text(pytest_file.compose(result, tests, tmp_path, False, {}))
+    file.write_text(class_file(result, tests, Options(), {}).source(tmp_path))
     monkeypatch.setattr(record, "check", _no_search)
     facts = record.record(file, "test_written.py", 1.0, {test.name: str(test.fault.trail) for test in tests})
     assert facts.keys() == {test.name for test in tests}

@@ -3,7 +3,8 @@
 An `Outcome` is everything a user of the object can see of one execution: what each call returned or raised, what the
 object's own methods say afterwards, whether later calls fail, how it ended. It is explained when an execution in which
 whole calls follow each other (program order kept, every order tried) has the same outcome. Exceptions count by their
-type; results by structure. A difference that only the object's inner state shows is a warning, not a fault.
+type; results by structure, and by which of them are one object. A difference that only the object's inner state shows
+is a warning, not a fault.
 """
 
 from __future__ import annotations
@@ -43,19 +44,22 @@ class Outcome:
     observed: tuple[Happened, ...] = ()
     later: tuple[Happened, ...] = ()
     fields: tuple[tuple[str, Hashable], ...] = ()
+    same: tuple[int, ...] = ()  # which of the results and answers, in their order, are one object
+    tallies: tuple[tuple[str, Any], ...] = ()  # attributes that only count
     invariant: Happened | None = None
     state: Hashable = None
     ending: str = ""
     late: bool = False  # did it get stuck only when somebody looked at the object afterwards?
     crashed: tuple[str, ...] = ()  # exceptions in threads of the class's own
     texts: dict[tuple[str, int, int], str] = field(default_factory=dict)  # values as a person reads them
-    values: dict[tuple[str, int, int], Any] = field(default_factory=dict)  # and as they are
+    values: dict[tuple[str, int, int], Any] = field(default_factory=dict)  # as source, None where they have none
+    told: dict[tuple[str, int, int], str] = field(default_factory=dict)  # as a test compares those without a source
 
     def results(self) -> Hashable:
-        return tuple(tuple(map(_type, calls)) for calls in self.threads)
+        return tuple(tuple(map(_type, calls)) for calls in self.threads), self.same[: sum(map(len, self.threads))]
 
     def visible(self) -> Hashable:
-        return self.results(), tuple(map(_type, self.observed)), self.fields
+        return self.results(), tuple(map(_type, self.observed)), self.fields, self.same
 
 
 _GRAVITY = {"deadlock": 0, "livelock": 0, "exception": 0, "invariant": 0, "broken state": 0, "serializability": 3}
@@ -95,9 +99,10 @@ def judge(outcome: Outcome, orders: Sequence[Outcome], *, values: bool = True) -
     found = _later(outcome, orders)
     if found is not None or not values:
         return found
-    if not any(outcome.visible() == other.visible() and outcome.state == other.state for other in orders):
+    alike = [o for o in orders if outcome.visible() == o.visible() and outcome.state == o.state]
+    if not alike:
         return Violation("serializability", "the object's inner state is one that no order of the calls leaves")
-    return None
+    return _tallies(outcome, alike)
 
 
 def _stuck(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
@@ -169,6 +174,14 @@ def _fields(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
         return None
     number = next((n for n, field in enumerate(outcome.fields) if all(field != other.fields[n] for other in alike)), 0)
     return Violation("linearizability", "no order of the calls leaves the object like this", ("field", number, 0))
+
+
+def _tallies(outcome: Outcome, alike: Sequence[Outcome]) -> Violation | None:
+    """Statistics that nobody but a person reads: a lost count is worth a warning."""
+    for number, (name, value) in enumerate(outcome.tallies):
+        if all(other.tallies[number][1] != value for other in alike):
+            return Violation("serializability", f"no order of the calls leaves {name} == {value}", ("tally", number, 0))
+    return None
 
 
 def _later(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:

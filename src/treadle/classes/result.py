@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from treadle.classes.interleavings import Witness
@@ -21,7 +22,8 @@ class Options:
     skip: tuple[str, ...] = ()
     values: dict[str, list[str]] = field(default_factory=dict)
     setup: Callable[[], Any] | None = None
-    setup_lines: tuple[str, ...] = ()
+    setup_folder: Path | None = None  # where the file of the factory lies, and how a test imports and calls it
+    setup_import: str = ""
     setup_call: str = ""
     budget: float = 60.0
     seed: int = 0
@@ -53,6 +55,7 @@ class Fault:
     trail: Trail | None = None  # the calls and their schedule, as they were found; its target is the class
     replay: str = ""
     test: str = ""
+    unwritten: str = ""  # why there is no test that shows it
 
     @property
     def key(self) -> Hashable:
@@ -67,6 +70,8 @@ class Fault:
             "locations": self.locations,
             "replay": self.replay,
             "test": self.test,
+            "unwritten": self.unwritten,
+            "schedule": self.explanation,
         }
 
 
@@ -90,7 +95,7 @@ class ClassResult:
     longer_exhausted: int = 0
     faults: list[Fault] = field(default_factory=list)
     warnings: list[Fault] = field(default_factory=list)
-    unshown: list[Fault] = field(default_factory=list)  # found, and not shown by a test of its own: not reported
+    unconfirmed: list[Fault] = field(default_factory=list)  # found, but every schedule of a test of its own passes
     notes: list[str] = field(default_factory=list)  # what was not called or not judged, and why
     reason: str = ""
     first_fault: float | None = None
@@ -118,6 +123,7 @@ class ClassResult:
             },
             "faults": [fault.to_json() for fault in self.faults],
             "warnings": [warning.to_json() for warning in self.warnings],
+            "unconfirmed": [fault.to_json() for fault in self.unconfirmed],
             "exhausted_pairs": self.exhausted_pairs,
             "methods": self.methods,
             "notes": self.notes,
@@ -152,7 +158,9 @@ def message(witness: Witness) -> str:
             for thread, calls in enumerate(test.threads)
             for place, call in enumerate(calls)
         ]
-        return f"{head}: no order of the calls gives {' and '.join(given)}"
+        handed_out = [place for place in outcome.same[: len(given)] if place >= 0]
+        objects = "" if len(handed_out) < 2 else ", as one object" if len(set(handed_out)) == 1 else ", apart"
+        return f"{head}: no order of the calls gives {' and '.join(given)}{objects}"
     return f"{head}: {violation.message}"
 
 

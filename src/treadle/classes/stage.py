@@ -7,7 +7,6 @@ each execution.
 
 from __future__ import annotations
 
-import ast
 import re
 import threading
 from collections.abc import Callable, Hashable, Iterable
@@ -16,6 +15,7 @@ from types import TracebackType
 from typing import Any, ClassVar
 
 from treadle.classes.calls import MethodCall, Namespace, Ready
+from treadle.classes.compared import as_compared, literal, same_objects, told
 from treadle.classes.linearizability import DEADLOCK, LIMIT, LIVELOCK, PENDING, Happened, Outcome, raised, returned
 from treadle.classes.subject import Subject
 from treadle.core.errors import Unsupported
@@ -24,7 +24,7 @@ from treadle.core.result import Step
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 from treadle.threads.detail import short
 from treadle.threads.execution import Execution
-from treadle.threads.fingerprint import attributes_of, fingerprint, inner_state, is_iterator
+from treadle.threads.fingerprint import attributes_of, fingerprint, inner_state
 from treadle.threads.instrument.selection import _INSTALLED_FOLDERS as INSTALLED
 from treadle.threads.instrument.selection import ModuleSelection
 from treadle.threads.loom import Loom
@@ -40,7 +40,7 @@ _PATIENCE = 5.0
 
 # Results of these are made of many steps in every Python container, and nobody promises that they are consistent:
 # they must not fail, but what they say is not compared.
-_NOT_COMPARED = frozenset({"repr", "keys", "values", "items"})
+NOT_COMPARED = frozenset({"repr", "keys", "values", "items"})
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class Stage:
             happened = self._invoke(ready, sout, arguments)
             ran = CallRecord(self._settle(happened, sout))
             if self.tell:
-                ran.literal = happened[0] == "raised" or _literal(happened[1]) is not None
+                ran.literal = happened[0] == "raised" or literal(happened[1]) is not None
             ran.steps = list(detail or ())[start:]
             ran.operations = [op for _, op in trace[start:] if not _on_new_object(op, named)]
             ran.state = self._state(sout)
@@ -218,11 +218,7 @@ class Stage:
     def _settle(self, happened: tuple[str, Any], sout: Any) -> Happened:
         """A result as plain data."""
         how, value = happened
-        if how == "raised":
-            return raised(value)
-        if is_iterator(value) and value is not sout:
-            return returned(("iterator", type(value).__name__))
-        return returned(fingerprint(value, self.without, {id(sout): "sout"}, outside=True))
+        return raised(value) if how == "raised" else returned(as_compared(value, sout, self.without))
 
     def _state(self, sout: Any) -> Hashable:
         return inner_state(sout, self.without)
@@ -309,7 +305,7 @@ class Stage:
         threads = tuple(
             tuple(
                 ("returned", "not compared")
-                if call.method in _NOT_COMPARED and happened[0] == "returned"
+                if call.method in NOT_COMPARED and happened[0] == "returned"
                 else self._settle(happened, sout)
                 for call, happened in zip(calls, results, strict=True)
             )
@@ -318,6 +314,7 @@ class Stage:
         outcome = Outcome(threads, state=self._state(sout))
         kept = attributes_of(sout) if test.fields else {}
         outcome.fields = tuple((name, fingerprint(kept.get(name), self.without)) for name in test.fields)
+        outcome.tallies = self._tallies(sout)
         outcome.invariant = self._invariant(sout)
         seen: list[Happened] = []
         looked: list[tuple[str, Any]] = []
@@ -326,6 +323,7 @@ class Stage:
             looked.append(self._invoke(ready, sout, ready.make(sout)))
             seen.append(self._settle(looked[-1], sout))
         outcome.observed = tuple(seen)
+        outcome.same = same_objects(self._handed_out(test) + [v if how == "returned" else None for how, v in looked])
         failures: list[Happened] = []
         for call in test.later:
             ready = self.ready(call)
@@ -335,6 +333,20 @@ class Stage:
         if self.tell:
             self._tell(outcome, test, sout, looked)
         return outcome
+
+    def _handed_out(self, test: Test) -> list[Any]:
+        """What the calls of the threads returned, in their order; None for what is not compared."""
+        return [
+            value if how == "returned" and call.method not in NOT_COMPARED else None
+            for calls, results in zip(test.threads, self.results, strict=True)
+            for call, (how, value) in zip(calls, results, strict=True)
+        ]
+
+    def _tallies(self, sout: Any) -> tuple[tuple[str, Any], ...]:
+        if not self.without:
+            return ()
+        kept = attributes_of(sout)
+        return tuple((name, kept[name]) for name in sorted(self.without) if isinstance(kept.get(name), int))
 
     def _tell(self, outcome: Outcome, test: Test, sout: Any, looked: list[tuple[str, Any]]) -> None:
         """Keep the values themselves, for the message and the written test."""
@@ -347,7 +359,9 @@ class Stage:
         ]
         for place, (how, value) in places:
             outcome.texts[place] = f"{type(value).__name__}" if how == "raised" else short(value)
-            outcome.values[place] = (how, type(value).__name__ if how == "raised" else _literal(value))
+            name = type(value).__name__
+            outcome.values[place] = (how, name if how == "raised" else literal(value))
+            outcome.told[place] = repr(name) if how == "raised" else told(value, sout, self.without)
 
     def _invariant(self, sout: Any) -> Happened | None:
         """A user's own check of the object, if there is one."""
@@ -396,15 +410,6 @@ def _selection(source: Any, packages: tuple[str, ...]) -> ModuleSelection:
     if root is not None and INSTALLED & set(root.parts):
         return replace(selection, project_root=None)
     return selection
-
-
-def _literal(value: Any) -> str | None:
-    """The value as source text, if it can be written down so that it is equal to itself."""
-    try:
-        text = repr(value)
-        return text if len(text) < 200 and ast.literal_eval(text) == value else None
-    except Exception:
-        return None
 
 
 def _ending(run: Execution) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import pkgutil
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,17 +21,27 @@ from treadle.classes.descriptors import examine_use
 from treadle.classes.longer import MOST_CALLS
 from treadle.classes.result import ClassResult, Options
 from treadle.classes.sequences import prunings
-from treadle.classes.subject import check_class, find_class, import_module, public_classes
+from treadle.classes.subject import Subject, check_class, find_class, import_module, public_classes
 from treadle.cli.explore import terminal_line
 from treadle.core.errors import UsageError
-from treadle.core.result import Verdict
+from treadle.core.files import check_may_write, write_whole
+from treadle.core.verdict import Verdict, worst
 from treadle.doors.class_ import console as class_console
-from treadle.doors.class_ import pytest_file as class_pytest
 from treadle.doors.class_.campaign import run_class
+from treadle.doors.class_.pytest_file import class_file, shown_path, tests_path, warnings_path
+from treadle.doors.class_.shown import decide_faults, decide_warnings
 from treadle.doors.class_.workers import run_in_processes
 from treadle.report.progress import Progress
+from treadle.report.pytest_file import PytestFile, write_pytest_file
 
-_WORST_FIRST = (Verdict.FAILED, Verdict.CUT, Verdict.PASSED_WITHIN_BOUNDS, Verdict.NOTHING_TO_EXPLORE)
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the tests go, and how."""
+
+    output: str
+    keep_green: bool
+    force: bool
 
 
 @click.command()
@@ -56,8 +66,9 @@ _WORST_FIRST = (Verdict.FAILED, Verdict.CUT, Verdict.PASSED_WITHIN_BOUNDS, Verdi
     "--workers", type=int, default=1, metavar="N", help="Processes that work on the class, or on those of a package."
 )
 @click.option("--seed", type=int, default=0, metavar="N", help="Other values and other random numbers.")
+@click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-def command(target: str, as_json: bool, output: str, keep_green: bool, workers: int, **given: Any) -> int:
+def command(target: str, as_json: bool, output: str, keep_green: bool, force: bool, workers: int, **given: Any) -> int:
     """Write concurrent tests for a class that threads share.
 
     PKG.MOD:CLASS names one class; PKG.MOD works on all public classes of a module, PKG on those of a package.
@@ -65,16 +76,17 @@ def command(target: str, as_json: bool, output: str, keep_green: bool, workers: 
     options = make_options(**given)
     if workers < 1:
         raise UsageError(f"--workers must be 1 or more, not {workers}")
+    place = _Place(output, keep_green, force)
     found = classes(target)
     if workers > 1 and len(found) > 1:
-        return report_facts(_in_processes([name for name, _ in found], workers, given, output, keep_green), as_json)
+        return report_facts(_in_processes([name for name, _ in found], workers, given, place), as_json)
     results = []
     with terminal_line() as stderr:
         for number, (name, cls) in enumerate(found):
-            place = f" ({number + 1} of {len(found)})" if len(found) > 1 else ""
+            nth = f" ({number + 1} of {len(found)})" if len(found) > 1 else ""
             try:
-                with Progress(f"treadle class {name}{place}", stderr) as progress:
-                    results.append(_one(name, cls, options, progress, output, keep_green, ":" in target, workers))
+                with Progress(f"treadle class {name}{nth}", stderr) as progress:
+                    results.append(_one(name, cls, options, progress, place, ":" in target, workers))
             except KeyboardInterrupt:
                 if not results:
                     raise
@@ -84,16 +96,14 @@ def command(target: str, as_json: bool, output: str, keep_green: bool, workers: 
     return report(results, as_json)
 
 
-def _in_processes(
-    names: list[str], workers: int, given: dict[str, Any], output: str, keep_green: bool
-) -> list[dict[str, Any]]:
+def _in_processes(names: list[str], workers: int, given: dict[str, Any], place: _Place) -> list[dict[str, Any]]:
     """The classes of a package, each in a process of its own, so many at a time; Ctrl-C keeps what is done."""
     words: list[str] = []
     for option, value in given.items():
         for one in value if isinstance(value, tuple) else [value]:
             words += [f"--{option.replace('_', '-')}", str(one)] if one != "" else []
-    words += ["--output", output] if output else []
-    words += ["--keep-green"] if keep_green else []
+    words += ["--output", place.output] if place.output else []
+    words += ["--keep-green"] * place.keep_green + ["--force"] * place.force
     facts: list[dict[str, Any]] = []
     pool = ThreadPoolExecutor(workers)
     jobs = [pool.submit(_process, name, words) for name in names]
@@ -122,7 +132,7 @@ def _process(name: str, words: list[str]) -> dict[str, Any]:
 def report_facts(facts: list[dict[str, Any]], as_json: bool) -> int:
     """What processes reported, those with the most findings first."""
     ranked = sorted(facts, key=lambda one: (-len(one["faults"]), -len(one["warnings"]), one["target"]))
-    verdict = next((v for v in _WORST_FIRST if any(one["verdict"] == v.value for one in ranked)), Verdict.CUT)
+    verdict = worst(Verdict(one["verdict"]) for one in ranked)
     if as_json:
         print(json.dumps(_as_one(ranked, verdict)))
     else:
@@ -162,7 +172,7 @@ def make_options(
         instrument=instrument,
     )
     if setup:
-        options.setup, options.setup_lines, options.setup_call = load_setup(setup)
+        load_setup(setup, options)
     return options
 
 
@@ -195,8 +205,8 @@ def _values(given: tuple[str, ...]) -> dict[str, list[str]]:
     return found
 
 
-def load_setup(text: str) -> tuple[Callable[[], Any], tuple[str, ...], str]:
-    """The factory that FILE:function names, the lines that import it in a test, and the call."""
+def load_setup(text: str, options: Options) -> None:
+    """Load the factory that FILE:function names; a test imports it from its folder."""
     file, mark, name = text.rpartition(":")
     if not mark or not file:
         raise UsageError(f"--setup takes FILE:function, not '{text}'")
@@ -216,8 +226,8 @@ def load_setup(text: str) -> tuple[Callable[[], Any], tuple[str, ...], str]:
     if not callable(function):
         raise UsageError(f"--setup: there is no function '{name}' in {file}")
     sys.modules.setdefault(path.stem, module)
-    lines = (f"sys.path.insert(0, {str(path.resolve().parent)!r})", f"from {path.stem} import {name}")
-    return function, lines, f"{name}()"
+    options.setup, options.setup_folder = function, path.resolve().parent
+    options.setup_import, options.setup_call = f"from {path.stem} import {name}", f"{name}()"
 
 
 def classes(target: str) -> list[tuple[str, Any]]:
@@ -239,8 +249,6 @@ def _modules(module: ModuleType) -> list[ModuleType]:
     """A module, or a package with all its public modules that can be imported."""
     if not hasattr(module, "__path__"):
         return [module]
-    import pkgutil
-
     found = [module]
     for info in pkgutil.walk_packages(module.__path__, module.__name__ + "."):
         if any(part.startswith("_") for part in info.name.split(".")) or ".tests" in info.name:
@@ -252,38 +260,25 @@ def _modules(module: ModuleType) -> list[ModuleType]:
     return found
 
 
-def _one(
-    name: str, cls: Any, options: Options, progress: Any, output: str, keep_green: bool, alone: bool, workers: int
-) -> ClassResult:
+def _one(name: str, cls: Any, options: Options, progress: Any, place: _Place, alone: bool, workers: int) -> ClassResult:
     """One class; among several, those that cannot be tested are noted and left out."""
     try:
         check_class(cls, name)
         subject = examine_use(name, cls)
-        if workers > 1:
-            result = run_in_processes(subject, options, workers)
-        else:
-            result = run_class(subject, options, progress)
+        path = tests_path(subject, place.output)
+        check_may_write(path, "--output", place.force)
+        result = run_in_processes(subject, options, workers) if workers > 1 else run_class(subject, options, progress)
     except UsageError as error:
         if alone:
             raise
         return ClassResult(name, Verdict.NOTHING_TO_EXPLORE, reason=str(error))
-    written = _write(result, options, output, keep_green)
+    _decide_and_write(result, options, path, place)
     left = options.budget - result.seconds
-    if result.verdict is Verdict.FAILED and not result.faults and left > _WORTHWHILE and not result.interrupted:
-        # what was found is not shown by a test of its own: go on without it
-        ignored = options.ignored | {frozenset(fault.methods) for fault in result.unshown}
-        again = run_class(subject, replace(options, budget=left, ignored=ignored), progress)
-        again.notes += [note for note in result.notes if note not in again.notes]
-        again.warnings += result.warnings
-        again.seconds += result.seconds
-        result = again
-        written = _write(result, options, output, keep_green)
+    if result.unconfirmed and not result.faults and left > _WORTHWHILE and not result.interrupted:
+        result = _go_on_without(result, subject, replace(options, budget=left), progress)
+        _decide_and_write(result, options, path, place)
     if result.interrupted:
         print("treadle: stopped; what was found so far:", file=sys.stderr)
-    if result.verdict is Verdict.FAILED and not result.faults:
-        result.verdict = Verdict.CUT
-        result.reason = "what looked like a fault was not shown by a test of its own: not a pass"
-    result.written = str(written) if written is not None else ""
     return result
 
 
@@ -291,19 +286,56 @@ def _one(
 _WORTHWHILE = 5.0
 
 
-def _write(result: ClassResult, options: Options, output: str, keep_green: bool) -> Path | None:
+def _go_on_without(result: ClassResult, subject: Subject, options: Options, progress: Any) -> ClassResult:
+    """A second campaign that leaves out what was not confirmed; it cannot pass any more."""
+    ignored = options.ignored | {frozenset(fault.methods) for fault in result.unconfirmed}
+    again = run_class(subject, replace(options, ignored=ignored), progress)
+    again.notes += [note for note in result.notes if note not in again.notes]
+    again.warnings += result.warnings
+    again.unconfirmed = result.unconfirmed
+    again.seconds += result.seconds
+    if not again.faults:
+        again.verdict, again.reason = result.verdict, result.reason
+    return again
+
+
+def _decide_and_write(result: ClassResult, options: Options, path: Path, place: _Place) -> None:
+    """Decide which faults tests show, and write those tests; whatever goes wrong here, the faults stay."""
     try:
-        return class_pytest.save(result, options, output, keep_green)
+        warnings = decide_warnings(result, options)
+        if warnings.tests:
+            _write(result, class_file(result, warnings.tests, options, warnings.trails), warnings_path(result))
+        shown = decide_faults(result, options, path)
+        if shown.tests:
+            file = class_file(result, shown.tests, options, shown.trails, place.keep_green)
+            if _write(result, file, path, place):
+                result.written = str(path)
     except KeyboardInterrupt:
         result.interrupted = True
         result.notes.append("no tests were written: stopped while they were run for the first time")
-        return None
+
+
+def _write(result: ClassResult, file: PytestFile, path: Path, place: _Place | None = None) -> bool:
+    """Write a file of tests; what cannot be written is said, and its faults lose only their replays."""
+    try:
+        if place is None:
+            write_whole(path, file.source(path.parent))  # warnings lie where only Treadle writes
+        else:
+            write_pytest_file(path, file, "--output", place.force)
+        return True
+    except (OSError, UsageError) as error:
+        why = f"no test can be written to '{path}': {getattr(error, 'strerror', None) or error}"
+        result.notes.insert(0, f"{why}; name another place with --output" if place is not None else why)
+        for fault in (*result.faults, *result.warnings):
+            if fault.test.startswith(f"{shown_path(path)}::"):
+                fault.test, fault.replay, fault.unwritten = "", "", why
+        return False
 
 
 def report(results: list[ClassResult], as_json: bool) -> int:
     """Print the results, those with the most findings first; return the exit code."""
     ranked = sorted(results, key=lambda r: (-len(r.faults), -len(r.warnings), r.target))
-    verdict = next(v for v in _WORST_FIRST if any(r.verdict is v for r in ranked))
+    verdict = worst(result.verdict for result in ranked)
     if as_json:
         every = [result.to_json() for result in ranked]
         facts = every[0] if len(every) == 1 else _as_one(every, verdict)

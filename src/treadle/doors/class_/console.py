@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from treadle.classes.result import ClassResult, Fault
-from treadle.core.result import Verdict
+from treadle.core.verdict import Verdict
 from treadle.report.progress import count
 
 _COLOUR = {Verdict.FAILED: "bold red", Verdict.PASSED_WITHIN_BOUNDS: "bold green"}
@@ -32,12 +32,17 @@ def show(result: ClassResult, written: Path | None = None, file: IO[str] | None 
         )
     )
     for number, fault in enumerate(result.faults):
-        _show_fault(console, fault, number + 1)
+        _show_fault(console, fault, number + 1, result)
     for warning in result.warnings:
         methods = " || ".join(warning.methods if len(warning.methods) > 1 else warning.methods * 2)
         said = warning.message if " || " in warning.message.partition(":")[0] else f"{methods}: {warning.message}"
         console.print(Text.assemble(("  warning: ", "yellow"), f"{warning.kind}: {said}"))
-        console.print(f"    replay: treadle replay '{warning.replay}'", markup=False)
+        _show_again(console, warning, result)
+    for fault in result.unconfirmed:
+        console.print()
+        console.print(Text.assemble(("  unconfirmed: ", "yellow"), f"{fault.message} ({fault.unwritten})"))
+        for line in fault.explanation.splitlines():
+            console.print(f"    {line}".rstrip(), markup=False)
     for note in result.notes[:_MOST_NOTES]:
         console.print(f"  note: {note}", markup=False)
     if len(result.notes) > _MOST_NOTES:
@@ -59,12 +64,14 @@ def _many(number: int, noun: str) -> str:
 def _said(result: ClassResult) -> str:
     if result.verdict is Verdict.FAILED:
         number = len(result.faults)
-        return f"{number} way{'s' * (number != 1)} to break it with two threads, each with a schedule that replays"
+        return (
+            f"{number} way{'s' * (number != 1)} to break it with two threads, each with a schedule that was run again"
+        )
     exhausted = f"; {result.exhausted_pairs} of {result.pairs} pairs exhausted" if result.pairs else ""
     return f"no fault found. {result.reason}{exhausted}"
 
 
-def _show_fault(console: Console, fault: Fault, number: int) -> None:
+def _show_fault(console: Console, fault: Fault, number: int, result: ClassResult) -> None:
     test = fault.witness.test
     console.print()
     console.print(Text.assemble((f"  {number}. {fault.kind}: ", "bold"), fault.message))
@@ -77,9 +84,17 @@ def _show_fault(console: Console, fault: Fault, number: int) -> None:
     console.print()
     for line in fault.explanation.splitlines():
         console.print(f"    {line}".rstrip(), markup=False)
+    _show_again(console, fault, result)
+    console.print()
+
+
+def _show_again(console: Console, fault: Fault, result: ClassResult) -> None:
     if fault.replay:
         console.print(f"    replay: treadle replay '{fault.replay}'", markup=False)
-    console.print()
+        return
+    console.print(f"    no test shows it: {fault.unwritten or 'none was written'}", markup=False)
+    methods = ",".join(dict.fromkeys(fault.methods))
+    console.print(f"    again: treadle class {result.target} --methods {methods}", markup=False)
 
 
 def _next(result: ClassResult) -> str:
@@ -106,5 +121,8 @@ def show_facts(facts: dict[str, Any], file: IO[str] | None = None) -> None:
     for fault in facts["faults"]:
         console.print(Text.assemble((f"  {fault['kind']}: ", "bold"), fault["message"]))
         console.print(f"    at {', '.join(fault['locations'])}", markup=False)
-        console.print(f"    test: {fault['test']}", markup=False)
-        console.print(f"    replay: treadle replay '{fault['replay']}'", markup=False)
+        if fault["replay"]:
+            console.print(f"    test: {fault['test']}", markup=False)
+            console.print(f"    replay: treadle replay '{fault['replay']}'", markup=False)
+        else:
+            console.print(f"    no test shows it: {fault['unwritten']}", markup=False)

@@ -64,7 +64,7 @@ def _fact(finding: Finding) -> dict[str, Any]:
 
 
 def _explore(test: Any, target: str, packages: tuple[str, ...], seconds: float) -> dict[str, Any]:
-    problem = ""
+    problem, exhausted = "", False
     for options in ({"preemptions": 1}, {"preemptions": 2}, {}):
         try:
             result = check(test, target=target, instrument=packages, seconds=seconds, executions=5_000, **options)  # type: ignore[arg-type]
@@ -72,8 +72,8 @@ def _explore(test: Any, target: str, packages: tuple[str, ...], seconds: float) 
             return {"problem": str(error)}
         if result.findings:
             return _fact(result.findings[0])
-        problem = result.reason
-    return {"problem": problem}
+        problem, exhausted = result.reason, result.verdict.is_pass
+    return {"problem": problem, "passed": exhausted}
 
 
 if __name__ == "__main__":
