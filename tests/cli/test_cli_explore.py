@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli
-from treadle.cli import explore as command
-from treadle.core.result import Result, Verdict
 
 KEYS = {"verdict", "exhaustive", "executions", "seconds", "strategy", "atomic_modules", "findings"}
 
@@ -276,14 +274,53 @@ def test_pytest_settings_that_would_hide_the_test_are_overruled(cli: Cli, projec
     assert cli("explore", "test_bank.py::test_marked").code == 0
 
 
-def test_the_worst_verdict_is_that_of_several() -> None:
-    def result(verdict: Verdict) -> Result:
-        return Result("t", verdict, 1, False, "dpor", 0.0)
+_MIXED = """
+import threading
 
-    passed, cut = result(Verdict.PASSED_EXHAUSTIVE), result(Verdict.CUT)
-    assert command.worst([passed, cut]) is Verdict.CUT
-    assert command.worst([cut, result(Verdict.FAILED), passed]) is Verdict.FAILED
-    assert command.worst([passed, result(Verdict.NOTHING_TO_EXPLORE)]) is Verdict.NOTHING_TO_EXPLORE
+import treadle
+
+@treadle.explore()
+async def test_coroutine(): pass
+
+@treadle.explore()
+def test_lost():
+    box = [0]
+    def add(): box[0] += 1
+    treadle.parallel(add, add)
+    assert box == [2]
+
+@treadle.explore()
+def test_safe():
+    lock, box = threading.Lock(), [0]
+    def add():
+        with lock: box[0] += 1
+    treadle.parallel(add, add)
+    assert box == [2]
+"""
+
+
+def test_what_cannot_be_explored_costs_the_others_nothing(cli: Cli, project: Path) -> None:
+    folder = project / "mixed"
+    folder.mkdir()
+    (folder / "test_mixed.py").write_text(_MIXED)
+    (folder / "test_broken.py").write_text("import nowhere_at_all\n")
+    answer = cli("explore", "mixed")
+    assert answer.code == 1
+    assert "FAILED  mixed/test_mixed.py::test_lost" in answer.out
+    assert "PASSED-EXHAUSTIVE  mixed/test_mixed.py::test_safe" in answer.out
+    assert "not explored  mixed/test_mixed.py::test_coroutine: " in answer.out
+    assert "not explored  mixed/test_broken.py: " in answer.out
+    assert "4 tests: 1 FAILED, 1 PASSED-EXHAUSTIVE, 2 not explored" in answer.out
+    assert len(list((project / ".treadle" / "findings").iterdir())) == 1
+    facts = json.loads(cli("explore", "mixed", "--json").out)
+    assert [test["verdict"] for test in facts["tests"]] == ["FAILED", "PASSED-EXHAUSTIVE"]
+    assert [problem["exit_code"] for problem in facts["problems"]] == [2, 2]
+    assert not facts["exhaustive"]
+
+
+def test_a_pass_beside_what_cannot_be_explored_is_no_pass(cli: Cli, project: Path) -> None:
+    (project / "test_mixed.py").write_text(_MIXED.replace("box == [2]", "box[0] > 0"))
+    assert cli("explore", "test_mixed.py").code == 2
 
 
 def test_ctrl_c_keeps_what_was_found_out(cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

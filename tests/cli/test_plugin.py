@@ -95,6 +95,11 @@ def test_a_failure_shows_the_assertion_the_table_and_the_command(plain: Session)
     assert "explore/decorator.py" not in text
 
 
+def test_a_failing_execution_is_saved(plain: Session) -> None:
+    [line] = [line for line in plain.failure("test_fails").splitlines() if "saved: " in line]
+    assert line.partition("saved: ")[2].startswith(".treadle/findings/test_fails-")
+
+
 def test_only_the_failing_execution_is_heard(plain: Session) -> None:
     assert plain.failure("test_fails").endswith(
         "Captured stdout call -----------------------------\nin this execution\n"

@@ -15,13 +15,15 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from treadle.core.errors import UsageError
+from treadle.core.errors import InternalError, TreadleError, UsageError
 from treadle.core.settings import did_you_mean, read_settings
+from treadle.core.verdict import EXIT_INTERNAL, EXIT_WRONG_USE
 from treadle.pytest_plugin import CAMPAIGN, Campaign, is_marked
 
 
@@ -58,6 +60,24 @@ def _nearby(path: Path) -> str:
     return f"; {near}" if near.startswith("did") else ""
 
 
+@dataclass(frozen=True, slots=True)
+class TestProblem:
+    """What kept a test, or the tests of a file, from being explored."""
+
+    __test__: ClassVar[bool] = False  # not one for pytest to collect
+
+    target: str
+    error: BaseException
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_WRONG_USE if isinstance(self.error, UsageError) else EXIT_INTERNAL
+
+    @property
+    def message(self) -> str:
+        return str(self.error if isinstance(self.error, TreadleError) else InternalError(repr(self.error)))
+
+
 class Run:
     """A pytest plugin for one run: selects the tests, and notes what kept others from running."""
 
@@ -67,7 +87,7 @@ class Run:
         self.root = Path.cwd()
         self.seen: list[list[str]] = []
         self.selected = 0
-        self.problems: list[str] = []
+        self.problems: list[TestProblem] = []
         self.skipped: list[tuple[str, str]] = []
         self.stopped = False  # by Ctrl-C, outside of a search
 
@@ -97,7 +117,7 @@ class Run:
 
     def pytest_exception_interact(self, node: Any, call: pytest.CallInfo[Any], report: Any) -> None:
         if isinstance(report, pytest.CollectReport) and call.excinfo is not None:
-            self.problems.append(_cannot_import(node, call.excinfo.value))
+            self._note(node.nodeid, _cannot_import(node, call.excinfo.value))
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         self.stopped = type(excinfo.value) is KeyboardInterrupt  # pytest stops itself with a subclass of it
@@ -107,7 +127,10 @@ class Run:
             reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
             self.skipped.append((report.nodeid, reason))
         elif report.failed and report.when == "setup":
-            self.problems.append(f"{report.nodeid} cannot be set up: {_last_line(report)}")
+            self._note(report.nodeid, f"{report.nodeid} cannot be set up: {_last_line(report)}")
+
+    def _note(self, target: str, sentence: str) -> None:
+        self.problems.append(TestProblem(target, UsageError(sentence)))
 
 
 def _names(item: pytest.Item) -> list[str]:
@@ -161,6 +184,7 @@ def _quiet() -> Iterator[io.StringIO]:
 def _arguments(target: Target) -> list[str]:
     """Settings of the user's that would keep a test from running here are overruled, the others hold."""
     words = [str(target.path), "-p", "treadle", "--maxfail=0", "-m", "", "-k", "", "--capture=fd", "--no-header"]
+    words += ["--continue-on-collection-errors"]
     if importlib.util.find_spec("xdist") is not None:
         words += ["-n0"]
     if importlib.util.find_spec("pytest_cov") is not None:
@@ -169,7 +193,10 @@ def _arguments(target: Target) -> list[str]:
 
 
 def run(target: Target, campaign: Campaign) -> Run:
-    """Run the tests that a target selects. What they found is in the campaign."""
+    """Run the tests that a target selects. What they found is in the campaign, what kept some from it in `problems`.
+
+    A problem that leaves nothing else to report is raised.
+    """
     campaign.settings = read_settings(target.path.resolve().parent if target.path.is_file() else target.path)
     campaign.every = bool(target.names)
     campaign.marked = True
@@ -179,13 +206,16 @@ def run(target: Target, campaign: Campaign) -> Run:
     outcome = Run(target, campaign)
     with _quiet() as text:
         code = pytest.main(_arguments(target), plugins=[outcome])
-    for _, error in campaign.errors:
-        raise error
+    for test, error in campaign.errors:
+        if isinstance(error, Exception):
+            outcome.problems.append(TestProblem(test, error))
+        elif not campaign.results:
+            raise error
     if outcome.stopped and not campaign.results:
         raise KeyboardInterrupt
-    if outcome.problems:
-        raise UsageError(outcome.problems[0])
-    if not outcome.selected:
+    if len(outcome.problems) == 1 and not campaign.results:
+        raise outcome.problems[0].error
+    if not outcome.selected and not outcome.problems:
         raise UsageError(_nothing_selected(outcome, code, text.getvalue()))
     if code == pytest.ExitCode.INTERNAL_ERROR:
         raise UsageError(f"pytest could not run {target.text}: {_error_line(text.getvalue())}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+import traceback
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,20 +17,12 @@ import click
 from treadle.cli import collect
 from treadle.cli.extra import with_extra
 from treadle.core.errors import UsageError
-from treadle.core.result import Finding, Result, Verdict
+from treadle.core.result import Finding, Result
+from treadle.core.verdict import EXIT_INTERNAL, Verdict, worst, worst_exit_code
 from treadle.pytest_plugin import Campaign
 from treadle.report import console, store
 from treadle.report.progress import Progress
 from treadle.search import strategies
-
-# The verdict on several tests is the worst of theirs.
-_WORST_FIRST = (
-    Verdict.FAILED,
-    Verdict.CUT,
-    Verdict.NOTHING_TO_EXPLORE,
-    Verdict.PASSED_WITHIN_BOUNDS,
-    Verdict.PASSED_EXHAUSTIVE,
-)
 
 # The options that also mean something for an ABS model, which runs no Python.
 _MODELS_ONLY = {
@@ -76,7 +70,7 @@ def command(target: str, as_json: bool, **given: Any) -> int:
     with terminal_line() as stderr:
         campaign.progress = lambda test: Progress(test.rpartition("::")[2], stderr)
         outcome = collect.run(collect.Target(target), campaign)
-    return report(campaign.results, outcome.root, as_json, outcome.skipped)
+    return report(campaign.results, outcome.root, as_json, outcome.skipped, outcome.problems)
 
 
 def check_options(
@@ -114,64 +108,69 @@ def terminal_line() -> Iterator[IO[str]]:
         yield copy
 
 
-def report(results: Sequence[Result], root: Path, as_json: bool, skipped: Sequence[tuple[str, str]] = ()) -> int:
-    """Print the results and save what failed; return the exit code."""
-    saved = [_save(root, result) for result in results]
+def report(
+    results: Sequence[Result],
+    root: Path,
+    as_json: bool,
+    skipped: Sequence[tuple[str, str]] = (),
+    problems: Sequence[collect.TestProblem] = (),
+) -> int:
+    """Print the results and save what failed; return the worst exit code."""
+    saved = [save_findings(root, result.target, result.findings) for result in results]
     if as_json:
-        print(json.dumps(_as_one(results)))
+        print(json.dumps(_as_one(results, problems)))
     else:
-        for number, (result, path) in enumerate(zip(results, saved, strict=True)):
+        for number, (result, paths) in enumerate(zip(results, saved, strict=True)):
             if number:
                 print()
-            console.show(result, saved=path)
+            console.show(result, saved=paths)
         for test, reason in skipped:
             print(f"skipped  {test}: {reason}")
-        if len(results) > 1:
-            print(f"\n{_count(results)}")
-    if not results:
-        return 3
-    return worst(results).exit_code
+        for problem in problems:
+            print(f"not explored  {problem.target}: {problem.message}")
+        if len(results) + len(problems) > 1:
+            print(f"\n{_count(results, problems)}")
+    for problem in problems:
+        if problem.exit_code == EXIT_INTERNAL:
+            traceback.print_exception(problem.error)
+    return worst_exit_code([r.verdict.exit_code for r in results] + [p.exit_code for p in problems])
 
 
-def worst(results: Sequence[Result]) -> Verdict:
-    verdicts = {result.verdict for result in results}
-    return next(verdict for verdict in _WORST_FIRST if verdict in verdicts)
+def _count(results: Sequence[Result], problems: Sequence[collect.TestProblem]) -> str:
+    numbers = Counter(result.verdict for result in results)
+    parts = [f"{numbers[verdict]} {verdict.value}" for verdict in Verdict if numbers[verdict]]
+    parts += [f"{len(problems)} not explored"] if problems else []
+    return f"{len(results) + len(problems)} tests: {', '.join(parts)}"
 
 
-def _count(results: Sequence[Result]) -> str:
-    parts = []
-    for verdict in _WORST_FIRST:
-        number = sum(result.verdict is verdict for result in results)
-        if number:
-            parts.append(f"{number} {verdict.value}")
-    return f"{len(results)} tests: {', '.join(parts)}"
-
-
-def _as_one(results: Sequence[Result]) -> dict[str, Any]:
+def _as_one(results: Sequence[Result], problems: Sequence[collect.TestProblem]) -> dict[str, Any]:
     """One object: that of the only test, or the sum of several with each of them under `tests`."""
-    if len(results) == 1:
+    if len(results) == 1 and not problems:
         return results[0].to_json()
     tests = [result.to_json() for result in results]
     return {
-        "verdict": worst(results).value if results else Verdict.NOTHING_TO_EXPLORE.value,
-        "exhaustive": bool(results) and all(result.exhaustive for result in results),
+        "verdict": worst(result.verdict for result in results).value,
+        "exhaustive": bool(results) and not problems and all(result.exhaustive for result in results),
         "executions": sum(result.executions for result in results),
         "seconds": round(sum(result.seconds for result in results), 3),
         "strategy": ", ".join(dict.fromkeys(result.strategy for result in results)),
         "atomic_modules": sorted({name for result in results for name in result.atomic_modules}),
         "findings": [{"target": test["target"], **finding} for test in tests for finding in test["findings"]],
         "tests": tests,
+        "problems": [{"target": one.target, "message": one.message, "exit_code": one.exit_code} for one in problems],
     }
 
 
-def _save(root: Path, result: Result) -> str:
-    """Keep the first failing execution as a file; not being able to is said, and costs nothing else."""
-    finding: Finding | None = next((found for found in result.findings if found.replay), None)
-    if finding is None:
-        return ""
-    try:
-        return str(store.save(root, result.target, finding))
-    except (OSError, UsageError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        print(f"treadle: the failing execution was not saved in {root / store.FOLDER}: {reason}", file=sys.stderr)
-        return ""
+def save_findings(root: Path, target: str, findings: Sequence[Finding]) -> list[str]:
+    """Keep every failing execution as a file; not being able to is said, and costs nothing else."""
+    saved = []
+    for finding in findings:
+        if finding.replay:
+            try:
+                saved.append(str(store.save(root, target, finding)))
+            except (OSError, UsageError) as error:
+                reason = getattr(error, "strerror", None) or str(error)
+                print(
+                    f"treadle: the failing execution was not saved in {root / store.FOLDER}: {reason}", file=sys.stderr
+                )
+    return saved

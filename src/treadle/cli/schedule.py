@@ -12,16 +12,16 @@ from typing import Any
 import click
 
 from treadle.cli import collect
-from treadle.cli.explore import terminal_line
+from treadle.cli.explore import save_findings, terminal_line
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write, write_sealed
-from treadle.core.verdict import Verdict, worst
+from treadle.core.verdict import Verdict, worst, worst_exit_code
 from treadle.doors.schedule import console as schedule_console
 from treadle.doors.schedule import pytest_file as schedule_pytest
 from treadle.doors.schedule.campaign import DEFAULT, MOST_EXECUTIONS, NAMES, check_options, check_schedules
 from treadle.messages.result import OrderFinding, ScheduleResult
 from treadle.pytest_plugin import Campaign
-from treadle.report import coverage_curve, message_sequence, store
+from treadle.report import coverage_curve, message_sequence
 from treadle.report.progress import Progress
 
 
@@ -90,7 +90,10 @@ def command(
         campaign.progress = lambda test: Progress(test.rpartition("::")[2], stderr)
         outcome = collect.run(collect.Target(target), campaign)
     results: list[Any] = campaign.results
-    return report(results, outcome.root, as_json, diagram, curve, write, force)
+    code = report(results, outcome.root, as_json, diagram, curve, write, force)
+    for problem in outcome.problems:
+        print(f"treadle: {problem.target} was not run: {problem.message}", file=sys.stderr)
+    return worst_exit_code([code, *(problem.exit_code for problem in outcome.problems)])
 
 
 def report(
@@ -107,23 +110,13 @@ def report(
         facts = [result.to_json() for result in results]
         print(json.dumps(facts[0] if len(facts) == 1 else {"tests": facts}))
     for result in results:
-        saved = _save(root, result)
+        saved = save_findings(root, result.target, result.findings)
         if not as_json:
             schedule_console.show(result, saved=saved)
         for said in _write_files(result, diagram, curve, write, force):
             if not as_json:
                 print(f"  {said}")
     return worst(result.verdict for result in results).exit_code
-
-
-def _save(root: Path, result: ScheduleResult) -> str:
-    for finding in result.findings:
-        if finding.replay:
-            try:
-                return str(store.save(root, result.target, finding))
-            except OSError as error:
-                print(f"treadle: the failing execution was not saved: {error.strerror}", file=sys.stderr)
-    return ""
 
 
 def _write_files(

@@ -10,7 +10,7 @@ Decides which tests are explored, with which options, and how a verdict looks in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,6 +22,7 @@ import pytest
 from treadle.core.errors import NothingToExplore, TreadleError, UsageError
 from treadle.core.settings import KEYS, did_you_mean, read_settings
 from treadle.core.verdict import exception_for
+from treadle.report import store
 
 if TYPE_CHECKING:
     from treadle.core.result import Finding, Result
@@ -37,6 +38,7 @@ class Campaign:
     marked: bool = False  # explore marked tests
     every: bool = False  # explore all tests, marked or not
     replay: str = ""  # run this one schedule instead of searching
+    saves: bool = False  # keep failing executions as files; a command does that itself
     search: Callable[..., Any] | None = None  # what another door does with each test instead of exploring it
     settings: dict[str, Any] = field(default_factory=dict)  # of the project
     results: list[Result] = field(default_factory=list)
@@ -75,7 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if CAMPAIGN in config.stash:
         return
     strategy = config.getoption("treadle")
-    campaign = config.stash[CAMPAIGN] = Campaign(marked=strategy is not None)
+    campaign = config.stash[CAMPAIGN] = Campaign(marked=strategy is not None, saves=True)
     try:
         campaign.settings = read_settings(Path(config.rootpath))
         if strategy:
@@ -217,7 +219,7 @@ def explore_item(item: pytest.Function) -> None:
         item.session.shouldstop = "interrupted"
     item.stash[RESULT] = result
     item.user_properties.append(("treadle_verdict", result.verdict.value))
-    _raise_outcome(result, campaign)
+    _raise_outcome(result, campaign, _save(item, result) if campaign.saves else [])
 
 
 def target_of(item: pytest.Function) -> str:
@@ -227,7 +229,19 @@ def target_of(item: pytest.Function) -> str:
     return "::".join([item.path.as_posix(), *item.nodeid.split("::")[1:]])
 
 
-def _raise_outcome(result: Result, campaign: Campaign) -> None:
+def _save(item: pytest.Function, result: Result) -> list[str]:
+    """Keep failing executions as files; the lines that say where, or why not."""
+    said = []
+    for finding in result.findings:
+        if finding.replay and not isinstance(finding.exception, (pytest.skip.Exception, pytest.xfail.Exception)):
+            try:
+                said.append(f"saved: {store.save(item.config.rootpath, result.target, finding)}")
+            except (OSError, UsageError) as error:
+                said.append(f"not saved: {getattr(error, 'strerror', None) or error}")
+    return said
+
+
+def _raise_outcome(result: Result, campaign: Campaign, saved: list[str]) -> None:
     """A failure leaves as an exception; skips and expected failures that the test asked for leave as themselves."""
     __tracebackhide__ = True
     for finding in result.findings:
@@ -237,10 +251,10 @@ def _raise_outcome(result: Result, campaign: Campaign) -> None:
     if result.verdict.value == "NOTHING-TO-EXPLORE":
         raise NothingToExplore(_sentence(result) + "\n" + _advice(result))
     if result.failed and result.findings:
-        raise failure(result.findings[0])
+        raise failure(result.findings[0], saved)
 
 
-def failure(finding: Finding) -> BaseException:
+def failure(finding: Finding, saved: Sequence[str] = ()) -> BaseException:
     """The exception of a finding, carrying its explanation and the command that replays it."""
     error = finding.exception if finding.exception is not None else exception_for(finding.kind, finding.message)
     notes = getattr(error, "__notes__", [])
@@ -252,7 +266,7 @@ def failure(finding: Finding) -> BaseException:
         for note in finding.notes:
             error.add_note(f"note: {note}")
         if finding.replay:
-            error.add_note(command)
+            error.add_note("\n".join([command, *saved]))
     return error
 
 

@@ -7,6 +7,7 @@ and every failure comes with the command that shows it again.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import IO
 
 from rich.console import Console
@@ -71,8 +72,8 @@ def bounds(result: Result) -> str:
     return " and ".join(parts) or "the bounds given"
 
 
-def show(result: Result, *, file: IO[str] | None = None, saved: str = "", width: int | None = None) -> None:
-    """Print one result. `saved` names the file that holds the failing execution."""
+def show(result: Result, *, file: IO[str] | None = None, saved: Sequence[str] = (), width: int | None = None) -> None:
+    """Print one result. `saved` names the files that hold the failing executions."""
     console = Console(file=file, highlight=False, soft_wrap=True, width=width)
     head = Text.assemble((result.verdict.value, _COLOUR[result.verdict]), f"  {result.target}", overflow="fold")
     console.print(head)
@@ -81,8 +82,8 @@ def show(result: Result, *, file: IO[str] | None = None, saved: str = "", width:
         _show_finding(console, finding)
         if finding.replay:
             console.print(f"  replay: {replay_command(finding)}", markup=False)
-    if saved:
-        console.print(f"  saved:  {saved}", markup=False)
+    for path in saved:
+        console.print(f"  saved:  {path}", markup=False)
     for warning in result.warnings:
         console.print(Text.assemble(("  warning: ", "yellow"), f"{warning.kind}: {warning.message}"))
     if result.atomic_modules:

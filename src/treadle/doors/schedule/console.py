@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import IO
 
 from rich.console import Console
@@ -13,8 +14,8 @@ from treadle.messages.result import ScheduleResult
 _COLOUR = {Verdict.FAILED: "bold red", Verdict.PASSED_WITHIN_BOUNDS: "bold green"}
 
 
-def show(result: ScheduleResult, *, file: IO[str] | None = None, saved: str = "") -> None:
-    """Print one result. `saved` names the file that holds the failing execution."""
+def show(result: ScheduleResult, *, file: IO[str] | None = None, saved: Sequence[str] = ()) -> None:
+    """Print one result. `saved` names the files that hold the failing executions."""
     console = Console(file=file, highlight=False, soft_wrap=True)
     colour = _COLOUR.get(result.verdict, "bold yellow")
     console.print(Text.assemble((result.verdict.value, colour), f"  {result.target}", overflow="fold"))
@@ -22,8 +23,8 @@ def show(result: ScheduleResult, *, file: IO[str] | None = None, saved: str = ""
     console.print(f"  {facts(result)}", markup=False)
     for finding in result.findings:
         _show_finding(console, finding)
-    if saved:
-        console.print(f"  saved:  {saved}", markup=False)
+    for path in saved:
+        console.print(f"  saved:  {path}", markup=False)
     for unfit in result.unfit[:3]:
         console.print(Text.assemble(("  did not fit: ", "yellow"), unfit))
     for warning in result.warnings[:5]:
