@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # the same names for editors and type checkers
     from treadle.messages.execution import handlers_changed as handlers_changed
     from treadle.messages.order import OrderNotKept as OrderNotKept
     from treadle.messages.order import order as order
+    from treadle.tasks.choices import choose as choose
 
 __version__ = "0.1.0"
 
@@ -40,6 +41,7 @@ _PUBLIC: dict[str, str] = {
     "parallel": "treadle.doors.explore.decorator",
     "replay": "treadle.doors.explore.replay",
     "follow": "treadle.doors.class_.follow",
+    "choose": "treadle.tasks.choices",
     "order": "treadle.messages.order",
     "OrderNotKept": "treadle.messages.order",
     "handlers_changed": "treadle.messages.execution",

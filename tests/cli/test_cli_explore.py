@@ -163,7 +163,6 @@ def test_a_test_that_cannot_be_imported_names_its_line(cli: Cli, project: Path, 
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        ("async def test_x(): pass\n", "the test is a coroutine function"),
         ("def test_x(): yield\n", "the test is a generator function"),
         ("import os\ndef test_x(): os._exit(0)\n", "the program calls os._exit(), which ends the whole process"),
     ],

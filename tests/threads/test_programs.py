@@ -510,14 +510,6 @@ def test_code_that_really_blocks_is_named() -> None:
             loom.run(strategy)
 
 
-def test_a_coroutine_is_refused() -> None:
-    async def run() -> None:
-        pass
-
-    with pytest.raises(UsageError, match="coroutine"):
-        treadle.check(run)
-
-
 def test_outside_an_execution_everything_is_as_before() -> None:
     before = (threading.Lock, threading.Thread.start, time.sleep, queue.SimpleQueue)
     treadle.check(lost_update)

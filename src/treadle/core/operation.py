@@ -31,12 +31,16 @@ SPIN: Final = 12  # when something that the loop reads has changed
 YIELD: Final = 13  # always
 TIMEOUT: Final = 14  # not announced by a strand: how a wait ends whose time ran out
 FINISH: Final = 15  # the end of a strand: always
+STEP: Final = 16  # a step of a task, with its footprint once that is known: when it is scheduled and its loop is free
 
 # Set in the guards of a TRY that failed: it then counts as a LOOK.
 FAILED: Final = 1 << 40
 
 # A step of an execution that is no operation on anything: a task of a model, a message.
 NO_OPERATION: Final[Operation] = (YIELD, None, None)
+
+# The guards of a STEP are the numbers of the events it comes after, each plus one, in so many bits.
+CAUSE_BITS: Final = 24
 
 BLOCKING: Final = frozenset({ACQUIRE, GET, PUT, WAIT, SLEEP, SPIN})
 
@@ -57,6 +61,7 @@ _WORDS: Final = {
     YIELD: "yields",
     TIMEOUT: "times out on",
     FINISH: "finishes",
+    STEP: "goes on in",
 }
 
 
@@ -77,7 +82,7 @@ def location(op: Operation) -> str:
         return ", ".join(location(part) for part in key)
     if name is None:
         return ""
-    if key is None:
+    if key is None or kind == STEP:
         return str(name)
     if isinstance(key, str) and "#" in str(name) and not str(name).startswith(_CONTAINERS):
         return f"{name}.{key}"

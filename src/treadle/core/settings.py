@@ -25,6 +25,8 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "preemptions": ((int,), "a whole number"),
     "delays": ((int,), "a whole number"),
     "timeouts": ((str,), '"idle" or "any"'),
+    "any_order": ((bool,), "true or false"),
+    "cancel": ((str,), '"never" or "at-await"'),
     "seed": ((int,), "a whole number"),
     "granularity": ((str,), '"messages" or "accesses"'),
     "delivery": ((str,), '"promised" or "causal"'),
@@ -69,7 +71,7 @@ def read_settings(start: Path, known: Iterable[str] = KEYS) -> dict[str, Any]:
         if key not in KEYS:
             raise UsageError(f"{path}: [tool.treadle] has no setting '{key}'; {did_you_mean(key, known)}")
         types, wanted = KEYS[key]
-        if not isinstance(value, types) or isinstance(value, bool):
+        if not isinstance(value, types) or isinstance(value, bool) != (bool in types):
             raise UsageError(f"{path}: [tool.treadle] {key} must be {wanted}, not {value!r}")
         if isinstance(value, list) and not all(isinstance(item, str) for item in value):
             raise UsageError(f"{path}: [tool.treadle] {key} must be {wanted}, not {value!r}")

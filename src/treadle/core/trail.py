@@ -180,7 +180,7 @@ def _settings(found: Any) -> dict[str, Any]:
         _require(all(isinstance(one, str | int | float | None) for one in values), f"its setting '{key}' is not plain")
         if key in KEYS:
             types, wanted = KEYS[key]
-            fits = isinstance(value, types) and not isinstance(value, bool)
+            fits = isinstance(value, types) and isinstance(value, bool) == (bool in types)
             fits &= not isinstance(value, list) or all(isinstance(one, str) for one in value)
             _require(fits, f"its setting '{key}' must be {wanted}")
     return settings

@@ -9,7 +9,9 @@ This file is the only one that uses pytest's private names: the set-up state of 
 
 from __future__ import annotations
 
+import asyncio
 import copy
+import inspect
 import io
 import logging
 import shutil
@@ -111,10 +113,10 @@ class Body:
         arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
         if self.copied:
             arguments |= {name: copy.deepcopy(value) for name, value in self.copied.items() if name in arguments}
-        if item.instance is not None:
-            self.function(item.instance, **arguments)
-        else:
-            self.function(**arguments)
+        instance = () if item.instance is None else (item.instance,)
+        returned = self.function(*instance, **arguments)
+        if inspect.iscoroutine(returned):
+            asyncio.run(returned)
 
 
 def plain(function: Any) -> Any:

@@ -46,7 +46,9 @@ class FollowSteps(_Once):
         enabled = {strand.treadle_name: strand for strand in run.enabled()}
         last = self.taken[-1] if self.taken else None
         chosen = None
-        while self.position < len(self.steps) and chosen is None:
+        if not enabled:  # only a time-out can go on: that is one step, and the next ones are still to come
+            self.position += 1
+        while enabled and self.position < len(self.steps) and chosen is None:
             chosen = enabled.get(self.steps[self.position])
             self.position += 1
         if chosen is None:
@@ -87,6 +89,8 @@ class FollowTrail(_Once):
         enabled = {strand.treadle_name: strand for strand in run.enabled()}
         for one in run.live:
             self._count(one)
+        if not enabled:
+            return None  # only a time-out can go on
         while self.position < len(self.turns):
             turn = self.turns[self.position]
             name, stop = self._strand_of(turn), _stop(turn)
@@ -98,12 +102,10 @@ class FollowTrail(_Once):
                 return strand
             if stop is None:
                 self.position += 1
-                if name in self.seen or not enabled:
+                if name in self.seen:
                     continue
                 self._unfit(run, turn, "is not there or cannot go on")
                 return None
-            if not enabled:
-                return None  # only a time-out can go on
             self._unfit(run, turn, f"was to be interrupted where it {stop}, but never came there")
             return None
         return next(iter(enabled.values()), None)

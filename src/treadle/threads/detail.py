@@ -25,6 +25,7 @@ _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _COMPILED = "src/treadle/"  # how compiled modules name their source in a traceback
 _EXAMPLES = os.path.join(_OWN, "examples") + os.sep
 _THREADING = os.path.abspath(threading.__file__)
+_ASYNCIO = os.path.join(os.path.dirname(_THREADING), "asyncio") + os.sep
 
 # Comprehensions that are functions of their own before Python 3.12, and part of the function around them since.
 _INLINED = re.compile(r"\.<locals>\.<(list|set|dict)comp>$")
@@ -118,7 +119,7 @@ def stack_of(frame: FrameType | None) -> tuple[tuple[str, int, str], ...]:
     while frame is not None:
         code = frame.f_code
         name = code.co_filename
-        if not _is_own(name):
+        if not is_own(name):
             function = _INLINED.sub("", code.co_qualname)
             if not inlined:
                 found.append((name, frame.f_lineno, function))
@@ -132,7 +133,7 @@ def hide_own_frames(error: BaseException) -> None:
     kept: list[TracebackType] = []
     trace = error.__traceback__
     while trace is not None:
-        if not _is_own(trace.tb_frame.f_code.co_filename):
+        if not is_own(trace.tb_frame.f_code.co_filename):
             kept.append(trace)
         trace = trace.tb_next
     rest: TracebackType | None = None
@@ -142,8 +143,11 @@ def hide_own_frames(error: BaseException) -> None:
         error.__traceback__ = rest
 
 
-def _is_own(file: str) -> bool:
-    return (file.startswith((_OWN, _COMPILED)) and not file.startswith(_EXAMPLES)) or file == _THREADING
+def is_own(file: str) -> bool:
+    """Is this code of Treadle, or of the library that it stands on: nothing that a person looks for?"""
+    if file.startswith((_OWN, _COMPILED)):
+        return not file.startswith(_EXAMPLES)
+    return file == _THREADING or file.startswith(_ASYNCIO)
 
 
 def waiting(strand: Strand, live: list[Strand]) -> Waiting:

@@ -17,7 +17,7 @@ from mypy_extensions import mypyc_attr
 
 from treadle.core.dependency import READS
 from treadle.core.operation import FAILED, TIMEOUT, Operation, location, word
-from treadle.core.result import Waiting
+from treadle.core.result import Finding, Waiting
 from treadle.search.strategy import Strategy
 from treadle.threads.carriers import greenlet
 from treadle.threads.detail import describe, short, stack_of, waiting
@@ -81,8 +81,11 @@ class Execution:
     __slots__ = (
         "any_timeout",
         "atomic",
+        "begins",
+        "blocks",
         "by_index",
         "clock",
+        "closed",
         "detail",
         "ending",
         "ends_are_points",
@@ -112,6 +115,7 @@ class Execution:
         "stuck",
         "trace",
         "unfinished",
+        "untaken",
     )
 
     def __init__(
@@ -159,6 +163,10 @@ class Execution:
         self.failure: BaseException | None = None
         self.atomic: set[str] = set()
         self.unfinished: list[tuple[Strand, Operation]] = []  # strands left at the end, and what they were about to do
+        self.blocks: dict[int, Any] = {}  # first event of a step of a task -> that step (see treadle.tasks.steps)
+        self.begins: dict[int, int] = {}  # event in the middle of such a step -> its first event
+        self.closed: list[Any] = []  # steps that have ended since the last event
+        self.untaken: list[tuple[Strand, Operation]] = []  # strands that others have excluded: options not taken
         self.stuck: list[Waiting] = []  # the strands of a deadlock
 
     # ------------------------------------------------------------------ from outside
@@ -439,6 +447,13 @@ class Execution:
     def troubled(self) -> bool:
         """Did a strand end by an exception?"""
         return any(strand.exception is not None for strand in self.strands)
+
+    def more_findings(self) -> list[Finding]:
+        """What the ends of the strands do not tell: for executions of more than threads."""
+        return []
+
+    def more_warnings(self) -> list[Finding]:
+        return []
 
     def enabled(self) -> list[Strand]:
         """The strands that can go on now, oldest first."""

@@ -70,11 +70,10 @@ class Loom:
         self.shared: set[str] | None = set(shared) if shared is not None else set() if skip_private else None
         self.executions = 0
         self.atomic: set[str] = set()
+        self.bounds: dict[str, int] = {}  # what limits the executions, beyond the strategy's own bounds
         self._stack = ExitStack()
 
     def __enter__(self) -> Loom:
-        if inspect.iscoroutinefunction(self.test) or inspect.iscoroutinefunction(self.source):
-            raise Unsupported("the test is a coroutine function; Treadle explores threads, asyncio is not modelled yet")
         if inspect.isgeneratorfunction(self.source):
             raise Unsupported(
                 "the test is a generator function: nothing of it runs when it is called; take out 'yield'"
@@ -88,7 +87,7 @@ class Loom:
             self.global_names, self._keep = names_of_globals(modules)
             state = random.getstate()
             stack.callback(random.setstate, state)
-            stack.enter_context(patched())
+            self._control(stack)
             chance.DRAWN.seed = None
             self.pool = Pool()
             stack.callback(self.pool.close)
@@ -120,6 +119,10 @@ class Loom:
         """Rewrite the selected modules; returns those whose globals are put back after each execution."""
         stack.enter_context(instrumented(self.source, self.selection, HOOKS))
         return [sys.modules[name] for name in REWRITTEN if name in sys.modules]
+
+    def _control(self, stack: ExitStack) -> None:
+        """Put the models in place."""
+        stack.enter_context(patched())
 
     def _execution(self) -> Callable[..., Execution]:
         """What makes an execution."""

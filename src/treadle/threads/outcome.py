@@ -27,6 +27,7 @@ def judge(run: Any) -> list[Finding]:
             findings.append(Finding("deadlock", _deadlock(run.stuck)))
     elif run.stop_reason == "limit" and endless(run):
         findings.append(Finding("livelock", f"the same operations repeat without end ({len(run.trace)} operations)"))
+    findings += run.more_findings()
     return findings
 
 
@@ -40,7 +41,7 @@ def leftovers(run: Any) -> list[Finding]:
         if strand.daemon
     ]
     held = [Finding("lock left held", f"{lock} was still held by {owner} at the end") for lock, owner in run.held]
-    return running + held
+    return [*running, *held, *run.more_warnings()]
 
 
 def _exception(strand: Any) -> Finding:
@@ -70,7 +71,8 @@ def _deadlock(stuck: list[Waiting]) -> str:
     parts = []
     for one in stuck:
         held = f", held by {one.held_by}" if one.held_by and one.held_by != one.object else ""
-        parts.append(f"{one.strand} {one.operation} {one.object}{held}")
+        tasks = f" ({one.note})" if one.note.startswith("task ") else ""  # what a loop has left to do
+        parts.append(f"{one.strand} {one.operation} {one.object}{held}{tasks}")
     return "no strand can go on: " + "; ".join(parts)
 
 

@@ -124,9 +124,9 @@ def _bind(undo: list[tuple[Place, str, Any]], place: Place, name: str, value: An
     setattr(place, name, value)
 
 
-def _rebind_imported_names(undo: list[tuple[Place, str, Any]]) -> None:
+def _rebind_imported_names(undo: list[tuple[Place, str, Any]], models: dict[Any, Any]) -> None:
     """`from threading import Lock` and its like, in every module that did so before now."""
-    replaced = {id(original): model for original, model in REPLACED.items()}
+    replaced = {id(original): model for original, model in models.items()}
     for module_name, module in list(sys.modules.items()):
         if not isinstance(module, types.ModuleType) or module_name.partition(".")[0] in _UNTOUCHED:
             continue
@@ -152,13 +152,43 @@ def patched() -> Iterator[None]:
             for place, names in [*_all_patches(), *chance.patches(), *processes.patches()]:
                 for name, model in names.items():
                     _bind(undo, place, name, model)
-            _rebind_imported_names(undo)
+            _rebind_imported_names(undo, REPLACED)
             _bind(undo, import_machinery, "_thread", _REAL_THREAD)
         yield
     finally:
         _depth -= 1
-        for place, name, value in reversed(undo):
-            if value is not _ABSENT:
-                setattr(place, name, value)
-            elif (place, name) not in _KEPT:
-                delattr(place, name)
+        _take_out(undo)
+
+
+def _take_out(undo: list[tuple[Place, str, Any]]) -> None:
+    for place, name, value in reversed(undo):
+        if value is not _ABSENT:
+            setattr(place, name, value)
+        elif (place, name) not in _KEPT:
+            delattr(place, name)
+
+
+@contextmanager
+def bound(patches: list[tuple[Place, dict[str, Any]]]) -> Iterator[None]:
+    """More models, of another room: bound where they are named, where they were imported by name, and for the hooks."""
+    undo: list[tuple[Place, str, Any]] = []
+    models = {
+        vars(place)[name]: model
+        for place, names in patches
+        if isinstance(place, types.ModuleType)
+        for name, model in names.items()
+        if isinstance(vars(place).get(name), (type, types.FunctionType, types.BuiltinFunctionType))
+    }
+    before = {original: REPLACED[original] for original in models if original in REPLACED}
+    REPLACED.update(models)
+    try:
+        for place, names in patches:
+            for name, model in names.items():
+                _bind(undo, place, name, model)
+        _rebind_imported_names(undo, models)
+        yield
+    finally:
+        _take_out(undo)
+        for original in models:
+            REPLACED.pop(original, None)
+        REPLACED.update(before)

@@ -244,7 +244,7 @@ class ScheduleSearch:
         if reason == "end" and self.search.exhausted and not self.over_limit and not self._surprise():
             if self.executions == 1 and not self.search.conflicts:
                 return Verdict.NOTHING_TO_EXPLORE, []
-            bounded = self.search.bounded or self.looping
+            bounded = self.search.bounded or self.looping or self.loom.bounds
             return (Verdict.PASSED_WITHIN_BOUNDS if bounded else Verdict.PASSED_EXHAUSTIVE), []
         return Verdict.CUT, []
 
@@ -290,6 +290,7 @@ class ScheduleSearch:
 
     def _bounds(self) -> dict[str, int]:
         bounds = dict(self.search.bounds) if self.search.bounded else {}
+        bounds |= self.loom.bounds
         if self.looping:
             bounds["reads of a waiting loop"] = SAME_READS
         return bounds
@@ -304,6 +305,11 @@ class ScheduleSearch:
             bounds = ", ".join(f"{name} {value}" for name, value in self._bounds().items())
             return f"every schedule within the bounds ({bounds}) was run: {count}"
         if verdict is Verdict.NOTHING_TO_EXPLORE:
+            if len(self.loom.indexes) == 1 and getattr(self.loom, "looped", False):
+                return (
+                    "an event loop promises one order for all that the test does, and no thread, timer or choice "
+                    "leaves another open: there was one schedule to run"
+                )
             if len(self.loom.indexes) == 1:
                 return "the test starts no thread that Treadle controls: there was one schedule to run"
             return "the threads share nothing that Treadle sees: there was one schedule to run"
@@ -340,6 +346,10 @@ def complete(finding: Finding, run: Execution) -> Finding:
         finding.explanation = message_sequence.text(journal.receives())
         return finding
     finding.explanation = explain(finding.steps, finding.kind, finding.message, waiting=run.stuck)
+    if getattr(run, "out_of_order", False):
+        finding.explanation += (
+            "\nThis needs any_order: steps of tasks ran in an order that asyncio does not choose by itself."
+        )
     return finding
 
 

@@ -16,7 +16,7 @@ from treadle.core.result import Result, Verdict
 from treadle.doors.explore import messages
 from treadle.doors.explore.campaign import Progress, ScheduleSearch
 from treadle.search import strategies
-from treadle.threads.loom import Loom
+from treadle.tasks.loom import TaskLoom
 
 # Executions of a search by sampling that nobody gave a budget.
 SAMPLES = 10_000
@@ -32,6 +32,8 @@ def check(
     delays: int | None = None,
     instrument: Sequence[str] | str = (),
     timeouts: str = "idle",
+    any_order: bool = False,
+    cancel: str = "never",
     seed: int = 0,
     granularity: str | None = None,
     delivery: str = "promised",
@@ -42,7 +44,8 @@ def check(
     """Run `test` under its schedules and return what was found.
 
     `source` is the function whose module is rewritten when `test` itself only wraps it; `target` is how the trail
-    names the test.
+    names the test. `any_order` also permutes the steps of asyncio tasks that are ready, whose order asyncio promises;
+    `cancel="at-await"` cancels a task at one of its awaits, once per execution.
     """
     _check_options(test, executions, seconds)
     packages = (instrument,) if isinstance(instrument, str) else tuple(instrument)
@@ -51,7 +54,7 @@ def check(
     if strategy == "random" and executions is None and seconds is None:
         executions = SAMPLES  # sampling has no end of its own
     name = target if target is not None else target_of(source if source is not None else test)
-    coroutine = inspect.iscoroutinefunction(test)  # which the loom refuses
+    coroutine = inspect.iscoroutinefunction(test)
     if not coroutine and messages.granularity_of(test, source, granularity, packages, seed) == "messages":
         return messages.check_messages(
             test,
@@ -67,8 +70,17 @@ def check(
             target=name,
             source=source,
         )
-    loom = Loom(test, source=source, instrument=packages, timeouts=timeouts, seed=seed, skip_private=True)
-    settings = _settings(packages, timeouts, seed)
+    loom = TaskLoom(
+        test,
+        source=source,
+        instrument=packages,
+        timeouts=timeouts,
+        any_order=any_order,
+        cancel=cancel,
+        seed=seed,
+        skip_private=True,
+    )
+    settings = _settings(packages, timeouts, seed) | tasks_settings(any_order, cancel)
     with loom:
         found = ScheduleSearch(loom, make, name, settings, executions, seconds, progress, strategy).run()
         if granularity == "accesses" and not found.findings:
@@ -97,6 +109,11 @@ def _settings(packages: tuple[str, ...], timeouts: str, seed: int) -> dict[str, 
     if seed:
         settings["seed"] = seed
     return settings
+
+
+def tasks_settings(any_order: bool, cancel: str) -> dict[str, Any]:
+    """What a trail must know of how tasks were treated, where that is not the default."""
+    return ({"any_order": True} if any_order else {}) | ({"cancel": cancel} if cancel != "never" else {})
 
 
 def target_of(test: Any) -> str:

@@ -27,15 +27,14 @@ def explore(test: Callable[..., Any] | None = None, **options: Any) -> Any:
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def explored(*args: Any, **kwargs: Any) -> None:
+        def explored(*args: Any, **kwargs: Any) -> Any:
             if current() is not None:  # something explores us already
-                function(*args, **kwargs)
-                return
+                return function(*args, **kwargs)
             if args or kwargs:  # whoever made the arguments cannot make them anew for every execution
                 warnings.warn(f"{function.__name__} ran once: only the pytest plugin can explore it", stacklevel=2)
-                function(*args, **kwargs)
-                return
-            raise_for(check(lambda: function(*args, **kwargs), source=function, **options))
+                return function(*args, **kwargs)
+            raise_for(check(function, source=function, **options))
+            return None
 
         explored.treadle_options = options  # type: ignore[attr-defined]
         return explored

@@ -24,6 +24,7 @@ from treadle.doors.explore.messages import loom_for
 from treadle.messages.follow import FollowMessageTrail
 from treadle.report.fresh_process import run_python
 from treadle.search.replay import FollowTrail
+from treadle.tasks.loom import TaskLoom
 from treadle.threads.loom import Loom
 
 # A replay is one execution: most of its time goes into starting pytest.
@@ -86,11 +87,13 @@ def _loom_of(trail: Trail, test: Callable[[], Any], source: Any) -> Loom:
     settings = trail.settings
     if _in_messages(trail):
         return loom_for(settings, test, source)
-    return Loom(
+    return TaskLoom(
         test,
         source=source,
         instrument=tuple(settings.get("instrument", ())),
         timeouts=settings.get("timeouts", "idle"),
+        any_order=settings.get("any_order", False),
+        cancel=settings.get("cancel", "never"),
         seed=settings.get("seed", 0),
         shared=trail.shared,
     )

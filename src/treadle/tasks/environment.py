@@ -1,0 +1,105 @@
+"""What the world may do to a loop between two of its steps: the order of timers, their striking early, a cancellation.
+
+Each is a choice (see `choices`), so that it is explored, shrunk and replayed like every other:
+
+- timers that `call_at` set for one deadline may fire in any order; others in the order of (deadline, creation);
+- with timeouts="any" a timer may strike at any iteration, unless one that was set earlier and for no longer is pending;
+- with cancel="at-await" one task that is suspended may be cancelled, or one `asyncio.timeout` or `wait_for` may run
+  out, between any two steps, once per execution.
+"""
+
+from __future__ import annotations
+
+import asyncio.tasks as tasks
+import asyncio.timeouts as timeouts
+from typing import TYPE_CHECKING, Any
+
+from treadle.tasks.choices import decide
+from treadle.threads.primitives.inside import here
+
+if TYPE_CHECKING:
+    from treadle.tasks.loop import Loop
+
+_TIMEOUTS: tuple[Any, ...] = (timeouts.Timeout._on_timeout, tasks._release_waiter)  # type: ignore[attr-defined]
+
+
+def is_timeout(callback: Any) -> bool:
+    """Is this what ends an `asyncio.timeout` or a `wait_for`?"""
+    return getattr(callback, "__func__", callback) in _TIMEOUTS
+
+
+def in_some_order(timers: list[Any]) -> list[Any]:
+    """Timers that are due, those of one deadline in an order that the search chooses."""
+    ordered: list[Any] = []
+    while timers:
+        tied = [timer for timer in timers if timer.explicit and timer._when == timers[0]._when]
+        if timers[0].explicit and len(tied) > 1:
+            strand = here()
+            assert strand is not None
+            names = [_name(timer._callback) for timer in tied]
+            first = tied[decide(strand, names, "timer")]
+        else:
+            first = timers[0]
+        timers.remove(first)
+        ordered.append(first)
+    return ordered
+
+
+def that_may_strike(timers: list[Any]) -> list[Any]:
+    """The timers that no other one is certain to fire before, the oldest first."""
+    found: list[Any] = []
+    shortest: float | None = None
+    for timer in sorted(timers, key=lambda timer: int(timer.number)):
+        if shortest is None or timer.delay < shortest:
+            found.append(timer)
+            shortest = timer.delay
+    return found
+
+
+def strike(loop: Loop, must: bool = False) -> None:
+    """timeouts="any": some timers fire now. With `must` at least one: nothing else goes on."""
+    strand = here()
+    assert strand is not None
+    while True:
+        able = that_may_strike([timer for _, _, timer in loop.timers if not timer._cancelled])
+        if not able:
+            return
+        options = [f"{_name(timer._callback)} strikes" for timer in able]
+        taken = decide(strand, options if must else ["no timer strikes", *options], "timer")
+        if not must and taken == 0:
+            return
+        loop.fire(able[taken if must else taken - 1])
+        must = False
+
+
+def cancel_one(loop: Loop) -> None:
+    """cancel="at-await": a suspended task is cancelled, or a timeout runs out, or nothing happens."""
+    run, strand = loop.execution, here()
+    if run.cancellations or strand is None or run.ending:
+        return
+    victims = [task for task in loop.pending_tasks() if task is not loop.main and _is_suspended(task)]
+    running_out = [timer for _, _, timer in loop.timers if is_timeout(timer._callback) and not timer._cancelled]
+    if not victims and not running_out:
+        return
+    texts = [f"{loop.name_of(task)} is cancelled" for task in victims]
+    texts += [f"a timeout of {timer.delay:g} s runs out" for timer in running_out]
+    taken = decide(strand, ["nothing is cancelled", *texts], "cancellation")
+    if taken == 0:
+        return
+    run.cancellations += 1
+    if taken <= len(victims):
+        victims[taken - 1].cancel()
+    else:
+        loop.fire(running_out[taken - 1 - len(victims)])
+
+
+def _is_suspended(task: Any) -> bool:
+    """Has it begun, and does it stand at an await?"""
+    frame = getattr(task.get_coro(), "cr_frame", None)
+    return frame is not None and frame.f_lasti > 0 and getattr(task.get_coro(), "cr_running", False) is False
+
+
+def _name(callback: Any) -> str:
+    while hasattr(callback, "func"):
+        callback = callback.func
+    return str(getattr(callback, "__qualname__", type(callback).__name__)).rpartition(".<locals>.")[2]

@@ -1,0 +1,250 @@
+"""One execution of a program whose event loops are under control.
+
+Adds to the execution of threads: the loops that the program makes, what asyncio tells them has gone wrong, choices of
+the program, and with `any_order` the steps of tasks as events (see `steps`).
+"""
+
+from __future__ import annotations
+
+import asyncio.tasks as asyncio_tasks
+import itertools
+import sys
+from typing import Any
+
+from treadle.core.operation import MULTI, Operation
+from treadle.core.result import Finding
+from treadle.tasks import oracles
+from treadle.tasks.choices import Choice, Option
+from treadle.tasks.running import running_or_none, thread_of
+from treadle.tasks.steps import Block, TaskStrand
+from treadle.threads.detail import describe, stack_of
+from treadle.threads.execution import Execution
+from treadle.threads.primitives.inside import here
+from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd
+
+
+class TaskExecution(Execution):
+    """Runs one function, the threads it starts, and the event loops they run."""
+
+    # set by the loom for every execution
+    any_order = False
+    public: set[str] | None = None  # with any_order: what several threads touch; the rest is seen in footprints only
+    cancel = "never"
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.loops: list[Any] = []
+        self.told: list[dict[str, Any]] = []  # what the exception handlers of loops were told
+        self.unawaited: list[str] = []  # coroutines that nobody awaited
+        self.unretrieved: list[Any] = []  # futures with an exception that nobody looked at
+        self.blocking: dict[str, float] = {}  # place -> seconds that a loop was kept from running
+        self.replaced: set[str] = set()  # loops and policies that the program asked for
+        self.cancellations = 0  # how often the search has cancelled a task
+        self.owners: dict[Any, Strand] = {}  # with any_order: name -> the thread that touched it first
+        self.scheduled = itertools.count()  # numbers steps in the order in which asyncio would run them
+        self.out_of_order = False  # was a step run before another that asyncio would have run first?
+        self.running_step: dict[Strand, Block] = {}  # thread -> the step that its loop is in
+
+    def run(self, main: Any, thread: Any = None) -> None:
+        names = asyncio_tasks._task_name_counter  # type: ignore[attr-defined]
+        asyncio_tasks._task_name_counter = itertools.count(1).__next__  # type: ignore[attr-defined]
+        hooks = sys.get_asyncgen_hooks()
+        sys.set_asyncgen_hooks(firstiter=_first_iteration, finalizer=_finalize)
+        _LOOPS.append(self.loops)
+        try:
+            super().run(main, thread)
+        finally:
+            asyncio_tasks._task_name_counter = names  # type: ignore[attr-defined]
+            sys.set_asyncgen_hooks(*hooks)
+
+    # ------------------------------------------------------------------ what several threads touch
+
+    def is_shared(self, name: str) -> bool:
+        if self.any_order:
+            return self.public is None or name in self.public
+        return self.shared is None or name in self.shared
+
+    def reveal_name(self, name: str) -> None:
+        """Something that was taken for private to a thread is not: this execution does not count."""
+        if self.any_order:
+            assert self.public is not None
+            self.public.add(name)
+        else:
+            assert self.shared is not None
+            self.shared.add(name)
+        self.revealed = True
+
+    def _is_public(self, me: Strand, op: Operation) -> bool:
+        kind, name, key = op
+        if kind == MULTI:
+            return True in [self._is_public(me, part) for part in key]  # all of them are looked at
+        if name is None or self.public is None or name in self.public:
+            return True
+        thread = thread_of(me)
+        if self.owners.setdefault(name, thread) is thread:
+            return False
+        self.reveal_name(name)
+        return True
+
+    # ------------------------------------------------------------------ points
+
+    def advance(self, me: Strand) -> None:
+        if not self.any_order or self.ending:
+            super().advance(me)
+            return
+        block = self.running_step.get(thread_of(me))
+        if block is not None:
+            block.footprint.add(me.pending)
+        if me.touched is None and not self._is_public(me, me.pending):
+            return
+        super().advance(me)
+        if block is not None:
+            block.last = self.step - 1
+            self.begins[block.last] = block.begin
+
+    def next_step(self, me: Strand) -> Strand:
+        """The loop of this strand is between two steps: who of its strands goes on."""
+        if self.ending:
+            raise StrandEnd
+        if self.detail is not None:
+            me.step = describe(me)
+        starter = self.starter
+        if starter is not None:  # the thread is new, and this is its first point: back to the strand that made it
+            self.starter = None
+            STATE.strand = starter
+            starter.greenlet.switch()
+        else:
+            chosen = self._choose()
+            if chosen is None:
+                self.pool.hub.switch()
+            else:
+                STATE.strand = chosen
+                if chosen.greenlet is not me.greenlet:
+                    chosen.greenlet.switch()
+        if self.ending:
+            raise StrandEnd
+        who = STATE.strand
+        assert who is not None
+        if self.detail is not None:
+            self.detail.append(who.step)
+        return who
+
+    def _choose(self) -> Strand | None:
+        while True:
+            chosen = super()._choose()
+            self.closed.clear()
+            if not isinstance(chosen, Option):
+                return chosen
+            self._take(chosen)
+
+    # ------------------------------------------------------------------ choices
+
+    def offer(self, choice: Choice, texts: list[str]) -> None:
+        """Put the options of a choice among the strands."""
+        for number, text in enumerate(texts):
+            name = f"{choice.treadle_name}={number}"
+            option = Option(self, self._index(name), choice, number, text)
+            choice.options.append(option)
+            self.live.append(option)
+            self.by_index[option.index] = option
+            self.spawned[option.index] = self.step - 1
+
+    def _index(self, name: str) -> int:
+        return self.indexes.setdefault(name, len(self.indexes))
+
+    def _take(self, option: Option) -> None:
+        option.choice.taken = option.number
+        option.finished = True
+        for other in option.choice.options:
+            self.live.remove(other)
+            if other is not option:
+                self.untaken.append((other, other.pending))
+        if self.detail is not None:
+            self.detail.append(option.step)
+
+    # ------------------------------------------------------------------ tasks
+
+    def add_task(self, loop: Any, name: str) -> TaskStrand:
+        maker = STATE.strand
+        assert maker is not None
+        full = maker.fresh(name)
+        strand = TaskStrand(loop, self._index(full), full)
+        self.strands.append(strand)
+        self.by_index[strand.index] = strand
+        self.spawned[strand.index] = self.step - 1
+        return strand
+
+    def _fire(self, strand: Strand) -> Operation:
+        for loop in self.loops:
+            if loop.strand is strand and loop.running is not None:
+                frame = strand.greenlet.gr_frame or sys._getframe()
+                stack = stack_of(frame)
+                place = f"{stack[0][0]}:{stack[0][1]}" if stack else loop.name
+                waited = (strand.deadline or self.clock.now) - self.clock.now
+                self.blocking[place] = self.blocking.get(place, 0.0) + waited
+        return super()._fire(strand)
+
+    # ------------------------------------------------------------------ the end
+
+    def _end_all(self) -> None:
+        for loop in self.loops:
+            if loop._exception_handler is None:
+                self.unretrieved += [future for future in loop.failed if future._Future__log_traceback]
+        borrowed = [strand for strand in self.live if isinstance(strand, (Option, TaskStrand))]
+        if borrowed:
+            names = {strand.treadle_name for strand in borrowed}
+            self.stuck = [one for one in self.stuck if one.strand not in names]
+            for strand in borrowed:
+                self.live.remove(strand)
+        super()._end_all()
+
+    @property
+    def troubled(self) -> bool:
+        return bool(
+            self.told or self.unawaited or self.unretrieved or self.blocking or self.replaced or super().troubled
+        )
+
+    def more_findings(self) -> list[Finding]:
+        return oracles.findings(self)
+
+    def more_warnings(self) -> list[Finding]:
+        return oracles.warnings(self)
+
+
+_LOOPS: list[list[Any]] = []
+
+
+def _end_tasks() -> None:
+    """The execution is over: its tasks end with it, in silence."""
+    while _LOOPS:
+        for loop in _LOOPS.pop():
+            asyncio_tasks._current_tasks.pop(loop, None)  # type: ignore[attr-defined]
+            for task in loop.pending_tasks():
+                task._log_destroy_pending = False
+                _close(task._coro)
+            for future in loop.failed:
+                future._Future__log_traceback = False
+            loop.failed.clear()
+
+
+AFTER_EXECUTION.append(_end_tasks)
+
+
+def _close(coroutine: Any) -> None:
+    """What a coroutine does when it is closed no longer counts."""
+    try:
+        coroutine.close()
+    except BaseException:
+        pass
+
+
+def _first_iteration(generator: Any) -> None:
+    loop = None if here() is None else running_or_none()
+    if loop is not None:
+        loop._asyncgen_firstiter_hook(generator)
+
+
+def _finalize(generator: Any) -> None:
+    loop = None if here() is None else running_or_none()
+    if loop is not None:
+        loop._asyncgen_finalizer_hook(generator)

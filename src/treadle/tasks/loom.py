@@ -1,0 +1,90 @@
+"""The loom of the explore door: runs a test again and again, its threads and its event loops under control.
+
+A test that is a coroutine function is run by `asyncio.run`, each time on a new loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import gc
+import inspect
+from collections.abc import Callable
+from contextlib import ExitStack
+from types import ModuleType
+from typing import Any
+
+from treadle.core.errors import UsageError
+from treadle.search.strategy import Strategy
+from treadle.tasks.execution import TaskExecution
+from treadle.tasks.patches import controlled
+from treadle.threads.execution import Execution
+from treadle.threads.hooks import HOOKS
+from treadle.threads.instrument.selection import ModuleSelection
+from treadle.threads.instrument.swap import instrumented
+from treadle.threads.loom import Loom
+
+_OF_ASYNCIO = [asyncio.locks, asyncio.queues, asyncio.taskgroups, asyncio.timeouts]
+
+
+class TaskLoom(Loom):
+    """Runs executions of one test. Use as a context manager."""
+
+    def __init__(
+        self,
+        test: Callable[[], Any],
+        *,
+        source: Any = None,
+        any_order: bool = False,
+        cancel: str = "never",
+        **options: Any,
+    ) -> None:
+        if cancel not in ("never", "at-await"):
+            raise UsageError(f"cancel must be 'never' or 'at-await', not {cancel!r}")
+        super().__init__(as_function(test), source=test if source is None else source, **options)
+        self.any_order = any_order
+        self.cancel = cancel
+        if cancel != "never":
+            self.bounds["cancellations"] = 1
+        self.looped = False  # has an execution made an event loop?
+
+    def _instrument(self, stack: ExitStack) -> list[ModuleType]:
+        modules = super()._instrument(stack)
+        # what tasks share of asyncio itself is seen as the program's own objects are
+        stack.enter_context(instrumented(_OF_ASYNCIO, ModuleSelection(None), HOOKS))
+        return modules
+
+    def _control(self, stack: ExitStack) -> None:
+        super()._control(stack)
+        stack.enter_context(controlled())
+        stack.callback(self._collect)
+
+    def _collect(self) -> None:
+        """Coroutines that stuck executions never came to would be complained about when they are found later."""
+        if self.looped:
+            gc.collect()
+
+    def _execution(self) -> Callable[..., TaskExecution]:
+        return self._make
+
+    def _make(self, *arguments: Any) -> TaskExecution:
+        if self.any_order:  # every access is seen, and the execution itself tells what threads share
+            *arguments, _ = arguments  # type: ignore[assignment]
+        run = TaskExecution(*arguments)
+        run.any_order, run.public, run.cancel = self.any_order, self.shared, self.cancel
+        return run
+
+    def run(self, strategy: Strategy, detail: bool = False) -> Execution:
+        run = super().run(strategy, detail)
+        self.looped = self.looped or bool(getattr(run, "loops", ()))
+        return run
+
+
+def as_function(test: Callable[[], Any]) -> Callable[[], Any]:
+    """The test as a function that runs to its end when it is called."""
+    return functools.partial(_run, test) if inspect.iscoroutinefunction(test) else test
+
+
+def _run(test: Callable[[], Any]) -> Any:
+    __tracebackhide__ = True
+    return asyncio.run(test())

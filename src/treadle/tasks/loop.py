@@ -1,0 +1,523 @@
+"""The event loop of an execution: asyncio's own base loop, over virtual time and without a selector.
+
+Decides what other threads can see of a loop, and what it waits for:
+
+- handles run in the order in which they were scheduled, as asyncio promises; timers that are due come behind them, in
+  the order of (deadline, creation);
+- with nothing to do the loop waits until a thread wakes it (`call_soon_threadsafe`), or its first timer is due and
+  nothing else in the execution can go on. `call_soon` by another thread puts a handle in without waking it: so does
+  CPython, and the bug that comes of it is found;
+- as soon as a second thread touches the loop, each scheduling and each look at what is scheduled is an operation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import asyncio.base_events as base_events
+import asyncio.events as events
+import heapq
+import itertools
+import sys
+import weakref
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from treadle.core.errors import Unsupported
+from treadle.core.operation import LOOK, READ, SIGNAL, STEP, WAIT, WRITE
+from treadle.tasks.environment import cancel_one, in_some_order, is_timeout, strike
+from treadle.tasks.futures import Future, Task
+from treadle.tasks.running import set_running, thread_of
+from treadle.tasks.steps import Block, TaskStrand, Turn, frames, is_seen, through_unseen_code
+from treadle.threads.detail import is_own, stack_of
+from treadle.threads.names import meet
+from treadle.threads.primitives.inside import here
+from treadle.threads.strands import STATE, Strand, StrandEnd, SyncObject
+
+
+class Queue(SyncObject):
+    """What a loop has to do. Waiting for it ends when another thread has woken the loop."""
+
+    __slots__ = ("loop", "woken")
+    label = "loop"
+
+    def __init__(self, loop: Loop) -> None:
+        self.loop = loop
+        self.woken = False
+
+    def ready(self, kind: int, strand: Strand) -> bool:
+        return kind != WAIT or self.woken or self.loop.is_due()
+
+    def guards(self) -> int:
+        return -1 if self.woken or self.loop.is_due() else ~(1 << WAIT)
+
+    def describe(self) -> str:
+        return "; ".join(self.loop.waiting_tasks()) or "nothing is scheduled"
+
+
+_Base: Any = base_events.BaseEventLoop  # most of what is used of it is private, and not in its type
+
+
+_SHUTDOWN_GENERATORS = _Base.shutdown_asyncgens.__code__
+_SHUTDOWN_EXECUTOR = _Base.shutdown_default_executor.__code__
+
+
+class Loop(_Base):  # type: ignore[misc]
+    """What `asyncio.new_event_loop()` makes inside an execution."""
+
+    def __init__(self) -> None:
+        strand = here()
+        if strand is None:
+            raise RuntimeError("this event loop works inside an execution only")
+        run: Any = strand.execution
+        self.execution = run
+        self.strand = thread_of(strand)  # the thread that runs it, or made it
+        self.queue = Queue(self)
+        self.name = self.queue.treadle_name = strand.fresh("loop")
+        self.callbacks = f"callbacks of {self.name}"
+        self.known_to_be_shared = run.is_shared(self.name)
+        self._stopping = False
+        self.timers: list[tuple[float, int, Any]] = []
+        self.numbers = itertools.count()
+        self.tasks: list[weakref.ref[Any]] = []  # asyncio keeps tasks by weak references as well
+        self.failed: list[Any] = []  # futures that hold an exception
+        self.main: Any = None  # the future that run_until_complete waits for
+        self.running: Any = None  # the handle that is run now
+        self.entered = -1  # the last event before the loop began to run
+        self.between_steps = False  # with any_order: may a step begin?
+        self.turn = Turn(self)
+        # with any_order, of each ready handle: its place in the order of asyncio, and the event that scheduled it
+        self.causes: deque[tuple[int, int]] = deque()
+        self.strands: dict[Any, TaskStrand] = {}  # task -> its strand, with any_order
+        self.signal_handlers: dict[int, Any] = {}
+        self.execution.loops.append(self)
+        super().__init__()
+
+    def __del__(self) -> None:
+        """A loop that was not closed ends with its execution."""
+
+    # ------------------------------------------------------------------ what other threads see
+
+    def seen(self, kind: int) -> None:
+        """An operation on the loop: a point, unless only its own thread touches it."""
+        strand = here()
+        if strand is None:
+            return
+        if not self.known_to_be_shared:
+            if thread_of(strand) is self.strand:
+                return
+            self.known_to_be_shared = True
+            self.execution.reveal_name(self.name)
+        strand.point(kind, self.queue)
+
+    def is_running(self) -> bool:
+        self.seen(LOOK)
+        return bool(super().is_running())
+
+    def is_closed(self) -> bool:
+        self.seen(LOOK)
+        return bool(super().is_closed())
+
+    def close(self) -> None:
+        self.seen(SIGNAL)
+        self.timers.clear()
+        super().close()
+
+    # ------------------------------------------------------------------ scheduling
+
+    def call_soon(self, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
+        if not self.execution.any_order or not self._is_own_thread():  # own callbacks keep their order otherwise
+            self.seen(SIGNAL)
+        self._check_closed()
+        if self._debug:
+            self._check_thread()
+            self._check_callback(callback, "call_soon")
+        return self.put(events.Handle(callback, args, self, context))
+
+    def call_soon_threadsafe(self, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
+        self.seen(SIGNAL)
+        self._check_closed()
+        if self._debug:
+            self._check_callback(callback, "call_soon_threadsafe")
+        self.queue.woken = True
+        return self.put(events.Handle(callback, args, self, context))
+
+    def put(self, handle: Any) -> Any:
+        """Schedule a handle behind all others, or as the next step of its task."""
+        if self.execution.any_order:
+            task = task_of(handle)
+            if task is not None:
+                strand = self.strands.get(task)
+                if strand is None:
+                    strand = self.strands[task] = self.execution.add_task(self, task_name(task))
+                strand.schedule(handle)
+                return handle
+            self._in_order()
+            self.causes.append((next(self.execution.scheduled), self.execution.step - 1))
+        self._ready.append(handle)
+        return handle
+
+    def _in_order(self) -> None:
+        """With any_order, the order in which callbacks and timers are set is what their tasks share."""
+        strand = here()
+        if strand is not None and self.execution.any_order and not self.execution.ending:
+            strand.access(WRITE, self.callbacks, None)
+
+    def call_at(self, when: float, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
+        if when is None:
+            raise TypeError("when cannot be None")
+        if not self.execution.any_order or not self._is_own_thread():
+            self.seen(SIGNAL)
+        self._check_closed()
+        if self._debug:
+            self._check_thread()
+            self._check_callback(callback, "call_at")
+        self._in_order()
+        timer = _Timer(when, callback, args, self, context)
+        timer.cause = self.execution.step - 1
+        timer.number = next(self.numbers)
+        timer.delay = when - self.execution.clock.now
+        timer.explicit = not is_timeout(callback)
+        heapq.heappush(self.timers, (when, timer.number, timer))
+        timer._scheduled = True
+        return timer
+
+    def call_later(self, delay: float, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
+        if delay is None:
+            raise TypeError("delay must not be None")
+        timer = self.call_at(self.time() + delay, callback, *args, context=context)
+        timer.explicit = False
+        return timer
+
+    def _timer_handle_cancelled(self, handle: Any) -> None:
+        """A cancelled timer is passed over when its time comes."""
+
+    def register(self, task: Any) -> None:
+        """A task was made."""
+        self.tasks.append(weakref.ref(task))
+        strand = here()
+        if strand is not None:
+            meet(strand, task)  # named by who made it, whoever touches it first
+
+    def create_future(self) -> Any:
+        future = Future(loop=self)
+        strand = here()
+        if strand is not None:
+            meet(strand, future)
+        return future
+
+    # ------------------------------------------------------------------ running
+
+    def run_forever(self) -> None:
+        self.seen(SIGNAL)
+        self._check_closed()
+        self._check_running()
+        strand = here()
+        assert strand is not None, "an event loop of an execution that is over"
+        self.strand = thread_of(strand)
+        self._thread_id: int | None = strand.ident
+        self.entered = self.execution.step - 1
+        set_running(self)
+        try:
+            once = self._run_any if self.execution.any_order else self._run_once
+            while not self._stopping:
+                once()
+        finally:
+            self._stopping = False
+            self._thread_id = None
+            set_running(None)
+
+    def _run_once(self) -> None:
+        """One iteration: what is scheduled now, and the timers that are due."""
+        self.seen(LOOK)
+        self.queue.woken = False
+        self._take_timers()
+        if not self._ready and not self._stopping:
+            if self._wait() and self.execution.any_timeout:
+                strike(self, must=True)
+            self._take_due_timers()
+        ready = self._ready
+        for _ in range(len(ready)):
+            if self.execution.cancel != "never":
+                cancel_one(self)
+            handle = ready.popleft()
+            if not handle._cancelled:
+                self.run_handle(handle)
+
+    def _take_timers(self) -> None:
+        self._take_due_timers()
+        if self.execution.any_timeout and self.timers and self._ready:
+            strike(self)
+
+    def run_until_complete(self, future: Any) -> Any:
+        """As asyncio does, without a task for a shutdown of nothing."""
+        code = getattr(future, "cr_code", None)
+        if (code is _SHUTDOWN_GENERATORS and not self._asyncgens) or (
+            code is _SHUTDOWN_EXECUTOR and self._default_executor is None
+        ):
+            self._asyncgens_shutdown_called = True
+            self._executor_shutdown_called |= code is _SHUTDOWN_EXECUTOR
+            future.close()
+            return None
+        future = asyncio.ensure_future(future, loop=self)
+        outer, self.main = self.main, future
+        try:
+            return super().run_until_complete(future)
+        finally:
+            self.main = outer
+
+    def _run_any(self) -> None:
+        """One step, of whichever task the search chooses, or the next callback; with any_order."""
+        run, me, ready = self.execution, self.strand, self._ready
+        self._take_timers()
+        if run.cancel != "never":
+            cancel_one(self)
+        while ready and ready[0]._cancelled:
+            ready.popleft()
+            self.causes.popleft()
+        if ready:
+            self.turn.scheduled, self.turn.cause = True, self.causes[0][1]
+            me.pending, me.waits = (STEP, self.turn.treadle_name, None), STEP
+            me.touched = me.guard = self.turn
+        else:
+            self._before_waiting(me)
+        self.between_steps = True
+        who = run.next_step(me)
+        self.between_steps = False
+        me.touched = me.guard = me.deadline = None
+        self._note_order(who)
+        if who is not me:
+            assert isinstance(who, TaskStrand)
+            me.guard = self.turn  # the loop itself cannot go on meanwhile
+            self._run_step(who, who.handle, who.turn)
+            me.guard = None
+        elif ready:
+            self.causes.popleft()
+            self._run_step(me, ready.popleft(), self.turn)
+        else:
+            if me.timed_out and run.any_timeout:
+                strike(self, must=True)
+            me.timed_out = False
+            self.queue.woken = False
+
+    def _note_order(self, who: Strand) -> None:
+        """Has a step been chosen that is not the first one in the order that asyncio promises?"""
+        number = who.number if isinstance(who, TaskStrand) else self.causes[0][0] if self._ready else None
+        if number is not None and not self.execution.out_of_order:
+            waiting = [one.number for one in self.strands.values() if one.turn.scheduled]
+            first = min([*waiting, *(number for number, _ in list(self.causes)[:1])])
+            self.execution.out_of_order = number != first
+
+    def _run_step(self, who: Strand, handle: Any, turn: Turn) -> None:
+        run = self.execution
+        turn.scheduled = False
+        block = Block(run.step - 1, turn.treadle_name)
+        block.footprint.add((READ, turn.treadle_name, None))
+        run.blocks[block.begin] = block
+        run.running_step[self.strand] = block
+        task = None
+        before, run.atomic = run.atomic, set()
+        if isinstance(who, TaskStrand):
+            who.touched = who.guard = None
+            task = task_of(handle)
+            block.footprint.add((WRITE, meet(who, task).name, "step"))
+            block.footprint.everything = through_unseen_code(task)
+        elif not is_seen(handle._callback):
+            block.footprint.everything = True
+        try:
+            if not handle._cancelled:
+                self.run_handle(handle)
+        finally:
+            STATE.strand = self.strand
+            run.running_step.pop(self.strand, None)
+        if run.atomic or (task is not None and through_unseen_code(task)):
+            block.footprint.everything = True
+        run.atomic |= before
+        if self._stopping:
+            block.ends_loop = True
+            block.footprint.add((WRITE, turn.treadle_name, None))
+        run.closed.append(block)
+        if isinstance(who, TaskStrand) and not who.turn.scheduled:
+            run.live.remove(who)
+            who.finished = task is not None and task._state != "PENDING"
+
+    def _is_own_thread(self) -> bool:
+        strand = here()
+        return strand is None or thread_of(strand) is self.strand
+
+    def run_handle(self, handle: Any) -> None:
+        self.running = handle
+        handle._run()
+        self.running = None
+        if self.execution.ending:
+            raise StrandEnd  # asyncio has caught the one that was thrown
+
+    def is_due(self) -> bool:
+        """Has the time of the first timer come? Others may have moved the clock there."""
+        return bool(self.timers) and self.timers[0][0] <= self.execution.clock.now
+
+    def _take_due_timers(self) -> None:
+        now = self.execution.clock.now
+        timers = self.timers
+        due: list[Any] = []
+        while timers and (timers[0][0] <= now or timers[0][2]._cancelled):
+            timer = heapq.heappop(timers)[2]
+            if not timer._cancelled:
+                due.append(timer)
+        for timer in in_some_order(due) if len(due) > 1 else due:
+            self._append(timer)
+
+    def _append(self, timer: Any) -> None:
+        timer._scheduled = False
+        self._ready.append(timer)
+        if self.execution.any_order:
+            self.causes.append((next(self.execution.scheduled), timer.cause))
+
+    def fire(self, timer: Any) -> None:
+        """A timer goes off now, whatever the time."""
+        self.timers.remove((timer._when, timer.number, timer))
+        heapq.heapify(self.timers)
+        clock = self.execution.clock
+        clock.now = max(clock.now, timer._when)
+        self._append(timer)
+
+    def _wait(self) -> bool:
+        """Nothing to do: until a thread wakes the loop, or until the first timer (True)."""
+        strand = here()
+        assert strand is not None
+        self._before_waiting(strand)
+        self.execution.advance(strand)
+        strand.touched = strand.guard = strand.deadline = None
+        timed_out = strand.timed_out
+        strand.timed_out = self.queue.woken = False
+        return timed_out
+
+    def _before_waiting(self, strand: Strand) -> None:
+        strand.deadline = self.timers[0][0] if self.timers else None
+        strand.waits = WAIT
+        # a wait whose time may run out whenever it likes never blocks
+        kind = LOOK if strand.deadline is not None and self.execution.any_timeout else WAIT
+        strand.pending = (kind, self.name, None)
+        strand.touched = strand.guard = self.queue
+
+    def _write_to_self(self) -> None:
+        self.queue.woken = True
+
+    def waiting_tasks(self) -> list[str]:
+        """The tasks that have not finished, with what they await and where."""
+        return [describe_task(task) for task in self.pending_tasks()]
+
+    def name_of(self, task: Any) -> str:
+        return f"task {task_name(task)}"
+
+    def pending_tasks(self) -> list[Any]:
+        found = [reference() for reference in self.tasks]
+        return [task for task in found if task is not None and task._state == "PENDING"]
+
+    # ------------------------------------------------------------------ what goes wrong
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        if here() is None or self.execution.ending:
+            return  # what dies with the execution is no part of it
+        if self._exception_handler is None:
+            self.execution.told.append(context)
+        super().call_exception_handler(context)
+
+    def default_exception_handler(self, context: dict[str, Any]) -> None:
+        """asyncio logs what happened; here it is a finding."""
+
+    # ------------------------------------------------------------------ what is not there
+
+    def add_signal_handler(self, sig: int, callback: Callable[..., object], *args: Any) -> None:
+        self.signal_handlers[sig] = callback, args  # no signal ever comes
+
+    def remove_signal_handler(self, sig: int) -> bool:
+        return self.signal_handlers.pop(sig, None) is not None
+
+    def _process_events(self, event_list: Any) -> None:
+        """There are none."""
+
+
+_TimerHandle: Any = events.TimerHandle
+
+
+class _Timer(_TimerHandle):  # type: ignore[misc]
+    """Knows the event during which it was set, as the how-manieth, for how long, and whether by `call_at`."""
+
+    __slots__ = ("cause", "delay", "explicit", "number")
+    cause: int
+    number: int
+    delay: float
+    explicit: bool
+
+
+def task_of(handle: Any) -> Any:
+    """The task whose next step this handle is; None for a callback."""
+    owner = getattr(handle._callback, "__self__", None)
+    return owner if isinstance(owner, Task) and handle._callback.__name__ in ("__step", "__wakeup") else None
+
+
+def describe_task(task: Any) -> str:
+    """A task that has not finished: its name, where it stands, what it awaits."""
+    frame = innermost(task)
+    place = f" ({frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno})" if frame is not None else ""
+    waiter = task._fut_waiter
+    what = "is scheduled" if waiter is None else f"awaits {describe_future(waiter)}"
+    return f"task {task_name(task)} {what}{place}"
+
+
+def describe_future(future: Any) -> str:
+    if isinstance(future, asyncio.Task):
+        return f"task {task_name(future)}"
+    return f"a {type(future).__name__}"
+
+
+def task_name(task: Any) -> str:
+    """What its author called it, or the name of its coroutine."""
+    given = task.get_name()
+    if not given.startswith("Task-"):
+        return str(given)
+    return str(getattr(task.get_coro(), "__qualname__", given)).rpartition(".<locals>.")[2]
+
+
+def innermost(task: Any) -> Any:
+    """The frame in which a task is suspended that is not asyncio's own."""
+    own = [frame for frame in frames(task.get_coro()) if not is_own(frame.f_code.co_filename)]
+    return own[-1] if own else None
+
+
+# ---------------------------------------------------------------------- the world outside
+
+
+_OUTSIDE = {
+    "a network connection": (
+        *("create_connection", "create_server", "create_datagram_endpoint", "sock_recv", "sock_recv_into"),
+        *("sock_recvfrom", "sock_recvfrom_into", "sock_sendall", "sock_sendto", "sock_connect", "sock_accept"),
+        *("sock_sendfile", "sendfile", "start_tls", "create_unix_connection", "create_unix_server"),
+        *("connect_accepted_socket", "getaddrinfo", "getnameinfo"),
+    ),
+    "a file descriptor": (
+        *("add_reader", "remove_reader", "add_writer", "remove_writer", "connect_read_pipe", "connect_write_pipe"),
+    ),
+    "a subprocess": ("subprocess_exec", "subprocess_shell"),
+}
+
+
+def _refuse(what: str, method: str) -> Callable[..., Any]:
+    def refused(self: Loop, *args: Any, **kwargs: Any) -> NoReturn:
+        places = [place for place in stack_of(sys._getframe(1)) if "/asyncio/" not in place[0]]
+        where = f"{places[0][0]}:{places[0][1]}" if places else "the test"
+        error = Unsupported(
+            f"{where} uses {what} of the real world (loop.{method}), which no schedule controls; "
+            "give the test something in its place that lives in memory"
+        )
+        self.execution.failure = error  # whatever the program does with the exception
+        raise error
+
+    refused.__name__ = method
+    return refused
+
+
+for _what, _methods in _OUTSIDE.items():
+    for _method in _methods:
+        setattr(Loop, _method, _refuse(_what, _method))

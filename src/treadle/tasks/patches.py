@@ -1,0 +1,147 @@
+"""Putting asyncio under control for the executions of one loom, and giving it back.
+
+Inside an execution `asyncio.new_event_loop()` makes the loop of this room, whatever the event loop policy says; Task
+and Future are their Python forms; which loop is running is known per strand. The signal handlers of `asyncio.run` are
+left out, so that Ctrl-C still ends the search.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import asyncio.base_events
+import asyncio.events as events
+import asyncio.futures as futures
+import asyncio.runners as runners
+import asyncio.selector_events
+import asyncio.tasks as tasks
+import types
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from treadle.tasks import running
+from treadle.tasks.execution import TaskExecution
+from treadle.tasks.futures import Future, Task
+from treadle.tasks.loop import Loop
+from treadle.threads.patches import bound
+from treadle.threads.primitives.inside import here
+
+_real_new_event_loop = events.new_event_loop
+_real_register_task: Any = tasks._register_task
+_real_all_tasks = tasks.all_tasks
+_real_runner_init: Any = runners.Runner.__init__
+_real_warn_unawaited: Any = warnings._warn_unawaited_coroutine  # type: ignore[attr-defined]
+_real_selector_loop: Any = asyncio.SelectorEventLoop
+
+# functions of asyncio.tasks that have a C form, whose Python form is kept beside it
+_WITH_C_FORM = (
+    *("_unregister_task", "_enter_task", "_leave_task", "_swap_current_task", "current_task"),
+    *("_register_eager_task", "_unregister_eager_task"),
+)
+
+
+def new_event_loop() -> Any:
+    strand = here()
+    if strand is None or not isinstance(strand.execution, TaskExecution):
+        return _real_new_event_loop()
+    _say_what_is_replaced(strand.execution)
+    return Loop()
+
+
+def _say_what_is_replaced(run: TaskExecution) -> None:
+    policy = events._event_loop_policy  # type: ignore[attr-defined]
+    module = type(policy).__module__ if policy is not None else "asyncio"
+    if not module.startswith("asyncio"):
+        run.replaced.add(f"{module.partition('.')[0]}'s event loop policy")
+
+
+def _runner_init(self: Any, *, debug: bool | None = None, loop_factory: Any = None) -> None:
+    strand = here()
+    if strand is not None and loop_factory is not None:
+        module = str(getattr(loop_factory, "__module__", "")).partition(".")[0]
+        if module not in ("asyncio", "treadle"):
+            strand.execution.replaced.add(f"the loop factory of {module}")  # type: ignore[attr-defined]
+        loop_factory = new_event_loop
+    _real_runner_init(self, debug=debug, loop_factory=loop_factory)
+
+
+class _Selector(type):
+    """`asyncio.SelectorEventLoop()` is the controlled loop inside an execution; a class for everything else."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return _real_selector_loop(*args, **kwargs) if here() is None else new_event_loop()
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, (_real_selector_loop, Loop))
+
+
+class SelectorEventLoop(metaclass=_Selector):
+    """Stands for `asyncio.SelectorEventLoop`."""
+
+
+def _register_task(task: Any) -> None:
+    loop = task._loop
+    if isinstance(loop, Loop):
+        loop.register(task)
+    else:
+        _real_register_task(task)
+
+
+def all_tasks(loop: Any = None) -> Any:
+    if loop is None:
+        loop = running.get_running_loop()
+    return set(loop.pending_tasks()) if isinstance(loop, Loop) else _real_all_tasks(loop)
+
+
+def _warn_unawaited(coroutine: Any) -> None:
+    strand = here()
+    if strand is None:
+        return  # left by an execution that is over
+    if not isinstance(strand.execution, TaskExecution):
+        _real_warn_unawaited(coroutine)
+    elif not strand.execution.ending:
+        strand.execution.unawaited.append(coroutine.__qualname__)
+
+
+class _NoSignals(types.SimpleNamespace):
+    """The signal module for asyncio.Runner: nobody has Python's own handler for Ctrl-C."""
+
+
+def _patches() -> list[tuple[Any, dict[str, Any]]]:
+    import signal
+
+    python_forms = {
+        name: getattr(tasks, f"_py_{name.lstrip('_')}")
+        for name in _WITH_C_FORM
+        if hasattr(tasks, name) and hasattr(tasks, f"_py_{name.lstrip('_')}")
+    }
+    no_signals = _NoSignals(**vars(signal))
+    no_signals.getsignal = lambda number: None
+    return [
+        (tasks, {"Task": Task, **python_forms, "_register_task": _register_task, "all_tasks": all_tasks}),
+        (futures, {"Future": Future}),
+        (
+            events,
+            {
+                "_get_running_loop": running.running_or_none,
+                "_set_running_loop": running.set_running,
+                "get_running_loop": running.get_running_loop,
+                "get_event_loop": running.get_event_loop,
+                "set_event_loop": running.set_event_loop,
+                "new_event_loop": new_event_loop,
+                **({"_get_event_loop": running.get_event_loop} if hasattr(events, "_get_event_loop") else {}),
+            },
+        ),
+        (asyncio, {"SelectorEventLoop": SelectorEventLoop}),
+        (runners.Runner, {"__init__": _runner_init}),
+        (runners, {"signal": no_signals}),
+        (warnings, {"_warn_unawaited_coroutine": _warn_unawaited}),
+    ]
+
+
+@contextmanager
+def controlled() -> Iterator[None]:
+    """asyncio is under control inside the `with` block."""
+    with bound(_patches()):
+        yield

@@ -1,0 +1,135 @@
+"""Steps of tasks as events of the search: what `any_order` permutes.
+
+A task is a strand of its own that borrows the greenlet of its loop. It can be chosen when it is scheduled and no other
+task of the loop is in the middle of a step; the loop's own strand runs the callbacks, in their order. So a step is
+atomic against the tasks of its own loop, while other threads interleave at its accesses to what they share.
+
+What a step did, its *footprint*, is known when it has ended: every access, also to what no other thread touches. Two
+steps of one loop depend on each other when their footprints conflict, by the rules of `core/dependency`. A step through
+code that is not seen conflicts with every other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from treadle.core.dependency import Footprint
+from treadle.core.operation import CAUSE_BITS, STEP, WAIT, word
+from treadle.core.result import Step
+from treadle.threads.detail import is_own
+from treadle.threads.instrument.swap import REWRITTEN
+from treadle.threads.strands import Strand, SyncObject
+
+if TYPE_CHECKING:
+    from treadle.tasks.loop import Loop
+
+
+def causes(*events: int) -> int:
+    """Up to two events that a step comes after, as one number for the search; -1 is none."""
+    return sum((event + 1) << (place * CAUSE_BITS) for place, event in enumerate(events))
+
+
+class Turn(SyncObject):
+    """Whose turn it is in a loop, as seen by one of its strands."""
+
+    __slots__ = ("cause", "loop", "scheduled")
+
+    def __init__(self, loop: Loop) -> None:
+        self.loop = loop
+        self.treadle_name = f"turn of {loop.name}"
+        self.scheduled = False
+        self.cause = -1  # the event that scheduled the next step
+
+    def ready(self, kind: int, strand: Strand) -> bool:
+        return self.scheduled and self.loop.between_steps
+
+    def guards(self) -> int:
+        return causes(self.cause, self.loop.entered)  # the search reads them here
+
+
+class TaskStrand(Strand):
+    """A task of an event loop, in an execution that permutes steps."""
+
+    def __init__(self, loop: Loop, index: int, name: str) -> None:
+        super().__init__(loop.execution, index, name, loop.strand.thread, None, False)
+        self.of_loop = loop
+        self.greenlet = loop.strand.greenlet
+        self.turn = Turn(loop)
+        self.handle: Any = None
+        self.number = -1  # its place in the order that asyncio promises
+        self.pending = (WAIT, None, None)
+
+    @property
+    def causes(self) -> int:
+        return self.turn.guards()
+
+    def schedule(self, handle: Any) -> None:
+        """Its next step may run."""
+        run: Any = self.execution
+        self.handle = handle
+        self.number = next(run.scheduled)
+        self.turn.scheduled = True
+        self.turn.cause = run.step - 1
+        if self.detail:
+            self.step = self._describe(handle)
+        self.pending = (STEP, self.turn.treadle_name, None)
+        self.guard = self.touched = self.turn
+        self.waits = STEP
+        if self not in run.live:
+            run.live.append(self)
+
+    def _describe(self, handle: Any) -> Step:
+        coroutine = handle._callback.__self__._coro
+        places = [
+            (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_qualname)
+            for frame in frames(coroutine)
+            if not is_own(frame.f_code.co_filename)
+        ]
+        file, line, function = places[-1] if places else ("", 0, "")
+        return Step(
+            self.treadle_name, word(STEP), self.turn.treadle_name, file, line, function, "", tuple(places[::-1])
+        )
+
+
+def frames(coroutine: Any) -> Iterator[Any]:
+    """The frames in which a suspended coroutine stands, outermost first."""
+    while coroutine is not None:
+        frame = getattr(coroutine, "cr_frame", None) or getattr(coroutine, "gi_frame", None)
+        if frame is not None:
+            yield frame
+        coroutine = getattr(coroutine, "cr_await", None) or getattr(coroutine, "gi_yieldfrom", None)
+
+
+class Block:
+    """A step while it runs, and afterwards: its first and last event, and what it did."""
+
+    __slots__ = ("begin", "ends_loop", "footprint", "last", "turn")
+
+    def __init__(self, begin: int, turn: str) -> None:
+        self.begin = self.last = begin
+        self.turn = turn
+        self.ends_loop = False
+        self.footprint = Footprint()
+
+
+# ---------------------------------------------------------------------- code that is not seen
+
+_ASYNCIO = "asyncio"
+
+
+def is_seen(callback: Any) -> bool:
+    """Is everything that this callback does to shared objects seen?"""
+    while hasattr(callback, "func"):
+        callback = callback.func
+    function = getattr(callback, "__func__", callback)
+    return _module_is_seen(getattr(function, "__globals__", {}).get("__name__") or getattr(function, "__module__", ""))
+
+
+def _module_is_seen(module: Any) -> bool:
+    return module in REWRITTEN or str(module).partition(".")[0] in (_ASYNCIO, "_asyncio", "treadle")
+
+
+def through_unseen_code(task: Any) -> bool:
+    """Is a task suspended in a coroutine whose code is not rewritten?"""
+    return any(not _module_is_seen(frame.f_globals.get("__name__")) for frame in frames(task._coro))

@@ -1,0 +1,124 @@
+"""What asyncio would only log is a finding; what a program handles itself is not."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+
+import pytest
+
+import treadle
+from treadle.core.errors import TreadleError
+from treadle.core.result import Result
+
+
+def kinds(result: Result) -> list[str]:
+    return [finding.kind for finding in result.findings]
+
+
+async def fail() -> None:
+    raise ValueError("lost")
+
+
+def test_an_exception_that_nobody_retrieves() -> None:
+    async def test() -> None:
+        task = asyncio.ensure_future(fail())
+        await asyncio.sleep(1)
+        assert task.done()
+
+    result = treadle.check(test)
+    assert kinds(result) == ["exception never retrieved"]
+    assert result.findings[0].message == "ValueError: lost of task fail was never retrieved"
+
+
+def test_an_exception_that_is_retrieved() -> None:
+    async def test() -> None:
+        task = asyncio.ensure_future(fail())
+        await asyncio.wait([task])
+        assert task.exception() is not None
+
+    assert kinds(treadle.check(test)) == []
+
+
+def test_a_coroutine_that_nobody_awaits() -> None:
+    async def test() -> None:
+        fail()  # type: ignore[unused-coroutine]
+
+    result = treadle.check(test)
+    assert kinds(result) == ["coroutine never awaited"]
+    with pytest.raises(TreadleError, match="coroutine fail was never awaited"):
+        treadle.explore(test)()
+
+
+def test_a_task_that_is_destroyed() -> None:
+    async def wait_for_nothing() -> None:
+        await asyncio.get_running_loop().create_future()
+
+    def test() -> None:
+        loop = asyncio.new_event_loop()
+        loop.create_task(wait_for_nothing())  # noqa: RUF006 - that is the bug
+        loop._ready.clear()  # type: ignore[attr-defined]  # nothing refers to the task any more
+        loop.close()
+
+    assert kinds(treadle.check(test)) == ["task destroyed"]
+
+
+def test_an_exception_in_a_callback() -> None:
+    async def test() -> None:
+        asyncio.get_running_loop().call_soon(int, "no number")
+        await asyncio.sleep(0)
+
+    result = treadle.check(test)
+    assert kinds(result) == ["exception"]
+    assert "in a callback of the event loop" in result.findings[0].message
+
+
+def test_a_program_with_an_exception_handler_is_told_instead() -> None:
+    told: list[str] = []
+
+    async def test() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context["message"]))
+        asyncio.get_running_loop().call_soon(int, "no number")
+        await asyncio.sleep(0)
+
+    assert kinds(treadle.check(test)) == []
+    assert len(told) == 1
+
+
+def test_a_deadlock_across_a_thread_and_a_loop() -> None:
+    async def test() -> None:
+        loop = asyncio.get_running_loop()
+        asked = asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop)
+        asked.result()  # the loop would have to run for that
+
+    result = treadle.check(test)
+    assert kinds(result) == ["deadlock"]
+
+
+def test_a_thread_that_waits_for_a_loop_that_waits_for_it() -> None:
+    async def test() -> None:
+        started, loop = threading.Event(), asyncio.get_running_loop()
+
+        def ask() -> None:
+            asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result()
+            started.set()
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        started.wait()
+        thread.join()
+
+    result = treadle.check(test)
+    assert kinds(result) == ["deadlock"]
+    assert "Event#1" in result.findings[0].message
+
+
+def test_a_blocking_call_in_the_loop_is_named_by_its_line() -> None:
+    async def test() -> None:
+        time.sleep(2)
+
+    [warning] = treadle.check(test).warnings
+    assert warning.kind == "blocking call in the loop"
+    assert "test_oracles.py:" in warning.message
+    assert warning.message.endswith("keeps the event loop from running for 2 s")
