@@ -7,7 +7,7 @@ import inspect
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from treadle.core.errors import NothingToExplore, UsageError
 from treadle.core.operation import WAIT
@@ -17,7 +17,13 @@ from treadle.doors.explore.check import check
 from treadle.threads.names import announce
 from treadle.threads.strands import STATE, StrandEnd, current
 
+F = TypeVar("F", bound=Callable[..., Any])
 
+
+@overload
+def explore(test: F, **options: Any) -> F: ...
+@overload
+def explore(test: None = None, **options: Any) -> Callable[[F], F]: ...
 def explore(test: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Mark a test to be run under every schedule: `@treadle.explore()` or `@treadle.explore(strategy="dpor")`.
 
