@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,13 @@ import treadle
 def test_version_is_printed() -> None:
     done = subprocess.run([sys.executable, "-m", "treadle", "--version"], capture_output=True, text=True, check=True)
     assert treadle.__version__ in done.stdout
+
+
+def test_every_pattern_of_package_data_matches_a_file() -> None:
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    home = Path(treadle.__file__).parent
+    for pattern in project["tool"]["setuptools"]["package-data"]["treadle"]:
+        assert next(home.glob(pattern), None) is not None, pattern
 
 
 def test_unknown_name_is_an_attribute_error() -> None:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:  # the same names for editors and type checkers
     from treadle.core.assume import assume as assume
     from treadle.core.assume import non_aliasing as non_aliasing
     from treadle.core.assume import non_sharing as non_sharing
+    from treadle.core.errors import AskNeverAnsweredError as AskNeverAnsweredError
     from treadle.core.errors import DeadlockError as DeadlockError
+    from treadle.core.errors import LeakedActorsError as LeakedActorsError
     from treadle.core.errors import LivelockError as LivelockError
     from treadle.core.errors import NothingToExplore as NothingToExplore
     from treadle.core.errors import UsageError as UsageError
@@ -48,7 +50,9 @@ _PUBLIC: dict[str, str] = {
     "Result": "treadle.core.result",
     "Finding": "treadle.core.result",
     "Verdict": "treadle.core.result",
+    "AskNeverAnsweredError": "treadle.core.errors",
     "DeadlockError": "treadle.core.errors",
+    "LeakedActorsError": "treadle.core.errors",
     "LivelockError": "treadle.core.errors",
     "NothingToExplore": "treadle.core.errors",
     "UsageError": "treadle.core.errors",

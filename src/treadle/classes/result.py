@@ -10,6 +10,7 @@ from typing import Any
 from treadle.classes.interleavings import Witness
 from treadle.classes.sequences import PRUNINGS
 from treadle.classes.subject import Subject
+from treadle.core.json_form import NOT_IN_JSON, JsonForm, in_json_as
 from treadle.core.result import Step, Verdict
 from treadle.core.trail import Trail
 
@@ -38,21 +39,27 @@ class Options:
 
 
 @dataclass
-class Fault:
+class Fault(JsonForm):
     """A fault, minimised: what happened, why no order of the calls explains it, and the execution that shows it."""
 
     kind: str
     message: str
     methods: list[str]
     locations: list[str]
-    witness: Witness
-    explanation: str = ""
-    steps: list[Step] = field(default_factory=list)
-    weak: bool = False  # is one of the calls only a walk through a container that the other changes?
-    racy: bool = True  # does the execution hold two conflicting accesses without a common lock?
-    found_after: float = 0.0
-    found_in_test: int = 0
-    trail: Trail | None = None  # the calls and their schedule, as they were found; its target is the class
+    witness: Witness = field(metadata=NOT_IN_JSON)
+    explanation: str = field(default="", metadata=in_json_as("schedule"))
+    steps: list[Step] = field(default_factory=list, metadata=NOT_IN_JSON)
+    weak: bool = field(
+        default=False, metadata=NOT_IN_JSON
+    )  # is one of the calls only a walk through a container that the other changes?
+    racy: bool = field(
+        default=True, metadata=NOT_IN_JSON
+    )  # does the execution hold two conflicting accesses without a common lock?
+    found_after: float = field(default=0.0, metadata=NOT_IN_JSON)
+    found_in_test: int = field(default=0, metadata=NOT_IN_JSON)
+    trail: Trail | None = field(
+        default=None, metadata=NOT_IN_JSON
+    )  # the schedule, as it was found; its target is the class
     replay: str = ""
     test: str = ""
     unwritten: str = ""  # why there is no test that shows it
@@ -62,21 +69,9 @@ class Fault:
         """Faults at the same places are one."""
         return self.kind == "deadlock", tuple(sorted(self.locations))
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "message": self.message,
-            "methods": self.methods,
-            "locations": self.locations,
-            "replay": self.replay,
-            "test": self.test,
-            "unwritten": self.unwritten,
-            "schedule": self.explanation,
-        }
-
 
 @dataclass
-class ClassResult:
+class ClassResult(JsonForm):
     """What `treadle class` found out about one class."""
 
     target: str
@@ -85,51 +80,28 @@ class ClassResult:
     methods: int = 0
     sequences: int = 0
     tests_assembled: int = 0
-    pairs: int = 0
+    pairs: int = field(default=0, metadata=in_json_as("coverage.pairs"))
     interleavings_tried: int = 0
-    traces: int = 0
-    requirements: int = 0
-    requirements_covered: int = 0
+    traces: int = field(default=0, metadata=in_json_as("coverage.method_traces"))
+    requirements: int = field(default=0, metadata=in_json_as("coverage.problematic_interleavings"))
+    requirements_covered: int = field(default=0, metadata=in_json_as("coverage.problematic_interleavings_run"))
     exhausted_pairs: int = 0
-    longer_tests: int = 0  # tests with several calls in a thread
-    longer_exhausted: int = 0
+    # tests with several calls in a thread
+    longer_tests: int = field(default=0, metadata=in_json_as("coverage.longer_tests"))
+    longer_exhausted: int = field(default=0, metadata=in_json_as("coverage.longer_tests_exhausted"))
     faults: list[Fault] = field(default_factory=list)
     warnings: list[Fault] = field(default_factory=list)
     unconfirmed: list[Fault] = field(default_factory=list)  # found, but every schedule of a test of its own passes
     notes: list[str] = field(default_factory=list)  # what was not called or not judged, and why
     reason: str = ""
-    first_fault: float | None = None
-    subject: Subject | None = None
-    written: str = ""  # the file with the tests
+    first_fault: float | None = field(default=None, metadata=in_json_as("first_fault_seconds"))
+    subject: Subject | None = field(default=None, metadata=NOT_IN_JSON)
+    written: str = field(default="", metadata=in_json_as("file"))  # the file with the tests
     interrupted: bool = False
-    done: set[int] = field(default_factory=set)  # tests of this process's share, when there are several
-    left_to_others: set[int] = field(default_factory=set)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "target": self.target,
-            "verdict": self.verdict.value,
-            "seconds": round(self.seconds, 3),
-            "sequences": self.sequences,
-            "tests_assembled": self.tests_assembled,
-            "interleavings_tried": self.interleavings_tried,
-            "coverage": {
-                "method_traces": self.traces,
-                "pairs": self.pairs,
-                "problematic_interleavings": self.requirements,
-                "problematic_interleavings_run": self.requirements_covered,
-                "longer_tests": self.longer_tests,
-                "longer_tests_exhausted": self.longer_exhausted,
-            },
-            "faults": [fault.to_json() for fault in self.faults],
-            "warnings": [warning.to_json() for warning in self.warnings],
-            "unconfirmed": [fault.to_json() for fault in self.unconfirmed],
-            "exhausted_pairs": self.exhausted_pairs,
-            "methods": self.methods,
-            "notes": self.notes,
-            "reason": self.reason,
-            "first_fault_seconds": None if self.first_fault is None else round(self.first_fault, 3),
-        }
+    done: set[int] = field(
+        default_factory=set, metadata=NOT_IN_JSON
+    )  # tests of this process's share, when there are several
+    left_to_others: set[int] = field(default_factory=set, metadata=NOT_IN_JSON)
 
 
 def message(witness: Witness) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from treadle.core.json_form import NOT_IN_JSON, JsonForm, in_json_as
 from treadle.core.operation import NO_OPERATION, Operation
 from treadle.core.verdict import Verdict as Verdict
 
 
 @dataclass(slots=True)
-class Step:
+class Step(JsonForm):
     """One operation of an execution, with where it stands in the source and what it read or wrote."""
 
     strand: str
@@ -18,19 +19,13 @@ class Step:
     object: str  # for people: "Account#1.balance"
     file: str
     line: int
-    function: str
-    value: str = ""  # the value read or written, shortened
-    stack: tuple[tuple[str, int, str], ...] = ()  # (file, line, function), innermost first
-    performed: Operation = NO_OPERATION  # the operation itself, for everything that is decided by it
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "strand": self.strand,
-            "operation": self.operation,
-            "object": self.object,
-            "file": self.file,
-            "line": self.line,
-        }
+    function: str = field(metadata=NOT_IN_JSON)
+    value: str = field(default="", metadata=NOT_IN_JSON)  # the value read or written, shortened
+    # (file, line, function), innermost first
+    stack: tuple[tuple[str, int, str], ...] = field(default=(), metadata=NOT_IN_JSON)
+    performed: Operation = field(
+        default=NO_OPERATION, metadata=NOT_IN_JSON
+    )  # the operation itself, for everything that is decided by it
 
 
 @dataclass(slots=True)
@@ -47,33 +42,25 @@ class Waiting:
 
 
 @dataclass(slots=True)
-class Finding:
+class Finding(JsonForm):
     """Something wrong in one schedule: what, why, and how to see it again."""
 
     kind: str  # "exception", "assertion", "deadlock", "livelock", ...
     message: str
     replay: str = ""  # the string that `treadle replay` takes
-    explanation: str = ""  # one column per strand, the lines around the switches, the conflicting pair
-    exception: BaseException | None = None
-    steps: list[Step] = field(default_factory=list)
-    trail: Any = None  # treadle.core.trail.Trail
-    waiting: list[Waiting] = field(default_factory=list)  # the strands of a deadlock
+    explanation: str = field(
+        default="", metadata=NOT_IN_JSON
+    )  # one column per strand, the lines around the switches, the conflicting pair
+    exception: BaseException | None = field(default=None, metadata=NOT_IN_JSON)
+    steps: list[Step] = field(default_factory=list, metadata=in_json_as("operations"))
+    trail: Any = field(default=None, metadata=NOT_IN_JSON)  # treadle.core.trail.Trail
+    waiting: list[Waiting] = field(default_factory=list, metadata=NOT_IN_JSON)  # the strands of a deadlock
     notes: list[str] = field(default_factory=list)  # what else must be known: it could not be shrunk, or recorded
     replayed: str = ""  # where the replay was seen to fail: "a fresh process", "this process"
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "message": self.message,
-            "replay": self.replay,
-            "replayed": self.replayed,
-            "notes": self.notes,
-            "operations": [step.to_json() for step in self.steps],
-        }
-
 
 @dataclass(slots=True)
-class Result:
+class Result(JsonForm):
     """What `treadle.check` returns."""
 
     target: str
@@ -92,19 +79,3 @@ class Result:
     @property
     def failed(self) -> bool:
         return self.verdict is Verdict.FAILED
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "target": self.target,
-            "verdict": self.verdict.value,
-            "exhaustive": self.exhaustive,
-            "executions": self.executions,
-            "seconds": round(self.seconds, 3),
-            "strategy": self.strategy,
-            "bounds": self.bounds,
-            "reason": self.reason,
-            "atomic_modules": self.atomic_modules,
-            "findings": [finding.to_json() for finding in self.findings],
-            "warnings": [finding.to_json() for finding in self.warnings],
-            "statistics": self.statistics,
-        }
