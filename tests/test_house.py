@@ -26,9 +26,7 @@ WITH_CYCLES = ("treadle.symbolic.expr.", "treadle.doors.unit.")
 # Imports inside functions that no optional extra explains, by room.
 INSIDE_FUNCTIONS = {
     "treadle.actors": 8,
-    "treadle.cli": 7,
     "treadle.doors": 6,
-    "treadle.pytest_plugin": 8,
     "treadle.symbolic": 1,
 }
 

@@ -95,6 +95,13 @@ def test_a_failure_shows_the_assertion_the_table_and_the_command(plain: Session)
     assert "explore/decorator.py" not in text
 
 
+def test_the_summary_counts_the_verdicts(plain: Session) -> None:
+    [line] = [line for line in plain.text.splitlines() if " explored: " in line]
+    assert re.fullmatch(
+        r"\d+ explored: \d+ every schedule, 1 within bounds, 1 nothing to explore, 1 cut, \d+ failed", line
+    )
+
+
 def test_a_failing_execution_is_saved(plain: Session) -> None:
     [line] = [line for line in plain.failure("test_fails").splitlines() if "saved: " in line]
     assert line.partition("saved: ")[2].startswith(".treadle/findings/test_fails-")

@@ -8,7 +8,7 @@ from treadle.core.errors import AskNeverAnsweredError, DeadlockError, LeakedActo
 from treadle.core.result import Finding, Result
 from treadle.core.verdict import Verdict
 from treadle.doors.explore.decorator import raise_for
-from treadle.pytest_plugin import failure
+from treadle.pytest_plugin.exploring import failure
 
 
 def result(finding: Finding) -> Result:

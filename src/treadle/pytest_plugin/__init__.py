@@ -10,22 +10,20 @@ Decides which tests are explored, with which options, and how a verdict looks in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from treadle.core.errors import NothingToExplore, TreadleError, UsageError
+from treadle.core.errors import UsageError
+from treadle.core.result import Result
 from treadle.core.settings import KEYS, did_you_mean, read_settings
-from treadle.core.verdict import exception_for
-from treadle.report import store
-
-if TYPE_CHECKING:
-    from treadle.core.result import Finding, Result
+from treadle.search import strategies
 
 ProgressLine = Callable[..., None]
 
@@ -50,7 +48,8 @@ class Campaign:
 SAMPLED = 10_000
 
 CAMPAIGN = pytest.StashKey[Campaign]()
-RESULT = pytest.StashKey["Result"]()
+# What a report says of an exploration: plain data, because pytest-xdist sends reports between processes.
+FACTS = pytest.StashKey[dict[str, Any]]()
 
 
 # ---------------------------------------------------------------------- hooks of pytest
@@ -81,8 +80,6 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         campaign.settings = read_settings(Path(config.rootpath))
         if strategy:
-            from treadle.search import strategies
-
             strategies.make(strategy)
             campaign.options["strategy"] = strategy
     except UsageError as error:
@@ -92,10 +89,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if isinstance(item, pytest.Function) and is_explored(item):
-        # per item, because pytest has no hook between setting up the fixtures and calling the test
-        for name, action in (("setup", set_up), ("runtest", explore_item)):
-            setattr(item, name, partial(action, item))
-        item.repr_failure = partial(_repr_failure, item, item.repr_failure)  # type: ignore[method-assign]
+        # by name, when the first test is explored: a run of pytest that explores nothing loads no engine
+        import_module("treadle.pytest_plugin.exploring").take_over(item)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -103,15 +98,9 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    result = item.stash.get(RESULT, None)
-    if call.when == "call" and result is not None:
-        # a plain dictionary, because pytest-xdist sends reports between processes
-        report.treadle = {  # type: ignore[attr-defined]
-            "verdict": result.verdict.value,
-            "executions": result.executions,
-            "bounds": result.bounds,
-            "sentence": _sentence(result),
-        }
+    facts = item.stash.get(FACTS, None)
+    if call.when == "call" and facts is not None:
+        report.treadle = facts  # type: ignore[attr-defined]
     return report
 
 
@@ -127,12 +116,27 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, Any] 
     return "passed", ".", f"PASSED (every schedule, {facts['executions']} executions)"
 
 
+# How the summary counts the verdicts, the best first.
+_COUNTED = {
+    "PASSED-EXHAUSTIVE": "every schedule",
+    "PASSED-WITHIN-BOUNDS": "within bounds",
+    "NOTHING-TO-EXPLORE": "nothing to explore",
+    "CUT": "cut",
+    "FAILED": "failed",
+}
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    reports = terminalreporter.stats.get("cut", [])
-    if reports:
+    cut = terminalreporter.stats.get("cut", [])
+    if cut:
         terminalreporter.section("searches that were cut: no failure so far, and no pass")
-        for report in reports:
+        for report in cut:
             terminalreporter.line(f"{report.nodeid}: {report.treadle['sentence']}")
+    reports = [report for several in terminalreporter.stats.values() for report in several]
+    verdicts = Counter(report.treadle["verdict"] for report in reports if hasattr(report, "treadle"))
+    if verdicts:
+        parts = [f"{verdicts[verdict]} {words}" for verdict, words in _COUNTED.items() if verdicts[verdict]]
+        terminalreporter.line(f"{verdicts.total()} explored: {', '.join(parts)}")
 
 
 # ---------------------------------------------------------------------- exploring one test
@@ -182,110 +186,3 @@ def options_of(item: pytest.Function) -> dict[str, Any]:
 
 def _names(packages: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
     return (packages,) if isinstance(packages, str) else tuple(packages)
-
-
-def set_up(item: pytest.Function) -> None:
-    """What pytest does before an explored test: only what all of its executions share."""
-    from treadle.pytest_plugin.body import set_up_wider
-
-    set_up_wider(item)
-
-
-def explore_item(item: pytest.Function) -> None:
-    """Run one test under every schedule, and tell pytest how it went."""
-    __tracebackhide__ = True
-    from treadle.doors.explore.check import check
-    from treadle.doors.explore.replay import replay
-    from treadle.pytest_plugin.body import Body
-
-    campaign = item.config.stash[CAMPAIGN]
-    target = target_of(item)
-    try:
-        body = Body(item)
-        options = options_of(item)
-        with campaign.progress(target) as progress, body.redirected():
-            if campaign.replay:
-                result = replay(campaign.replay, body.run, source=body.function)
-            elif campaign.search is not None:
-                result = campaign.search(body.run, source=body.function, target=target, progress=progress)
-            else:
-                result = check(body.run, source=body.function, target=target, progress=progress, **options)
-    except BaseException as error:
-        campaign.errors.append((target, error))
-        raise
-    if result.failed and not campaign.replay:
-        body.confirm(result)
-    if result.reason.startswith("interrupted"):
-        item.session.shouldstop = "interrupted"
-    item.stash[RESULT] = result
-    item.user_properties.append(("treadle_verdict", result.verdict.value))
-    _raise_outcome(result, campaign, _save(item, result) if campaign.saves else [])
-
-
-def target_of(item: pytest.Function) -> str:
-    """How a trail names the test: from the root of its project when we are inside that, by its full path otherwise."""
-    if Path.cwd().is_relative_to(item.config.rootpath):
-        return item.nodeid
-    return "::".join([item.path.as_posix(), *item.nodeid.split("::")[1:]])
-
-
-def _save(item: pytest.Function, result: Result) -> list[str]:
-    """Keep failing executions as files; the lines that say where, or why not."""
-    said = []
-    for finding in result.findings:
-        if finding.replay and not isinstance(finding.exception, (pytest.skip.Exception, pytest.xfail.Exception)):
-            try:
-                said.append(f"saved: {store.save(item.config.rootpath, result.target, finding)}")
-            except (OSError, UsageError) as error:
-                said.append(f"not saved: {getattr(error, 'strerror', None) or error}")
-    return said
-
-
-def _raise_outcome(result: Result, campaign: Campaign, saved: list[str]) -> None:
-    """A failure leaves as an exception; skips and expected failures that the test asked for leave as themselves."""
-    __tracebackhide__ = True
-    for finding in result.findings:
-        if isinstance(finding.exception, (pytest.skip.Exception, pytest.xfail.Exception)):
-            raise finding.exception
-    campaign.results.append(result)
-    if result.verdict.value == "NOTHING-TO-EXPLORE":
-        raise NothingToExplore(_sentence(result) + "\n" + _advice(result))
-    if result.failed and result.findings:
-        raise failure(result.findings[0], saved)
-
-
-def failure(finding: Finding, saved: Sequence[str] = ()) -> BaseException:
-    """The exception of a finding, carrying its explanation and the command that replays it."""
-    error = finding.exception if finding.exception is not None else exception_for(finding.kind, finding.message)
-    notes = getattr(error, "__notes__", [])
-    from treadle.report.console import replay_command
-
-    command = f"replay: {replay_command(finding)}"
-    if command not in notes:
-        error.add_note(f"\n{finding.explanation}\n" if finding.explanation else "")
-        for note in finding.notes:
-            error.add_note(f"note: {note}")
-        if finding.replay:
-            error.add_note("\n".join([command, *saved]))
-    return error
-
-
-def _repr_failure(
-    item: pytest.Function, usual: Callable[[Any], Any], excinfo: pytest.ExceptionInfo[BaseException]
-) -> Any:
-    """Errors of Treadle's own stand for themselves: a traceback through Treadle would only hide the message."""
-    if isinstance(excinfo.value, TreadleError):
-        return "\n".join([f"{type(excinfo.value).__name__}: {excinfo.value}", *getattr(excinfo.value, "__notes__", [])])
-    return usual(excinfo)
-
-
-def _sentence(result: Result) -> str:
-    from treadle.report.console import sentence
-
-    return sentence(result)
-
-
-def _advice(result: Result) -> str:
-    from treadle.report.console import advice
-
-    return advice(result)

@@ -1,0 +1,118 @@
+"""Exploring one test of pytest's: what pytest runs instead of it, and how a verdict leaves as an outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from treadle.core.errors import NothingToExplore, TreadleError, UsageError
+from treadle.core.result import Finding, Result
+from treadle.core.verdict import Verdict, exception_for
+from treadle.doors.explore.check import check
+from treadle.doors.explore.replay import replay
+from treadle.pytest_plugin import CAMPAIGN, FACTS, Campaign, options_of
+from treadle.pytest_plugin.body import Body, set_up_wider
+from treadle.report import store
+from treadle.report.console import advice, replay_command, sentence
+
+
+def take_over(item: pytest.Function) -> None:
+    """Explore this test where pytest would run it.
+
+    Per item, because pytest has no hook between setting up the fixtures and calling the test. Before an explored test,
+    only what all of its executions share is set up.
+    """
+    for name, action in (("setup", set_up_wider), ("runtest", explore_item)):
+        setattr(item, name, partial(action, item))
+    item.repr_failure = partial(_repr_failure, item, item.repr_failure)  # type: ignore[method-assign]
+
+
+def explore_item(item: pytest.Function) -> None:
+    """Run one test under every schedule, and tell pytest how it went."""
+    __tracebackhide__ = True
+    campaign = item.config.stash[CAMPAIGN]
+    target = target_of(item)
+    try:
+        body = Body(item)
+        options = options_of(item)
+        with campaign.progress(target) as progress, body.redirected():
+            if campaign.replay:
+                result = replay(campaign.replay, body.run, source=body.function)
+            elif campaign.search is not None:
+                result = campaign.search(body.run, source=body.function, target=target, progress=progress)
+            else:
+                result = check(body.run, source=body.function, target=target, progress=progress, **options)
+    except BaseException as error:
+        campaign.errors.append((target, error))
+        raise
+    if result.failed and not campaign.replay:
+        body.confirm(result)
+    if result.reason.startswith("interrupted"):
+        item.session.shouldstop = "interrupted"
+    item.stash[FACTS] = {
+        "verdict": result.verdict.value,
+        "executions": result.executions,
+        "bounds": result.bounds,
+        "sentence": sentence(result),
+    }
+    item.user_properties.append(("treadle_verdict", result.verdict.value))
+    _raise_outcome(result, campaign, _save(item, result) if campaign.saves else [])
+
+
+def target_of(item: pytest.Function) -> str:
+    """How a trail names the test: from the root of its project when we are inside that, by its full path otherwise."""
+    if Path.cwd().is_relative_to(item.config.rootpath):
+        return item.nodeid
+    return "::".join([item.path.as_posix(), *item.nodeid.split("::")[1:]])
+
+
+def _save(item: pytest.Function, result: Result) -> list[str]:
+    """Keep failing executions as files; the lines that say where, or why not."""
+    said = []
+    for finding in result.findings:
+        if finding.replay and not isinstance(finding.exception, (pytest.skip.Exception, pytest.xfail.Exception)):
+            try:
+                said.append(f"saved: {store.save(item.config.rootpath, result.target, finding)}")
+            except (OSError, UsageError) as error:
+                said.append(f"not saved: {getattr(error, 'strerror', None) or error}")
+    return said
+
+
+def _raise_outcome(result: Result, campaign: Campaign, saved: list[str]) -> None:
+    """A failure leaves as an exception; skips and expected failures that the test asked for leave as themselves."""
+    __tracebackhide__ = True
+    for finding in result.findings:
+        if isinstance(finding.exception, (pytest.skip.Exception, pytest.xfail.Exception)):
+            raise finding.exception
+    campaign.results.append(result)
+    if result.verdict is Verdict.NOTHING_TO_EXPLORE:
+        raise NothingToExplore(sentence(result) + "\n" + advice(result))
+    if result.failed and result.findings:
+        raise failure(result.findings[0], saved)
+
+
+def failure(finding: Finding, saved: Sequence[str] = ()) -> BaseException:
+    """The exception of a finding, carrying its explanation and the command that replays it."""
+    error = finding.exception if finding.exception is not None else exception_for(finding.kind, finding.message)
+    notes = getattr(error, "__notes__", [])
+    command = f"replay: {replay_command(finding)}"
+    if not any(command in note for note in notes):
+        error.add_note(f"\n{finding.explanation}\n" if finding.explanation else "")
+        for note in finding.notes:
+            error.add_note(f"note: {note}")
+        if finding.replay:
+            error.add_note("\n".join([command, *saved]))
+    return error
+
+
+def _repr_failure(
+    item: pytest.Function, usual: Callable[[Any], Any], excinfo: pytest.ExceptionInfo[BaseException]
+) -> Any:
+    """Errors of Treadle's own stand for themselves: a traceback through Treadle would only hide the message."""
+    if isinstance(excinfo.value, TreadleError):
+        return "\n".join([f"{type(excinfo.value).__name__}: {excinfo.value}", *getattr(excinfo.value, "__notes__", [])])
+    return usual(excinfo)
