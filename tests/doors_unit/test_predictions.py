@@ -37,6 +37,9 @@ PATHS = {
     "leave": 3,
     "member": 1,
     "said": 2,
+    "sorted_wrongly": 2,  # None, or a list: its method takes no argument by position
+    "asked_too_much": 1,
+    "names_of_parameters": 1,  # which are those of what stands for dict
 }
 
 

@@ -310,3 +310,15 @@ def said(text: str, n: int) -> int:
     sys.stderr.writelines([text, "\n"])
     sys.stdout.flush()
     return sys.stdout.write(text if n else n)
+
+
+def sorted_wrongly(numbers: list[int]) -> None:
+    numbers.sort(None)
+
+
+def asked_too_much(text: str) -> bool:
+    return text.isdigit(1)
+
+
+def names_of_parameters(n: int) -> dict[str, int]:
+    return dict(vm=n, obj=2, function=3)

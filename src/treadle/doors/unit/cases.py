@@ -32,6 +32,7 @@ from treadle.symbolic.python.values.values import (
     FunctionValue,
     GeneratorValue,
     IteratorValue,
+    ProgramValue,
     RangeValue,
     SliceValue,
 )
@@ -195,7 +196,9 @@ class Concrete:
             return self.aliasing.title(value) or f"new {type(value).__name__.removesuffix('Obj').lower()}"
         if isinstance(value, tuple):
             return f"({', '.join(self._text(v) for v in value)})"
-        return repr(value) if isinstance(value, int | str | float | type(None)) else type(value).__name__
+        if isinstance(value, int | str | float | type(None)):
+            return repr(value)
+        return type(value.shown() if isinstance(value, ProgramValue) else value).__name__
 
     # --- leaves ------------------------------------------------------------------------------------------
 

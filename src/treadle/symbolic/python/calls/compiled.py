@@ -18,6 +18,7 @@ from typing import Any
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
+from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.calls import functions, models_math, numbers, walking
 from treadle.symbolic.python.compile import source
@@ -201,7 +202,7 @@ def call_method(vm: VM, obj: PyValue, name: str, args: list[PyValue], named: dic
     meaning = None if is_number else table.method_of(set if kind is frozenset else kind, name)
     meaning = meaning or table.method_of(object, name)
     if meaning is not None and meaning.accepts is not None:
-        answer = _answered(vm, meaning, obj, args, named)
+        answer = _answered(vm, meaning, name, obj, args, named)
         if answer is not NotImplemented:
             return answer
     elif meaning is not None:
@@ -215,14 +216,17 @@ def call_method(vm: VM, obj: PyValue, name: str, args: list[PyValue], named: dic
 
 
 def _answered(
-    vm: VM, meaning: table.MethodMeaning, s: PyValue, args: list[PyValue], named: dict[str, PyValue]
+    vm: VM, meaning: table.MethodMeaning, name: str, s: PyValue, args: list[PyValue], named: dict[str, PyValue]
 ) -> PyValue:
     """What stands for a method of a string with something unknown in it or in the arguments, or NotImplemented."""
     accepts = meaning.accepts
     if accepts is None or (is_known(s) and all(is_known(vm.force(a)) for a in (*args, *named.values()))):
         return NotImplemented
     if not table.takes(accepts, len(args), named):
-        return NotImplemented  # the real method complains
+        error = _misused(vm, getattr("a", name), args, named)
+        if isinstance(error, Raised) and error.value.cls is TypeError:
+            raise error
+        return NotImplemented
     if meaning.lazy:
         return meaning.run(vm, s, *args, **named)
     values, pairs = [_forced(vm, a) for a in args], {k: _forced(vm, v) for k, v in named.items()}

@@ -170,16 +170,17 @@ def _object(vm: VM) -> InstanceObj:
     return _instance(vm, object)
 
 
-def _instance(vm: VM, cls: type, payload: PyValue = None, **fields: Any) -> InstanceObj:
+def _instance(vm: VM, cls: type, **fields: Any) -> InstanceObj:
     made = InstanceObj(vm.heap.number(), (cls,))
-    made.payload = payload
     made.fields.update(fields)
     return made
 
 
 @stands_for(collections.defaultdict)
 def _defaultdict(vm: VM, factory: PyValue = None, /, *args: PyValue, **named: Any) -> InstanceObj:
-    return _instance(vm, collections.defaultdict, _dict(vm, *args, **named), default_factory=factory)
+    made = _instance(vm, collections.defaultdict, default_factory=factory)
+    made.payload = _dict(vm, *args, **named)
+    return made
 
 
 @stands_for(collections.deque)
@@ -189,9 +190,10 @@ def _deque(vm: VM, values: PyValue = (), maxlen: PyValue = None) -> InstanceObj:
         most = vm.path.pick([most], "a deque of unknown maximal length")[0]
     if most is not None and (not is_int(most) or most < 0):
         raise vm.mimic(lambda: collections.deque(maxlen=most))
+    made = _instance(vm, collections.deque, maxlen=most)
     items = vm.spread(values)
-    items = items[len(items) - most :] if most is not None and len(items) > most else items
-    return _instance(vm, collections.deque, vm.new_list(items), maxlen=most)
+    made.payload = vm.new_list(items[len(items) - most :] if most is not None and len(items) > most else items)
+    return made
 
 
 @stands_for(super)

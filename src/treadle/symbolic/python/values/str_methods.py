@@ -186,7 +186,7 @@ for _name in ("lower", "upper", "casefold", "title", "capitalize", "swapcase"):
 
 @method(str, "expandtabs", accepts=_nothing)
 def _expandtabs(vm: VM, s: Value) -> PyValue:
-    return NotImplemented if vm.decide(x.contains(s, "\t")) else s
+    return s if vm.decide(x.not_(x.contains(s, "\t"))) else NotImplemented
 
 
 # --- what is in it -------------------------------------------------------------------------------------------
