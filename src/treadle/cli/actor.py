@@ -70,6 +70,7 @@ def parse_domain(text: str) -> tuple[int, int] | None:
 )
 @click.option("--seconds", type=float, metavar="N", help="Stop after N seconds.")
 @click.option("--states", type=int, metavar="N", help="Stop after N states.")
+@click.option("--cases", "wanted", metavar="N|all|none", help="How many cases to tell and replay. All are counted.")
 @click.option("--write", "where", type=click.Path(path_type=Path), metavar="FILE", help="Write the tests to FILE.")
 @click.option("--format", "form", type=click.Choice(["pytest", "absunit"]), help="What to write. Default: pytest.")
 @click.option("--pictures", type=click.Path(path_type=Path), metavar="DIR", help="A sequence diagram (SVG) per test.")
@@ -90,6 +91,7 @@ def command(
     values: Any,
     seconds: float | None,
     states: int | None,
+    wanted: str | None,
     where: Path | None,
     form: str | None,
     pictures: Path | None,
@@ -114,6 +116,9 @@ def command(
         form = form or ("absunit" if where is not None and where.suffix == ".abs" else "pytest")
         where = where or Path(f"test_{Path(path).stem}_{name.rpartition('.')[2]}.{'py' if form == 'pytest' else 'abs'}")
         check_may_write(where, "--write", force)
+    keep = _cases(wanted, None if as_json or writing or pictures is not None else MOST_ROWS)
+    if writing and keep == 0:
+        raise UsageError("--cases none leaves no tests to write")
     if tree is not None:
         check_may_write(tree, "--tree", force)
     defaults = Bounds() if name else door.MAIN_BOUNDS
@@ -138,7 +143,7 @@ def command(
             seconds=seconds,
             states=states,
             record=tree is not None,
-            keep=None if as_json or writing or pictures is not None else MOST_ROWS,
+            keep=keep,
             on_progress=told,
         )
     written = _write_tests(made, Path(path), where, form, force) if where is not None else []
@@ -146,10 +151,21 @@ def command(
     if as_json:
         print(json.dumps(made.to_json()))
     else:
-        abs_table.show(made)
+        abs_table.show(made, rows=MOST_ROWS if wanted is None else max(len(made.cases), 1))
         for file in written:
             print(f"wrote {file}")
     return made.exit_code
+
+
+def _cases(wanted: str | None, default: int | None) -> int | None:
+    """How many cases are told; None for all."""
+    if wanted is None:
+        return default
+    if wanted in ("all", "none"):
+        return None if wanted == "all" else 0
+    if not re.fullmatch(r"[0-9]{1,9}", wanted):
+        raise UsageError(f"--cases is a number, 'all' or 'none', not '{wanted}'")
+    return int(wanted)
 
 
 def _limit(given: int | str | None, default: int | None) -> int | None:

@@ -22,7 +22,7 @@ REPLAYERS: Final[dict[str, str]] = {
     "explore": "treadle.doors.explore.replay",
     "class": "treadle.doors.explore.replay",  # the tests it writes
     "schedule": "treadle.doors.explore.replay",
-    "actor": "treadle.doors.actor.models",
+    "actor": "treadle.doors.actor.replay",
     "unit": "treadle.doors.unit.replay",  # gives the case of a path in place of a result
 }
 

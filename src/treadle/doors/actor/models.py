@@ -39,7 +39,7 @@ from treadle.core.choice import TaskChosen
 from treadle.core.errors import UsageError
 from treadle.core.result import Finding, Result, Step, Verdict
 from treadle.core.trail import Trail
-from treadle.doors.replay import file_from_here
+from treadle.doors.actor.case_trail import trail_of_case, went_wrong
 
 # Unknown integers range over this much by default: the published figures were counted with it.
 DOMAIN = (-10, 10)
@@ -99,8 +99,13 @@ class GeneratedCases:
             "unproved": self.unproved,
             "rejected": self.rejected,
             "related": self.related,
-            "cases": [case.as_json() for case in self.cases],
+            "cases": [self._case_json(case) for case in self.cases],
         }
+
+    def _case_json(self, case: ActorCase) -> dict[str, Any]:
+        """A case; told in values, it can be replayed."""
+        told = case.as_json()
+        return told if self.style != "values" else {**told, "replay": str(trail_of_case(self.target, case))}
 
 
 @dataclass(slots=True)
@@ -351,7 +356,7 @@ def _add_finding(findings: list[Finding], new: Finding) -> None:
 
 def _finding(path: str, case: ActorCase, model: AbsModel) -> Finding:
     """What went wrong in one run, with the trail that shows it again: its tasks in their order."""
-    kind, message = _went_wrong(case.failures, case.waiting)
+    kind, message = went_wrong(case.failures, case.waiting)
     order = " ".join(case.order)
     tasks = tuple(TaskChosen.parse(label) for label in case.order)
     trail = Trail(path, tasks, door="actor", kind=kind, message=message)
@@ -376,39 +381,6 @@ def _fails_again(model: AbsModel, tasks: Sequence[TaskChosen]) -> bool:
     except (UsageError, BoundReached):
         return False
     return again.deadlocked or bool(again.failures)
-
-
-def _went_wrong(failures: list[str], waiting: list[str]) -> tuple[str, str]:
-    if failures:
-        kind = "assertion" if any("AssertionFail" in failure for failure in failures) else "exception"
-        return kind, f"a task ends with {', '.join(dict.fromkeys(failures))}"
-    return "deadlock", f"nobody can go on: {'; '.join(waiting)}"
-
-
-def replay_trail(trail: Trail, run_test: Callable[[Trail], Result]) -> Result:
-    """What `treadle replay` does with a trail of a model: the main block once more, its tasks in their order."""
-    path = file_from_here(trail.target, trail.target)
-    order = trail.only(TaskChosen)
-    start = time.perf_counter()
-    try:
-        run = run_model(path, order=order)
-    except UsageError as error:
-        raise UsageError(f"the trail no longer fits {path}, which has changed since: {error}") from None
-    findings: list[Finding] = []
-    if run.deadlocked or run.failures:
-        kind, message = _went_wrong(run.failures, run.waiting)
-        told = f"order of tasks: {' '.join(map(str, order))}"
-        findings.append(Finding(kind, message, replay=str(trail), trail=trail, explanation=told))
-    return Result(
-        target=path,
-        verdict=Verdict.FAILED if findings else Verdict.CUT,
-        executions=1,
-        exhaustive=False,
-        strategy="replay",
-        seconds=time.perf_counter() - start,
-        findings=findings,
-        reason="" if findings else "one order of tasks, which does not fail",
-    )
 
 
 def _step(path: str, case: ActorCase, program: Program, label: str) -> Step:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from treadle.abs.explore.cases import ActorCase
+from treadle.doors.actor.case_trail import trail_of_case
 from treadle.report.pytest_file import PytestFile
 
 _ABOUT = """\
@@ -28,12 +29,12 @@ def cases_file(target: str, cases: list[ActorCase], model: Path) -> PytestFile:
     )
     for number, case in enumerate(cases, 1):
         test = f"test_{name.rpartition('.')[2]}_{number}{_SUFFIX.get(case.outcome, '')}"
-        made.tests[test] = _test(test, name, case)
+        made.tests[test] = _test(test, name, case, str(trail_of_case(target, case)))
     return made
 
 
-def _test(test: str, name: str, case: ActorCase) -> str:
-    lines = [f"def {test}() -> None:"]
+def _test(test: str, name: str, case: ActorCase, trail: str) -> str:
+    lines = [f"# {trail}", f"def {test}() -> None:"]
     lines.append(f'    """{_sentence(case)}"""')
     lines.append("    run = replay(")
     lines.append("        MODEL,")

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from treadle.abs.explore.cases import ActorCase, ObjectState
+from treadle.doors.actor.case_trail import trail_of_case
 from treadle.doors.actor.models import GeneratedCases
 from treadle.report.progress import count
 
@@ -28,11 +29,14 @@ def show(made: GeneratedCases, *, file: IO[str] | None = None, width: int | None
                 inputs += f"\nwhen {' and '.join(case.condition) or 'any'}"
             table.add_row(str(number), inputs, " ".join(case.order), _afterwards(case))
         console.print(table)
-    if made.tests - made.rejected > rows:
-        more = made.tests - made.rejected - rows
-        console.print(f"... and {more} more: --json lists all, --write FILE makes tests of all")
+    if made.tests - made.rejected > min(rows, len(made.cases)):
+        more = made.tests - made.rejected - min(rows, len(made.cases))
+        console.print(f"... and {more} more: --cases N or all shows more, --json lists all, --write FILE makes tests")
     for line in summary(made):
         console.print(line, soft_wrap=True)
+    failing = next((case for case in made.cases if case.outcome in ("failed", "deadlock")), None)
+    if failing is not None and made.style == "values":
+        console.print(f"replay: treadle replay '{trail_of_case(made.target, failing)}'", soft_wrap=True)
 
 
 def summary(made: GeneratedCases) -> list[str]:
