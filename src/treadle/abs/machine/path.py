@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from treadle.abs.machine import finite
+from treadle.abs.machine import finite, texts
 from treadle.symbolic.expr.meaning import evaluate
 from treadle.symbolic.expr.terms import INT, Const, Expr, Model, Value, ge, le, not_
 from treadle.symbolic.solve.solver import Answer, Solver, connected
@@ -60,14 +60,17 @@ class PathConditions:
         if path.proved and evaluate(condition, path.model) and self._in_domain(condition, path.model):
             self.counts["model in hand"] += 1
             return PathCondition(self, conditions, known, path.model)
-        if path.proved and self.domain is not None:
+        if path.proved:
             # what shares no unknown with the new condition keeps the values it has
-            answer = finite.decide([*connected(path.conditions, condition), condition], self.domain)
+            related = [*connected(path.conditions, condition), condition]
+            answer = texts.decide(related)
+            if answer is None and self.domain is not None:
+                answer = finite.decide(related, self.domain)
+            if answer is not None:
+                self.counts["decided here"] += 1
             if answer is False:
-                self.counts["finite domain"] += 1
                 return None
             if isinstance(answer, dict):
-                self.counts["finite domain"] += 1
                 return PathCondition(self, conditions, known, {**path.model, **answer})
         self.counts["solver chain"] += 1
         limits = self.limits(condition.vars.union(*(c.vars for c in path.conditions)))
