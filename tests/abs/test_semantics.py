@@ -169,3 +169,12 @@ def test_queues_served_in_order_still_fill_in_any_order(tmp_path: Path, reduce: 
     )
     made = generate(str(model), selection=OrderSelection("all", tasks, reduce))
     assert values(made, "r1", "seen") == {"list[1, 2]", "list[2, 1]"}
+
+
+def test_division_of_unknowns_does_not_branch_on_signs(tmp_path: Path) -> None:
+    model = tmp_path / "m.abs"
+    model.write_text(
+        "module M; class C { Int r = 0; Unit m(Int a, Int b) { if (b != 0) this.r = a % b + a / b; } } { }"
+    )
+    made = generate(f"{model}:C.m")
+    assert (made.tests, made.rejected) == (2, 0)  # b is zero or not

@@ -114,9 +114,9 @@ def quotient(run: MacroStep, left: Value, right: Value) -> Value:
     _not_zero(run, right)
     if type(left) is int and type(right) is int:
         return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-    magnitude = E.floordiv(_magnitude(run, left), _magnitude(run, right))
-    same_sign = run.truth(E.ge(left, 0)) == run.truth(E.ge(right, 0))
-    return magnitude if same_sign else E.neg(magnitude)
+    magnitude = E.floordiv(_magnitude(left), _magnitude(right))
+    same_sign = E.eq(E.ge(left, 0), E.ge(right, 0))
+    return E.ite(same_sign, magnitude, E.neg(magnitude))
 
 
 def remainder(run: MacroStep, left: Value, right: Value) -> Value:
@@ -130,12 +130,13 @@ def remainder(run: MacroStep, left: Value, right: Value) -> Value:
         return E.rsub(real(left), E.rmul(real(whole), real(right)))
     if type(left) is int and type(right) is int:
         return abs(left) % abs(right) * (1 if left >= 0 else -1)
-    rest = E.mod(_magnitude(run, left), _magnitude(run, right))
-    return rest if run.truth(E.ge(left, 0)) else E.neg(rest)
+    rest = E.mod(_magnitude(left), _magnitude(right))
+    return E.ite(E.ge(left, 0), rest, E.neg(rest))
 
 
-def _magnitude(run: MacroStep, value: Value) -> Value:
-    return value if run.truth(E.ge(value, 0)) else E.neg(value)
+def _magnitude(value: Value) -> Value:
+    """A term and not a branch: the sign of an unknown number is nobody's question here."""
+    return E.ite(E.ge(value, 0), value, E.neg(value))
 
 
 @_once
