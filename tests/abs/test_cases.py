@@ -14,6 +14,7 @@ from treadle.actors import replay
 from treadle.core.errors import UsageError
 from treadle.doors.actor.models import generate
 from treadle.doors.actor.pytest_file import cases_file
+from treadle.report import tree_picture
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "abs"
 FACTORIAL = EXAMPLES / "factorial.abs"
@@ -157,3 +158,15 @@ def test_a_deadlocking_case_expects_the_deadlock(tmp_path: Path) -> None:
     text = cases_file(made.target, made.cases, model).source(tmp_path)
     assert "def test_ask_1_deadlocks() -> None:" in text
     assert "assert run.deadlocked" in text
+
+
+def test_the_tree_tells_what_was_decided_and_joins_steps_without_a_choice(tmp_path: Path) -> None:
+    model = tmp_path / "m.abs"
+    model.write_text("""module M; class C { Int n = 0; Unit a(Int x) { if (x > 3) this!b(); else this.n = 1; }
+      Unit b() { C c = new C(); c!d(); } Unit d() { this.n = 2; } } { }""")
+    made = generate(f"{model}:C.a", record=True)
+    assert made.tree is not None
+    drawn = tree_picture.dot(made.tree)
+    assert 'label="x > 3"' in drawn
+    assert "s0.a \N{RIGHTWARDS ARROW} s0.b \N{RIGHTWARDS ARROW} r1.d" in drawn
+    assert drawn.count("->") == 2  # one edge per way

@@ -35,6 +35,17 @@ def test_a_model_without_deadlocks_is_not_called_correct() -> None:
     assert not result.exhaustive
 
 
+def test_a_search_that_was_stopped_is_no_pass(tmp_path: Path) -> None:
+    model = tmp_path / "m.abs"
+    calls = " ".join(f"c!m(d); d!m(c); c!n({n});" for n in range(6))
+    text = """module M; class C { Int a = 0; Int n(Int x) { this.a = this.a * 2 + x; return x; }
+      Unit m(C other) { Fut<Int> f = other!n(1); await f?; } }
+    { C c = new C(); C d = new C(); CALLS }"""
+    model.write_text(text.replace("CALLS", calls))
+    result = explore_model(str(model), reduce="none", goal="deadlock", seconds=0.0)
+    assert result.verdict is Verdict.CUT
+
+
 def deadlocks(compiled: Compiled, guided: bool) -> tuple[set[Any], int] | None:
     """Who waits where at every deadlock, and the number of executions."""
     machine = ActorMachine(compiled.image, Bounds(None, None, None), OrderSelection(reduce="none"), None)

@@ -17,6 +17,7 @@ from treadle.core.files import check_may_write, write_sealed
 from treadle.doors.actor import models as door
 from treadle.doors.actor import table as abs_table
 from treadle.doors.actor.absunit import absunit_file
+from treadle.doors.actor.index_page import index_page
 from treadle.doors.actor.picture import picture
 from treadle.doors.actor.pytest_file import cases_file
 from treadle.doors.actor.table import MOST_ROWS
@@ -200,6 +201,7 @@ def _write_pictures(
         for number, case in enumerate(made.cases, 1):
             file = pictures / f"{model.stem}_{method}_{number}.svg"
             drawn[file] = picture(door.replay_case(made, case), title=f"test {number}")
+        drawn[pictures / "index.html"] = index_page(made, [file.name for file in drawn])
     if tree is not None and made.tree is not None:
         drawn[tree] = (tree_picture.svg if tree.suffix == ".svg" else tree_picture.dot)(made.tree)
     for file in drawn:

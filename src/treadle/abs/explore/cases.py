@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from treadle.abs.explore.names import object_names, renamed, renamed_name
 from treadle.abs.explore.tree import TreeLeaf
 from treadle.abs.machine.defaults import smallest
 from treadle.abs.machine.labels import labelled
@@ -21,7 +22,7 @@ from treadle.abs.machine.values import FailedFuture, ObjectRef, Unknown, Value, 
 from treadle.core.choice import TaskChosen
 from treadle.symbolic.expr.meaning import evaluate, substitute
 from treadle.symbolic.expr.show import show as show_expression
-from treadle.symbolic.expr.terms import REAL, Const, Expr, var
+from treadle.symbolic.expr.terms import REAL, Const, Expr
 
 Style = Literal["constraints", "values", "hybrid"]
 Outcome = Literal["completed", "failed", "deadlock", "waiting"]
@@ -142,7 +143,7 @@ class CaseWriter:
                 if value in stand_ins:
                     return stand_ins[value]
                 if self._style == "constraints":
-                    return Unknown(_renamed_name(value.name, state, names), value.type)
+                    return Unknown(renamed_name(value.name, state, names), value.type)
                 return smallest(value.type)
             if isinstance(value, Expr):
                 if model is None:
@@ -180,8 +181,8 @@ class CaseWriter:
         for unknown, value in state.bindings.items():
             if unknown.name.startswith("="):
                 continue
-            told.append(sys.intern(f"{_renamed_name(unknown.name, state, names)} == {show(value, names)}"))
-        told += [f"{_renamed_name(u.name, state, names)} != null" for u in state.not_null if u not in state.bindings]
+            told.append(sys.intern(f"{renamed_name(unknown.name, state, names)} == {show(value, names)}"))
+        told += [f"{renamed_name(u.name, state, names)} != null" for u in state.not_null if u not in state.bindings]
         return sorted(told)
 
     # ---- objects that must exist although nobody called them
@@ -204,22 +205,6 @@ class CaseWriter:
             names[ref] = f"s{sum(r.assumed for r in names)}"
             assumed[ref] = list(fields)
         return found
-
-
-def object_names(state: State) -> dict[ObjectRef, str]:
-    """s0, s1, ... for the objects that exist at the start, r1, r2, ... for those made later, as they appear."""
-    names: dict[ObjectRef, str] = {}
-    assumed = made = 0
-    for ref in state.fields:
-        if ref.name == "main":
-            names[ref] = "main"
-        elif ref.assumed:
-            names[ref] = f"s{assumed}"
-            assumed += 1
-        else:
-            made += 1
-            names[ref] = f"r{made}"
-    return names
 
 
 def order_labels(machine: ActorMachine, state: State, names: dict[ObjectRef, str]) -> list[str]:
@@ -258,25 +243,3 @@ def _outcome(state: State, leaf: TreeLeaf) -> Outcome:
     if leaf.deadlock:
         return "deadlock"
     return "waiting" if leaf.waiting else "completed"
-
-
-def renamed(value: Value, state: State, names: dict[ObjectRef, str]) -> Value:
-    """An expression with `s0.b.r` written as the field of the object that s0.b turned out to be."""
-    if not isinstance(value, Expr):
-        return value
-    changed = {}
-    for unknown in value.vars:
-        name = str(unknown.args[0])
-        better = _renamed_name(name, state, names)
-        if better != name:
-            changed[unknown] = var(better, unknown.sort)
-    return substitute(value, changed) if changed else value
-
-
-def _renamed_name(name: str, state: State, names: dict[ObjectRef, str]) -> str:
-    owner, dot, field = name.rpartition(".")
-    if dot:
-        for ref in state.assumed:
-            if ref.name == owner:
-                return f"{names[ref]}.{field}"
-    return name

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from treadle.abs.explore.names import decided_since, object_names
 from treadle.abs.explore.reduction import Reduction
 from treadle.abs.machine.criteria import BoundReached, TreeProgress
 from treadle.abs.machine.guards import holds
@@ -25,6 +26,7 @@ class TreeNode:
     """One node of the recorded tree, for pictures."""
 
     label: str
+    constraints: list[str] = field(default_factory=list)  # what the step that leads here has decided
     status: Literal["state", "test", "deadlock", "loop", "task", "actor", "pruned"] = "state"
     children: list[TreeNode] = field(default_factory=list)
 
@@ -108,17 +110,17 @@ class TreeExplorer:
         for task in self._ordered(state, tasks):
             if self._sleeping and task.key in sleep:
                 if node is not None:
-                    node.children.append(TreeNode(_label(task), "pruned"))
+                    node.children.append(TreeNode(_label(state, task), status="pruned"))
                 continue
             if limit is not None and self._at_limit(state, task, limit):
-                self._cut("task", task, node)
+                self._cut("task", state, task, node)
                 continue
             below = {k: t for k, t in asleep.items() if self._exchange(state, t, task)} if asleep else asleep
             for after in self.machine.macro_step(state, task):
                 if isinstance(after, BoundReached):
-                    self._cut(after.kind, task, node)
+                    self._cut(after.kind, state, task, node)
                 else:
-                    yield after, below, self._child(task, node)
+                    yield after, below, self._child(state, task, after, node)
             if self._sleeping:
                 asleep[task.key] = task
 
@@ -128,16 +130,18 @@ class TreeExplorer:
             return False
         return task not in state.active.values()
 
-    def _cut(self, kind: Literal["loop", "task", "actor"], task: ActorTask, node: TreeNode | None) -> None:
+    def _cut(
+        self, kind: Literal["loop", "task", "actor"], state: State, task: ActorTask, node: TreeNode | None
+    ) -> None:
         self.progress.cuts.add(kind)
         if node is not None:
-            node.children.append(TreeNode(_label(task), kind))
+            node.children.append(TreeNode(_label(state, task), status=kind))
 
     @staticmethod
-    def _child(task: ActorTask, node: TreeNode | None) -> TreeNode | None:
+    def _child(state: State, task: ActorTask, after: State, node: TreeNode | None) -> TreeNode | None:
         if node is None:
             return None
-        child = TreeNode(_label(task))
+        child = TreeNode(_label(state, task), decided_since(state, after))
         node.children.append(child)
         return child
 
@@ -271,6 +275,6 @@ class TreeExplorer:
         return next(g for g in order[start:] + order[:start] if g in runnable)
 
 
-def _label(task: ActorTask) -> str:
+def _label(state: State, task: ActorTask) -> str:
     where = f":{task.code.lines[task.pc]}" if task.pc else ""
-    return f"{task.this.name or task.this.cls.name}.{task.code.name}{where}"
+    return f"{object_names(state)[task.this]}.{task.code.name}{where}"

@@ -1,7 +1,8 @@
-"""The cases as an ABSUnit test module: one suite, one test method per case.
+"""The cases as an ABSUnit test module for the ABS tools: one suite, one test method per case.
 
-ABS has no way to put an object into a state from outside, so the module adds setters and getters with a delta, as test
-generators for ABS do. The order of tasks stands in a comment: the ABS scheduler decides it when the suite is run.
+ABS has no way to put an object into a state from outside, so a delta adds setters and getters to the classes, behind an
+interface of their own, and a product applies it. The order of tasks stands in a comment: the ABS scheduler decides it
+when the suite is run. Results are looked at when nothing can run any more: `await duration(1, 1)` waits for that.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import Any
 
 from treadle.abs.explore.cases import ActorCase
 from treadle.abs.language.model import Class, Program
-from treadle.abs.language.types import settled
+from treadle.abs.language.names import STDLIB
+from treadle.abs.language.types import AnyType, Type, settled
 from treadle.doors.actor.models import AbsModel, GeneratedCases
 
 
@@ -23,15 +25,17 @@ def absunit_file(made: GeneratedCases, model: Path) -> str:
     assert cls is not None
     suite = f"{cls.name}{method[:1].upper()}{method[1:]}Suite"
     used = sorted({obj.cls for case in made.cases for obj in (*case.initial.values(), *case.final.values())})
-    classes = [c for c in (program.class_named(name) for name in used) if c is not None]
-    out = [f"// Tests of {cls.name}.{method} in {model.name}, written by Treadle.", f"module {cls.module}Test;", ""]
-    out += ["import * from AbsUnit;", f"import * from {cls.module};", "", "[Suite]", f"interface {suite} {{"]
+    classes = [c for c in (program.class_named(name) for name in [*used, cls.name]) if c is not None]
+    classes = list(dict.fromkeys(classes))
+    out = [f"// Tests of {cls.name}.{method} in {model.name}, written by Treadle for the ABS tools.", ""]
+    out += [f"module {cls.module}Test;", "export *;", "import * from AbsUnit;", f"import * from {cls.module};", ""]
+    out += ["[Fixture]", f"interface {suite} {{"]
     out += [f"  [Test] Unit test{n}();" for n in range(1, len(made.cases) + 1)]
-    out += ["}", "", "[SuiteImpl]", f"class {suite}Impl implements {suite} {{"]
-    out += ["  ABSAssert check;", "  { check = new ABSAssertImpl(); }"]
+    out += ["}", "", "[Suite]", f"class {suite}Impl implements {suite} {{"]
+    out += ["  ABSAssert check;", "  { check = new local ABSAssertImpl(); }"]
     for number, case in enumerate(made.cases, 1):
         out += _test(number, case, method, program)
-    out += ["}", "", *_delta(classes, cls.module)]
+    out += ["}", "", *_delta(classes, cls), "", *_product()]
     return "\n".join(out) + "\n"
 
 
@@ -39,42 +43,67 @@ def _test(number: int, case: ActorCase, method: str, program: Program) -> list[s
     out = ["", f"  // when {' and '.join(case.condition) or 'any input'}", f"  // order: {' '.join(case.order)}"]
     out.append(f"  Unit test{number}() {{")
     for name, obj in case.initial.items():
-        cls = program.class_named(obj.cls)
-        assert cls is not None
+        cls = _class(program, obj.cls)
         given = ", ".join(_default(obj.fields[f]) for f, _ in cls.fields[: cls.params])
-        out.append(f"    {obj.cls} {name} = new {obj.cls}({given});")
+        kind = f"local {obj.cls}" if obj.group else obj.cls
+        out.append(f"    {_access(cls)} {name} = new {kind}({given});")
     for name, obj in case.initial.items():
         out += [f"    await {name}!{_setter(f)}({_value(v)});" for f, v in obj.fields.items()]
     receiver = next(iter(case.initial))
+    cls = _class(program, case.initial[receiver].cls)
     call = f"{receiver}!{method}({', '.join(_value(v) for v in case.arguments.values())})"
-    if case.outcome in ("deadlock", "waiting"):
-        out += [f"    {call};", f"    // expected: {case.outcome} ({'; '.join(case.waiting)})"]
+    out += [f"    {receiver}!{i['method']}({', '.join(map(_value, i['arguments'].values()))});" for i in case.queue]
+    if case.result is not None and not _is_new_object(case.result):
+        out.append(f"    {_type(cls.own[method].result)} result = await {call};")
+        out.append(f"    check.assertTrue(result == {_value(case.result)});")
     else:
-        result = "" if case.result is None else f"check.assertTrue(result == {_value(case.result)});"
-        out.append(f"    {_result_type(program, case, method)}await {call};" if result else f"    await {call};")
-        out += [f"    {result}"] if result else []
-    for name, obj in case.final.items():
-        if name in case.initial:
-            out += [
-                f"    {_type(program, obj.cls, f)} {name}_{f} = await {name}!{_getter(f)}();\n"
-                f"    check.assertTrue({name}_{f} == {_value(v)});"
-                for f, v in obj.fields.items()
-                if not (isinstance(v, str) and v.startswith("r") and v[1:].isdigit())
-            ]
+        out.append(f"    {call};")
+    out.append("    await duration(1, 1);  // until nothing can run any more")
+    if case.outcome != "completed":
+        out.append(f"    // expected: {case.outcome} ({'; '.join(case.waiting or case.failures)})")
+    if case.outcome != "deadlock":  # the actors of a deadlock answer nobody
+        out += _look(case, program)
     out.append("  }")
     return out
 
 
-def _result_type(program: Program, case: ActorCase, method: str) -> str:
-    cls = program.class_named(next(iter(case.initial.values())).cls)
-    assert cls is not None
-    return f"{settled(cls.own[method].result)} result = "
+def _look(case: ActorCase, program: Program) -> list[str]:
+    out = []
+    for name, obj in case.final.items():
+        if name not in case.initial:
+            continue
+        types = dict(_class(program, obj.cls).fields)
+        for field, value in obj.fields.items():
+            if not _is_new_object(value):
+                out.append(f"    {_type(types[field])} {name}_{field} = await {name}!{_getter(field)}();")
+                out.append(f"    check.assertTrue({name}_{field} == {_value(value)});")
+    return out
 
 
-def _type(program: Program, class_name: str, field: str) -> str:
-    cls = program.class_named(class_name)
-    assert cls is not None
-    return str(settled(dict(cls.fields)[field]))
+def _class(program: Program, name: str) -> Class:
+    found = program.class_named(name)
+    assert found is not None
+    return found
+
+
+def _access(cls: Class) -> str:
+    """The interface through which tests reach into a class."""
+    return f"{cls.name}ForTest"
+
+
+def _type(type_: AnyType) -> str:
+    """A type as it is written; where an older model uses a class as a type, its interface for tests stands."""
+    known = settled(type_)
+    if isinstance(known, Type) and known.kind == "object" and isinstance(known.decl, Class):
+        return _access(known.decl)
+    if isinstance(known, Type) and known.args:
+        return f"{known.name.rpartition('.')[2]}<{', '.join(_type(a) for a in known.args)}>"
+    return str(known)
+
+
+def _is_new_object(value: Any) -> bool:
+    """Objects made by the run have no name in the test."""
+    return isinstance(value, str) and value[:1] == "r" and value[1:].isdigit()
 
 
 def _setter(field: str) -> str:
@@ -97,13 +126,37 @@ def _default(value: Any) -> str:
     return "null" if is_object else _value(value)
 
 
-def _delta(classes: list[Class], module: str) -> list[str]:
-    out = ["delta AccessForTest;", f"uses {module};"]
+def _delta(classes: list[Class], tested: Class) -> list[str]:
+    out = ["delta AccessForTest;", f"uses {tested.module};"]
     for cls in classes:
-        out.append(f"modifies class {module}.{cls.name} {{")
+        mine = [i.name for i in cls.implements if i.at.source.name != f"<{STDLIB.rpartition('.')[2]}.abs>"]
+        out.append(f"adds interface {_access(cls)}{' extends ' + ', '.join(mine) if mine else ''} {{")
+        known = {name for interface in cls.implements for name in interface.methods()}
+        if cls is tested:  # what tests call, and the interfaces do not promise
+            out += [f"  {_signature(name, cls)};" for name in cls.own if name not in known]
         for field, type_ in cls.fields:
-            kind = settled(type_)
-            out.append(f"  adds Unit {_setter(field)}({kind} value) {{ this.{field} = value; }}")
-            out.append(f"  adds {kind} {_getter(field)}() {{ return this.{field}; }}")
+            out.append(f"  Unit {_setter(field)}({_type(type_)} value);")
+            out.append(f"  {_type(type_)} {_getter(field)}();")
+        out.append("}")
+    for cls in classes:
+        out.append(f"modifies class {cls.module}.{cls.name} adds {_access(cls)} {{")
+        for field, type_ in cls.fields:
+            out.append(f"  adds Unit {_setter(field)}({_type(type_)} value) {{ this.{field} = value; }}")
+            out.append(f"  adds {_type(type_)} {_getter(field)}() {{ return this.{field}; }}")
         out.append("}")
     return out
+
+
+def _signature(name: str, cls: Class) -> str:
+    method = cls.own[name]
+    return f"{_type(method.result)} {name}({', '.join(f'{_type(t)} {n}' for n, t in method.params)})"
+
+
+def _product() -> list[str]:
+    return [
+        "productline TestLine;",
+        "features ForTest;",
+        "delta AccessForTest when ForTest;",
+        "",
+        "product Tested(ForTest);",
+    ]

@@ -333,18 +333,18 @@ def explore_model(
                 break
     result = _result(path, reduce, explorer, findings, stopped, time.perf_counter() - start, bounds)
     if guide is not None:
-        _towards_deadlock(result, guide, explorer.left)
+        _towards_deadlock(result, guide, explorer.left, bool(stopped))
     return result
 
 
-def _towards_deadlock(result: Result, guide: DeadlockGoal, left: int) -> None:
+def _towards_deadlock(result: Result, guide: DeadlockGoal, left: int, stopped: bool) -> None:
     """What a search for deadlocks says: nothing about other failures."""
     result.statistics |= {"candidates": [str(cycle) for cycle in guide.candidates], "left": left}
     result.exhaustive = False
     if result.verdict in (Verdict.PASSED_EXHAUSTIVE, Verdict.NOTHING_TO_EXPLORE):
         result.verdict = Verdict.PASSED_WITHIN_BOUNDS
         result.reason = f"no deadlock; {left} branches that cannot lead to one were left, whatever else they do"
-    elif result.verdict is Verdict.CUT and not result.executions and not result.bounds:
+    elif not stopped and not result.executions and not result.bounds:
         result.verdict, result.reason = Verdict.PASSED_WITHIN_BOUNDS, "no execution can lead to a deadlock"
 
 

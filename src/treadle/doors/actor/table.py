@@ -24,10 +24,10 @@ def show(made: GeneratedCases, *, file: IO[str] | None = None, width: int | None
         for heading in ("#", "inputs", "order of tasks", "afterwards"):
             table.add_column(heading, overflow="fold")
         for number, case in enumerate(made.cases[:rows], 1):
-            inputs = _inputs(case)
+            inputs = told_inputs(case)
             if made.style != "values":
                 inputs += f"\nwhen {' and '.join(case.condition) or 'any'}"
-            table.add_row(str(number), inputs, " ".join(case.order), _afterwards(case))
+            table.add_row(str(number), inputs, " ".join(case.order), told_afterwards(case))
         console.print(table)
     if made.tests - made.rejected > min(rows, len(made.cases)):
         more = made.tests - made.rejected - min(rows, len(made.cases))
@@ -70,7 +70,7 @@ def _bounds(made: GeneratedCases) -> str:
     return ", ".join(f"{name} {'unlimited' if value is None else value}" for name, value in told)
 
 
-def _inputs(case: ActorCase) -> str:
+def told_inputs(case: ActorCase) -> str:
     lines = [f"{name} = {_text(value)}" for name, value in case.arguments.items()]
     lines += [_object(name, obj) for name, obj in case.initial.items()]
     for item in case.queue:
@@ -83,7 +83,7 @@ def _object(name: str, obj: ObjectState) -> str:
     return f"{name}: {obj.cls}({', '.join(f'{f} = {_text(v)}' for f, v in obj.fields.items())})"
 
 
-def _afterwards(case: ActorCase) -> str:
+def told_afterwards(case: ActorCase) -> str:
     lines = [_object(name, obj) for name, obj in case.final.items()]
     if case.result is not None:
         lines.append(f"returns {_text(case.result)}")
