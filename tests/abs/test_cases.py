@@ -167,6 +167,6 @@ def test_the_tree_tells_what_was_decided_and_joins_steps_without_a_choice(tmp_pa
     made = generate(f"{model}:C.a", record=True)
     assert made.tree is not None
     drawn = tree_picture.dot(made.tree)
-    assert 'label="x > 3"' in drawn
+    assert 'label="x >= 4"' in drawn
     assert "s0.a \N{RIGHTWARDS ARROW} s0.b \N{RIGHTWARDS ARROW} r1.d" in drawn
     assert drawn.count("->") == 2  # one edge per way

@@ -144,7 +144,8 @@ def test_absunit(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     text = where.read_text()
     assert "module FactorialTest;" in text
     assert "[Suite]" in text
-    assert "await s0!rp(" in text
+    assert "    s0!rp(" in text
+    assert "product Tested(ForTest);" in text
     assert "adds Unit setRForTest(Int value)" in text
 
 

@@ -56,6 +56,12 @@ def parse_domain(text: str) -> tuple[int, int] | None:
 @click.option("--tasks", type=_Limit(), help="At most N task switches per actor. Default: 10.")
 @click.option("--actors", type=_Limit(), help="At most N unknown actors per call, N+1 per new. Default: 2.")
 @click.option("--queue", type=click.IntRange(0), default=0, metavar="N", help="Up to N related methods in the queue.")
+@click.option(
+    "--pruning",
+    type=click.IntRange(0, 3),
+    default=3,
+    help="Which methods --queue tries: 0 all, 3 fewest. Default: 3.",
+)
 @click.option("--alias/--no-alias", default=False, help="Whether unknown references may be the same object.")
 @click.option(
     "--select-objects", type=click.Choice(["all", "round-robin"]), default="all", help="Which object is next."
@@ -84,6 +90,7 @@ def command(
     tasks: int | str | None,
     actors: int | str | None,
     queue: int,
+    pruning: int,
     alias: bool,
     select_objects: Any,
     select_tasks: Any,
@@ -145,6 +152,7 @@ def command(
             states=states,
             record=tree is not None,
             keep=keep,
+            pruning=pruning,
             on_progress=told,
         )
     written = _write_tests(made, Path(path), where, form, force) if where is not None else []

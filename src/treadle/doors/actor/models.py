@@ -159,11 +159,13 @@ def generate(
     states: int | None = None,
     record: bool = False,
     keep: int | None = None,
+    pruning: int = 3,
     on_progress: Callable[[TreeProgress], None] | None = None,
 ) -> GeneratedCases:
     """Explore `model.abs:Class.method` with unknown inputs; without a method, the main block.
 
-    `keep` limits how many cases are written out (all are counted); `record` keeps the tree for a picture.
+    `keep` limits how many cases are written out (all are counted); `record` keeps the tree for a picture; `pruning`
+    says which methods are tried in the queue (`related`).
     """
     selection = selection or OrderSelection()
     if selection.reduce not in REDUCTIONS:
@@ -174,7 +176,7 @@ def generate(
         bounds = bounds or MAIN_BOUNDS
     bounds = bounds or Bounds()
     machine = ActorMachine(model.image, bounds, selection, domain if name else None)
-    roots, chosen = _roots(machine, model, name, bounds)
+    roots, chosen = _roots(machine, model, name, bounds, pruning)
     start, busy = time.perf_counter(), time.process_time()
     made = GeneratedCases(target, [], 0, Cuts(), 0, 0.0, bounds, selection, style, related=chosen)
     writer = CaseWriter(machine, style)
@@ -200,13 +202,15 @@ def generate(
     return made
 
 
-def _roots(machine: ActorMachine, model: AbsModel, name: str, bounds: Bounds) -> tuple[list[Root], list[str]]:
+def _roots(
+    machine: ActorMachine, model: AbsModel, name: str, bounds: Bounds, pruning: int
+) -> tuple[list[Root], list[str]]:
     """The starting states: one, or one per collection of up to `queue` related methods behind the entry."""
     if not name:
         return [main_root(machine, model.program)], []
     cls, method = find_method(model.program, name)
     check_can_be_unknown(machine, cls, method)
-    chosen = related(model.image, cls, method.name)
+    chosen = related(model.image, cls, method.name, pruning)
     roots = []
     for size in range(bounds.queue + 1):
         for queue in combinations_with_replacement(chosen, size):
@@ -392,6 +396,15 @@ def _step(path: str, case: ActorCase, program: Program, label: str) -> Step:
     return Step(strand=name, operation="runs", object=label, file=path, line=line, function=method)
 
 
+_RAISED_BY = {"task switches per actor": "--tasks", "actors per program point": "--actors"}
+
+
+def _told(limits: dict[str, int]) -> str:
+    """The bounds that cut, each with the option that raises it."""
+    raised = ((f"at most {n} {what}", _RAISED_BY.get(what)) for what, n in limits.items())
+    return " and ".join(f"{bound} ({option} raises it)" if option else bound for bound, option in raised)
+
+
 def _result(
     path: str,
     reduce: str,
@@ -416,9 +429,9 @@ def _result(
         verdict, reason = Verdict.CUT, stopped[0]
     elif progress.tests == 0:
         verdict = Verdict.CUT
-        reason = "every run was cut: " + " and ".join(f"at most {n} {what}" for what, n in limits.items())
+        reason = f"every run was cut: {_told(limits)}"
     elif cuts.total():
-        verdict, reason = Verdict.PASSED_WITHIN_BOUNDS, f"{cuts.total()} branches were cut at these bounds"
+        verdict, reason = Verdict.PASSED_WITHIN_BOUNDS, f"{cuts.total()} branches were cut: {_told(limits)}"
     elif reduce not in SOUND_REDUCTIONS:
         verdict, reason = Verdict.PASSED_WITHIN_BOUNDS, f"--reduce {reduce} can leave out orders that matter"
     elif progress.tests == 1 and progress.states == 1:
