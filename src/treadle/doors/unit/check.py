@@ -11,6 +11,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from treadle.core.errors import InternalError
 from treadle.doors.unit.target import UnitTarget
@@ -28,6 +29,12 @@ class CodeCoverage:
 
     lines: tuple[int, int] = (0, 0)
     branches: tuple[int, int] = (0, 0)
+    # (file, line, where the branch goes: a line, 0 for out of the function; None for the line itself)
+    unreached: list[tuple[str, int, int | None]] = field(default_factory=list)
+
+    @property
+    def is_full(self) -> bool:
+        return self.lines[0] == self.lines[1] > 0 and self.branches[0] == self.branches[1]
 
     def percent(self, what: str) -> float:
         """A function without branches has all of them covered; one without measured lines has none."""
@@ -126,13 +133,22 @@ def from_report(data: dict[str, object], targets: Sequence[UnitTarget]) -> CodeC
         spans.setdefault(os.path.realpath(target.file), []).append((first, last))
     lines: dict[bool, int] = {True: 0, False: 0}
     branches: dict[bool, int] = {True: 0, False: 0}
+    unreached: list[tuple[str, int, int | None]] = []
     for file, own in spans.items():
         entry = files.get(file, {})
+        missing: list[Any] = entry.get("missing_lines", [])
+        unreached += [(file, line, None) for line in missing if _inside(line, own)]
+        arcs: list[Any] = entry.get("missing_branches", [])
+        for line, to in arcs:
+            if _inside(line, own) and to not in missing:
+                unreached.append((file, line, max(to, 0)))
         for key, hit in (("executed_lines", True), ("missing_lines", False)):
             lines[hit] += sum(_inside(line, own) for line in entry.get(key, ()))
         for key, hit in (("executed_branches", True), ("missing_branches", False)):
             branches[hit] += sum(_inside(arc[0], own) for arc in entry.get(key, ()))  # type: ignore[index]
-    return CodeCoverage((lines[True], lines[True] + lines[False]), (branches[True], branches[True] + branches[False]))
+    return CodeCoverage(
+        (lines[True], lines[True] + lines[False]), (branches[True], branches[True] + branches[False]), unreached
+    )
 
 
 def _inside(line: object, spans: list[tuple[int, int]]) -> bool:

@@ -6,6 +6,7 @@ place, and a suite that misses something never says that it covers all paths.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,6 +38,7 @@ def summary(suite: Suite) -> str:
     if suite.tests:
         covered, branches = suite.coverage.percent("lines"), suite.coverage.percent("branches")
         lines.append(f"  coverage of the real run: lines {covered:g} %, branches {branches:g} %")
+        lines += _unreached(suite) if suite.own_tests is None and suite.select == ALL_PATHS else []
     lines += [f"  {_count(n, 'path')} cut {why}" for why, n in _cuts(suite).items() if n]
     lines += _places("sampled (values were picked, not every path is covered)", suite.sampled)
     lines += _places("unsupported", suite.unsupported)
@@ -52,6 +54,8 @@ def summary(suite: Suite) -> str:
         lines.append(f"  ... and {len(suite.disagreements) - _MOST_ERRORS} more of these errors (--json has them all)")
     lines += [f"  assuming {one}" for one in suite.assumed[:_MOST_PLACES]]
     lines += [f"  ... and {len(suite.assumed) - _MOST_PLACES} more"] if len(suite.assumed) > _MOST_PLACES else []
+    lines += [f"  a guess: {one}" for one in suite.guesses[:_MOST_PLACES]]
+    lines += [f"  ... and {len(suite.guesses) - _MOST_PLACES} more"] if len(suite.guesses) > _MOST_PLACES else []
     lines += [f"  {line}" for line in wrong_stubs(suite)]
     lines += [f"  inferred {one}" for one in suite.inferred]
     lines += [f"  {line}" for line in findings(suite)]
@@ -84,6 +88,19 @@ def _extent(suite: Suite) -> str:
     bound = f"k {more.from_k} -> {more.k}" if more.k > more.from_k else f"k {more.k}, continued"
     new = f"{_count(more.paths, 'new path')}, {_count(more.tests, 'new test')} ({more.in_file} in the file)"
     return f"{bound}: {new}{again}"
+
+
+def _unreached(suite: Suite) -> list[str]:
+    """What no test reaches, and what may be the reason."""
+    places = suite.coverage.unreached
+    if not places:
+        return []
+    shown_places = []
+    for file, line, to in places[:_MOST_PLACES]:
+        where = "" if to is None else f" to {f'line {to}' if to else 'the end'}"
+        shown_places.append(f"{os.path.basename(file)}:{line}{where}")
+    more = f", and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
+    return [f"  not reached: {', '.join(shown_places)}{more} ({'; '.join(suite.why_unreached())})"]
 
 
 def _cuts(suite: Suite) -> dict[str, int]:

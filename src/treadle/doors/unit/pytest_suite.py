@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,9 +55,12 @@ class RenderedSuite:
     skipped: list[tuple[TestCase, str]] = field(default_factory=list)
     uses_pytest: bool = False
     path_line: str = ""
+    # types that nothing tells of, as they were taken
+    guesses: Sequence[str] = ()
 
     def source(self) -> str:
-        lines = [f'"""{self.title}"""', ""]
+        about = "".join(f"\n{line}" for one in self.guesses for line in textwrap.wrap(f"A guess: {one}.", _WIDTH))
+        lines = [f'"""{self.title}\n{about}\n"""' if about else f'"""{self.title}"""', ""]
         standard = [*(["import sys"] if self.path_line else []), *self.imports.lines(standard=True)]
         if standard:
             lines += [*sorted(set(standard), key=lambda line: (line.startswith("from"), line)), ""]

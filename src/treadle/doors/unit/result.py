@@ -82,6 +82,8 @@ class Suite:
     warnings: list[str] = field(default_factory=list)
     # what the inputs were assumed to fulfil: there are no tests for others
     assumed: list[str] = field(default_factory=list)
+    # types that were guessed: other values have no tests
+    guesses: list[str] = field(default_factory=list)
     # heap assumptions that follow from the code, and why
     inferred: list[str] = field(default_factory=list)
 
@@ -102,7 +104,9 @@ class Suite:
     @property
     def covers_explored(self) -> bool:
         """The same for the functions that were explored; a selection of paths never claims that."""
-        if self.select != ALL_PATHS:
+        if self.select != ALL_PATHS or self.guesses:
+            return False
+        if self.own_tests is None and self.tests and not self.coverage.is_full:
             return False
         only_loops = not any(number for kind, number in self.cut.items() if kind is not Limit.LOOP)
         return only_loops and not (
@@ -113,6 +117,21 @@ class Suite:
             or self.wrong_stubs
             or self.wrong_before
         )
+
+    def why_unreached(self) -> list[str]:
+        """What may keep lines and branches from being reached."""
+        reasons = {
+            "the loop bound (-k)": self.cut[Limit.LOOP],
+            "paths that are too deep": self.cut[Limit.DEPTH],
+            "the time limit (--seconds)": self.cut[Limit.TIME],
+            "the limit on paths (--paths)": self.cut[Limit.PATHS] + self.cut[Limit.LOST],
+            "unsupported code": len(self.unsupported),
+            "an internal error": len(self.internal_errors) + len(self.disagreements),
+            "values that were picked": len(self.sampled),
+            "types that were guessed": len(self.guesses),
+            "what was assumed": len(self.assumed) + len(self.inferred),
+        }
+        return [why for why, number in reasons.items() if number] or ["no input leads there, as far as is known"]
 
     @property
     def summaries(self) -> Counter[str]:
@@ -155,6 +174,11 @@ class Suite:
             "complete": self.complete,
             "stopped": self.stopped,
             "coverage": {"lines": self.coverage.percent("lines"), "branches": self.coverage.percent("branches")},
+            "unreached": {
+                "places": [{"file": file, "line": line, "to": to} for file, line, to in self.coverage.unreached],
+                "why": self.why_unreached(),
+            },
+            "guesses": self.guesses,
             "cases": [case_json(c) for c in self.cases],
             "disagreements": [{**case_json(c), "why": why} for c, why in self.disagreements],
             "stubs": {

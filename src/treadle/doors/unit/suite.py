@@ -23,6 +23,7 @@ from treadle.doors.unit.ctrl_c import CtrlC
 from treadle.doors.unit.explore import ExploredTarget, Session
 from treadle.doors.unit.files import content_of, output_path, read
 from treadle.doors.unit.grow import Growth
+from treadle.doors.unit.guesses import guesses_of
 from treadle.doors.unit.missing import drop_taken, known_to, own_tests
 from treadle.doors.unit.more import carry_over, file_of, grown, growths, options_of, remembered
 from treadle.doors.unit.options import UnitOptions
@@ -222,6 +223,11 @@ def _explore(
 ) -> None:
     for session, explored in _explored(sessions, progress, texts, workers, ctrl_c):
         _book(suite, explored)
+        suite.guesses += [
+            one
+            for one in guesses_of(session.target, session.options, session.types, explored.cases)
+            if one not in suite.guesses
+        ]
         suite.inferred += [f"{one} (of {session.target.text})" for one in session.inferred]
         suite.assumed += [one for one in session.assuming() if one not in suite.assumed]
         if session.impossible():

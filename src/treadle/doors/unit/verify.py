@@ -60,6 +60,7 @@ def run_and_keep(
         if not written.rendered:
             return
         written.path_line = path_line(path, [t for t, _ in groups])
+        written.guesses = suite.guesses
         source = written.source()
         both = appended(existing, source) if existing is not None else source
         targets = list(measured) or [e.target for e in suite.explored]

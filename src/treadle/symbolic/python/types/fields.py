@@ -49,6 +49,41 @@ def field_type(cls: type, name: str) -> t.Type | None:
     return field_types(cls).get(name)
 
 
+def is_guess(cls: type, name: str) -> bool:
+    """Whether the type of a field rests on no annotation and on nothing that is assigned: int, or elements of int."""
+    return name in _guessed(cls)
+
+
+@functools.cache
+def _guessed(cls: type) -> frozenset[str]:
+    sure: set[str] = set()
+    for base in cls.__mro__:
+        if base is object:
+            continue
+        sure |= _annotated(base).keys()
+        for node, function in methods(base):
+            for name, statement, value in assignments(node, base):
+                note = statement.annotation if isinstance(statement, ast.AnnAssign) else None
+                declared = note is not None and _from_text(note, function) is not None
+                if declared or (not _is_none(value) and _says_its_type(value, function, base)):
+                    sure.add(name)
+    return frozenset(field_types(cls).keys() - sure)
+
+
+def _says_its_type(value: ast.expr | None, function: types.FunctionType, base: type) -> bool:
+    """Whether what is assigned shows its type and that of its elements."""
+    if isinstance(value, ast.Name) and value.id in inspect.signature(function).parameters:
+        hint = hints.resolved_hints(function).get(value.id)
+        return hint is not None and hints.from_hint(hint) is not None
+    kind = _value_type(value, function, base)
+    if isinstance(kind, t.ListOf | t.DictOf | t.SetOf | t.TupleOf):
+        parts = value.elts if isinstance(value, ast.List | ast.Set | ast.Tuple) else ()
+        if isinstance(value, ast.Dict):
+            parts = [part for part in (*value.keys, *value.values) if part is not None]
+        return bool(parts) and all(_says_its_type(part, function, base) for part in parts)
+    return kind is not None
+
+
 @functools.cache
 def sets_by_name(cls: Any) -> bool:
     """Whether the class makes fields that no name in its source shows: setattr, vars, __dict__, descriptors."""

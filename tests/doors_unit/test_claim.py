@@ -1,0 +1,91 @@
+"""The claim that every path has its test: made only when coverage agrees and no type was guessed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+import treadle
+from treadle.doors.unit.console import summary
+from treadle.doors.unit.result import Suite
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+def suite_of(name: str, program: str, target: str, **options: Any) -> Suite:
+    Path(f"{name}.py").write_text(dedent(program).lstrip())
+    return treadle.unit(f"{name}:{target}", write_file=False, **options)
+
+
+def test_hints_that_say_everything_leave_the_claim() -> None:
+    suite = suite_of("claim_sign", "def sign(n: int) -> int:\n    return -1 if n < 0 else 1\n", "sign")
+    assert (suite.guesses, suite.coverage.unreached, suite.complete) == ([], [], True)
+    assert "every path has its test" in summary(suite)
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "guess"),
+    [
+        ("bare", "def f(xs: list) -> int:\n    return len(xs)", "the hint 'list' does not tell its elements"),
+        ("none", "def f(n):\n    return n + 1", "it has no hint that could be used"),
+        ("any", "def f(x: object) -> int:\n    return 1 if x else 0", "which may be anything"),
+        ("union", "from decimal import Decimal\ndef f(x: int | Decimal) -> bool:\n    return x > 1", "Decimal is not"),
+        ("named", "def f(n: int, **more: int) -> int:\n    return n", "nothing is given for **more"),
+        (
+            "field",
+            "import threading\nclass C:\n    def __init__(self) -> None:\n        self.lock = threading.Lock()\n"
+            "    def f(self) -> int:\n        return 1 if self.lock else 0",
+            "the field 'lock' of C is int",
+        ),
+    ],
+)
+def test_a_guess_is_named_and_withdraws_the_claim(name: str, function: str, guess: str) -> None:
+    suite = suite_of(f"claim_{name}", function + "\n", "C.f" if name == "field" else "f")
+    assert any(guess in one for one in suite.guesses), suite.guesses
+    assert not suite.complete
+    assert guess in summary(suite)
+    assert "every path" not in summary(suite)
+    assert "A guess: " in suite.source
+
+
+def test_a_type_that_is_given_is_no_guess() -> None:
+    suite = suite_of("claim_given", "def f(n):\n    return n + 1\n", "f", types={"n": "int"})
+    assert (suite.guesses, suite.complete) == ([], True)
+
+
+def test_what_no_test_reaches_is_listed_with_the_reason() -> None:
+    program = """
+        def f(n: int) -> int:
+            if n * n < 0:
+                return 1
+            return 2
+    """
+    suite = suite_of("claim_dead", program, "f")
+    assert [(line, to) for _, line, to in suite.coverage.unreached] == [(3, None)]
+    assert not suite.complete
+    assert "not reached: claim_dead.py:3 (no input leads there, as far as is known)" in summary(suite)
+    found = suite.to_json()
+    assert [place["line"] for place in found["unreached"]["places"]] == [3]
+
+
+def test_a_loop_bound_is_named_as_a_reason() -> None:
+    program = """
+        def f(n: int) -> int:
+            rounds = 0
+            while n > 0:
+                n -= 1
+                rounds += 1
+                if rounds > 5:
+                    return 1
+            return 0
+    """
+    suite = suite_of("claim_loop", program, "f", k=1)
+    assert "(the loop bound (-k))" in summary(suite)
+    assert not suite.complete
