@@ -21,6 +21,7 @@ from treadle.doors.unit.points import is_place
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.selected import satisfied
 from treadle.doors.unit.suite import unit
+from treadle.observe.streams import protected_streams
 
 # Where an option stands in --help: a person looks for a purpose, not for a name.
 _GROUPS = {
@@ -125,7 +126,7 @@ def command(
     or no test reaches a program point, 70 an internal error of Treadle ended some paths.
     """
     select, points, targets = _selection(select, reach, targets)
-    with _progress(as_json) as progress:
+    with protected_streams(), _progress(as_json) as progress:
         suite = unit(
             *targets,
             domain=_domain(domain),

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sys
 from typing import Any
 
 import pytest
+
+from treadle.observe.effects import EffectGuard
 
 # A test that has not finished by then never will.
 _SECONDS = int(os.environ.get("TREADLE_SECONDS", "20"))
@@ -106,15 +107,36 @@ def _run(item: pytest.Item) -> dict[str, str]:
     from _pytest.runner import runtestprotocol
 
     signal.alarm(_SECONDS)
-    if os.environ.get("TREADLE_EFFECTS") != "1":
-        sys.addaudithook(_audit)
     reports = runtestprotocol(item, log=False, nextitem=None)
     signal.alarm(0)
     failed = next((r for r in reports if r.failed), None)
+    if _refused:  # whether the program swallowed it or not
+        return {"outcome": "failed", "why": _why_refused()}
     if failed is None:
         return {"outcome": "passed"}
     crash = getattr(failed.longrepr, "reprcrash", None)
     return {"outcome": "failed", "why": getattr(crash, "message", None) or failed.longreprtext[-2000:]}
+
+
+# what the code under test wanted to do to the world, in this process
+_refused: list[str] = []
+
+
+def _why_refused() -> str:
+    return f"the test would {_refused[0]}; pass --allow-effects to allow it"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Any:
+    """The test itself, not what pytest does around it, is kept from changing the world."""
+    if os.environ.get("TREADLE_EFFECTS") == "1":
+        return (yield)
+    guard = EffectGuard()
+    with guard:
+        try:
+            return (yield)
+        finally:
+            _refused.extend(guard.refused)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -122,24 +144,3 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if not _AT_ONCE and (report.failed or report.when == "call"):
         name = report.nodeid.partition("::")[2]
         _report({"test": name, "outcome": report.outcome, "why": report.longreprtext[-2000:]})
-
-
-_FORBIDDEN = (
-    "socket.connect",
-    "socket.bind",
-    "subprocess.",
-    "os.system",
-    "os.remove",
-    "os.rename",
-    "shutil.",
-    "os.rmdir",
-)
-
-
-def _audit(event: str, args: tuple[Any, ...]) -> None:
-    if event == "open":
-        mode = args[1] if len(args) > 1 else None
-        if isinstance(mode, str) and any(c in mode for c in "wax+") and isinstance(args[0], str):
-            raise PermissionError(f"the test would write the file {args[0]!r}; pass --allow-effects to allow it")
-    elif event.startswith(_FORBIDDEN):
-        raise PermissionError(f"the test would do {event!r}; pass --allow-effects to allow it")

@@ -73,10 +73,10 @@ def check(
             else:
                 result.failed[test] = ended.why
         if not result.failed:
-            together, result.coverage = _together(file, whole or source, source, targets)
+            together, result.coverage = _together(file, whole or source, source, targets, allow_effects)
             if whole not in (None, source) and not together.keys() >= set(result.passed):
                 # somebody's own test has ended the process
-                together, result.coverage = _together(file, source, source, targets)
+                together, result.coverage = _together(file, source, source, targets, allow_effects)
             for test in list(result.passed):
                 ended = together.get(test, FreshOutcome(False, "the process ended before it did"))
                 if not ended.passed:
@@ -91,20 +91,22 @@ def coverage_of(source: str, targets: Sequence[UnitTarget]) -> CodeCoverage:
         return _together(folder / "test_candidate.py", source, "", targets)[1]
 
 
-def _together(file: Path, whole: str, source: str, targets: Sequence[UnitTarget]) -> tuple[Outcomes, CodeCoverage]:
+def _together(
+    file: Path, whole: str, source: str, targets: Sequence[UnitTarget], allow_effects: bool = False
+) -> tuple[Outcomes, CodeCoverage]:
     """All tests in one process, the last one first, measured; only `source` if the whole cannot be collected here."""
     measured = os.pathsep.join(sorted({t.file for t in targets}))
     out = file.parent / "coverage.json"
     extra = {"TREADLE_COVERAGE": measured, "TREADLE_COVERAGE_OUT": str(out), "TREADLE_ORDER": "reversed"}
     file.write_text(whole, encoding="utf-8")
     try:
-        ended = _run(file, 2, extra)
+        ended = _run(file, 2, extra, allow_effects=allow_effects)
     except InternalError:
         if whole == source:
             raise
         # somebody's own tests may need what only their folder has
         file.write_text(source, encoding="utf-8")
-        ended = _run(file, 2, extra) if source else {}
+        ended = _run(file, 2, extra, allow_effects=allow_effects) if source else {}
     return ended, from_report(json.loads(out.read_text()), targets) if out.exists() else CodeCoverage()
 
 

@@ -260,7 +260,7 @@ def call_real(vm: VM, function: Any, args: list[Any], named: dict[str, Any], wha
     values = _lower_all(vm, lowering, [*args, *named.values()], f"a call of '{name}'")
     real_args, real_named = values[: len(args)], dict(zip(named, values[len(args) :], strict=True))
     try:
-        with effects.EffectGuard(vm):
+        with effects.no_effects(vm):
             result = function(*real_args, **real_named)
     except (Raised, PathEnd):
         raise

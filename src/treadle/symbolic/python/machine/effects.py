@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import types
+from collections.abc import Iterator
 
+from treadle.observe.effects import EffectGuard, EffectRefused
 from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.machine.vm import VM
 
@@ -86,40 +89,17 @@ def _reads_input(owner: object, name: str) -> bool:
     return any(owner is s for s in inputs) and (name.startswith("read") or name in ("__next__", "__iter__"))
 
 
-class EffectGuard:
-    """While real code runs, an audit hook stops what the list of modules did not foresee."""
-
-    depth = 0
-    installed = False
-
-    def __init__(self, vm: VM) -> None:
-        self.vm = vm
-
-    def __enter__(self) -> None:
-        if not EffectGuard.installed:
-            EffectGuard.installed = True
-            sys.addaudithook(_audit)
-        if not self.vm.allow_effects:
-            EffectGuard.depth += 1
-
-    def __exit__(self, *exc: object) -> None:
-        if not self.vm.allow_effects:
-            EffectGuard.depth -= 1
-
-
-_AUDITED = (
-    *("socket.", "subprocess.", "shutil.", "ftplib.", "smtplib.", "urllib.", "http.", "sqlite3.", "webbrowser."),
-    *("os.system", "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.exec", "os.fork", "os.spawn", "os.kill"),
-    *("os.posix_spawn", "os.putenv", "os.chmod", "os.truncate"),
-)
-
-
-def _audit(event: str, args: tuple[object, ...]) -> None:
-    if not EffectGuard.depth:
+@contextlib.contextmanager
+def no_effects(vm: VM) -> Iterator[None]:
+    """While real code runs, what the list of modules did not foresee is stopped."""
+    if vm.allow_effects:
+        yield
         return
-    if event == "open":
-        mode = args[1] if len(args) > 1 else None
-        if isinstance(mode, str) and any(c in mode for c in "wax+"):
-            raise OutsideEffect("writes a file")
-    elif event.startswith(_AUDITED):
-        raise OutsideEffect(f"does '{event}'")
+    guard = EffectGuard()
+    with guard:
+        try:
+            yield
+        except EffectRefused as refused:
+            raise OutsideEffect(str(refused).removeprefix("it ")) from None
+    if guard.refused:  # the code has swallowed it
+        raise OutsideEffect(f"would {guard.refused[0]}")

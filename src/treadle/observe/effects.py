@@ -1,0 +1,109 @@
+"""What code under test may not do to the world: one audit hook for every place that calls it.
+
+Writes and deletions outside a scratch folder, processes, signals and the network are refused with `EffectRefused`; what
+was refused is also kept, because a program may swallow the exception. Reading is allowed. The hook is installed once in
+a process and sleeps outside of `EffectGuard`. Extensions that raise no audit events are not seen.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import TracebackType
+
+_NETWORK = (
+    *("socket.connect", "socket.bind", "socket.send", "socket.getaddrinfo", "socket.gethostby"),
+    *("urllib.", "http.", "ftplib.", "smtplib.", "poplib.", "imaplib.", "nntplib.", "telnetlib.", "webbrowser."),
+)
+_PROCESSES = (
+    *("subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.startfile", "pty."),
+    *("os.kill", "signal.pthread_kill"),
+)
+_ENVIRONMENT = ("os.putenv", "os.unsetenv")
+_FILES = (
+    *("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.chmod"),
+    *("os.chown", "os.lchown", "os.chflags", "os.utime", "os.setxattr", "os.removexattr", "shutil.", "tempfile."),
+    "sqlite3.connect",
+)
+
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+
+class EffectRefused(PermissionError):
+    """Code under test wanted to change the world."""
+
+
+def effect(event: str, args: tuple[object, ...], scratch: str = "") -> str:
+    """What an audit event would do to the world, in words; '' for what is harmless."""
+    if event.startswith(_NETWORK):
+        return f"use the network ({event})"
+    if event.startswith(_PROCESSES):
+        return f"start or stop a process ({event})"
+    if event.startswith(_ENVIRONMENT):
+        return f"change the environment ({event})"
+    if event == "open":
+        return "" if not _writes(args) or _is_harmless(args[0], scratch) else f"write the file {_shown(args[0])}"
+    if event.startswith(_FILES):
+        paths = [part for part in args if isinstance(part, str | bytes | os.PathLike)]
+        if paths and all(_is_harmless(path, scratch) for path in paths):
+            return ""
+        return f"change files ({event} {', '.join(map(_shown, paths))})".replace(" )", ")")
+    return ""
+
+
+def _writes(args: tuple[object, ...]) -> bool:
+    mode, flags = (*args, None, None, None)[1:3]
+    if isinstance(mode, str):
+        return any(c in mode for c in "wax+")
+    return isinstance(flags, int) and bool(flags & _WRITING)
+
+
+def _is_harmless(path: object, scratch: str) -> bool:
+    if not isinstance(path, str | bytes | os.PathLike):
+        return False  # a number: the file of somebody else
+    text = os.fsdecode(path)
+    if text in (os.devnull, ":memory:"):
+        return True
+    place = os.path.realpath(text)
+    return bool(scratch) and os.path.commonpath([place, os.path.realpath(scratch)]) == os.path.realpath(scratch)
+
+
+def _shown(path: object) -> str:
+    return repr(os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else path)
+
+
+class EffectGuard:
+    """While it is open, effects outside the scratch folder are refused in this process; `refused` has what was."""
+
+    # the innermost open guard
+    _active: EffectGuard | None = None
+    _installed = False
+
+    def __init__(self, scratch: str = "") -> None:
+        self.scratch = scratch
+        self.refused: list[str] = []
+        self._outer: EffectGuard | None = None
+
+    def __enter__(self) -> EffectGuard:
+        if not EffectGuard._installed:
+            EffectGuard._installed = True
+            sys.addaudithook(_audit)
+        self._outer, EffectGuard._active = EffectGuard._active, self
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        EffectGuard._active = self._outer
+
+
+def _audit(event: str, args: tuple[object, ...]) -> None:
+    guard = EffectGuard._active
+    if guard is None:
+        return
+    EffectGuard._active = None  # looking at the paths may raise events of its own
+    try:
+        what = effect(event, args, guard.scratch)
+    finally:
+        EffectGuard._active = guard
+    if what:
+        guard.refused.append(what)
+        raise EffectRefused(f"it would {what}")
