@@ -20,6 +20,8 @@ _PROCESSES = (
     *("os.kill", "signal.pthread_kill"),
 )
 _ENVIRONMENT = ("os.putenv", "os.unsetenv")
+# pytest tells by it which test is running
+_PYTEST = b"PYTEST_CURRENT_TEST"
 _FILES = (
     *("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.chmod"),
     *("os.chown", "os.lchown", "os.chflags", "os.utime", "os.setxattr", "os.removexattr", "shutil.", "tempfile."),
@@ -40,7 +42,7 @@ def effect(event: str, args: tuple[object, ...], scratch: str = "") -> str:
     if event.startswith(_PROCESSES):
         return f"start or stop a process ({event})"
     if event.startswith(_ENVIRONMENT):
-        return f"change the environment ({event})"
+        return "" if args[:1] == (_PYTEST,) else f"change the environment ({event})"
     if event == "open":
         return "" if not _writes(args) or _is_harmless(args[0], scratch) else f"write the file {_shown(args[0])}"
     if event.startswith(_FILES):
