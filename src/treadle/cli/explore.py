@@ -21,6 +21,7 @@ from treadle.core.result import Finding, Result
 from treadle.core.verdict import EXIT_INTERNAL, Verdict, worst, worst_exit_code
 from treadle.pytest_plugin import Campaign
 from treadle.report import console, store
+from treadle.report import page as pages
 from treadle.report.progress import Progress
 from treadle.search import strategies
 
@@ -53,7 +54,8 @@ _FOR_MODELS = {"executions", "seconds", *_MODELS_ONLY}
 @click.option("--goal", metavar="deadlock", help="ABS models: only executions that can still end in a deadlock.")
 @click.option("--instrument", multiple=True, metavar="PKG", help="Also look inside this installed package. Repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-def command(target: str, as_json: bool, **given: Any) -> int:
+@click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
+def command(target: str, as_json: bool, page: Path | None, **given: Any) -> int:
     """Run a test under every schedule that can matter.
 
     PATH::TEST explores one test, whatever its decorators; PATH alone explores the tests of a file or folder that are
@@ -61,18 +63,20 @@ def command(target: str, as_json: bool, **given: Any) -> int:
     """
     options = {name: value for name, value in given.items() if value is not None and value != ()}
     check_options(**options)
+    if page is not None:
+        pages.check_writable(page)
     if target.partition("::")[0].endswith(".abs"):
         for name in options.keys() - _FOR_MODELS:
             raise UsageError(f"--{name} means nothing for an ABS model; leave it out")
         models = with_extra("explore " + target, "treadle.doors.actor.models")
-        return report([models.explore_model(target, **options)], Path.cwd(), as_json)
+        return report([models.explore_model(target, **options)], Path.cwd(), as_json, page=page)
     for name in options.keys() & _MODELS_ONLY.keys():
         raise UsageError(f"--{name} is for ABS models; {_MODELS_ONLY[name]}")
     campaign = Campaign(options=options)
     with terminal_line() as stderr:
         campaign.progress = lambda test: Progress(test.rpartition("::")[2], stderr)
         outcome = collect.run(collect.Target(target), campaign)
-    return report(campaign.results, outcome.root, as_json, outcome.skipped, outcome.problems)
+    return report(campaign.results, outcome.root, as_json, outcome.skipped, outcome.problems, page)
 
 
 def check_options(
@@ -116,9 +120,12 @@ def report(
     as_json: bool,
     skipped: Sequence[tuple[str, str]] = (),
     problems: Sequence[collect.TestProblem] = (),
+    page: Path | None = None,
 ) -> int:
     """Print the results and save what failed; return the worst exit code."""
     saved = [save_findings(root, result.target, result.findings) for result in results]
+    if page is not None:
+        pages.write(page, results)
     if as_json:
         print(json.dumps(_as_one(results, problems)))
     else:
@@ -132,6 +139,8 @@ def report(
             print(f"not explored  {problem.target}: {problem.message}")
         if len(results) + len(problems) > 1:
             print(f"\n{_count(results, problems)}")
+        if page is not None:
+            print(f"report: {page}")
     for problem in problems:
         if problem.exit_code == EXIT_INTERNAL:
             traceback.print_exception(problem.error)

@@ -52,11 +52,11 @@ def explain(
     if width is None:
         width = min(shutil.get_terminal_size((100, 24)).columns, 100) - 4
     width = max(width, 40)
-    names = _short_names([step.file for step in steps] + [frame[0] for one in waiting for frame in one.stack])
+    names = short_names([step.file for step in steps] + [frame[0] for one in waiting for frame in one.stack])
     fought_over = {name for one in waiting for name in (one.object, *one.holds)}
     shown = _what_matters(steps, fought_over)
     lines = _table(shown, names, width)
-    pair = None if waiting else clash(steps[_first_of_others(steps) :])
+    pair = None if waiting else culprit(steps)
     if pair is not None:
         lines += ["", *_wrap(pair.sentence(names), width)]
     if waiting:
@@ -206,6 +206,11 @@ def _noun(step: Step) -> str:
 _UNSERIALIZABLE = {"RWW": 4, "RWR": 3, "WWR": 3, "WRW": 2}
 
 
+def culprit(steps: Sequence[Step]) -> Clash | None:
+    """The accesses that clashed, among those since there was more than one strand."""
+    return clash(steps[_first_of_others(steps) :])
+
+
 def clash(steps: Sequence[Step]) -> Clash | None:
     """The likeliest culprit: an unserializable triple of accesses, else the last pair that conflicts."""
     memory = [(number, step) for number, step in enumerate(steps) if step.performed[0] in (READ, WRITE, MULTI)]
@@ -257,7 +262,7 @@ def _last_conflict(memory: list[tuple[int, Step]]) -> Clash | None:
 # ---------------------------------------------------------------------- the table
 
 
-def _short_names(files: Sequence[str]) -> dict[str, str]:
+def short_names(files: Sequence[str]) -> dict[str, str]:
     """The shortest ends of the paths that still tell the files apart."""
     names: dict[str, str] = {}
     different = set(files)
