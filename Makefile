@@ -9,7 +9,7 @@ READY  := $(VENV)/.ready
 # How often `make fuzz` goes round.
 ROUNDS ?= 10
 
-.PHONY: demo test fuzz test-all test-threads test-compiled check bench clean setup
+.PHONY: demo test fuzz test-all test-threads test-compiled conformance-switches check bench clean setup
 
 setup: $(READY)
 
@@ -44,6 +44,13 @@ test-all:
 # The tests of the runtime with strands on OS threads that hand on a baton, as on free-threaded builds.
 test-threads: $(READY)
 	TREADLE_STRANDS=threads $(BIN)/python -m pytest -n 2 tests/search tests/threads tests/threads_examples tests/threads_primitives
+
+# What plain threads lose on each interpreter at hand: the tables that the model `gil` is tested against.
+conformance-switches:
+	for version in 3.11 3.12 3.13 3.14; do \
+	    python=$$(ls -d "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$$version.*/bin/python 2>/dev/null | tail -n 1); \
+	    test -z "$$python" || "$$python" tests/threads_switching/plain_threads.py || exit 1; \
+	done
 
 # The same tests against a wheel, whose search and hot path are compiled where a C compiler is at hand.
 test-compiled:

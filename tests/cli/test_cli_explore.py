@@ -25,7 +25,7 @@ def test_a_failure_is_exit_1_with_table_and_replay_command(cli: Cli) -> None:
 def test_a_pass_over_every_schedule_is_exit_0(cli: Cli) -> None:
     answer = cli("explore", "test_bank.py::test_safe", "--strategy", "dpor")
     assert answer.code == 0
-    assert answer.out.startswith("PASSED-EXHAUSTIVE  test_bank.py::test_safe")
+    assert answer.out.startswith("PASSED-EXHAUSTIVE (free)  test_bank.py::test_safe")
     assert "2 executions" in answer.out
 
 
@@ -76,7 +76,7 @@ def test_json_of_several_tests_has_the_sum_and_each(cli: Cli) -> None:
 def test_a_file_means_its_marked_and_decorated_tests(cli: Cli) -> None:
     answer = cli("explore", "test_bank.py")
     assert answer.code == 0
-    assert re.findall(r"^PASSED-EXHAUSTIVE  (\S+)", answer.out, re.M) == [
+    assert re.findall(r"^PASSED-EXHAUSTIVE \(free\)  (\S+)", answer.out, re.M) == [
         "test_bank.py::test_marked",
         "test_bank.py::test_decorated",
     ]

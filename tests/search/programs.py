@@ -12,10 +12,12 @@ from functools import partial
 from typing import Any
 
 from treadle.core.operation import ACQUIRE, GET, LOOK, READ, RELEASE, SIGNAL, TRY, WAIT, WRITE
+from treadle.core.transition import Constants
 from treadle.search.strategy import Strategy
 from treadle.threads.execution import Execution
 from treadle.threads.greenlets import Pool
 from treadle.threads.strands import STATE, Strand, SyncObject
+from treadle.threads.switching import ALL
 
 
 def here() -> Strand:
@@ -25,6 +27,7 @@ def here() -> Strand:
 
 class Lock(SyncObject):
     label = "Lock"
+    in_c = True
 
     def __init__(self, name: str) -> None:
         self.treadle_name = name
@@ -53,6 +56,7 @@ class Flag(SyncObject):
 
 class Queue(SyncObject):
     label = "Queue"
+    in_c = True
 
     def __init__(self, name: str) -> None:
         self.treadle_name = name
@@ -117,6 +121,8 @@ class World:
             else:
                 me.failed()
                 seen.append("busy")
+        elif what == "check":  # where an interpreter with a gil can switch
+            me.checks = ALL
         elif what == "raise":
             me.point(SIGNAL, self.get(Flag, name))
             self.get(Flag, name).up = True
@@ -147,16 +153,26 @@ class Explored:
     blocked: int = 0
     outcomes: set[Hashable] = field(default_factory=set)
     exhausted: bool = False
+    revealed: bool = False
 
 
-def run_all(main: Callable[[World], None], strategy: Strategy, most: int = 200_000) -> Explored:
-    """Every execution of a program under a strategy."""
+def run_all(
+    main: Callable[[World], None],
+    strategy: Strategy,
+    most: int = 200_000,
+    gil: int = 0,
+    constants: Constants | None = None,
+) -> Explored:
+    """Every execution of a program under a strategy; with a gil, what lies between two checks is one step."""
     found = Explored()
     pool = Pool()
     indexes: dict[str, int] = {}
     while found.executions < most and strategy.begin():
         world = World()
-        run = Execution(pool, strategy, strategy.plan, strategy.trace, strategy.guards, indexes, 10_000, shared=set())
+        plan, trace, guards = strategy.plan, strategy.trace, strategy.guards
+        run = Execution(
+            pool, strategy, plan, trace, guards, indexes, 10_000, shared=set(), gil=gil, constants=constants
+        )
         run.run(partial(main, world))
         if run.failure is not None:
             raise run.failure
@@ -164,6 +180,7 @@ def run_all(main: Callable[[World], None], strategy: Strategy, most: int = 200_0
             if strand.exception is not None:
                 raise strand.exception
         strategy.end(run)
+        found.revealed |= run.revealed
         if run.stop_reason == "blocked":
             continue
         found.executions += 1
@@ -183,7 +200,9 @@ def in_parallel(*bodies: Callable[[], None]) -> None:
         me.point(WAIT, strand)
 
 
-def explore(program: Program, strategy: Strategy, most: int = 200_000) -> Explored:
+def explore(
+    program: Program, strategy: Strategy, most: int = 200_000, gil: int = 0, constants: Constants | None = None
+) -> Explored:
     """A program given as lists of actions."""
 
     def main(world: World) -> None:
@@ -196,7 +215,7 @@ def explore(program: Program, strategy: Strategy, most: int = 200_000) -> Explor
 
         in_parallel(*(body(number) for number in range(len(program))))
 
-    return run_all(main, strategy, most)
+    return run_all(main, strategy, most, gil, constants)
 
 
 # ---------------------------------------------------------------------- the published programs

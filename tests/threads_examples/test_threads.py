@@ -25,6 +25,7 @@ FOLDER = Path(treadle.__file__).parent / "examples" / "threads"
 # example -> what is found, within how many executions, and how many schedules its corrected twin has
 KNOWN: dict[str, tuple[str, int, int]] = {
     "abba_deadlock": ("deadlock", 2, 2),
+    "augmented_assignment": ("assertion", 2, 2),
     "barrier_misuse": ("deadlock", 1, 24),
     "cache_trimmed_twice": ("exception", 4, 2),
     "changed_while_iterated": ("exception", 2, 2),

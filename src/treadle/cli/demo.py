@@ -27,7 +27,7 @@ PARTS: dict[str, str] = {
 }
 
 # The examples that are shown; the folder has more.
-EXAMPLES = ("lost_update", "abba_deadlock", "changed_while_iterated")
+EXAMPLES = ("lost_update", "augmented_assignment", "abba_deadlock", "changed_while_iterated")
 EXAMPLES_FOLDER = Path(__file__).parent.parent / "examples" / "threads"
 
 

@@ -24,6 +24,7 @@ from treadle.report import console, store
 from treadle.report import page as pages
 from treadle.report.progress import Progress
 from treadle.search import strategies
+from treadle.threads.switching import MODELS
 
 # The options that also mean something for an ABS model, which runs no Python.
 _MODELS_ONLY = {
@@ -48,6 +49,7 @@ _FOR_MODELS = {"executions", "seconds", *_MODELS_ONLY}
 @click.option("--seed", type=int, metavar="N", help="Seed of sampling and of the program's random module.")
 @click.option("--granularity", metavar="messages|accesses", help="What is a step; messages is the default for actors.")
 @click.option("--delivery", metavar="promised|causal", help="What messages may overtake each other: see the docs.")
+@click.option("--switches", metavar="free|gil|auto", help="Where threads may switch: everywhere, or as CPython does.")
 @click.option("--reduce", metavar="NAME", help="ABS models: which orders are left out, see docs/actor.md.")
 @click.option("--tasks", type=click.IntRange(1), metavar="N", help="ABS models: at most N task switches per actor.")
 @click.option("--actors", type=click.IntRange(1), metavar="N", help="ABS models: at most N actors per program point.")
@@ -88,6 +90,7 @@ def check_options(
     timeouts: str = "idle",
     granularity: str = "accesses",
     delivery: str = "promised",
+    switches: str = "free",
     **others: Any,
 ) -> None:
     """Refuse options that make no sense before any test is imported."""
@@ -101,6 +104,8 @@ def check_options(
         raise UsageError(f"--granularity must be 'messages' or 'accesses', not '{granularity}'")
     if delivery not in ("promised", "causal"):
         raise UsageError(f"--delivery must be 'promised' or 'causal', not '{delivery}'")
+    if switches not in MODELS:
+        raise UsageError(f"--switches must be 'free', 'gil' or 'auto', not '{switches}'")
 
 
 @contextmanager

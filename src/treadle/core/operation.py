@@ -35,6 +35,8 @@ STEP: Final = 16  # a step of a task, with its footprint once that is known: whe
 
 # Set in the guards of a TRY that failed: it then counts as a LOOK.
 FAILED: Final = 1 << 40
+# The guards of an operation of several parts: so many bits for each.
+GUARD_WIDTH: Final = 48
 
 # A step of an execution that is no operation on anything: a task of a model, a message.
 NO_OPERATION: Final[Operation] = (YIELD, None, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from treadle.core.builds import Builds
 from treadle.core.json_form import NOT_IN_JSON, JsonForm, in_json_as
 from treadle.core.operation import NO_OPERATION, Operation
 from treadle.core.verdict import Verdict as Verdict
@@ -26,6 +27,8 @@ class Step(JsonForm):
     performed: Operation = field(
         default=NO_OPERATION, metadata=NOT_IN_JSON
     )  # the operation itself, for everything that is decided by it
+    # which versions can switch before it, in marked code (see threads/switching.py)
+    checks: int = field(default=0, metadata=NOT_IN_JSON)
 
 
 @dataclass(slots=True)
@@ -57,6 +60,19 @@ class Finding(JsonForm):
     waiting: list[Waiting] = field(default_factory=list, metadata=NOT_IN_JSON)  # the strands of a deadlock
     notes: list[str] = field(default_factory=list)  # what else must be known: it could not be shrunk, or recorded
     replayed: str = ""  # where the replay was seen to fail: "a fresh process", "this process"
+    # the versions with a GIL that allow this very schedule, where that was recorded
+    versions: int = field(default=0, metadata=NOT_IN_JSON)
+    builds: Builds | None = None  # where it can happen; None where Python is not what runs
+
+
+@dataclass(slots=True)
+class ModelResult(JsonForm):
+    """What came out under one of several models of switches."""
+
+    switches: str
+    verdict: Verdict
+    executions: int
+    reason: str
 
 
 @dataclass(slots=True)
@@ -75,6 +91,8 @@ class Result(JsonForm):
     bounds: dict[str, int] = field(default_factory=dict)
     reason: str = ""  # one sentence on how the search ended
     statistics: dict[str, Any] = field(default_factory=dict)
+    switches: str = ""  # the model of switches: "free", or "gil, CPython 3.12"; "" where strands do not switch
+    models: list[ModelResult] = field(default_factory=list)  # of each model, when several were explored
 
     @property
     def failed(self) -> bool:

@@ -30,6 +30,7 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "seed": ((int,), "a whole number"),
     "granularity": ((str,), '"messages" or "accesses"'),
     "delivery": ((str,), '"promised" or "causal"'),
+    "switches": ((str,), '"free", "gil" or "auto"'),
     "instrument": ((list,), "a list of package names"),
 }
 

@@ -112,8 +112,14 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, Any] 
         return "cut", "c", ("CUT", {"yellow": True})
     if facts["verdict"] == "PASSED-WITHIN-BOUNDS":
         bounds = ", ".join(f"{name} <= {value}" for name, value in facts["bounds"].items())
-        return "passed", ".", f"PASSED (within {bounds}, {facts['executions']} executions)"
-    return "passed", ".", f"PASSED (every schedule, {facts['executions']} executions)"
+        return "passed", ".", f"PASSED (within {bounds}, {_counted(facts)})"
+    return "passed", ".", f"PASSED (every schedule, {_counted(facts)})"
+
+
+def _counted(facts: dict[str, Any]) -> str:
+    """`12 executions, gil, CPython 3.12`"""
+    counted = f"{facts['executions']} executions"
+    return f"{counted}, {facts['switches']}" if facts["switches"] else counted
 
 
 # How the summary counts the verdicts, the best first.

@@ -57,6 +57,7 @@ def explore_item(item: pytest.Function) -> None:
         "verdict": result.verdict.value,
         "executions": result.executions,
         "bounds": result.bounds,
+        "switches": result.switches,
         "sentence": sentence(result),
     }
     item.user_properties.append(("treadle_verdict", result.verdict.value))
@@ -104,6 +105,8 @@ def failure(finding: Finding, saved: Sequence[str] = ()) -> BaseException:
         error.add_note(f"\n{finding.explanation}\n" if finding.explanation else "")
         for note in finding.notes:
             error.add_note(f"note: {note}")
+        if finding.builds is not None:
+            error.add_note(f"on: {finding.builds}")
         if finding.replay:
             error.add_note("\n".join([command, *saved]))
     return error

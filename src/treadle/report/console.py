@@ -43,6 +43,13 @@ def sentence(result: Result) -> str:
     return f"{why}, so this says nothing about concurrency"
 
 
+def verdict(result: Result) -> str:
+    """The verdict; a pass with the model of switches that it is about: `PASSED-EXHAUSTIVE (gil, CPython 3.12)`."""
+    if result.verdict.is_pass and result.switches:
+        return f"{result.verdict.value} ({result.switches})"
+    return result.verdict.value
+
+
 _ADVICE_FOR_MODELS = {
     Verdict.CUT: "raise --executions or --seconds, or make the model smaller",
     Verdict.NOTHING_TO_EXPLORE: "send a message in the main block: `object!method();`",
@@ -75,11 +82,15 @@ def bounds(result: Result) -> str:
 def show(result: Result, *, file: IO[str] | None = None, saved: Sequence[str] = (), width: int | None = None) -> None:
     """Print one result. `saved` names the files that hold the failing executions."""
     console = Console(file=file, highlight=False, soft_wrap=True, width=width)
-    head = Text.assemble((result.verdict.value, _COLOUR[result.verdict]), f"  {result.target}", overflow="fold")
+    head = Text.assemble((verdict(result), _COLOUR[result.verdict]), f"  {result.target}", overflow="fold")
     console.print(head)
     console.print(f"  {sentence(result)} [{result.strategy}, {result.seconds:.2f} s]", markup=False)
+    for model in result.models:
+        console.print(f"  {model.switches}: {model.verdict.value}, {model.reason}", markup=False)
     for finding in result.findings:
         _show_finding(console, finding)
+        if finding.builds is not None:
+            console.print(f"  on: {finding.builds}", markup=False)
         if finding.replay:
             console.print(f"  replay: {replay_command(finding)}", markup=False)
     for path in saved:

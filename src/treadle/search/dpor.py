@@ -23,7 +23,19 @@ from typing import Any
 from mypy_extensions import mypyc_attr
 
 from treadle.core.dependency import ENABLED_BY, READS, Footprint, dependent, dependent_on, performed, reversible
-from treadle.core.operation import CAUSE_BITS, FAILED, FINISH, MULTI, SPIN, STEP, TIMEOUT, TRY, WAIT, Operation
+from treadle.core.operation import (
+    CAUSE_BITS,
+    FAILED,
+    FINISH,
+    GUARD_WIDTH,
+    MULTI,
+    SPIN,
+    STEP,
+    TIMEOUT,
+    TRY,
+    WAIT,
+    Operation,
+)
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
 # What a step did that is begun in a sequence and does not end in it: nobody knows yet.
@@ -399,11 +411,13 @@ class Dpor(Strategy):
         covered = past  # what is ordered before this operation without the race in question
         for event in reversed(events):
             other, (other_kind, _, other_key) = trace[event]
+            guard = guards[event]
             if other_kind == MULTI:
-                part = _part(trace[event][1], name, reads, key)
+                part = _part(trace[event][1], name, bool(reads), key)
                 if part is None:
                     continue
-                other_kind, other_key = part
+                other_kind, other_key, place = part
+                guard >>= place * GUARD_WIDTH
             other_reads = READS[other_kind] or (other_kind == TRY and guards[event] & FAILED)
             if reads and other_reads:
                 continue
@@ -412,7 +426,7 @@ class Dpor(Strategy):
             passed_over = False
             if other != strand and not (covered >> event) & 1:
                 self.conflicts += other_kind != FINISH
-                if reversible(guards[event], kind):
+                if reversible(guard, kind):
                     races.append((event, number))
                     covered |= before[event]
                 elif kind in ENABLED_BY:
@@ -548,19 +562,22 @@ def _as_planned(planned: Operation, found: Operation) -> bool:
     return bool(planned[1] == found[1])
 
 
-def _part(op: Operation, name: Any, reads: bool, key: Any) -> tuple[int, Any] | None:
+def _part(op: Operation, name: Any, reads: bool, key: Any) -> tuple[int, Any, int] | None:
     """The access of a multiple operation to an object that an operation on a key of it depends on; the one that changes
-    all of the key, if there is one: what is earlier happens before that."""
+    all of the key, if there is one: what is earlier happens before that. And the place of its first access to it."""
     found: tuple[int, Any] | None = None
-    for kind, part, other_key in op[2]:
-        if part != name or (reads and READS[kind]):
+    first = -1
+    for place, (kind, part, other_key) in enumerate(op[2]):
+        if part != name:
             continue
-        if key is not None and other_key is not None and key != other_key:
+        if first < 0:
+            first = place
+        if (reads and READS[kind]) or (key is not None and other_key is not None and key != other_key):
             continue
         if not READS[kind] and (other_key is None or other_key == key):
-            return kind, other_key
+            return kind, other_key, first
         found = kind, other_key
-    return found
+    return None if found is None else (found[0], found[1], first)
 
 
 def _weak_initial(strand: int, op: Operation, sequence: list[Step]) -> int | None:

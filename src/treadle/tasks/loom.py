@@ -19,10 +19,12 @@ from treadle.search.strategy import Strategy
 from treadle.tasks.execution import TaskExecution
 from treadle.tasks.patches import controlled
 from treadle.threads.execution import Execution
-from treadle.threads.hooks import HOOKS
 from treadle.threads.instrument.selection import ModuleSelection
 from treadle.threads.instrument.swap import instrumented
 from treadle.threads.loom import Loom
+
+# The place of the shared names among the arguments of an execution.
+_SHARED = 9
 
 _OF_ASYNCIO = [asyncio.locks, asyncio.queues, asyncio.taskgroups, asyncio.timeouts]
 
@@ -51,7 +53,8 @@ class TaskLoom(Loom):
     def _instrument(self, stack: ExitStack) -> list[ModuleType]:
         modules = super()._instrument(stack)
         # what tasks share of asyncio itself is seen as the program's own objects are
-        stack.enter_context(instrumented(_OF_ASYNCIO, ModuleSelection(None), HOOKS))
+        marked = bool(self.gil)
+        stack.enter_context(instrumented(_OF_ASYNCIO, ModuleSelection(None), self.hooks, marked=marked))
         return modules
 
     def _control(self, stack: ExitStack) -> None:
@@ -69,7 +72,7 @@ class TaskLoom(Loom):
 
     def _make(self, *arguments: Any) -> TaskExecution:
         if self.any_order:  # every access is seen, and the execution itself tells what threads share
-            *arguments, _ = arguments  # type: ignore[assignment]
+            arguments = (*arguments[:_SHARED], None, *arguments[_SHARED + 1 :])
         run = TaskExecution(*arguments)
         run.any_order, run.public, run.cancel = self.any_order, self.shared, self.cancel
         return run

@@ -109,7 +109,8 @@ def describe(strand: Strand) -> Step:
     stack = stack_of(sys._getframe(1))
     file, line, function = stack[0] if stack else ("", 0, "")
     op = strand.pending
-    return Step(strand.treadle_name, word(op[0]), location(op), file, line, function, "", stack, op)
+    what = location(op)
+    return Step(strand.treadle_name, word(op[0]), what, file, line, function, "", stack, op, strand.checks)
 
 
 def stack_of(frame: FrameType | None) -> tuple[tuple[str, int, str], ...]:

@@ -15,9 +15,9 @@ from weakref import ref
 
 from mypy_extensions import mypyc_attr
 
-from treadle.core.dependency import READS
-from treadle.core.operation import FAILED, TIMEOUT, Operation, location, word
+from treadle.core.operation import FAILED, LOOK, TIMEOUT, TRY, Operation, location, word
 from treadle.core.result import Finding, Waiting
+from treadle.core.transition import JOINING, Constants, JoinedStep, only_reads
 from treadle.search.strategy import Strategy
 from treadle.threads.carriers import greenlet
 from treadle.threads.detail import describe, short, stack_of, waiting
@@ -86,10 +86,12 @@ class Execution:
         "by_index",
         "clock",
         "closed",
+        "constants",
         "detail",
         "ending",
         "ends_are_points",
         "failure",
+        "gil",
         "guards",
         "held",
         "indexes",
@@ -100,6 +102,7 @@ class Execution:
         "looked_at",
         "looping",
         "names",
+        "performed",
         "picker",
         "plan",
         "planned",
@@ -114,6 +117,7 @@ class Execution:
         "strands",
         "stuck",
         "trace",
+        "transition",
         "unfinished",
         "untaken",
     )
@@ -130,6 +134,8 @@ class Execution:
         any_timeout: bool = False,
         detail: list[Any] | None = None,
         shared: set[str] | None = None,
+        gil: int = 0,
+        constants: Constants | None = None,
     ) -> None:
         self.pool = pool
         self.picker = picker
@@ -168,6 +174,10 @@ class Execution:
         self.closed: list[Any] = []  # steps that have ended since the last event
         self.untaken: list[tuple[Strand, Operation]] = []  # strands that others have excluded: options not taken
         self.stuck: list[Waiting] = []  # the strands of a deadlock
+        self.gil = gil  # 0: strands switch at every point; else where this version looks at its eval breaker
+        self.constants = constants
+        self.transition: JoinedStep | None = None  # under a gil: what the last step of the search has done so far
+        self.performed: list[int] = []  # and how many operations each step consists of
 
     # ------------------------------------------------------------------ from outside
 
@@ -182,6 +192,7 @@ class Execution:
                 asking, worker = request
                 worker.greenlet.switch()
                 request = asking.switch()
+            self.settle()
             self.held = [
                 (lock.treadle_name, lock.owner.treadle_name)
                 for lock in [reference() for reference in self.locks]
@@ -263,6 +274,10 @@ class Execution:
         """Choose who goes next; return when it is me. My operation is in `me.pending`."""
         if self.detail is not None and not self.ending:
             me.step = describe(me)
+        checks = me.checks
+        me.checks = 0
+        if self.gil and not checks & self.gil and not self.ending and self._goes_on(me):
+            return
         starter = self.starter
         if starter is not None:  # I am new, and this is my first point: back to the strand that made me
             self.starter = None
@@ -278,7 +293,7 @@ class Execution:
             return
         step = self.step
         chosen: Strand | None
-        if step < self.planned:
+        if step < self.planned and not self.gil:
             index, op = self.trace[step]
             chosen = self.by_index.get(index)
             if chosen is not None and chosen.guard is None and chosen.pending == op and not chosen.finished:
@@ -329,12 +344,17 @@ class Execution:
     def _choose(self) -> Strand | None:
         """The strand to go on, its operation recorded; None when the execution is over."""
         step = self.step
+        if self.gil and not self._settle():
+            return None
         if step < self.planned:
             chosen = self.by_index.get(self.plan[step])
             expected = self.trace[step][1]
             if chosen is None or chosen.finished:
                 return self._diverge(step, expected, None)
             op = chosen.pending
+            begun = JoinedStep(op, 0) if self.gil else None
+            if begun is not None and begun.begins(expected):
+                op = expected
             if op != expected:
                 if chosen.guard is not None and not chosen.guard.ready(chosen.waits, chosen):
                     op = self._fire(chosen)
@@ -345,6 +365,10 @@ class Execution:
                     return self._diverge(step, expected, None)
                 self._fire(chosen)
             self.step = step + 1
+            if begun is not None:
+                self.transition = begun if not chosen.timed_out else JoinedStep(op, 0)
+                self.performed.append(1)
+                self._note_writes(op)
             return chosen
         if self.running_foreground == 0:
             return None
@@ -371,7 +395,64 @@ class Execution:
                 op = self._fire(chosen)
         self.trace.append((chosen.index, op))
         self.step = step + 1
+        if self.gil:
+            self.transition = JoinedStep(op, self.guards[step])
+            self.performed.append(1)
+            self._note_writes(op)
         return chosen
+
+    # ------------------------------------------------------------------ several operations in one step
+
+    def _goes_on(self, me: Strand) -> bool:
+        """No look at the eval breaker since the last operation: this one belongs to the same step of the search, unless
+        it has to wait. Then that it looked belongs to the step, and the strand gives way."""
+        transition = self.transition
+        op = me.pending
+        if transition is None or op[0] not in JOINING or me.deadline is not None:
+            return False
+        guards = 0 if me.touched is None else me.touched.guards()
+        if me.guard is not None:
+            if self.constants is not None and self.constants.only(transition.parts):
+                return False
+            if not me.guard.ready(me.waits, me):
+                transition.add((LOOK, op[1], op[2]), guards)
+                return False
+            op = (TRY, op[1], op[2])  # it could have waited: the step as such is always possible
+        transition.add(op, guards)
+        self.performed[self.step - 1] += 1
+        self._note_writes(op)
+        return True
+
+    def _note_writes(self, op: Operation) -> None:
+        """While a strand is alone, others read what it writes afterwards: that is how constants are made."""
+        if self.constants is not None and len(self.live) > 1 and not self.constants.note(op):
+            self.revealed = True
+
+    def settle(self) -> None:
+        """Write down all that the last step of the search has done so far."""
+        number, transition = self.step - 1, self.transition
+        if transition is not None and len(transition.parts) > 1 and number >= self.planned:
+            self.trace[number] = (self.trace[number][0], transition.operation())
+            self.guards[number] = transition.guards()
+
+    def _settle(self) -> bool:
+        """The last step is over. False when it was planned, and did not do what it did when it was first run."""
+        self.settle()
+        number, transition = self.step - 1, self.transition
+        if transition is None or number >= self.planned or transition.operation() == self.trace[number][1]:
+            return True
+        self._diverge(number, self.trace[number][1], transition.operation())
+        return False
+
+    def failed(self) -> None:
+        """The attempt just made did not get anything: it changed nothing."""
+        transition = self.transition
+        if transition is not None and len(transition.parts) > 1:
+            transition.only_looked()
+        else:
+            self.guards[self.step - 1] |= FAILED
+
+    # ------------------------------------------------------------------ loops and time
 
     def _look_for_a_loop(self, step: int) -> None:
         """A strand that has read the same few things again and again, with nobody in between, is probably waiting for
@@ -381,8 +462,8 @@ class Execution:
         index = last[-1][0]
         strand = self.by_index[index]
         if strand.loop is None and not strand.finished:
-            kinds = {op for one, op in last if one == index and READS[op[0]]}
-            if len(kinds) <= _FEW and all(one == index and READS[op[0]] for one, op in last):
+            kinds = {op for one, op in last if one == index and only_reads(op)}
+            if len(kinds) <= _FEW and all(one == index and only_reads(op) for one, op in last):
                 strand.loop = Change(strand, operations_since(strand, step - SAME_READS))
                 self.looping = True
 

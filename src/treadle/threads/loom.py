@@ -19,11 +19,13 @@ from typing import Any
 
 from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Finding, Step
+from treadle.core.transition import Constants
 from treadle.search.strategy import Strategy
 from treadle.threads import outcome, shapes
 from treadle.threads.execution import Execution
 from treadle.threads.greenlets import Pool
 from treadle.threads.hooks import HOOKS
+from treadle.threads.hooks.checked import with_checks
 from treadle.threads.instrument.restore import Snapshot
 from treadle.threads.instrument.selection import ModuleSelection
 from treadle.threads.instrument.swap import REWRITTEN, instrumented
@@ -54,12 +56,16 @@ class Loom:
         patience: float = PATIENCE,
         skip_private: bool = False,
         shared: Iterable[str] | None = None,
+        gil: int = 0,
     ) -> None:
         if timeouts not in ("idle", "any"):
             raise UsageError(f"timeouts must be 'idle' or 'any', not {timeouts!r}")
         self.test = test
         self.source = test if source is None else source
         self.selection = ModuleSelection.for_test(self.source, tuple(instrument))
+        self.gil = gil  # strands switch only where one of these versions looks at its eval breaker; 0: everywhere
+        self.constants = Constants() if gil else None
+        self.hooks = with_checks(HOOKS) if gil else HOOKS
         self.timeouts = timeouts
         self.seed = seed
         self.most_steps = most_steps
@@ -117,7 +123,7 @@ class Loom:
 
     def _instrument(self, stack: ExitStack) -> list[ModuleType]:
         """Rewrite the selected modules; returns those whose globals are put back after each execution."""
-        stack.enter_context(instrumented(self.source, self.selection, HOOKS))
+        stack.enter_context(instrumented(self.source, self.selection, self.hooks, marked=bool(self.gil)))
         return [sys.modules[name] for name in REWRITTEN if name in sys.modules]
 
     def _control(self, stack: ExitStack) -> None:
@@ -137,7 +143,10 @@ class Loom:
         return outcome.leftovers(run)
 
     def run(self, strategy: Strategy, detail: bool = False) -> Execution:
-        """One execution, chosen by the strategy (which has begun it). Raises what is not the program's own."""
+        """One execution, chosen by the strategy (which has begun it). Raises what is not the program's own.
+
+        With `detail` each operation is a step of its own, whatever the model of switches.
+        """
         steps: list[Step] | None = [] if detail else None
         run = self._execution()(
             self.pool,
@@ -150,6 +159,8 @@ class Loom:
             self.timeouts == "any",
             steps,
             self.shared,
+            0 if detail else self.gil,
+            self.constants,
         )
         run.names.update(self.global_names)
         chance.fresh(self.seed)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 
 from treadle.core.dependency import READS, dependent
-from treadle.core.operation import SPIN, TRY, Operation
+from treadle.core.operation import SPIN, TRY, Operation, parts
 from treadle.threads.strands import STATE, Strand, SyncObject
 
 _FIRST_PAUSE = 0.001  # seconds of virtual time; doubles while the loop keeps spinning, so that an hour is soon over
@@ -51,11 +51,14 @@ class Change(SyncObject):
 def operations_since(strand: Strand, start: int) -> list[tuple[int, Operation]]:
     """What a strand did from a step of the execution on."""
     execution = strand.execution
+    execution.settle()
     return [
-        (number, op)
+        (number, part)
         for number in range(start, execution.step)
         for index, op in (execution.trace[number],)
-        if index == strand.index and op[1] is not None
+        if index == strand.index
+        for part in parts(op)
+        if part[1] is not None
     ]
 
 

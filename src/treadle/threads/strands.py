@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from mypy_extensions import mypyc_attr
 
-from treadle.core.operation import BLOCKING, FAILED, LOOK, TRY, WAIT, Operation
+from treadle.core.operation import BLOCKING, LOOK, TRY, WAIT, Operation
+from treadle.threads.switching import ALL
 
 if TYPE_CHECKING:
     from treadle.core.result import Step
@@ -65,6 +66,8 @@ class SyncObject:
     label: ClassVar[str] = "Object"
     # Does `ready` depend on several objects? Then nobody can tell from one of them whether a strand could have gone on.
     of_several: ClassVar[bool] = False
+    # Is CPython's own made in C? Its methods are then entered without a look at the eval breaker (see `switching`).
+    in_c: ClassVar[bool] = False
 
     def ready(self, kind: int, strand: Strand) -> bool:
         return True
@@ -84,6 +87,7 @@ class Strand(SyncObject):
 
     # Slots, not a __dict__: with one, CPython 3.11.7 corrupts its heap after some hundred thousand strands.
     __slots__ = (
+        "checks",
         "children",
         "daemon",
         "deadline",
@@ -139,6 +143,7 @@ class Strand(SyncObject):
         self.spin_pause = 0.0
         self.spin_place: tuple[int, int] | None = None  # frame and line of the loop
         self.loop: SyncObject | None = None  # what a strand waits for that seems to go round in a loop that only reads
+        self.checks = ALL  # the versions that could have switched since the last point; kept by marked code only
         self.step: Step | None = None  # the pending operation with its place, in an execution that is shown
 
     def __repr__(self) -> str:
@@ -173,6 +178,8 @@ class Strand(SyncObject):
         if type(obj) is Strand and (kind == LOOK or (timeout is not None and self.execution.any_timeout)):
             self.execution.watch_ends()
         self.touched = obj
+        if not obj.in_c:
+            self.checks = ALL
         if kind in BLOCKING:
             self.guard = obj
             self.waits = kind
@@ -180,14 +187,13 @@ class Strand(SyncObject):
                 self.deadline = self.execution.clock.now + max(timeout, 0.0)
                 if self.execution.any_timeout:  # it never blocks: when it is not ready, its time runs out
                     self.pending = (LOOK if kind == WAIT else TRY, name, None)
-            self.execution.advance(self)
-            self.touched = self.guard = self.deadline = None
-            if self.timed_out:
-                self.timed_out = False
-                return False
-            return True
         self.execution.advance(self)
-        self.touched = None
+        self.touched = self.guard = self.deadline = None
+        if not obj.in_c:
+            self.checks = ALL
+        if self.timed_out:
+            self.timed_out = False
+            return False
         return True
 
     def access(self, kind: int, name: Any, key: Any) -> None:
@@ -197,8 +203,7 @@ class Strand(SyncObject):
 
     def failed(self) -> None:
         """The TRY just performed did not get anything: it changed nothing."""
-        execution = self.execution
-        execution.guards[execution.step - 1] |= FAILED
+        self.execution.failed()
 
     def pause(self, op: Operation, guard: SyncObject | None, deadline: float | None) -> bool:
         """Wait at op until guard is ready (True) or the deadline comes (False)."""
@@ -206,8 +211,10 @@ class Strand(SyncObject):
         self.waits = op[0]
         self.touched = self.guard = guard if guard is not None else _NEVER
         self.deadline = deadline
+        self.checks = ALL
         self.execution.advance(self)
         self.touched = self.guard = self.deadline = None
+        self.checks = ALL
         if self.timed_out:
             self.timed_out = False
             return False

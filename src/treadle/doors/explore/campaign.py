@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from treadle.core.choice import StrandRuns
 from treadle.core.errors import Unsupported
 from treadle.core.operation import location, word
-from treadle.core.result import Finding, Result, Verdict
+from treadle.core.result import Finding, Result, Step, Verdict
 from treadle.core.trail import Trail
 from treadle.report import message_sequence
 from treadle.report.explanation import explain
@@ -24,6 +24,7 @@ from treadle.search.strategy import Strategy
 from treadle.threads.detail import hide_own_frames
 from treadle.threads.execution import SAME_READS, Diverged, Execution
 from treadle.threads.loom import Loom
+from treadle.threads.switching import ALL
 from treadle.threads.watchdog import OutOfTime, ReallyBlocked
 
 Progress = Callable[[int, float | None, str], None]
@@ -58,6 +59,7 @@ class ScheduleSearch:
         seconds: float | None,
         progress: Progress | None,
         strategy: str,
+        wanted: Finding | None = None,
     ) -> None:
         self.loom = loom
         self.make = make
@@ -69,6 +71,7 @@ class ScheduleSearch:
         self.deadline = None if seconds is None else time.monotonic() + seconds
         self.progress = progress
         self.strategy = strategy
+        self.wanted = wanted  # look only for executions that fail as this one does
         self.executions = 0  # of the search that the result is about
         self.spent = 0  # also of searches that had to start again
         self.longest = 0
@@ -139,7 +142,7 @@ class ScheduleSearch:
                 continue  # as almost always: everybody came to an end, and nobody raised
             self._note(run)
             findings = self.loom.judge(run)
-            if findings:
+            if findings and (self.wanted is None or same_failure(findings[0], self.wanted)):
                 try:
                     return self._confirm(findings[0], run)
                 except _Revealed:
@@ -189,6 +192,7 @@ class ScheduleSearch:
         self.loom.watch.deadline = None
         names = {index: name for name, index in self.loom.indexes.items()}
         steps = [names[index] for index, _ in run.trace]
+        operations: dict[tuple[str, ...], list[int]] = {}  # of a schedule: how many each of its steps has
 
         def attempt(candidate: list[str]) -> tuple[list[str], tuple[int, int, int]] | None:
             follow = FollowSteps(candidate)
@@ -199,6 +203,7 @@ class ScheduleSearch:
             found = self.loom.judge(tried)
             if not found or not same_failure(found[0], finding):
                 return None
+            operations[tuple(follow.taken)] = tried.performed
             return follow.taken, follow.cost
 
         first = attempt(steps)
@@ -209,7 +214,7 @@ class ScheduleSearch:
             )
         steps, _ = shrink_schedule(first, attempt, most=max(2, min(400, _MOST_SHRINKING // max(1, len(steps)))))
         for schedule, note in ((steps, ""), (first[0], _UNSHRUNK)):
-            shown = FollowSteps(schedule)
+            shown = FollowSteps(_by_operation(schedule, operations[tuple(schedule)]))
             shown.begin()
             final = self.loom.run(shown, detail=True)
             again = self.loom.judge(final)
@@ -236,6 +241,9 @@ class ScheduleSearch:
         if not replayed or again.mismatch or not same_failure(replayed[0], finding):
             return False
         finding.trail, finding.replay = trail, str(trail)
+        finding.versions = ALL
+        for switch in interruptions(run, shown, self.loom):
+            finding.versions &= switch.versions
         return True
 
     # ------------------------------------------------------------------ the end
@@ -351,6 +359,49 @@ def complete(finding: Finding, run: Execution) -> Finding:
             "\nThis needs any_order: steps of tasks ran in an order that asyncio does not choose by itself."
         )
     return finding
+
+
+def _later(run: Execution, number: int) -> Step | None:
+    """The next operation of the strand of this step, done or still pending."""
+    steps: list[Step] = run.detail or []
+    strand = steps[number].strand
+    for step in steps[number + 1 :]:
+        if step.strand == strand:
+            return step
+    pending: Step | None = next((s.step for s in run.strands if s.treadle_name == strand), None)
+    return pending
+
+
+class Interruption(NamedTuple):
+    """A switch although the strand could have gone on: its operations before and behind, and who can switch there."""
+
+    before: Step
+    behind: Step
+    versions: int
+
+
+def interruptions(run: Execution, shown: FollowSteps, loom: Loom) -> list[Interruption]:
+    """The switches of a recorded execution of marked code that are no waits."""
+    steps: list[Step] = run.detail or []
+    constants = loom.constants.places() if loom.constants is not None else set()
+    found: list[Interruption] = []
+    for number in range(len(steps) - 1):
+        later = _later(run, number) if number + 1 in shown.preempted else None
+        if later is None:
+            continue
+        versions = later.checks
+        # what it read of constants it can as well read behind the switch
+        while steps[number].strand == later.strand and steps[number].object in constants and number:
+            versions |= steps[number].checks
+            number -= 1
+        found.append(Interruption(steps[number], later, versions))
+    return found
+
+
+def _by_operation(steps: list[str], sizes: list[int]) -> list[str]:
+    """A schedule in single operations, from one whose steps have several."""
+    sizes = sizes + [1] * (len(steps) - len(sizes))
+    return [strand for strand, size in zip(steps, sizes, strict=False) for _ in range(size)]
 
 
 def _not_deterministic(diverged: Diverged) -> str:

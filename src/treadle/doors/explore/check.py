@@ -14,9 +14,11 @@ from typing import Any
 from treadle.core.errors import UsageError
 from treadle.core.result import Result, Verdict
 from treadle.doors.explore import messages
-from treadle.doors.explore.campaign import Progress, ScheduleSearch
+from treadle.doors.explore.campaign import Progress
+from treadle.doors.explore.models import Search, explore
 from treadle.search import strategies
-from treadle.tasks.loom import TaskLoom
+from treadle.threads.loom import Loom
+from treadle.threads.switching import MODELS
 
 # Executions of a search by sampling that nobody gave a budget.
 SAMPLES = 10_000
@@ -37,6 +39,7 @@ def check(
     seed: int = 0,
     granularity: str | None = None,
     delivery: str = "promised",
+    switches: str = "free",
     progress: Progress | None = None,
     target: str | None = None,
     source: Any = None,
@@ -47,7 +50,7 @@ def check(
     names the test. `any_order` also permutes the steps of asyncio tasks that are ready, whose order asyncio promises;
     `cancel="at-await"` cancels a task at one of its awaits, once per execution.
     """
-    _check_options(test, executions, seconds)
+    _check_options(test, executions, seconds, switches)
     packages = (instrument,) if isinstance(instrument, str) else tuple(instrument)
     make = functools.partial(strategies.make, strategy, seed=seed, preemptions=preemptions, delays=delays)
     make()  # wrong options are told before anything is set up
@@ -70,28 +73,26 @@ def check(
             target=name,
             source=source,
         )
-    loom = TaskLoom(
-        test,
-        source=source,
-        instrument=packages,
-        timeouts=timeouts,
-        any_order=any_order,
-        cancel=cancel,
-        seed=seed,
-        skip_private=True,
-    )
     settings = _settings(packages, timeouts, seed) | tasks_settings(any_order, cancel)
-    with loom:
-        found = ScheduleSearch(loom, make, name, settings, executions, seconds, progress, strategy).run()
-        if granularity == "accesses" and not found.findings:
-            found.findings = messages.shared_by_actors(loom, source if source is not None else test)
-            if found.findings:
-                found.verdict, found.exhaustive = Verdict.FAILED, False
-                found.reason = "actors share an object"
-        return found
+    search = Search(test, source, packages, timeouts, seed, make, name, settings, progress, strategy, any_order, cancel)
+    if granularity == "accesses":
+        search.afterwards = functools.partial(_look_at_actors, source if source is not None else test)
+    return explore(search, switches, executions, seconds)
 
 
-def _check_options(test: Any, executions: int | None, seconds: float | None) -> None:
+def _look_at_actors(source: Any, loom: Loom, found: Result) -> None:
+    """Actors that share an object are a finding, whatever their schedules."""
+    if found.findings:
+        return
+    found.findings = messages.shared_by_actors(loom, source)
+    if found.findings:
+        found.verdict, found.exhaustive = Verdict.FAILED, False
+        found.reason = "actors share an object"
+
+
+def _check_options(test: Any, executions: int | None, seconds: float | None, switches: str) -> None:
+    if switches not in MODELS:
+        raise UsageError(f"switches must be 'free', 'gil' or 'auto', not {switches!r}")
     if not callable(test):
         raise UsageError(f"check needs a function to run, not {type(test).__name__}")
     if executions is not None and executions <= 0:

@@ -63,7 +63,8 @@ def raise_for(result: Result) -> None:
         return
     finding = result.findings[0]
     error = finding.exception if finding.exception is not None else exception_for(finding.kind, finding.message)
-    error.add_note(f"{finding.explanation}\n\n{result.reason}\nreplay: treadle replay '{finding.replay}'")
+    where = f"on: {finding.builds}\n" if finding.builds is not None else ""
+    error.add_note(f"{finding.explanation}\n\n{result.reason}\n{where}replay: treadle replay '{finding.replay}'")
     raise error
 
 

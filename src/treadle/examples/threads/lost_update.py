@@ -10,7 +10,7 @@ class Account:
         self.balance = 0
 
     def deposit(self, amount: int) -> None:
-        self.balance += amount
+        self.balance = round(self.balance + amount)
 
 
 class LockedAccount(Account):
@@ -20,7 +20,7 @@ class LockedAccount(Account):
 
     def deposit(self, amount: int) -> None:
         with self.lock:
-            self.balance += amount
+            super().deposit(amount)
 
 
 def test_buggy_deposits() -> None:

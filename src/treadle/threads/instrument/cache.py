@@ -16,15 +16,17 @@ import tempfile
 from pathlib import Path
 from types import CodeType
 
+from treadle.threads.instrument.marks import MARKS_VERSION
 from treadle.threads.instrument.rewrite import REWRITER_VERSION
 
 _MAGIC = b"treadle rewritten code\n"
 
 
 class CodeCache:
-    """The compiled chunks of one project."""
+    """The compiled chunks of one project; `marked` ones say where the interpreter can switch (see marks.py)."""
 
-    def __init__(self, project_root: Path | None) -> None:
+    def __init__(self, project_root: Path | None, marked: bool = False) -> None:
+        self.marked = marked
         self.folder = None if project_root is None else project_root / ".treadle" / "cache"
 
     def key(self, source: bytes, filename: str, flavour: str) -> str:
@@ -35,6 +37,7 @@ class CodeCache:
             sys.flags.optimize,
             filename,
             flavour,
+            self.marked and MARKS_VERSION,
         )
         return hashlib.sha256(repr(facts).encode() + b"\0" + source).hexdigest()
 

@@ -20,7 +20,9 @@ from typing import Any
 
 from treadle.core.errors import InternalError
 from treadle.threads.instrument.cache import CodeCache
+from treadle.threads.instrument.marks import mark
 from treadle.threads.instrument.rewrite import rewrite
+from treadle.threads.switching import Loops
 
 # The plain form of every rewritten code object that was ever made, by identity; the code objects are kept alive
 # by the entry itself. Equality would not do: two files may hold equal functions.
@@ -129,10 +131,11 @@ def compile_chunk(source: bytes, filename: str, loader: object = None, cache: Co
         with warnings.catch_warnings():
             # What the compiler has to say about the source was said when it was compiled the first time.
             warnings.simplefilter("ignore")
-            codes = (
-                compile(_parse(source, filename, loader), filename, "exec", dont_inherit=True),
-                compile(rewrite(_parse(source, filename, loader)), filename, "exec", dont_inherit=True),
-            )
+            plain = compile(_parse(source, filename, loader), filename, "exec", dont_inherit=True)
+            tree = rewrite(_parse(source, filename, loader))
+            if cache is not None and cache.marked:
+                tree = mark(tree, Loops(plain))
+            codes = plain, compile(tree, filename, "exec", dont_inherit=True)
         if cache is not None:
             cache.save(key, *codes)
     return Chunk(filename, *codes)
@@ -163,7 +166,7 @@ def _flavour(loader: object) -> str:
 
 
 _Stamp = tuple[object, ...]
-_chunks: dict[tuple[str, bool], tuple[_Stamp, Chunk]] = {}
+_chunks: dict[tuple[str, bool, bool], tuple[_Stamp, Chunk]] = {}
 
 
 def file_chunk(filename: str, loader: object, cache: CodeCache | None) -> Chunk:
@@ -187,20 +190,27 @@ def chunk_of(filename: str, module: ModuleType, cache: CodeCache | None) -> Chun
         return None
     stamp = (source,)
     try:
-        return _known_chunk(filename, loader, None, stamp) or _new_chunk(source.encode(), filename, loader, None, stamp)
+        unsaved = CodeCache(None, cache is not None and cache.marked)
+        return _known_chunk(filename, loader, unsaved, stamp) or _new_chunk(
+            source.encode(), filename, loader, unsaved, stamp
+        )
     except SyntaxError:
         return None  # not Python as it stands, such as a notebook cell with commands of its own
 
 
 def _known_chunk(filename: str, loader: object, cache: CodeCache | None, stamp: _Stamp) -> Chunk | None:
-    known = _chunks.get((filename, is_pytest_loader(loader)))
+    known = _chunks.get(_chunk_key(filename, loader, cache))
     return known[1] if known is not None and known[0] == stamp else None
 
 
 def _new_chunk(source: bytes, filename: str, loader: object, cache: CodeCache | None, stamp: _Stamp) -> Chunk:
     chunk = compile_chunk(source, filename, loader, cache)
-    _chunks[filename, is_pytest_loader(loader)] = stamp, chunk
+    _chunks[_chunk_key(filename, loader, cache)] = stamp, chunk
     return chunk
+
+
+def _chunk_key(filename: str, loader: object, cache: CodeCache | None) -> tuple[str, bool, bool]:
+    return filename, is_pytest_loader(loader), cache is not None and cache.marked
 
 
 def is_up_to_date(module: ModuleType) -> bool:

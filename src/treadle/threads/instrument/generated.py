@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import CodeType
 
+from treadle.threads.instrument.cache import CodeCache
 from treadle.threads.instrument.chunks import compile_chunk, remember
 
 _ORDER = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
@@ -17,25 +18,25 @@ _ORDER = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
 _COMPARING = frozenset({"__class__", "NotImplemented"})
 _OTHER_NAMES = {"__hash__": frozenset({"hash"}), "__repr__": frozenset({"__class__", "__qualname__"})}
 
-_known: dict[int, tuple[CodeType, CodeType | None]] = {}
+_known: dict[tuple[int, bool], tuple[CodeType, CodeType | None]] = {}
 
 
-def rewritten_dataclass_method(code: CodeType) -> CodeType | None:
+def rewritten_dataclass_method(code: CodeType, marked: bool = False) -> CodeType | None:
     """The rewritten form of a method that `dataclasses` made; None if `code` is something else."""
-    known = _known.get(id(code))
+    known = _known.get((id(code), marked))
     if known is None:
-        known = _known[id(code)] = code, _find(code)
+        known = _known[id(code), marked] = code, _find(code, CodeCache(None, marked))
     return known[1]
 
 
-def _find(code: CodeType) -> CodeType | None:
+def _find(code: CodeType, cache: CodeCache) -> CodeType | None:
     if code.co_filename != "<string>" or code.co_freevars:
         return None
     no_fields = _OTHER_NAMES.get(code.co_name, _COMPARING)
     fields = [name for name in code.co_names if name not in no_fields]
     for candidate in _candidates(code.co_name, fields):
         text = f"def __create_fn__():\n {candidate}\n return {code.co_name}\n"
-        for plain, rewritten in compile_chunk(text.encode(), code.co_filename).pairs():
+        for plain, rewritten in compile_chunk(text.encode(), code.co_filename, None, cache).pairs():
             if _substance(plain) == _substance(code):
                 found = rewritten.replace(co_firstlineno=code.co_firstlineno, co_qualname=code.co_qualname)
                 remember(found, code)

@@ -37,15 +37,21 @@ REWRITTEN: dict[str, int] = {}
 
 @contextmanager
 def instrumented(
-    subject: Subject, selection: ModuleSelection, hooks: Mapping[str, Any], around_import: AroundImport = nullcontext
+    subject: Subject,
+    selection: ModuleSelection,
+    hooks: Mapping[str, Any],
+    around_import: AroundImport = nullcontext,
+    marked: bool = False,
 ) -> Iterator[None]:
     """Run the body with `subject` and every selected module rewritten. Nests; undone also when the body fails.
 
+    `marked` code also says where the interpreter looks at its eval breaker; the hooks must know its marks.
     `around_import(module)` is entered while the body of a module that is imported meanwhile runs.
     """
     install_hooks(hooks)
     untouched = {str(getattr(hook, "__module__", "")) for hook in hooks.values()}
-    instrumentation = _Instrumentation(selection, _modules_of(subject), untouched, around_import)
+    cache = CodeCache(selection.project_root, marked)
+    instrumentation = _Instrumentation(selection, _modules_of(subject), untouched, around_import, cache)
     try:
         instrumentation.enter()
         _check_subject(subject)
@@ -94,11 +100,16 @@ class _Instrumentation:
     """One `with instrumented(...)`."""
 
     def __init__(
-        self, selection: ModuleSelection, modules: list[ModuleType], untouched: set[str], around_import: AroundImport
+        self,
+        selection: ModuleSelection,
+        modules: list[ModuleType],
+        untouched: set[str],
+        around_import: AroundImport,
+        cache: CodeCache,
     ) -> None:
         self.selection = selection
         self.untouched = untouched
-        self.cache = CodeCache(selection.project_root)
+        self.cache = cache
         self.modules = {module.__name__: module for module in modules}
         self.wanted: list[str] = []
         self.around_import = around_import
@@ -163,7 +174,7 @@ def _swap_in(
         if key not in chunks:
             chunks[key] = _chunk(code, module, cache)
         chunk = chunks[key]
-        rewritten = rewritten_dataclass_method(code)
+        rewritten = rewritten_dataclass_method(code, cache.marked)
         if rewritten is None and chunk is not None:
             rewritten = chunk.rewritten_form(code) or _despite_differences(chunk, code, module)
         if rewritten is not None:

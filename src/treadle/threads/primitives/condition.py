@@ -17,6 +17,7 @@ from treadle.core.operation import ACQUIRE, RELEASE, SIGNAL, TRY, WAIT
 from treadle.threads.primitives.inside import here, name_made_outside, put_back
 from treadle.threads.primitives.locks import MODELLED, RLock, adopt_lock, would_block
 from treadle.threads.strands import Strand, SyncObject
+from treadle.threads.switching import ALL
 
 Real: Any = threading.Condition
 _real_init = Real.__init__
@@ -77,7 +78,10 @@ def enter(self: Any) -> Any:
     if strand is None:
         return _real_enter(self)
     _waiting(self, strand)
-    return self._lock.__enter__()
+    strand.checks = ALL  # this is Python code in CPython, and calls `__enter__` of its lock
+    taken = self._lock.__enter__()
+    strand.checks = ALL
+    return taken
 
 
 def exit_(self: Any, *exc: Any) -> Any:

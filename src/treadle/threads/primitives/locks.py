@@ -19,6 +19,7 @@ from treadle.core.operation import ACQUIRE, LOOK, RELEASE, TRY
 from treadle.threads.carriers import in_thread_of
 from treadle.threads.primitives.inside import ADOPTED, here, name_made_outside
 from treadle.threads.strands import STATE, Strand, StrandEnd, SyncObject
+from treadle.threads.switching import ALL, ENTERED
 
 RealLock = _thread.LockType
 make_lock = _thread.allocate_lock
@@ -55,11 +56,27 @@ def would_block(what: object) -> RuntimeError:
     )
 
 
+def entered(taken: bool) -> bool:
+    """`with lock` took it: only some versions look at their eval breaker now."""
+    strand = STATE.strand
+    if strand is not None:
+        strand.checks |= ENTERED
+    return taken
+
+
+def left() -> None:
+    """`with lock` has called `__exit__`: a look follows."""
+    strand = STATE.strand
+    if strand is not None:
+        strand.checks = ALL
+
+
 class Lock(SyncObject, metaclass=StandsFor):
     """A lock that is not reentrant, and that any strand may release."""
 
     __slots__ = ("__weakref__", "_locked", "owner")
     label = "Lock"
+    in_c = True
     real = RealLock
     _locked: bool
     owner: Strand | None
@@ -115,10 +132,12 @@ class Lock(SyncObject, metaclass=StandsFor):
             strand.point(LOOK, self)
         return self._locked
 
-    __enter__ = acquire
+    def __enter__(self) -> bool:
+        return entered(self.acquire())
 
     def __exit__(self, *exc: object) -> None:
         self.release()
+        left()
 
     # the old names, still there in CPython
     acquire_lock = acquire
@@ -178,6 +197,7 @@ class RLock(SyncObject, metaclass=StandsFor):
 
     __slots__ = ("__weakref__", "_count", "owner")
     label = "RLock"
+    in_c = True
     real = RealRLock
     _count: int
     owner: Strand | None
@@ -231,10 +251,12 @@ class RLock(SyncObject, metaclass=StandsFor):
         self._count = 0
         self.owner = None
 
-    __enter__ = acquire
+    def __enter__(self) -> bool:
+        return entered(self.acquire())
 
     def __exit__(self, *exc: object) -> None:
         self.release()
+        left()
 
     if sys.version_info >= (3, 14):
 
@@ -320,6 +342,7 @@ class InnerLock(Lock):
     """
 
     __slots__ = ("_condition",)
+    in_c = False
     _condition: Any
 
     def __new__(cls) -> Any:

@@ -356,6 +356,7 @@ class SimpleQueue(SyncObject, metaclass=StandsFor):
 
     __slots__ = ("__weakref__", "_items")
     label = "SimpleQueue"
+    in_c = True
     real = RealSimpleQueue
     _items: deque[Any]
 

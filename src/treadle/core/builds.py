@@ -1,0 +1,60 @@
+"""On which builds of Python a failure can happen, and how that is said.
+
+Whatever a build with the GIL can do, one without it and PyPy, which switch anywhere, can do as well. So a finding says
+of each version of CPython with the GIL one of three things: it can, it cannot (every schedule it allows was run), or
+that is not settled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from treadle.core.json_form import NOT_IN_JSON, JsonForm
+
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+FREE_THREADED = ("3.13t", "3.14t")
+
+
+@dataclass(frozen=True, slots=True)
+class Builds(JsonForm):
+    """Where a failure can happen. The three tuples share out the versions of CPython with the GIL."""
+
+    possible: tuple[str, ...] = VERSIONS
+    impossible: tuple[str, ...] = ()
+    unsettled: tuple[str, ...] = ()
+    # where the impossible ones would have to switch: "bank.py:7's read and write"
+    between: str = field(default="", metadata=NOT_IN_JSON)
+    why_unsettled: str = field(default="", metadata=NOT_IN_JSON)
+    on: str = ""  # all of it in words
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "on", self._said())
+
+    def __str__(self) -> str:
+        return self.on
+
+    def _said(self) -> str:
+        """`every build`, or where and where not."""
+        if not self.impossible and not self.unsettled:
+            return "every build"
+        places = [f"CPython {said(self.possible)} with the GIL"] if self.possible else []
+        text = ", ".join([*places, f"free-threaded builds ({', '.join(FREE_THREADED)})", "PyPy"])
+        if self.impossible:
+            text += f"; not on CPython {said(self.impossible)} with the GIL"
+            if self.between:
+                text += f", which does not switch between {self.between}"
+        if self.unsettled:
+            text += f"; whether on CPython {said(self.unsettled)} with the GIL is not settled ({self.why_unsettled})"
+        return text
+
+
+EVERY = Builds()
+
+
+def said(versions: Sequence[str]) -> str:
+    """`3.11`, `3.11 and 3.12`, `3.11 to 3.14`."""
+    known = [VERSIONS.index(version) for version in versions]
+    if len(known) > 2 and known[-1] - known[0] == len(known) - 1:
+        return f"{versions[0]} to {versions[-1]}"
+    return " and ".join(versions) if len(versions) < 3 else f"{', '.join(versions[:-1])} and {versions[-1]}"

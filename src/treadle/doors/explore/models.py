@@ -1,0 +1,178 @@
+"""Exploring under a model of switches, and finding out on which builds a failure can happen.
+
+`free` lets strands switch before every access, `gil` only where the running version of CPython can, `auto` explores
+one after the other. A failure is looked for again under the rules of every version with a GIL: what is found there is
+the stronger claim and is shown instead, and that it cannot happen there is said only when every schedule was run.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from treadle.core.builds import Builds
+from treadle.core.errors import TreadleError, UsageError
+from treadle.core.result import Finding, ModelResult, Result, Step, Verdict
+from treadle.core.verdict import worst
+from treadle.doors.explore.campaign import Progress, ScheduleSearch, interruptions
+from treadle.search.auto import Auto
+from treadle.search.replay import FollowSteps
+from treadle.search.strategy import Strategy
+from treadle.tasks.loom import TaskLoom
+from treadle.threads.loom import Loom
+from treadle.threads.switching import ALL, running, running_name, versions_in
+
+# What the search for the same failure under a GIL may cost: executions one by one, then sampled ones, and seconds.
+_SYSTEMATIC = 2_000
+_SAMPLED = 500
+_SECONDS = 10.0
+
+
+@dataclass
+class Search:
+    """What to explore, whatever the model."""
+
+    test: Callable[[], Any]
+    source: Any
+    packages: tuple[str, ...]
+    timeouts: str
+    seed: int
+    make: Callable[[], Strategy]
+    target: str
+    settings: dict[str, Any]
+    progress: Progress | None
+    strategy: str
+    any_order: bool = False
+    cancel: str = "never"
+    afterwards: Callable[[Loom, Result], None] = lambda loom, result: None
+    shared: set[str] = field(default_factory=set)  # names of objects that are known to be shared
+
+    def run(self, model: str, executions: int | None, seconds: float | None) -> Result:
+        """One campaign under `free` or `gil`."""
+        loom = self.loom(running() if model == "gil" else 0)
+        with loom:
+            campaign = ScheduleSearch(
+                loom, self.make, self.target, self.settings, executions, seconds, self.progress, self.strategy
+            )
+            result = campaign.run()
+            self.afterwards(loom, result)
+        if loom.looped:
+            if model == "gil":
+                raise UsageError("the model gil is for threads, and this test runs an event loop; leave out --switches")
+            return result
+        result.switches = f"gil, {running_name()}" if model == "gil" else "free"
+        return result
+
+    def loom(self, gil: int) -> TaskLoom:
+        loom = TaskLoom(
+            self.test,
+            source=self.source,
+            instrument=self.packages,
+            timeouts=self.timeouts,
+            any_order=self.any_order,
+            cancel=self.cancel,
+            seed=self.seed,
+            skip_private=True,
+            gil=gil,
+        )
+        loom.shared = self.shared  # what one loom learns of the program, the next one knows
+        return loom
+
+
+def explore(search: Search, model: str, executions: int | None, seconds: float | None) -> Result:
+    """Explore under a model; the findings know on which builds they can happen."""
+    if model != "auto":
+        return with_builds(search, search.run(model, executions, seconds))
+    started = time.perf_counter()
+    gil = search.run("gil", executions, seconds)
+    if gil.failed:
+        free = replace(gil, switches="free", executions=0, reason="whatever a GIL allows, every build allows")
+    else:
+        left = None if executions is None else executions - gil.executions
+        time_left = None if seconds is None else seconds - (time.perf_counter() - started)
+        free = _rest(search, left, time_left)
+    result = with_builds(search, replace(gil if gil.failed else free))
+    result.models = [ModelResult(one.switches, one.verdict, one.executions, one.reason) for one in (gil, free)]
+    result.verdict = worst((gil.verdict, free.verdict))
+    result.exhaustive = result.verdict is Verdict.PASSED_EXHAUSTIVE
+    result.executions = gil.executions + free.executions
+    result.seconds = time.perf_counter() - started
+    result.switches = f"{gil.switches}, and {free.switches}"
+    return result
+
+
+def _rest(search: Search, executions: int | None, seconds: float | None) -> Result:
+    """The model `free` with what `gil` has left of the budget."""
+    if (executions is not None and executions <= 0) or (seconds is not None and seconds <= 0):
+        reason = "the model gil used up the budget: nothing was run under free, not a pass"
+        return Result(search.target, Verdict.CUT, 0, False, search.strategy, 0.0, reason=reason, switches="free")
+    return search.run("free", executions, seconds)
+
+
+def with_builds(search: Search, result: Result) -> Result:
+    """The result, its finding the stronger one where a version with a GIL shows it too, with where it can happen."""
+    if result.switches and result.findings and result.findings[0].steps and result.findings[0].builds is None:
+        finding = result.findings[0]
+        known = finding.versions if result.switches.startswith("gil") else 0
+        result.findings[0] = _settled(search, finding, known)
+    return result
+
+
+def _settled(search: Search, finding: Finding, possible: int) -> Finding:
+    """Look for the failure under the rules of the versions that it is not known for, until all are settled."""
+    shown = finding
+    between = ""
+    while possible != ALL:
+        rest = ALL & ~possible
+        try:
+            with search.loom(rest) as loom:
+                result = _same_failure(search, loom, finding)
+                if not result.findings:
+                    between = _impossible_switch(loom, finding, rest)
+        except (TreadleError, KeyboardInterrupt) as error:
+            return _with(shown, possible, 0, "", str(error).partition(":")[0] or "interrupted")
+        if result.findings and result.findings[0].versions & rest:
+            if shown is finding and not possible:
+                shown = result.findings[0]
+            possible |= result.findings[0].versions & rest
+        elif not result.findings and result.verdict in (Verdict.PASSED_EXHAUSTIVE, Verdict.NOTHING_TO_EXPLORE):
+            return _with(shown, possible, rest, between, "")
+        else:
+            return _with(shown, possible, 0, "", f"{result.executions} of its schedules do not fail so")
+    return _with(shown, ALL, 0, "", "")
+
+
+def _with(finding: Finding, possible: int, impossible: int, between: str, why: str) -> Finding:
+    unsettled = ALL & ~possible & ~impossible
+    finding.builds = Builds(versions_in(possible), versions_in(impossible), versions_in(unsettled), between, why)
+    return finding
+
+
+def _same_failure(search: Search, loom: Loom, finding: Finding) -> Result:
+    def make() -> Strategy:
+        return Auto(search.seed, _SYSTEMATIC, _SAMPLED)
+
+    most = _SYSTEMATIC + _SAMPLED
+    return ScheduleSearch(loom, make, search.target, search.settings, most, _SECONDS, None, "auto", finding).run()
+
+
+def _impossible_switch(loom: Loom, finding: Finding, versions: int) -> str:
+    """The first switch of a failing schedule that none of these versions makes: `bank.py:7's read and write`."""
+    follow = FollowSteps([step.strand for step in finding.steps])
+    follow.begin()
+    run = loom.run(follow, detail=True)
+    for switch in interruptions(run, follow, loom):
+        if not switch.versions & versions:
+            return _between(switch.before, switch.behind)
+    return ""
+
+
+def _between(before: Step, behind: Step) -> str:
+    first, second = before.operation.removesuffix("s"), behind.operation.removesuffix("s")
+    place = f"{os.path.basename(before.file)}:{before.line}"
+    if (before.file, before.line) == (behind.file, behind.line):
+        return f"{place}'s {first} and {second}"
+    return f"{place}'s {first} and {os.path.basename(behind.file)}:{behind.line}'s {second}"

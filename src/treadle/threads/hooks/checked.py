@@ -1,0 +1,302 @@
+"""Hooks for the model `gil`: around the usual ones, they note in `strand.checks` where the interpreter would look.
+
+The rules are in `switching`. What runs rewritten code notes its own entry, so only what enters other Python code, or
+returns from C code to a CALL, is noted here: before its operation when a function is entered, behind it when a call
+returns. Python code that is not rewritten counts as looking on both sides.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import operator
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from treadle.threads.hooks import attributes, calls, items, iteration, variables
+from treadle.threads.instrument.chunks import plain_form
+from treadle.threads.instrument.swap import REWRITTEN
+from treadle.threads.names import PLAIN
+from treadle.threads.primitives.locks import RealLock, RealRLock
+from treadle.threads.strands import STATE, SyncObject
+from treadle.threads.switching import ALL, COMPREHENSION
+
+_FunctionType: Final = types.FunctionType
+
+
+def _note(mask: int) -> None:
+    strand = STATE.strand
+    if strand is not None:
+        strand.checks |= mask
+
+
+# ---------------------------------------------------------------------- marks in the code
+
+
+def enter() -> None:
+    """A function, a generator, a class body is entered."""
+    _note(ALL)
+
+
+def resumed(value: Any) -> Any:
+    """A generator goes on behind a `yield`, or a call of C code has returned."""
+    _note(ALL)
+    return value
+
+
+def called_super(value: Any) -> Any:
+    """`super()` is a call before 3.12."""
+    _note(COMPREHENSION)
+    return value
+
+
+def check(mask: int = ALL) -> None:
+    """These versions look here."""
+    _note(mask)
+
+
+def jumped(again: Any, mask: int) -> bool:
+    """The test of a loop held; the look comes with the jump back, so not in the first round."""
+    if again:
+        _note(mask)
+    return True
+
+
+def rounds(iterable: Any) -> Iterator[Any]:
+    """The items of a loop, with the look of a jump back between two of them."""
+    for item in iterable:
+        yield item
+        _note(ALL)
+
+
+def comprehension(iterable: Any) -> Iterator[Any]:
+    """The same for a comprehension, which is a function before 3.12."""
+    _note(COMPREHENSION)
+    return rounds(iterable)
+
+
+def generator(iterable: Any) -> Iterator[Any]:
+    """The same for a generator expression: it is entered when it is first asked."""
+    _note(ALL)
+    for item in iterable:
+        yield item
+        _note(ALL)
+
+
+def _note_iteration(iterable: Any) -> None:
+    """What happens when a loop asks for its first item, besides code that notes it by itself."""
+    kind = type(iterable)
+    if kind is types.GeneratorType:
+        if plain_form(iterable.gi_code) is None:
+            _note(ALL)
+    elif isinstance(iterable, io.IOBase):  # reads a line, and gives the lock away meanwhile
+        _note(ALL)
+    elif kind not in PLAIN:
+        _note_code(kind, "__iter__", "__next__")
+
+
+# ---------------------------------------------------------------------- operators
+
+
+def operate(name: str, *operands: Any) -> Any:
+    """`a + b`, `-a`, `a < b`: code in Python behind it looks."""
+    result = getattr(operator, name)(*operands)
+    for operand in operands:
+        if type(operand) not in PLAIN:
+            _note_code(type(operand), *_methods(name))
+    return result
+
+
+@functools.cache
+def _methods(name: str) -> tuple[str, ...]:
+    plain = name.strip("_")
+    mirrored = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "eq"}.get(plain, f"r{plain}")
+    return f"__{plain}__", f"__{mirrored}__"
+
+
+def operand(value: Any) -> Any:
+    """A value that is formatted, or compared in a chain."""
+    if type(value) not in PLAIN:
+        _note_code(type(value), "__format__", "__str__", "__repr__", "__eq__", "__lt__", "__gt__", "__le__", "__ge__")
+    return value
+
+
+def _note_code(kind: type, *methods: str) -> None:
+    """An operation of an object of this type enters one of these methods, if it is Python code that is not rewritten
+    (rewritten code notes it by itself)."""
+    if any(_outside(getattr(kind, method, None)) for method in methods):
+        _note(ALL)
+
+
+def _outside(method: Any) -> bool:
+    """Is this a Python function that is not rewritten?"""
+    return type(method) is _FunctionType and method.__globals__.get("__name__") not in REWRITTEN
+
+
+# ---------------------------------------------------------------------- calls
+
+
+def function(called: Any) -> Any:
+    """The function in `called(...)`."""
+    if STATE.strand is None:
+        return called
+    made = calls.function(called)
+    return made if _gets_a_frame(called) else _checked(made, called)
+
+
+def callee(obj: Any, name: str) -> Any:
+    """The function in `obj.name(...)`."""
+    if STATE.strand is None:
+        return getattr(obj, name)
+    _note_attribute(obj, name)
+    made = attributes.callee(obj, name)
+    return made if _gets_a_frame(made) else _checked(made, made)
+
+
+def _gets_a_frame(called: Any) -> bool:
+    """Does calling this put a frame of rewritten code on the stack? That notes its entry, and returns without."""
+    if type(called) is types.MethodType:
+        called = called.__func__
+    return type(called) is _FunctionType and called.__globals__.get("__name__") in REWRITTEN
+
+
+class _Checked:
+    """A callable behind which the interpreter looks; before it as well when it is Python code that is not rewritten."""
+
+    __slots__ = ("before", "called")
+
+    def __init__(self, called: Any, before: int) -> None:
+        self.called = called
+        self.before = before
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        _note(self.before)
+        result = self.called(*args, **kwargs)
+        _note(ALL)
+        return result
+
+
+def _checked(made: Any, called: Any) -> Any:
+    if type(made) is functools.partial and made.func is calls.atomic_method:
+        called = made.keywords.get("via") or getattr(type(made.args[0]), made.args[1], None)
+    if type(called) is types.MethodType:
+        of = called.__self__
+        called = None if isinstance(of, SyncObject) and of.in_c else called.__func__
+    return _Checked(made, ALL if _outside(called) else 0)
+
+
+# ---------------------------------------------------------------------- attributes, items, managers
+
+
+def _note_attribute(obj: Any, name: str) -> None:
+    """Reading an attribute may enter Python code outside: a property, a descriptor, `__getattr__`."""
+    kind = type(obj)
+    if kind in PLAIN or kind is types.ModuleType:
+        return
+    for cls in kind.__mro__:
+        if name in vars(cls):
+            value = vars(cls)[name]
+            getter = value.fget if isinstance(value, property) else getattr(type(value), "__get__", None)
+            if _outside(getter) and (hasattr(type(value), "__set__") or name not in getattr(obj, "__dict__", ())):
+                _note(ALL)
+            return
+    _note_code(kind, "__getattribute__", "__getattr__")
+
+
+def load(obj: Any, name: str) -> Any:
+    if STATE.strand is not None:
+        _note_attribute(obj, name)
+    return attributes.load(obj, name)
+
+
+def store(value: Any, obj: Any, name: str) -> None:
+    if STATE.strand is not None and type(obj) not in PLAIN:
+        _note_code(type(obj), "__setattr__")
+        member = getattr(type(obj), name, None) if not isinstance(obj, type) else None
+        setter = member.fset if isinstance(member, property) else getattr(type(member), "__set__", None)
+        if _outside(setter):
+            _note(ALL)
+    attributes.store(value, obj, name)
+
+
+def _noting(hook: Callable[..., Any], place: int, method: str) -> Callable[..., Any]:
+    """A hook for items: the container, argument number `place`, may have this method in Python; a key others."""
+
+    def noting(*args: Any) -> Any:
+        if STATE.strand is not None:
+            for number, argument in enumerate(args):
+                if type(argument) not in PLAIN:
+                    _note_code(type(argument), *((method,) if number == place else ("__hash__", "__eq__")))
+        return hook(*args)
+
+    return noting
+
+
+def use(value: Any) -> Any:
+    if STATE.strand is not None and type(value) not in PLAIN:
+        _note_code(type(value), "__bool__", "__len__")
+    return iteration.use(value)
+
+
+def iterate(iterable: Any) -> Any:
+    if STATE.strand is not None:
+        _note_iteration(iterable)
+    return iteration.iterate(iterable)
+
+
+class _Exits:
+    """A context manager made in C that is no lock: its `__exit__` is called by CALL, and is followed by a look."""
+
+    __slots__ = ("manager",)
+
+    def __init__(self, manager: Any) -> None:
+        self.manager = manager
+
+    def __enter__(self) -> Any:
+        return self.manager.__enter__()
+
+    def __exit__(self, *error: Any) -> Any:
+        result = self.manager.__exit__(*error)
+        _note(ALL)
+        return result
+
+
+def context(manager: Any) -> Any:
+    if STATE.strand is None:
+        return manager
+    made = variables.context(manager)
+    if isinstance(made, (SyncObject, RealLock, RealRLock)):
+        return made
+    kind = type(made)
+    _note_code(kind, "__enter__")
+    leave = getattr(kind, "__exit__", None)
+    return made if leave is None or type(leave) is _FunctionType else _Exits(made)
+
+
+def with_checks(hooks: dict[str, Any]) -> dict[str, Any]:
+    """The hooks of the model `gil`."""
+    return {
+        **hooks,
+        "_treadle_enter": enter,
+        "_treadle_check": check,
+        "_treadle_resumed": resumed,
+        "_treadle_super": called_super,
+        "_treadle_jumped": jumped,
+        "_treadle_rounds": rounds,
+        "_treadle_comprehension": comprehension,
+        "_treadle_generator": generator,
+        "_treadle_operate": operate,
+        "_treadle_operand": operand,
+        "_treadle_function": function,
+        "_treadle_callee": callee,
+        "_treadle_load": load,
+        "_treadle_store": store,
+        "_treadle_item": _noting(items.item, 0, "__getitem__"),
+        "_treadle_set_item": _noting(items.set_item, 1, "__setitem__"),
+        "_treadle_del_item": _noting(items.del_item, 0, "__delitem__"),
+        "_treadle_in": _noting(items.inside, 1, "__contains__"),
+        "_treadle_use": use,
+        "_treadle_iter": iterate,
+        "_treadle_context": context,
+    }
