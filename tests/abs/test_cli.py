@@ -293,3 +293,12 @@ def test_reduce_is_for_models(capsys: pytest.CaptureFixture[str]) -> None:
         2,
         True,
     )
+
+
+def test_bad_input_is_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "folder.abs").mkdir()
+    (tmp_path / "m.abs").write_text("module M; import * from Nowhere; class C { Unit m() { } } { }")
+    code, _, err = call(capsys, "explore", str(tmp_path / "m.abs"))
+    assert (code, "there is no module 'Nowhere'; the .abs files beside the model are searched" in err) == (2, True)
+    code, _, err = call(capsys, "explore", f"{tmp_path / 'm.abs'}:C.m")
+    assert (code, "a method is for: treadle actor" in err) == (2, True)

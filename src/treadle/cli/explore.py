@@ -72,6 +72,9 @@ def command(target: str, as_json: bool, page: Path | None, **given: Any) -> int:
             raise UsageError(f"--{name} means nothing for an ABS model; leave it out")
         models = with_extra("explore " + target, "treadle.doors.actor.models")
         return report([models.explore_model(target, **options)], Path.cwd(), as_json, page=page)
+    _, colon, method = target.rpartition(".abs:")
+    if colon and method and not method.startswith(":"):
+        raise UsageError(f"explore runs the main block of a model; a method is for: treadle actor {target}")
     for name in options.keys() & _MODELS_ONLY.keys():
         raise UsageError(f"--{name} is for ABS models; {_MODELS_ONLY[name]}")
     campaign = Campaign(options=options)

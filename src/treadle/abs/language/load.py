@@ -72,7 +72,7 @@ def _with_neighbours(modules: list[Module], path: Path) -> list[Module]:
 def _modules_beside(path: Path) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for other in sorted(path.parent.glob("*.abs")):
-        if other != path:
+        if other != path and other.is_file():
             for name in _MODULE.findall(other.read_text(encoding="utf-8", errors="replace")):
                 found.setdefault(name, other)
     return found

@@ -115,7 +115,8 @@ def _module(name: str, place: AbsPlace, known: dict[str, ModuleNames]) -> Module
         return known[name]
     if name in _OTHER_MODULES:
         raise unsupported(_OTHER_MODULES[name], place)
-    raise AbsError(f"there is no module '{name}'{did_you_mean(name, known)}", place)
+    hint = did_you_mean(name, known) or "; the .abs files beside the model are searched for it"
+    raise AbsError(f"there is no module '{name}'{hint}", place)
 
 
 def exported_names(
