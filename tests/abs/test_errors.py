@@ -113,3 +113,10 @@ class C { Int m() { return z; } Unit n() { this!o(); } }
     told = str(caught.value)
     assert [f"<text>:{line}:" in told for line in (2, 3, 4)] == [True] * 3
     assert told.count("\n") == 11  # four errors of three lines
+
+
+def test_a_model_may_bring_a_standard_library_of_its_own() -> None:
+    loads("""module ABS.StdLib; export *; data Unit = Unit; data Bool = True | False; data Int; data Exception;
+    data Pair<A, B> = Pair(A, B); data Map<A, B> = EmptyMap | Assoc(Pair<A, B>, Map<A, B>);
+    def B lookup<A, B>(Map<A, B> m, A k) = case m { Assoc(Pair(k, v), _) => v; Assoc(_, rest) => lookup(rest, k); };
+    def Int first(Map<Int, Int> m) = lookup(m, 1);""")

@@ -219,7 +219,7 @@ class ExpChecker:
         is_lookup = function.name == "lookup" and function.module == STDLIB
         if not is_lookup or not isinstance(wanted, Type) or wanted.name == f"{STDLIB}.Maybe":
             return function
-        return self.names.functions["lookupUnsafe"]
+        return self.names.functions.get("lookupUnsafe", function)
 
     def _call_of_parameter(self, exp: S.FunctionCall, scope: VariableScope) -> AnyType:
         """A call of a function parameter: its type is known only where the partial function is used."""
