@@ -18,6 +18,7 @@ import treadle
 ROOT = Path(treadle.__file__).parent
 # Optional at run time, and the modules of ours that need them.
 EXTRAS = ("z3", "lark", "hypothesis", "coverage", "pykka", "thespian", "icontract", "deal", "pytest", "_pytest")
+EXTRAS += ("fcntl",)  # not on every platform
 NEED_EXTRAS = ("treadle.messages.pykka", "treadle.messages.thespian")
 
 # Rooms whose modules import each other in a circle, counting imports inside functions.
@@ -31,7 +32,7 @@ INSIDE_FUNCTIONS = {
 }
 
 # Names of public classes that two modules define.
-DEFINED_TWICE = 1
+DEFINED_TWICE = 0
 
 # They say nothing: ran, known, kept, written what?
 EMPTY_NAMES = {"Ran", "Known", "Kept", "Written"}

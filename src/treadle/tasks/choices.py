@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Choice(SyncObject):
+class OpenChoice(SyncObject):
     """Takes one option; whoever chooses waits for that."""
 
     __slots__ = ("options", "taken")
@@ -47,7 +47,7 @@ class Choice(SyncObject):
 class Option(Strand):
     """One way to choose. Has no code of its own: choosing it makes the choice."""
 
-    def __init__(self, run: TaskExecution, index: int, choice: Choice, number: int, text: str) -> None:
+    def __init__(self, run: TaskExecution, index: int, choice: OpenChoice, number: int, text: str) -> None:
         super().__init__(run, index, f"{choice.treadle_name}={number}", None, None, False)
         self.choice = choice
         self.number = number
@@ -76,7 +76,7 @@ def decide(strand: Strand, texts: list[str], label: str = "choice") -> int:
     run: Any = strand.execution
     if run.ending or not hasattr(run, "offer"):
         return 0
-    choice = Choice()
+    choice = OpenChoice()
     choice.treadle_name = strand.fresh(label)
     run.offer(choice, texts)
     strand.point(WAIT, choice)

@@ -14,7 +14,7 @@ from typing import Any
 from treadle.core.operation import MULTI, Operation
 from treadle.core.result import Finding
 from treadle.tasks import oracles
-from treadle.tasks.choices import Choice, Option
+from treadle.tasks.choices import OpenChoice, Option
 from treadle.tasks.running import running_or_none, thread_of
 from treadle.tasks.steps import Block, TaskStrand
 from treadle.threads.detail import describe, stack_of
@@ -139,7 +139,7 @@ class TaskExecution(Execution):
 
     # ------------------------------------------------------------------ choices
 
-    def offer(self, choice: Choice, texts: list[str]) -> None:
+    def offer(self, choice: OpenChoice, texts: list[str]) -> None:
         """Put the options of a choice among the strands."""
         for number, text in enumerate(texts):
             name = f"{choice.treadle_name}={number}"

@@ -14,6 +14,7 @@ import asyncio.futures as futures
 import asyncio.runners as runners
 import asyncio.selector_events
 import asyncio.tasks as tasks
+import signal
 import types
 import warnings
 from collections.abc import Iterator
@@ -109,8 +110,6 @@ class _NoSignals(types.SimpleNamespace):
 
 
 def _patches() -> list[tuple[Any, dict[str, Any]]]:
-    import signal
-
     python_forms = {
         name: getattr(tasks, f"_py_{name.lstrip('_')}")
         for name in _WITH_C_FORM

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from treadle.abs.language.model import Class
 from treadle.abs.machine.code import Code
-from treadle.abs.machine.criteria import SOUND_REDUCTIONS, BoundReached
+from treadle.abs.machine.criteria import SOUND_REDUCTIONS, CriterionReached
 from treadle.abs.machine.effects import Calls, CodeEffect, remaining
 from treadle.abs.machine.machine import ActorMachine
 from treadle.abs.machine.polynomial import identical
@@ -197,12 +197,12 @@ class Reduction:
         """Every way of running both, one directly after the other; None if that is not always possible."""
         found: list[State] = []
         for middle in self._machine.macro_step(state, one):
-            if isinstance(middle, BoundReached) or self._group(state, one) in middle.active:
+            if isinstance(middle, CriterionReached) or self._group(state, one) in middle.active:
                 return None
             if two.waiting is not None:
                 return None  # whether it may go on can depend on the first: leave it dependent
             for end in self._machine.macro_step(middle, two):
-                if isinstance(end, BoundReached):
+                if isinstance(end, CriterionReached):
                     return None
                 found.append(end)
         return found

@@ -19,7 +19,7 @@ from treadle.abs.language.depth import deep_recursion
 from treadle.abs.language.model import Class, Data, Program
 from treadle.abs.language.parser import parse_expression
 from treadle.abs.language.types import AnyType, Type, substituted
-from treadle.abs.machine.criteria import BoundReached, Bounds, OrderSelection
+from treadle.abs.machine.criteria import Bounds, CriterionReached, OrderSelection
 from treadle.abs.machine.machine import ActorMachine, Image
 from treadle.abs.machine.state import ActorTask, State
 from treadle.abs.machine.system import Root, call, main_root
@@ -175,7 +175,7 @@ def replayed(machine: ActorMachine, cls: Class, method: str, case: ActorCase) ->
     try:
         root, names = known_root(fresh, cls, method, case.arguments, objects, queue)
         return follow(fresh, root, names, case.order)
-    except (UsageError, BoundReached):
+    except (UsageError, CriterionReached):
         return None
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from treadle.abs.explore.names import decided_since, object_names
 from treadle.abs.explore.reduction import Reduction
-from treadle.abs.machine.criteria import BoundReached, TreeProgress
+from treadle.abs.machine.criteria import CriterionReached, TreeProgress
 from treadle.abs.machine.guards import holds
 from treadle.abs.machine.machine import ActorMachine, MacroStep, Thrown
 from treadle.abs.machine.state import ActorTask, State
@@ -117,7 +117,7 @@ class TreeExplorer:
                 continue
             below = {k: t for k, t in asleep.items() if self._exchange(state, t, task)} if asleep else asleep
             for after in self.machine.macro_step(state, task):
-                if isinstance(after, BoundReached):
+                if isinstance(after, CriterionReached):
                     self._cut(after.kind, state, task, node)
                 else:
                     yield after, below, self._child(state, task, after, node)

@@ -52,7 +52,7 @@ class Cuts:
         return {"loop": self.loop, "task": self.task, "actor": self.actor}
 
 
-class BoundReached(Exception):
+class CriterionReached(Exception):
     """This branch goes beyond a limit."""
 
     def __init__(self, kind: Literal["loop", "task", "actor"]) -> None:

@@ -14,7 +14,7 @@ from treadle.abs.language.types import pruned
 from treadle.abs.machine import operators as O
 from treadle.abs.machine.builtins import BUILTINS
 from treadle.abs.machine.code import Env, Exp, FunctionCode
-from treadle.abs.machine.criteria import BoundReached
+from treadle.abs.machine.criteria import CriterionReached
 from treadle.abs.machine.values import Unknown, Value
 from treadle.core.errors import InternalError
 from treadle.symbolic.expr import terms as E
@@ -366,7 +366,7 @@ def _called(
     if limit is None:
         run.tick()
     elif level > limit + 1:
-        raise BoundReached("loop")
+        raise CriterionReached("loop")
     try:
         assert code.body is not None
         return code.body(run, values)

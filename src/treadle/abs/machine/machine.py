@@ -14,7 +14,7 @@ from typing import Any
 
 from treadle.abs.language.model import Class, Constructor
 from treadle.abs.machine.code import BLOCKED, ENDED, SUSPENDED, Code, Env
-from treadle.abs.machine.criteria import BoundReached, Bounds, OrderSelection
+from treadle.abs.machine.criteria import Bounds, CriterionReached, OrderSelection
 from treadle.abs.machine.effects import Calls
 from treadle.abs.machine.path import PathConditions
 from treadle.abs.machine.state import ActorTask, State, TakenStep
@@ -53,14 +53,14 @@ class ActorMachine:
         self.observer: Observer | None = None
         self.entry = -1  # key of the task under test, which does not count as a task switch
 
-    def macro_step(self, state: State, task: ActorTask) -> Iterator[State | BoundReached]:
+    def macro_step(self, state: State, task: ActorTask) -> Iterator[State | CriterionReached]:
         """Every way the task can run from here: the states after it, or the cut that ended the way."""
         choices: list[int] = []
         while True:
             run = MacroStep(self, state, choices)
             try:
                 yield run.execute(task)
-            except BoundReached as cut:
+            except CriterionReached as cut:
                 yield cut
             except Infeasible:
                 pass
@@ -81,7 +81,7 @@ class ActorMachine:
             run = MacroStep(self, state, choices)
             try:
                 found.append((run.state, question(run)))
-            except (Infeasible, BoundReached, Thrown):
+            except (Infeasible, CriterionReached, Thrown):
                 pass
             if not run.next_choices():
                 return found
@@ -252,7 +252,7 @@ class MacroStep:
         """One turn of a loop."""
         self.steps += 1
         if self.bounds.steps is not None and self.steps > self.bounds.steps:
-            raise BoundReached("loop")
+            raise CriterionReached("loop")
 
     # ---- what a task does to others
 
@@ -299,7 +299,7 @@ class MacroStep:
         limit = self.machine.actor_limit
         made = self.state.made.get(point, 0) + 1
         if limit is not None and made > limit + extra:
-            raise BoundReached("actor")
+            raise CriterionReached("actor")
         self.state.made = {**self.state.made, point: made}
 
     def _initialise(self, ref: ObjectRef, cls: Class, args: list[Value]) -> None:

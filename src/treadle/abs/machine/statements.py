@@ -19,7 +19,7 @@ from treadle.abs.language.errors import AbsPlace
 from treadle.abs.language.model import Class, Program
 from treadle.abs.language.types import AnyType, Type, pruned
 from treadle.abs.machine.code import BLOCKED, ENDED, SUSPENDED, Code, Env, Exp, Instruction, TaskWait, WaitsFor
-from treadle.abs.machine.criteria import BoundReached
+from treadle.abs.machine.criteria import CriterionReached
 from treadle.abs.machine.defaults import default_value
 from treadle.abs.machine.effects import CodeEffect, effect_of, fields_read
 from treadle.abs.machine.expressions import Compilation, ExpCompiler, Slots
@@ -668,7 +668,7 @@ def _turn(run: MacroStep, env: Env, turns: int) -> None:
     env[turns] = number
     limit = run.bounds.loop
     if limit is not None and number > limit:
-        raise BoundReached("loop")
+        raise CriterionReached("loop")
     run.tick()
 
 

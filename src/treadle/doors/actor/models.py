@@ -26,8 +26,8 @@ from treadle.abs.language.model import Program
 from treadle.abs.machine.criteria import (
     REDUCTIONS,
     SOUND_REDUCTIONS,
-    BoundReached,
     Bounds,
+    CriterionReached,
     Cuts,
     OrderSelection,
     TreeProgress,
@@ -382,7 +382,7 @@ _NOT_AGAIN = "it did not fail when it was run again alone: an error of Treadle, 
 def _fails_again(model: AbsModel, tasks: Sequence[TaskChosen]) -> bool:
     try:
         again = follow_main(known_machine(model.image), model.program, tasks)
-    except (UsageError, BoundReached):
+    except (UsageError, CriterionReached):
         return False
     return again.deadlocked or bool(again.failures)
 
@@ -471,7 +471,7 @@ def run_model(
                 raise UsageError(f"the main block did not end within {tasks} tasks; raise --tasks to go on")
             try:
                 replay.run(chance.choice(runnable) if chance is not None else runnable[0])
-            except BoundReached:
+            except CriterionReached:
                 raise UsageError("a loop of the model did not end within 10 000 000 turns") from None
         return replay.report()
 

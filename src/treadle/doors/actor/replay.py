@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from treadle.abs.explore.replaying import Replayed, follow, known_machine, known_root
-from treadle.abs.machine.criteria import BoundReached
+from treadle.abs.machine.criteria import CriterionReached
 from treadle.abs.machine.system import find_method
 from treadle.core.choice import OptionDrawn, TaskChosen
 from treadle.core.errors import UsageError
@@ -29,7 +29,7 @@ def replay_trail(trail: Trail, run_test: Callable[[Trail], Result]) -> Result:
     start = time.perf_counter()
     try:
         run = _case_again(path, method, trail, order) if method else run_model(path, order=order)
-    except (UsageError, BoundReached) as error:
+    except (UsageError, CriterionReached) as error:
         raise UsageError(f"the trail no longer fits {path}, which has changed since: {error}") from None
     findings: list[Finding] = []
     if run.deadlocked or run.failures:
