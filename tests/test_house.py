@@ -16,9 +16,20 @@ import pytest
 import treadle
 
 ROOT = Path(treadle.__file__).parent
-# Optional at run time, and the modules of ours that need them.
-EXTRAS = ("z3", "lark", "hypothesis", "coverage", "pykka", "thespian", "icontract", "deal", "pytest", "_pytest")
-EXTRAS += ("fcntl",)  # not on every platform
+# Optional at run time or not on every platform, and the modules of ours that need them.
+EXTRAS = (
+    "z3",
+    "lark",
+    "hypothesis",
+    "coverage",
+    "pykka",
+    "thespian",
+    "icontract",
+    "deal",
+    "pytest",
+    "_pytest",
+    "fcntl",
+)
 NEED_EXTRAS = ("treadle.messages.pykka", "treadle.messages.thespian")
 
 # Rooms whose modules import each other in a circle, counting imports inside functions.
