@@ -297,3 +297,24 @@ def test_the_decorator_takes_a_coroutine_function(how: str) -> None:
     marked = treadle.explore(test) if how == "decorated" else treadle.explore()(test)
     with pytest.raises(AssertionError):
         marked()  # type: ignore[unused-coroutine]  # it explores and returns
+
+
+def test_time_passes_for_a_loop_that_never_rests() -> None:
+    async def test() -> None:
+        loop = asyncio.get_running_loop()
+        changed = loop.create_future()
+        loop.call_later(5, changed.set_result, None)
+        while not changed.done():
+            await asyncio.sleep(0)
+        assert loop.time() % 10 == 5
+
+    assert treadle.check(test).findings == []
+
+
+def test_a_loop_that_goes_round_for_ever_is_no_pass() -> None:
+    async def test() -> None:
+        while True:
+            await asyncio.sleep(0)
+
+    result = treadle.check(test)
+    assert result.verdict is Verdict.CUT

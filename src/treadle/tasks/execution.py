@@ -11,7 +11,7 @@ import itertools
 import sys
 from typing import Any
 
-from treadle.core.operation import MULTI, Operation
+from treadle.core.operation import MULTI, YIELD, Operation
 from treadle.core.result import Finding
 from treadle.tasks import oracles
 from treadle.tasks.choices import OpenChoice, Option
@@ -128,6 +128,14 @@ class TaskExecution(Execution):
         if self.detail is not None:
             self.detail.append(who.step)
         return who
+
+    def give_up(self, why: str) -> None:
+        """The running strand goes round without end: the execution stops here."""
+        assert STATE.strand is not None
+        STATE.strand.pending = (YIELD, None, None)
+        self.stop_reason = why
+        self.pool.hub.switch()
+        raise StrandEnd
 
     def _choose(self) -> Strand | None:
         while True:

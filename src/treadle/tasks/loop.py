@@ -24,7 +24,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from treadle.core.errors import Unsupported
-from treadle.core.operation import LOOK, READ, SIGNAL, STEP, WAIT, WRITE
+from treadle.core.operation import LOOK, READ, SIGNAL, SLEEP, STEP, WAIT, WRITE
 from treadle.tasks.environment import cancel_one, in_some_order, is_timeout, strike
 from treadle.tasks.futures import Future, Task
 from treadle.tasks.running import set_running, thread_of
@@ -58,6 +58,10 @@ class Queue(SyncObject):
 _Base: Any = base_events.BaseEventLoop  # most of what is used of it is private, and not in its type
 
 
+# Iterations of a loop that never rests, before time moves on to its next timer, and before it is given up.
+_ROUNDS = 200
+_MOST_ROUNDS = 20_000
+
 _SHUTDOWN_GENERATORS = _Base.shutdown_asyncgens.__code__
 _SHUTDOWN_EXECUTOR = _Base.shutdown_default_executor.__code__
 
@@ -83,6 +87,7 @@ class Loop(_Base):  # type: ignore[misc]
         self.failed: list[Any] = []  # futures that hold an exception
         self.main: Any = None  # the future that run_until_complete waits for
         self.running: Any = None  # the handle that is run now
+        self.rounds = 0  # iterations since the loop last had nothing to do
         self.entered = -1  # the last event before the loop began to run
         self.between_steps = False  # with any_order: may a step begin?
         self.turn = Turn(self)
@@ -222,6 +227,7 @@ class Loop(_Base):  # type: ignore[misc]
             once = self._run_any if self.execution.any_order else self._run_once
             while not self._stopping:
                 once()
+                self._pass_time(strand)
         finally:
             self._stopping = False
             self._thread_id = None
@@ -299,6 +305,7 @@ class Loop(_Base):  # type: ignore[misc]
                 strike(self, must=True)
             me.timed_out = False
             self.queue.woken = False
+            self.rounds = 0
 
     def _note_order(self, who: Strand) -> None:
         """Has a step been chosen that is not the first one in the order that asyncio promises?"""
@@ -352,6 +359,15 @@ class Loop(_Base):  # type: ignore[misc]
         if self.execution.ending:
             raise StrandEnd  # asyncio has caught the one that was thrown
 
+    def _pass_time(self, strand: Strand) -> None:
+        """Computing takes no time, but a loop that never rests (tasks that yield again and again until something
+        changes) would wait for its timers for ever: after so many rounds time moves on, and at last it is given up."""
+        self.rounds += 1
+        if self.rounds % _ROUNDS == 0 and self.timers and not self._stopping:
+            strand.pause((SLEEP, None, None), None, self.timers[0][0])
+        elif self.rounds >= _MOST_ROUNDS:
+            self.execution.give_up("limit")
+
     def is_due(self) -> bool:
         """Has the time of the first timer come? Others may have moved the clock there."""
         return bool(self.timers) and self.timers[0][0] <= self.execution.clock.now
@@ -390,6 +406,7 @@ class Loop(_Base):  # type: ignore[misc]
         strand.touched = strand.guard = strand.deadline = None
         timed_out = strand.timed_out
         strand.timed_out = self.queue.woken = False
+        self.rounds = 0
         return timed_out
 
     def _before_waiting(self, strand: Strand) -> None:
