@@ -61,6 +61,7 @@ class Fault(JsonForm):
         default=None, metadata=NOT_IN_JSON
     )  # the schedule, as it was found; its target is the class
     replay: str = ""
+    on: str = ""  # on which builds of Python it can happen, in words
     test: str = ""
     unwritten: str = ""  # why there is no test that shows it
 

@@ -89,6 +89,8 @@ def _show_fault(console: Console, fault: Fault, number: int, result: ClassResult
 
 
 def _show_again(console: Console, fault: Fault, result: ClassResult) -> None:
+    if fault.on:
+        console.print(f"    on: {fault.on}", markup=False)
     if fault.replay:
         console.print(f"    replay: treadle replay '{fault.replay}'", markup=False)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -75,6 +76,8 @@ def _decorated(test: FaultTest, trail: str, keep_green: bool) -> str:
     if keep_green:
         reason = f"not thread-safe: {test.fault.message.partition(': ')[0]}"
         marks.insert(0, f"@pytest.mark.xfail(strict=True, reason={reason!r})")
+    if test.fault.on:
+        marks[:0] = textwrap.wrap(f"on: {test.fault.on}", 116, initial_indent="# ", subsequent_indent="# ")
     return "\n".join([*marks, test.source])
 
 

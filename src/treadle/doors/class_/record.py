@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,13 @@ from treadle.core.errors import TreadleError
 from treadle.core.result import Finding
 from treadle.core.trail import Trail
 from treadle.doors.explore.check import check
+from treadle.doors.explore.models import Search, with_builds
 from treadle.doors.explore.replay import replay
+from treadle.search.dpor import Dpor
+
+# Seconds of work after which the tests that are left do not find out on which builds they fail: that they are written
+# is worth more.
+_FOR_BUILDS = 40.0
 
 
 def record(path: Path, target: str, seconds: float, trails: dict[str, str]) -> dict[str, Any]:
@@ -37,13 +44,14 @@ def record(path: Path, target: str, seconds: float, trails: dict[str, str]) -> d
         test = getattr(value, "__wrapped__", None)
         if name.startswith("test_") and test is not None:
             place = f"{target}::{name}"
-            found[name] = _follow(test, place, trails.get(name, "")) or _explore(
-                test, place, tuple(module.INSTRUMENT), seconds
+            packages = tuple(module.INSTRUMENT)
+            found[name] = _follow(test, place, trails.get(name, ""), packages) or _explore(
+                test, place, packages, seconds
             )
     return found
 
 
-def _follow(test: Any, target: str, trail: str) -> dict[str, Any] | None:
+def _follow(test: Any, target: str, trail: str, packages: tuple[str, ...]) -> dict[str, Any] | None:
     """The test along the schedule that was found on the stage; None when it does not fail so.
 
     What is called is no choice any more: the test says it.
@@ -56,11 +64,19 @@ def _follow(test: Any, target: str, trail: str) -> dict[str, Any] | None:
         result = replay(replace(found, target=target, choices=schedule), test)
     except TreadleError:
         return None  # what the test does around the calls is not what the stage does around them
-    return _fact(result.findings[0]) if result.findings else None
+    if not result.findings:
+        return None
+    if time.process_time() < _FOR_BUILDS:
+        settings = {"instrument": list(packages)} if packages else {}
+        search = Search(test, None, packages, "idle", 0, Dpor, target, settings, None, "dpor")
+        search.shared |= found.shared or set()
+        with_builds(search, replace(result, switches="free"))
+    return _fact(result.findings[0])
 
 
 def _fact(finding: Finding) -> dict[str, Any]:
-    return {"replay": finding.replay, "kind": finding.kind, "message": finding.message}
+    on = "" if finding.builds is None else str(finding.builds)
+    return {"replay": finding.replay, "kind": finding.kind, "message": finding.message, "on": on}
 
 
 def _explore(test: Any, target: str, packages: tuple[str, ...], seconds: float) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def decide_warnings(result: ClassResult, options: Options) -> ShownTests:
             result.notes.append(f"'{warning.message}' was not shown by a test of its own: {shown.refuted[id(view)]}")
             continue
         else:
-            warning.test, warning.replay = view.test, view.replay
+            warning.test, warning.replay, warning.on = view.test, view.replay, view.on
             warning.unwritten = shown.unwritten.get(id(view), "")
         kept.append(warning)
     result.warnings = kept
@@ -96,6 +96,7 @@ def _show(result: ClassResult, faults: Sequence[Fault], options: Options, path: 
         if "replay" in found:
             shown.tests.append(test)
             shown.trails[test.name] = found["replay"]
+            test.fault.on = found.get("on", "")
         elif found.get("passed"):
             shown.refuted[id(test.fault)] = found["problem"]
         else:
