@@ -60,6 +60,7 @@ class ScheduleResult(JsonForm):
     # so that a result of this door goes where those of `explore` go
     exhaustive: bool = field(default=False, metadata=NOT_IN_JSON)
     strategy: str = field(default="schedule", metadata=NOT_IN_JSON)
+    switches: str = field(default="", metadata=NOT_IN_JSON)
     bounds: dict[str, int] = field(default_factory=dict, metadata=NOT_IN_JSON)
     atomic_modules: list[str] = field(default_factory=list, metadata=NOT_IN_JSON)
 

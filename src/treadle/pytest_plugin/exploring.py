@@ -46,20 +46,20 @@ def explore_item(item: pytest.Function) -> None:
                 result = campaign.search(body.run, source=body.function, target=target, progress=progress)
             else:
                 result = check(body.run, source=body.function, target=target, progress=progress, **options)
+        if result.failed and not campaign.replay:
+            body.confirm(result)
+        if result.reason.startswith("interrupted"):
+            item.session.shouldstop = "interrupted"
+        item.stash[FACTS] = {
+            "verdict": result.verdict.value,
+            "executions": result.executions,
+            "bounds": result.bounds,
+            "switches": result.switches,
+            "sentence": sentence(result),
+        }
     except BaseException as error:
         campaign.errors.append((target, error))
         raise
-    if result.failed and not campaign.replay:
-        body.confirm(result)
-    if result.reason.startswith("interrupted"):
-        item.session.shouldstop = "interrupted"
-    item.stash[FACTS] = {
-        "verdict": result.verdict.value,
-        "executions": result.executions,
-        "bounds": result.bounds,
-        "switches": result.switches,
-        "sentence": sentence(result),
-    }
     item.user_properties.append(("treadle_verdict", result.verdict.value))
     _raise_outcome(result, campaign, _save(item, result) if campaign.saves else [])
 
