@@ -68,7 +68,8 @@ def test_tasks_and_a_thread_need_one_execution_per_class(tasks: int, times: int,
     assert expected == len(classes([model(times)] * tasks, [[("R", "x"), ("W", "x")]]))
     result = treadle.check(updates(tasks, times, threads=1), any_order=True)
     assert (result.executions, result.statistics["blocked"]) == (expected, 0)
-    assert result.verdict is Verdict.PASSED_EXHAUSTIVE
+    # a step of the second update touches the counter twice, and may be interrupted in between
+    assert result.verdict is (Verdict.PASSED_EXHAUSTIVE if times == 1 else Verdict.CUT)
 
 
 def test_without_any_order_there_is_one_schedule() -> None:
@@ -222,11 +223,21 @@ def random_program(seed: int) -> tuple[list[Task], list[Thread]]:
     return tasks, threads
 
 
+def test_steps_that_threads_interrupt_in_the_middle_are_no_proof() -> None:
+    """Classes are still missed there (156 of this program, and 144 are run): so it is not called a pass."""
+    tasks: list[Task] = [[[]], [[("W", "y"), ("R", "y")], []], [[]]]
+    threads = [[("R", "y"), ("W", "y")], [("R", "x"), ("W", "y")]]
+    result = treadle.check(program(tasks, threads), any_order=True)
+    assert result.verdict is Verdict.CUT
+    assert "not yet interrupted in every way" in result.reason
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(25))
 def test_random_programs_lose_no_class(seed: int) -> None:
-    """The order in which tasks end is part of a class: their callbacks keep it."""
+    """The order in which tasks end is part of a class: their callbacks keep it. One access to a step: see above."""
     tasks, threads = random_program(seed)
+    tasks = [[step[:1] for step in task] for task in tasks]
     ending = [[*task[:-1], [*task[-1], ("W", "end")]] for task in tasks]
     expected = len(classes(ending, threads))
     found, executions = explored(program(tasks, threads))

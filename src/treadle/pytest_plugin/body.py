@@ -4,7 +4,8 @@ Decides what "clean" means for a pytest test: its function-scoped fixtures are s
 down before it ends, a test class gets a new instance, parameters that are plain containers are copied, and output and
 log records are those of the last execution alone. Fixtures of a wider scope are set up once, before the first one.
 
-This file is the only one that uses pytest's private names: the set-up state of an item and its fixture request.
+This file is the only one that uses private names of pytest (the set-up state of an item and its fixture request) and of
+unittest (the event loop of a case).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import io
 import logging
 import shutil
 import sys
+import types
 import unittest
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -142,6 +144,9 @@ def _marks(function: Any) -> bool:
 def _run_test_case(case: unittest.TestCase, name: str) -> None:
     """One unittest method with its setUp, tearDown and cleanups."""
     __tracebackhide__ = True
+    if isinstance(case, unittest.IsolatedAsyncioTestCase):
+        _run_async_case(case, plain(getattr(type(case), name)))
+        return
     try:
         case.setUp()
         try:
@@ -152,6 +157,25 @@ def _run_test_case(case: unittest.TestCase, name: str) -> None:
         pytest.skip(str(skipped))
     finally:
         case.doCleanups()
+
+
+def _run_async_case(case: Any, method: Any) -> None:
+    """The same for a case that runs on an event loop of its own, made anew in every execution."""
+    __tracebackhide__ = True
+    case._setupAsyncioRunner()
+    try:
+        case._callSetUp()
+        try:
+            case._callTestMethod(types.MethodType(method, case))
+        finally:
+            case._callTearDown()
+    except unittest.SkipTest as skipped:
+        pytest.skip(str(skipped))
+    finally:
+        try:
+            case.doCleanups()
+        finally:
+            case._tearDownAsyncioRunner()
 
 
 def set_up_wider(item: pytest.Function) -> None:

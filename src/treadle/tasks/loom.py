@@ -80,6 +80,12 @@ class TaskLoom(Loom):
     def run(self, strategy: Strategy, detail: bool = False) -> Execution:
         run = super().run(strategy, detail)
         self.looped = self.looped or bool(getattr(run, "loops", ()))
+        inside = list(run.begins.values())
+        if len(inside) != len(set(inside)):
+            self.incomplete = (
+                "with any_order, a step of a task that touches what other threads touch more than once is not yet "
+                "interrupted in every way"
+            )
         return run
 
 

@@ -76,6 +76,7 @@ class Loom:
         self.shared: set[str] | None = set(shared) if shared is not None else set() if skip_private else None
         self.executions = 0
         self.atomic: set[str] = set()
+        self.incomplete = ""  # why the end of a search is no proof, where the executions themselves show it
         self.bounds: dict[str, int] = {}  # what limits the executions, beyond the strategy's own bounds
         self._stack = ExitStack()
 

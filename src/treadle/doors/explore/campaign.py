@@ -249,7 +249,8 @@ class ScheduleSearch:
     # ------------------------------------------------------------------ the end
 
     def _verdict(self, reason: str) -> tuple[Verdict, list[Finding]]:
-        if reason == "end" and self.search.exhausted and not self.over_limit and not self._surprise():
+        whole = self.search.exhausted and not self.over_limit and not self.loom.incomplete
+        if reason == "end" and whole and not self._surprise():
             if self.executions == 1 and not self.search.conflicts:
                 return Verdict.NOTHING_TO_EXPLORE, []
             bounded = self.search.bounded or self.looping or self.loom.bounds
@@ -321,6 +322,8 @@ class ScheduleSearch:
             if len(self.loom.indexes) == 1:
                 return "the test starts no thread that Treadle controls: there was one schedule to run"
             return "the threads share nothing that Treadle sees: there was one schedule to run"
+        if self.loom.incomplete and reason == "end":
+            return f"{self.loom.incomplete} ({count}): not a pass"
         if self._surprise():
             return f"the strands share something that Treadle does not see ({self._surprise()}): not a pass"
         if self.over_limit:
