@@ -346,3 +346,13 @@ def test_the_demo_goes_as_announced(cli: Cli) -> None:
     answer = cli("demo")
     assert answer.code == 0
     assert answer.out.count("the same failure") == answer.out.count("PASSED-EXHAUSTIVE") > 1
+
+
+def test_a_mistake_of_ours_after_the_search_is_no_silence(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(result: object) -> str:
+        raise AttributeError("no such thing")
+
+    monkeypatch.setattr("treadle.pytest_plugin.exploring.sentence", broken)
+    answer = cli("explore", "test_bank.py::test_lost")
+    assert answer.code == 70
+    assert "internal error in Treadle" in answer.err
