@@ -89,7 +89,12 @@ import treadle, program
 options = json.loads(sys.argv[2])
 result = treadle.check(program.test_program, **options)
 again = treadle.replay(result.findings[0].replay, program.test_program).verdict.value if result.findings else ""
+gil = None
+if result.switches:  # threads: also only where this version of CPython can switch
+    gil = treadle.check(program.test_program, switches="gil", **options)
 print(json.dumps({
+    "gil": gil and gil.verdict.value, "gil_executions": gil and gil.executions,
+    "on": [str(one.builds) for one in result.findings if one.builds is not None],
     "verdict": result.verdict.value, "executions": result.executions, "seconds": round(result.seconds, 3),
     "reason": result.reason, "replayed": again == "FAILED",
     "found": [f"{one.kind}: {one.message}" for one in result.findings],
@@ -159,14 +164,21 @@ def run_entry(entry: dict[str, Any], rows: Rows) -> None:
             outcome=judge(found, fixed, answer),
             verdict=answer["verdict"],
             executions=answer.get("executions"),
+            gil=answer.get("gil"),
+            gil_executions=answer.get("gil_executions"),
+            on=(answer.get("on") or [None])[0],
             seconds=answer.get("seconds"),
             replayed=answer.get("replayed") if found else None,
             detail=detail.splitlines()[0][:100],
         )
 
 
+_COLUMNS = ["id", "release", "outcome", "verdict", "executions", "gil", "gil_executions", "on", "seconds", "replayed"]
+_COLUMNS += ["detail"]
+
+
 def main(quick: bool, ids: list[str] | None = None) -> None:
-    rows = Rows("real_bugs", ["id", "release", "outcome", "verdict", "executions", "seconds", "replayed", "detail"])
+    rows = Rows("real_bugs", _COLUMNS)
     for entry in json.loads(CORPUS.read_text()):
         if ids and not any(entry["id"].startswith(one) for one in ids):
             continue
