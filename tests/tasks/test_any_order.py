@@ -13,8 +13,6 @@ import pytest
 import treadle
 from tests.tasks.brute_force import Task, Thread, classes
 from treadle import Verdict
-from treadle.search.dpor import Dpor
-from treadle.tasks.loom import TaskLoom
 
 
 class Shared:
@@ -68,8 +66,7 @@ def test_tasks_and_a_thread_need_one_execution_per_class(tasks: int, times: int,
     assert expected == len(classes([model(times)] * tasks, [[("R", "x"), ("W", "x")]]))
     result = treadle.check(updates(tasks, times, threads=1), any_order=True)
     assert (result.executions, result.statistics["blocked"]) == (expected, 0)
-    # a step of the second update touches the counter twice, and may be interrupted in between
-    assert result.verdict is (Verdict.PASSED_EXHAUSTIVE if times == 1 else Verdict.CUT)
+    assert result.verdict is Verdict.CUT  # see below: other programs with threads miss classes
 
 
 def test_without_any_order_there_is_one_schedule() -> None:
@@ -169,49 +166,6 @@ def program(tasks: list[Task], threads: list[Thread]) -> Callable[[], None]:
     return test
 
 
-def explored(test: Callable[[], None]) -> tuple[set[Any], int]:
-    """The classes that the search runs, by the events on `x` and `y`; and how many executions it takes."""
-    search, count = Dpor(), 0
-    found: set[Any] = set()
-    with TaskLoom(test, source=test, any_order=True, skip_private=True) as loom:
-        while search.begin():
-            run = loom.run(search)
-            if run.revealed:
-                search, count = Dpor(), 0
-                found.clear()
-                continue
-            search.end(run)
-            if run.stop_reason == "blocked":
-                continue
-            count += 1
-            found.add(_class_of(run, loom))
-    assert search.surprise is None
-    return found, count
-
-
-def _class_of(run: Any, loom: Any) -> Any:
-    names = {index: name for name, index in loom.indexes.items()}
-    ends = {begin: names[run.trace[begin][0]] for begin, block in run.blocks.items()}
-    order = [
-        (names[strand], number, op[0], op[2])
-        for number, (strand, op) in enumerate(run.trace)
-        if op[1] == "Shared#1" and names[strand] != "main"
-    ]
-    places: dict[str, int] = {}
-    events = []
-    for name, number, kind, key in order:
-        places[name] = places.get(name, -1) + 1
-        events.append((number, name, places[name], kind, key))
-    pairs = {
-        (one[1:3], other[1:3])
-        for place, one in enumerate(events)
-        for other in events[place + 1 :]
-        if one[1] != other[1] and one[4] == other[4] and (one[3] or other[3])
-    }
-    last = {name: begin for begin, name in sorted(ends.items()) if name.startswith("run_task")}
-    return frozenset(pairs), tuple(sorted(last, key=lambda name: last[name]))
-
-
 def random_program(seed: int) -> tuple[list[Task], list[Thread]]:
     chance = random.Random(seed)
 
@@ -223,23 +177,23 @@ def random_program(seed: int) -> tuple[list[Task], list[Thread]]:
     return tasks, threads
 
 
-def test_steps_that_threads_interrupt_in_the_middle_are_no_proof() -> None:
-    """Classes are still missed there (156 of this program, and 144 are run): so it is not called a pass."""
-    tasks: list[Task] = [[[]], [[("W", "y"), ("R", "y")], []], [[]]]
-    threads = [[("R", "y"), ("W", "y")], [("R", "x"), ("W", "y")]]
+def test_tasks_beside_threads_are_no_proof() -> None:
+    """Classes are still missed there (18 of this program, and 16 are run): so it is not called a pass."""
+    tasks: list[Task] = [[[("R", "x")], []], [[("W", "y")], [], [("W", "x")]]]
+    threads: list[Thread] = [[("R", "y")], [("W", "y")]]
     result = treadle.check(program(tasks, threads), any_order=True)
     assert result.verdict is Verdict.CUT
-    assert "not yet interrupted in every way" in result.reason
+    assert "not yet run in every order" in result.reason
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(25))
-def test_random_programs_lose_no_class(seed: int) -> None:
-    """The order in which tasks end is part of a class: their callbacks keep it. One access to a step: see above."""
-    tasks, threads = random_program(seed)
-    tasks = [[step[:1] for step in task] for task in tasks]
+def test_random_programs_of_tasks_lose_no_class(seed: int) -> None:
+    """The order in which tasks end is part of a class: their callbacks keep it."""
+    tasks, _ = random_program(seed)
     ending = [[*task[:-1], [*task[-1], ("W", "end")]] for task in tasks]
-    expected = len(classes(ending, threads))
-    found, executions = explored(program(tasks, threads))
-    assert executions >= expected
-    assert len(found) <= executions <= 1.5 * expected + 1
+    expected = len(classes(ending, []))
+    result = treadle.check(program(tasks, []), any_order=True)
+    assert result.executions >= expected
+    assert result.executions <= 1.5 * expected + 1
+    assert result.verdict in (Verdict.PASSED_EXHAUSTIVE, Verdict.NOTHING_TO_EXPLORE)
