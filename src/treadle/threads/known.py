@@ -21,6 +21,7 @@ import itertools
 import json
 import operator
 import pathlib
+import pickle
 import pprint
 import re
 import string
@@ -57,7 +58,19 @@ _PURE += (staticmethod, classmethod, functools.cmp_to_key, BaseException, weakre
 _SORTING: tuple[Any, ...] = (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop)
 _SORTING += (bisect.insort_left, bisect.insort_right)
 
+# They write into what they are given, although most functions of their modules only read.
+_CHANGING: tuple[Any, ...] = (
+    struct.pack_into,
+    json.dump,
+    json.load,
+    pickle.dump,
+    pickle.load,
+    pprint.pprint,
+    pprint.pp,
+)
+
 FUNCTIONS: Final[dict[Any, int]] = {
+    **dict.fromkeys(_CHANGING, CHANGES),
     **dict.fromkeys(_PURE, PURE),
     **dict.fromkeys(_LOOKING, LOOKS),
     **dict.fromkeys(_READING, READS),
@@ -68,10 +81,10 @@ FUNCTIONS: Final[dict[Any, int]] = {
 READING_MODULES: Final = frozenset(
     {"math", "cmath", "json", "_json", "textwrap", "statistics", "string", "re", "base64", "binascii", "html", "copy"}
     | {"urllib.parse", "datetime", "_datetime", "fractions", "numbers", "hashlib", "_hashlib", "hmac", "zlib", "pprint"}
-    | {"unicodedata", "difflib", "ast", "keyword", "token", "typing", "inspect", "_operator", "operator", "struct"}
+    | {"unicodedata", "difflib", "keyword", "token", "typing", "_operator", "operator", "struct"}
     | {"_struct", "ipaddress", "calendar", "colorsys", "shlex", "fnmatch", "reprlib", "pickle", "_pickle", "uuid"}
     | {"types", "dis", "opcode", "stringprep", "zoneinfo", "posixpath", "ntpath", "genericpath", "bisect", "graphlib"}
-    | {"dataclasses", "time", "errno", "stat", "_stat", "platform", "traceback", "linecache", "gettext", "locale"}
+    | {"dataclasses", "time", "errno", "stat", "_stat"}
 )
 # Modules that call what they are given, or make something of it, without looking into it themselves.
 TRANSPARENT_MODULES: Final = frozenset(
@@ -117,6 +130,9 @@ ATOMIC_NATIVE: Final = frozenset(
     | {"sys", "gc", "types", "time", "binascii", "unicodedata", "_random", "_weakref", "weakref", "_contextvars", "abc"}
     | {"_abc", "_thread", "_string", "_csv", "_ctypes", "ctypes", "copy", "random"}
 )
+
+# What their objects do depends on which objects are alive.
+WEAK_MODULES: Final = frozenset({"weakref", "_weakrefset", "_weakref"})
 
 # Types whose values never change.
 IMMUTABLE: Final[tuple[type, ...]] = (

@@ -10,6 +10,7 @@ MODULE    a variable of a module
 META      an attribute of a class
 NATIVE    data that a descriptor in C, or a property that is not rewritten, shows: a point on the whole object
 WHOLE     `__dict__`: the whole object
+PROXY     of a weak proxy: the object behind it has the attribute
 NONE      nothing to see
 """
 
@@ -21,6 +22,7 @@ import functools
 import queue
 import threading
 import types
+import weakref
 from threading import Thread
 from typing import Any, Final
 
@@ -44,6 +46,7 @@ MODULE: Final = 7
 META: Final = 8
 WHOLE: Final = 9
 NATIVE: Final = 10
+PROXY: Final = 11
 
 # type -> attribute -> one of the above
 SHAPES: Final[dict[type, dict[str, int]]] = {}
@@ -101,6 +104,8 @@ def _classify(kind: type, name: str) -> int:
         return NONE if name.startswith("__") else META
     if issubclass(kind, ADOPTABLE):
         return ADOPT
+    if kind in weakref.ProxyTypes:
+        return PROXY
     if isinstance(getattr(kind, "__getattribute__", None), types.FunctionType) and name != "__dict__":
         return CODE  # its own code reads the attribute; built-in types have one of their own
     return plain_shape(kind, name)

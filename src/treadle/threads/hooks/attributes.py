@@ -29,6 +29,7 @@ from treadle.threads.shapes import (
     META,
     MODULE,
     NATIVE,
+    PROXY,
     SHAPES,
     WHOLE,
     classify,
@@ -83,6 +84,8 @@ def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
         return attributes
     if how == ADOPT:
         return getattr(adopt(obj), name)
+    if how == PROXY:
+        return load(_behind(strand, obj), name)
     if how == NATIVE:
         operations: list[Operation] = []
         reach.everything(strand, operations, obj, READ)
@@ -90,6 +93,14 @@ def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
         _note_property(strand, obj, name, operations)
         return found(strand, getattr(obj, name), f"{meet(strand, obj).name}.{name}")
     return getattr(obj, name)
+
+
+def _behind(strand: Strand, proxy: Any) -> Any:
+    """The object that a weak proxy stands for, while it is alive: every attribute is that of the object."""
+    operations: list[Operation] = []
+    strand.execution.read_lives(operations)
+    perform(strand, operations)
+    return proxy.__reduce_ex__.__self__
 
 
 def is_rebound(strand: Strand, name: str) -> bool:
@@ -197,6 +208,8 @@ def _before_store(strand: Strand, obj: Any, name: str, how: int, value: Any) -> 
         rebind_global(strand, vars(obj), name)
     elif how == WHOLE:
         touch(strand, WRITE, obj, None)
+    elif how == PROXY:
+        touch(strand, WRITE, _behind(strand, obj), name)
     elif name == "__class__":
         strand.execution.rebind(name)
         touch(strand, WRITE, obj, None)

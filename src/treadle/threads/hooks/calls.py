@@ -35,10 +35,6 @@ _CONTROLLED: Final = frozenset(
 )
 
 
-# What their objects do depends on which objects are alive.
-_WEAK_MODULES: Final = frozenset({"weakref", "_weakrefset", "_weakref"})
-
-
 def function(called: Any) -> Any:
     """The function in `called(...)`: itself when its code is rewritten, else what makes the call one operation."""
     strand = STATE.strand
@@ -335,7 +331,7 @@ def _foreign_call(
     transparent = known.in_modules(module, known.TRANSPARENT_MODULES)
     if in_python and module and not transparent:
         execution.atomic.add(module)
-    if module in _WEAK_MODULES:
+    if module in known.WEAK_MODULES:
         strand.execution.read_lives(operations)
     elif not known.in_modules(module, known.SELF_CONTAINED) and module:
         reach.include_module(strand, operations, module)

@@ -154,7 +154,9 @@ def look(strand: Strand, operations: list[Operation], value: Any, mode: int) -> 
     if kind == WINDOW:
         value = root_of(value)
         kind = kind_of(type(value))
-    if kind in (CONTAINER, OBJECT, WINDOW, ITERATOR):
+    if kind == OBJECT:
+        everything(strand, operations, value, mode)
+    elif kind in (CONTAINER, WINDOW, ITERATOR):
         include(strand, operations, value, mode)
 
 
@@ -190,28 +192,27 @@ def sources(iterator: Any) -> list[Any]:
 
 def callback(strand: Strand, operations: list[Operation], called: Any) -> None:
     """Add what a function that native code may call touches, unless its own code is seen."""
+    for part, mode in _touched_by(called):
+        everything(strand, operations, part, mode)
+
+
+def _touched_by(called: Any) -> list[tuple[Any, int]]:
+    """What a function that is not rewritten leads to, and what it may do to it."""
     kind = type(called)
     if kind is types.FunctionType:
-        if called.__globals__.get("__name__") not in REWRITTEN:
-            for part in carried(called):
-                everything(strand, operations, part, WRITE)
-        return
+        return [] if _own_code(called) else [(part, WRITE) for part in carried(called)]
     if kind is types.MethodType:
-        if type(called.__func__) is not types.FunctionType or (
-            called.__func__.__globals__.get("__name__") not in REWRITTEN
-        ):
-            everything(strand, operations, called.__self__, WRITE)
-        return
+        return [] if _own_code(called.__func__) else [(called.__self__, WRITE)]
     if kind in (types.BuiltinFunctionType, types.MethodWrapperType):
         owner = called.__self__
-        if not isinstance(owner, types.ModuleType | type):
-            everything(strand, operations, owner, READ if known.reads(type(owner), called.__name__) else WRITE)
-        return
-    for part in carried(called) if kind in CARRIERS else ():
-        if callable(part):
-            callback(strand, operations, part)
-        else:
-            everything(strand, operations, part, WRITE)
+        if isinstance(owner, types.ModuleType | type):
+            return []
+        return [(owner, READ if known.reads(type(owner), called.__name__) else WRITE)]
+    return [(part, WRITE) for part in carried(called)] if kind in CARRIERS else []
+
+
+def _own_code(function: Any) -> bool:
+    return type(function) is types.FunctionType and function.__globals__.get("__name__") in REWRITTEN
 
 
 def content(strand: Strand, operations: list[Operation], value: Any, mode: int) -> None:
@@ -226,9 +227,9 @@ def everything(strand: Strand, operations: list[Operation], value: Any, mode: in
 
 def _walk(strand: Strand, operations: list[Operation], value: Any, mode: int, wide: bool) -> None:
     seen: set[int] = set()
-    pending: list[Any] = [value]
+    pending: list[tuple[Any, int]] = [(value, mode)]
     while pending:
-        one = pending.pop()
+        one, how = pending.pop()
         kind = kind_of(type(one))
         if kind == NOTHING or id(one) in seen:
             continue
@@ -236,30 +237,29 @@ def _walk(strand: Strand, operations: list[Operation], value: Any, mode: int, wi
         if len(seen) > MOST_OBJECTS:
             strand.execution.too_large(type(value).__name__)
             return
-        if kind == WINDOW:
-            root = root_of(one)
-            if root is not one:
-                pending.append(root)
-                continue
-        if kind == CARRIER:
-            if callable(one):
-                if wide:
-                    callback(strand, operations, one)
-            else:
-                pending.extend(reversed(carried(one) if type(one) in CARRIERS else tuple(one)))
-            continue
-        if kind == GENERATOR:
+        if kind == WINDOW and root_of(one) is not one:
+            pending.append((root_of(one), how))
+        elif kind == CARRIER and callable(one):
+            pending.extend(reversed(_touched_by(one)) if wide else ())
+        elif kind == CARRIER:
+            parts = carried(one) if type(one) in CARRIERS else tuple(one)
+            pending.extend((part, how) for part in reversed(parts))
+        elif kind == GENERATOR:
             if wide:
-                include(strand, operations, one, mode)
-            continue
-        if kind == OWN and not wide and not shown_natively(type(one)):
-            continue
-        include(strand, operations, one, mode)
-        named = meet(strand, one)
-        parts = list(_parts(one, kind, named))
-        for part, path in parts:
-            found(strand, part, path)
-        pending.extend(part for part, _ in reversed(parts))
+                include(strand, operations, one, how)
+        elif kind != OWN or wide or shown_natively(type(one)):
+            pending.extend((part, how) for part in reversed(_visit(strand, operations, one, kind, how)))
+
+
+def _visit(strand: Strand, operations: list[Operation], one: Any, kind: int, mode: int) -> list[Any]:
+    """Add one object; what it refers to."""
+    include(strand, operations, one, mode)
+    if kind == OBJECT and type(one).__module__ in known.WEAK_MODULES:
+        strand.execution.read_lives(operations)
+    parts = list(_parts(one, kind, meet(strand, one)))
+    for part, path in parts:
+        found(strand, part, path)
+    return [part for part, _ in parts]
 
 
 def shown_natively(kind: type) -> bool:

@@ -145,12 +145,15 @@ def _dereference(reference: Any, /, *args: Any, **kwargs: Any) -> Any:
     return during(strand, operations, reference, *args, **kwargs)
 
 
-def _weak_reference(kind: Any, /, obj: Any, *args: Any, **kwargs: Any) -> Any:
-    """A weak reference: who gets it reaches the object."""
+def _weak_reference(kind: Any, /, obj: Any, callback: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """A weak reference: who gets it reaches the object. What it calls when the object dies is called as from here."""
     strand = STATE.strand
-    if strand is not None:
-        publish(strand, obj)
-    return kind(obj, *args, **kwargs)
+    if strand is None:
+        return kind(obj, callback, *args, **kwargs)
+    publish(strand, obj)
+    for value in (callback, *args, *kwargs.values()):
+        publish(strand, value)
+    return kind(obj, None if callback is None else functools.partial(_call, callback), *args, **kwargs)
 
 
 def _getenv(key: str, default: str | None = None) -> str | None:
@@ -198,6 +201,8 @@ STAND_INS.update(
         **{getattr(operator, name): hook for name, hook in operators.INPLACE.items()},
         **({operator.call: _call} if hasattr(operator, "call") else {}),
         weakref.ref: functools.partial(_weak_reference, weakref.ref),
+        weakref.finalize: functools.partial(_weak_reference, weakref.finalize),
+        weakref.proxy: functools.partial(_weak_reference, weakref.proxy),
     }
 )
 CALLABLES.update(
