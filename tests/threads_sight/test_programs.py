@@ -25,7 +25,7 @@ def test_finds_the_failing_schedule(program: Callable[[], None]) -> None:
 @pytest.mark.parametrize("program", _TABLE.PASSES, ids=lambda program: program.__name__)
 def test_passes(program: Callable[[], None]) -> None:
     result = treadle.check(program, strategy="dpor")
-    assert result.verdict is Verdict.PASSED_EXHAUSTIVE, result.reason
+    assert result.verdict in (Verdict.PASSED_EXHAUSTIVE, Verdict.NOTHING_TO_EXPLORE), result.reason
 
 
 @pytest.mark.parametrize("program", _TABLE.BOUNDED, ids=lambda program: program.__name__)
