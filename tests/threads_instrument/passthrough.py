@@ -111,13 +111,13 @@ HOOKS: dict[str, Any] = {
     "_treadle_give": _use,
     "_treadle_use_both": _first,
     "_treadle_constant": _global,
-    "_treadle_enter": _spin,
+    "_treadle_called": _spin,
     "_treadle_unseen": _second,
     **{f"_treadle_{name}": getattr(operator, name) for name in (*OPERATORS.values(), *COMPARISONS.values())},
     **{f"_treadle_{name}": getattr(operator, name) for name in INPLACE_OPERATORS.values()},
 }
 
-EVERYWHERE = ("_treadle_enter", "_treadle_constant")
+EVERYWHERE = ("_treadle_called", "_treadle_constant")
 
 
 def recording(log: list[tuple[Any, ...]]) -> dict[str, Any]:

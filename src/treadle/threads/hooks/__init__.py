@@ -15,12 +15,12 @@ from treadle.threads.hooks.items import del_item, inside, item, set_item
 from treadle.threads.hooks.iteration import delegate, iterate, iterate_unpacking, match, show, spread, use
 from treadle.threads.hooks.operators import INPLACE, OPERATORS, use_both
 from treadle.threads.hooks.variables import (
+    called,
     cell_read,
     cell_write,
     constant,
     context,
     del_global,
-    enter,
     give,
     load_global,
     set_global,
@@ -57,7 +57,7 @@ HOOKS: dict[str, Any] = {
     "_treadle_delegate": delegate,
     "_treadle_use_both": use_both,
     "_treadle_constant": constant,
-    "_treadle_enter": enter,
+    "_treadle_called": called,
     "_treadle_give": give,
     "_treadle_unseen": unseen,
     **{f"_treadle_{name}": hook for name, hook in OPERATORS.items()},

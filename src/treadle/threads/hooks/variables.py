@@ -107,7 +107,7 @@ class _Foreign:
 _TRANSPARENT = frozenset({"contextlib", "_pytest.python_api", "_pytest.raises", "_pytest.recwarn", "unittest.case"})
 
 
-def enter() -> None:
+def called() -> None:
     """A function of the program begins: a point when native code that works on shared objects has called it."""
     strand = STATE.strand
     if strand is not None and strand.held:

@@ -252,7 +252,7 @@ class ExpressionRewriter(NodeMaker):
         self._visit_defaults(node.args)
         outer, self.scope = self.scope, self.names.scopes[node]
         node.body = self._load(node.body)
-        node.body = self._pick(1, node.body, self._hook("enter", node.body), node.body)
+        node.body = self._pick(1, node.body, self._hook("called", node.body), node.body)
         self.scope = outer
         return node
 

@@ -13,7 +13,7 @@ What becomes what:
     if x, f"{x}", match x       the operand becomes _treadle_use(x), _treadle_show(x), _treadle_match(x)
     for t in it, a, b = it      the iterable becomes _treadle_iter(it), _treadle_iter_unpack(it) for `for a, b in it`
     f(*a), {**d}                _treadle_spread(a)
-    def f, lambda               _treadle_enter() at the beginning: native code may have called it
+    def f, lambda               _treadle_called() at the beginning: native code may have called it
     yield v, yield from g       yield _treadle_give(v), yield from _treadle_delegate(g)
     eval(s), exec(s)            the source becomes _treadle_unseen("eval", s)
     with cm                     with _treadle_context(cm)
@@ -225,7 +225,7 @@ class _Rewriter(TargetRewriter):
             return body
         first = body[0]
         start = int(isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant))  # a documentation string
-        return [*body[:start], self._statement(self._hook("enter", body[min(start, len(body) - 1)])), *body[start:]]
+        return [*body[:start], self._statement(self._hook("called", body[min(start, len(body) - 1)])), *body[start:]]
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
         return self._visit_function(node)
