@@ -221,6 +221,21 @@ def test_statements_and_branches_are_those_of_all_paths(source: str) -> None:
             assert guided.selection.met(others) != guided.selection.met(guided.cases)
 
 
+_MORE_BEHIND_FALSE = """\
+def main(a: int) -> int:
+    if a > 0:
+        return 1
+    b = a + 2
+    return b
+"""
+
+
+def test_the_true_side_left_for_later_is_not_taken_for_the_false_one() -> None:
+    """More lies behind the false side, which goes first: what is ahead of the other is the true side's."""
+    found = random_programs.explore(_MORE_BEHIND_FALSE, select="statements")
+    assert sorted(case.arguments["a"] > 0 for case in found.cases) == [False, True]
+
+
 def _lines(traced: list[Traced], own: set[int]) -> set[int]:
     return {n for t in traced for n in t.lines if n in own}
 

@@ -22,6 +22,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from treadle.core.choice import Choice, ConditionGoes
 from treadle.symbolic.explore import End, Exploration, PathRun, book, run_one
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.guide.joins import Joined, join
@@ -86,7 +87,7 @@ class Walk:
         """Whether the condition being decided is better taken as false first."""
         return False
 
-    def prospect(self, entry: Any) -> Any:
+    def prospect(self, choice: Choice) -> Any:
         """What the guide will want to know about the alternative that is left here."""
         return None
 
@@ -449,11 +450,12 @@ class GoalWalk(Walk):
         ahead = flow.from_side(block, side) & wanted
         return (cut, -ahead.bit_count(), flow.side_distance(block, side, wanted if ahead else 0))
 
-    def prospect(self, entry: Any) -> Prospect:
+    def prospect(self, choice: Choice) -> Prospect:
         stack = tuple((self.guide.flow(f.function), f.block.number, f.index) for f in reversed(self.machine.frames))
         side = None
-        if self.deciding is not None and stack and self.machine.frames[-1] is self.deciding:
-            side = entry == 0
+        decides = self.deciding is not None and stack and self.machine.frames[-1] is self.deciding
+        if decides and isinstance(choice, ConditionGoes):
+            side = choice.way
         return Prospect(self.met, stack, self._outside, side)
 
     def selected(self) -> bool:

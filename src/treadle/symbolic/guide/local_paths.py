@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from treadle.core.choice import Choice, ConditionGoes
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.guide.guided import GivenUp, Guide, Walk
 from treadle.symbolic.guide.joins import Joined, join
@@ -229,13 +230,14 @@ class LocalWalk(Walk):
             return None
         return join(self.machine, frame, condition, self.guide.flow(frame.code), True)
 
-    def prospect(self, entry: Any) -> LocalProspect | None:
+    def prospect(self, choice: Choice) -> LocalProspect | None:
         if len(self._own) != 1:
             return None
         frame = self._own[0]
         target = None
-        if self.deciding is frame and isinstance(frame.block.end, ir.BranchStep):
-            target = frame.block.end.then if entry == 0 else frame.block.end.orelse
+        end = frame.block.end
+        if self.deciding is frame and isinstance(end, ir.BranchStep) and isinstance(choice, ConditionGoes):
+            target = end.then if choice.way else end.orelse
         return LocalProspect(self.trace, len(self.trace), target, frame.block.number, frame.index)
 
     def selected(self) -> bool:
