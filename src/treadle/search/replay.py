@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from treadle.core.choice import Choice, Stop, StrandRuns
+from treadle.core.operation import MULTI, location, parts, word
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
 
@@ -73,7 +74,12 @@ class FollowTrail(_Once):
 
     Needs an execution that records details: a stop is recognised by the function it is in. Other kinds of choices than
     StrandRuns are for subclasses, which know what strand they mean (`_strand_of`).
+
+    `by_parts`: an operation of several accesses is also met as each of them. That is for trails from before more was
+    seen: where one access was recorded, there may be several in one step now.
     """
+
+    by_parts = False
 
     name = "replay"
 
@@ -134,16 +140,19 @@ class FollowTrail(_Once):
         if step is not None and self._counted.get(strand.treadle_name) is not step:
             self._counted[strand.treadle_name] = step
             counts = self.seen.setdefault(strand.treadle_name, Counter())
-            counts[step.operation, step.object, step.function] += 1
+            counts.update(self._names(step))
+
+    def _names(self, step: Any) -> set[tuple[str, str, str]]:
+        """What a trail may call an operation."""
+        names = {(step.operation, step.object, step.function)}
+        if self.by_parts and step.performed[0] == MULTI:
+            names |= {(word(part[0]), location(part), step.function) for part in parts(step.performed)}
+        return names
 
     def _at(self, strand: StrandSeen, stop: Stop) -> bool:
         step = strand.step
         key = (stop.operation, stop.object, stop.function)
-        return (
-            step is not None
-            and (step.operation, step.object, step.function) == key
-            and self.seen[strand.treadle_name][key] == stop.occurrence
-        )
+        return step is not None and key in self._names(step) and self.seen[strand.treadle_name][key] == stop.occurrence
 
     def _unfit(self, run: ExecutionSeen, turn: Choice, why: str) -> None:
         self.mismatch = f"{self._said(turn)} {why}"

@@ -46,11 +46,15 @@ def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None) -
     loom = _loom_of(trail, test, source)
     started = time.perf_counter()
     with loom:
-        follow = _follower(trail)
-        follow.begin()
-        run = loom.run(follow, detail=True)
-        findings = loom.judge(run)
-        mismatch = follow.mismatch or ("" if findings else follow.left_over())
+        for by_parts in (False, True):
+            follow = _follower(trail)
+            follow.by_parts = by_parts
+            follow.begin()
+            run = loom.run(follow, detail=True)
+            findings = loom.judge(run)
+            mismatch = follow.mismatch or ("" if findings else follow.left_over())
+            if not mismatch:
+                break
         if mismatch:
             raise UsageError(
                 f"the trail no longer fits {trail.target}: {mismatch}; the code on its way has changed since, "
