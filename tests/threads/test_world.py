@@ -98,7 +98,6 @@ def swallows_everything() -> None:
 def test_a_time_limit_holds_inside_an_execution(program: Callable[[], None]) -> None:
     result = treadle.check(program, seconds=1)
     assert result.verdict is Verdict.CUT
-    assert result.executions <= 1
 
 
 class Loud:
