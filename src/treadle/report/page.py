@@ -95,7 +95,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "kind": finding.kind,
         "message": finding.message,
         "cause": pair.sentence(names) if pair is not None else "",
-        "builds": getattr(finding, "builds", ""),
+        "builds": "" if finding.builds is None else str(finding.builds),
         "replay": replay_command(finding) if finding.replay else "",
         "text": finding.explanation,
         "strands": list(dict.fromkeys(step.strand for step in steps)),

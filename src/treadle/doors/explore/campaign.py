@@ -217,7 +217,7 @@ class ScheduleSearch:
             )
         steps, _ = shrink_schedule(first, attempt, most=max(2, min(400, _MOST_SHRINKING // max(1, len(steps)))))
         for schedule, note in ((steps, ""), (first[0], _UNSHRUNK)):
-            shown = FollowSteps(_by_operation(schedule, operations[tuple(schedule)]))
+            shown = FollowSteps(_by_operation(schedule, operations.get(tuple(schedule), [1] * len(schedule))))
             shown.begin()
             final = self.loom.run(shown, detail=True)
             again = self.loom.judge(final)
