@@ -51,11 +51,11 @@ class TaskLoom(Loom):
         self.looped = False  # has an execution made an event loop?
 
     def _instrument(self, stack: ExitStack) -> list[ModuleType]:
-        modules = super()._instrument(stack)
-        # what tasks share of asyncio itself is seen as the program's own objects are
+        # What tasks share of asyncio itself is seen as the program's own objects are. The program comes last: what it
+        # imports while it runs is rewritten by who came last.
         marked = bool(self.gil)
         stack.enter_context(instrumented(_OF_ASYNCIO, ModuleSelection(None), self.hooks, marked=marked))
-        return modules
+        return [module for module in super()._instrument(stack) if module not in _OF_ASYNCIO]
 
     def _control(self, stack: ExitStack) -> None:
         super()._control(stack)
