@@ -71,7 +71,6 @@ def test_a_browser_shows_the_schedule(cli: Cli, project: Path) -> None:
         str(BROWSER),
         *flags,
         f"--user-data-dir={project / 'browser'}",
-        "--virtual-time-budget=3000",
         "--dump-dom",
     ]
     shown = subprocess.run(

@@ -75,8 +75,10 @@ def _follow(test: Any, target: str, trail: str, packages: tuple[str, ...]) -> di
 
 
 def _fact(finding: Finding) -> dict[str, Any]:
+    """What is written of a finding; whoever found its schedule, it is a trail of a class's test."""
     on = "" if finding.builds is None else str(finding.builds)
-    return {"replay": finding.replay, "kind": finding.kind, "message": finding.message, "on": on}
+    trail = "" if finding.trail is None else str(replace(finding.trail, door="class"))
+    return {"replay": trail, "kind": finding.kind, "message": finding.message, "on": on}
 
 
 def _explore(test: Any, target: str, packages: tuple[str, ...], seconds: float) -> dict[str, Any]:
