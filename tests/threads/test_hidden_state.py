@@ -43,7 +43,7 @@ class Box:
 
 @pytest.fixture
 def hidden() -> Any:
-    module = types.ModuleType("hidden_lock")
+    module = types.ModuleType("asyncio.hidden_lock")  # the modules of asyncio are taken to be under control
     exec(compile(SOURCE, "hidden_lock.py", "exec"), vars(module))
     return module
 

@@ -524,7 +524,7 @@ def test_outside_an_execution_everything_is_as_before() -> None:
 
 
 def test_state_that_is_shared_behind_the_back_of_the_tool_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads that talk through an object that no hook sees: one of them does what no operation before it explains."""
+    """Threads that talk through code that is not rewritten: its calls are operations, and the verdict names them."""
     outside: Any = types.ModuleType("outside")
     exec("state = []\ndef say(): state.append(1)\ndef told(): return bool(state)", vars(outside))
     monkeypatch.setitem(sys.modules, "outside", outside)
@@ -547,5 +547,5 @@ def test_state_that_is_shared_behind_the_back_of_the_tool_is_no_pass(monkeypatch
         treadle.parallel(teller, listener, reader)
 
     result = treadle.check(run)
-    assert result.verdict is Verdict.CUT
-    assert "does not see" in result.reason
+    assert result.verdict is Verdict.PASSED_WITHIN_BOUNDS  # every order of its calls was run, each as one step
+    assert "outside.say, outside.told" in result.reason

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
+
+from treadle.threads.instrument.expressions import COMPARISONS, OPERATORS
+from treadle.threads.instrument.targets import INPLACE_OPERATORS
 
 
 def _load(owner: Any, name: str) -> Any:
@@ -72,6 +76,14 @@ def _spin() -> None:
     pass
 
 
+def _second(_: Any, value: Any) -> Any:
+    return value
+
+
+def _first(value: Any, _: Any) -> Any:
+    return value
+
+
 HOOKS: dict[str, Any] = {
     "_treadle_load": _load,
     "_treadle_callee": _load,
@@ -91,11 +103,26 @@ HOOKS: dict[str, Any] = {
     "_treadle_cell_write": _announce,
     "_treadle_context": _use,
     "_treadle_spin": _spin,
+    "_treadle_show": _use,
+    "_treadle_match": _use,
+    "_treadle_spread": _use,
+    "_treadle_iter_unpack": _use,
+    "_treadle_delegate": _use,
+    "_treadle_give": _use,
+    "_treadle_use_both": _first,
+    "_treadle_constant": _global,
+    "_treadle_called": _spin,
+    "_treadle_unseen": _second,
+    **{f"_treadle_{name}": getattr(operator, name) for name in (*OPERATORS.values(), *COMPARISONS.values())},
+    **{f"_treadle_{name}": getattr(operator, name) for name in INPLACE_OPERATORS.values()},
 }
+
+EVERYWHERE = ("_treadle_called", "_treadle_constant")
 
 
 def recording(log: list[tuple[Any, ...]]) -> dict[str, Any]:
-    """The same hooks; each call first adds (hook, the arguments that are strings) to `log`."""
+    """The same hooks; each call first adds (hook, the arguments that are strings) to `log`. The hooks that are in
+    every function, and at every use of a module's variable, are left out."""
 
     def recorded(name: str, hook: Any) -> Any:
         short = name.removeprefix("_treadle_")
@@ -106,4 +133,4 @@ def recording(log: list[tuple[Any, ...]]) -> dict[str, Any]:
 
         return record
 
-    return {name: recorded(name, hook) for name, hook in HOOKS.items()}
+    return {name: hook if name in EVERYWHERE else recorded(name, hook) for name, hook in HOOKS.items()}

@@ -92,8 +92,8 @@ def test_functions_methods_and_closures_that_already_exist(load: Load) -> None:
     )
     account = module.Account()
     one = [("load", "balance")]
-    assert seen(module, lambda: account.deposit(1)) == [("load", "balance"), ("store", "balance")]
-    assert seen(module, lambda: account.rich) == one
+    assert seen(module, lambda: account.deposit(1)) == [("load", "balance"), ("iadd",), ("store", "balance")]
+    assert seen(module, lambda: account.rich) == [*one, ("gt",)]
     assert seen(module, lambda: account.fee(account)) == one
     assert seen(module, module.Account.open) == [("load", "kind")]
     assert seen(module, lambda: account.Inner().look(account)) == one
@@ -101,6 +101,7 @@ def test_functions_methods_and_closures_that_already_exist(load: Load) -> None:
     assert seen(module, account.cached) == one
     assert seen(module, module.live) == [
         ("cell_read", "outer.<locals>.n"),
+        ("iadd",),
         ("cell_write", "outer.<locals>.n"),
     ]
     assert seen(module, lambda: module.decorated(account)) == one
@@ -308,6 +309,7 @@ def test_function_nested_in_a_running_function() -> None:
         assert inner() == 1
     assert log == [
         ("cell_read", "test_function_nested_in_a_running_function.<locals>.total"),
+        ("iadd",),
         ("cell_write", "test_function_nested_in_a_running_function.<locals>.total"),
         ("cell_read", "test_function_nested_in_a_running_function.<locals>.total"),
     ]

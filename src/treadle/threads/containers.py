@@ -13,6 +13,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any
 
 from treadle.core.operation import READ, WRITE
+from treadle.threads import known
 
 CONTAINERS: tuple[type, ...] = (list, dict, set, deque, OrderedDict, defaultdict, Counter, bytearray)
 MAPPINGS = (dict,)
@@ -23,34 +24,6 @@ VIEWS = frozenset({type({}.keys()), type({}.values()), type({}.items())}) | {
 }
 
 _SIMPLE = frozenset({int, str, bytes, bool, float, type(None)})
-
-_READING = {
-    "list": {"index", "count", "copy", "__len__", "__contains__", "__iter__", "__eq__", "__ne__", "__lt__", "__le__"}
-    | {"__gt__", "__ge__", "__add__", "__mul__", "__rmul__", "__reversed__", "__repr__", "__getitem__", "__bool__"},
-    "dict": {"get", "copy", "__len__", "__contains__", "__iter__", "__eq__", "__ne__", "__or__", "__ror__"}
-    | {"__reversed__", "__repr__", "__getitem__", "fromkeys", "most_common", "elements", "total", "__missing__"},
-    "set": {"copy", "difference", "intersection", "union", "symmetric_difference", "isdisjoint", "issubset"}
-    | {"issuperset", "__len__", "__contains__", "__iter__", "__eq__", "__ne__", "__and__", "__or__", "__sub__"}
-    | {"__xor__", "__lt__", "__le__", "__gt__", "__ge__", "__rand__", "__ror__", "__rsub__", "__rxor__", "__repr__"},
-    "deque": {"index", "count", "copy", "__len__", "__contains__", "__iter__", "__eq__", "__ne__", "__add__"}
-    | {"__getitem__", "__repr__", "__reversed__", "__mul__", "__bool__", "__lt__", "__le__", "__gt__", "__ge__"},
-    "bytearray": {
-        "count",
-        "find",
-        "index",
-        "startswith",
-        "endswith",
-        "hex",
-        "copy",
-        "decode",
-        "__len__",
-        "__contains__",
-    }
-    | {"__iter__", "__eq__", "__ne__", "__getitem__", "__repr__", "split", "partition", "rfind", "rindex", "__add__"},
-}
-
-# Make a view or an iterator, or only concern the object as such: no access yet.
-_LAZY = frozenset({"keys", "values", "items", "__class__", "__sizeof__", "__init_subclass__", "__dir__", "__hash__"})
 
 _base_of: dict[type, type | None] = {}
 
@@ -100,11 +73,11 @@ def index_key(index: Any) -> Any:
 
 def method_access(obj: Any, base: type, method: str, args: tuple[Any, ...]) -> tuple[int, Any] | None:
     """(READ or WRITE, key or None for whole) for a method call on a container; None when it touches nothing."""
-    if method in _LAZY:
+    if method in known.LAZY:
         return None
     if base is dict:
         return _dict_access(obj, method, args)
-    if method in _READING[base.__name__]:
+    if known.reads(base, method):
         if method == "__getitem__" and args:
             return READ, index_key(args[0])
         if base is set and method == "__contains__" and args:
@@ -124,7 +97,7 @@ def _dict_access(obj: Any, method: str, args: tuple[Any, ...]) -> tuple[int, Any
         return store_access(obj, args[0])
     if method == "setdefault" and args:
         return (READ, simple_key(args[0])) if _has(obj, args[0]) else (WRITE, None)
-    return (READ, None) if method in _READING["dict"] else (WRITE, None)
+    return (READ, None) if known.reads(type(obj), method) else (WRITE, None)
 
 
 def item_access(obj: Any, key: Any) -> tuple[int, Any]:

@@ -15,7 +15,7 @@ from weakref import ref
 
 from mypy_extensions import mypyc_attr
 
-from treadle.core.operation import FAILED, LOOK, TIMEOUT, TRY, Operation, location, word
+from treadle.core.operation import FAILED, LOOK, READ, TIMEOUT, TRY, WRITE, Operation, location, word
 from treadle.core.result import Finding, Waiting
 from treadle.core.transition import JOINING, Constants, JoinedStep, only_reads
 from treadle.search.strategy import Strategy
@@ -24,10 +24,13 @@ from treadle.threads.detail import describe, short, stack_of, waiting
 from treadle.threads.greenlets import Pool, Worker
 from treadle.threads.names import Named
 from treadle.threads.spin import Change, operations_since
-from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd
+from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd, with_held
 
 # In the set of shared names: the ends of strands.
 ENDS: Final = "the end of a strand"
+
+# What weak references tell: which objects are alive. The keys are the strands that may end a life.
+LIVES: Final = "the lives of objects"
 
 # So many reads in a row of at most so few different things by one strand are taken for a loop that waits.
 SAME_READS: Final = 64
@@ -80,6 +83,7 @@ class Execution:
 
     __slots__ = (
         "any_timeout",
+        "assumed",
         "atomic",
         "begins",
         "blocks",
@@ -98,15 +102,18 @@ class Execution:
         "keep",
         "limit",
         "live",
+        "lives",
         "locks",
         "looked_at",
         "looping",
+        "modules",
         "names",
         "performed",
         "picker",
         "plan",
         "planned",
         "pool",
+        "rebound",
         "revealed",
         "running_foreground",
         "shared",
@@ -158,7 +165,11 @@ class Execution:
         self.locks: list[ref[Any]] = []  # every lock that the strands made or met
         self.held: list[tuple[str, str]] = []  # locks that are held at the end, and by whom
         self.names: dict[int, Named] = {}
+        self.modules: dict[str, Named] = {}  # the locations of modules that are not rewritten
         self.shared = shared  # names of objects that several strands touch; None: every access is a point
+        # names of attributes and variables that are taken for code or constants, and yet are bound anew
+        self.rebound: set[str] = set() if shared is None else shared
+        self.lives = LIVES in self.rebound
         self.ends_are_points = shared is None or ENDS in shared
         self.revealed = False  # has this execution shown an object to be shared that was not known to be?
         self.keep: list[Any] = []
@@ -168,6 +179,7 @@ class Execution:
         self.stop_reason = ""
         self.failure: BaseException | None = None
         self.atomic: set[str] = set()
+        self.assumed: set[str] = set()  # what was taken as one step on shared objects without being known to be one
         self.unfinished: list[tuple[Strand, Operation]] = []  # strands left at the end, and what they were about to do
         self.blocks: dict[int, Any] = {}  # first event of a step of a task -> that step (see treadle.tasks.steps)
         self.begins: dict[int, int] = {}  # event in the middle of such a step -> its first event
@@ -272,6 +284,10 @@ class Execution:
 
     def advance(self, me: Strand) -> None:
         """Choose who goes next; return when it is me. My operation is in `me.pending`."""
+        if me.held:
+            me.pending = with_held(me.pending, me.held)
+        if self.lives:
+            me.pending = with_held(me.pending, ((WRITE, LIVES, me.treadle_name),))
         if self.detail is not None and not self.ending:
             me.step = describe(me)
         checks = me.checks
@@ -502,6 +518,21 @@ class Execution:
         assert self.shared is not None
         self.shared.add(named.name)
         self.revealed = True
+
+    def too_large(self, what: str) -> None:
+        """Not all of what a call was given could be looked at."""
+        self.assumed.add(f"a call that was given a {what} of many objects")
+
+    def rebind(self, name: str) -> None:
+        """A name is bound anew that is taken for code or a constant until then: reading it is an operation, too."""
+        if name not in self.rebound:
+            self.rebound.add(name)
+            self.revealed = True
+
+    def read_lives(self, operations: list[Operation]) -> None:
+        """Add a look at which objects are alive. From then on each step counts as one that may end a life."""
+        self.rebind(LIVES)
+        operations.append((READ, LIVES, None))
 
     def watch_ends(self) -> None:
         """A strand looks whether another is alive: then the end of a strand is an operation that matters."""

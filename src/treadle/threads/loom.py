@@ -24,7 +24,7 @@ from treadle.search.strategy import Strategy
 from treadle.threads import outcome, shapes
 from treadle.threads.execution import Execution
 from treadle.threads.greenlets import Pool
-from treadle.threads.hooks import HOOKS
+from treadle.threads.hooks import HOOKS, reach
 from treadle.threads.hooks.checked import with_checks
 from treadle.threads.instrument.restore import Snapshot
 from treadle.threads.instrument.selection import ModuleSelection
@@ -78,6 +78,7 @@ class Loom:
         self.atomic: set[str] = set()
         self.incomplete = ""  # why the end of a search is no proof, where the executions themselves show it
         self.bounds: dict[str, int] = {}  # what limits the executions, beyond the strategy's own bounds
+        self.assumed: set[str] = set()
         self._stack = ExitStack()
 
     def __enter__(self) -> Loom:
@@ -91,6 +92,7 @@ class Loom:
             self.rewritten = len(REWRITTEN)
             self.snapshot = Snapshot(modules)
             shapes.forget()
+            reach.forget()
             self.global_names, self._keep = names_of_globals(modules)
             state = random.getstate()
             stack.callback(random.setstate, state)
@@ -120,6 +122,7 @@ class Loom:
         self.snapshot.add(modules)
         self.global_names, self._keep = names_of_globals(modules)
         shapes.forget()
+        reach.forget()
         run.revealed = True
 
     def _instrument(self, stack: ExitStack) -> list[ModuleType]:
@@ -176,6 +179,7 @@ class Loom:
                     strand.failure_text = outcome.message_of(strand.exception)
             if run.atomic:
                 self.atomic |= run.atomic
+            self.assumed |= run.assumed
             if len(REWRITTEN) != self.rewritten:
                 self._imported(run)
             self.snapshot.restore()

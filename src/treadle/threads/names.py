@@ -50,32 +50,32 @@ PLAIN: Final[set[type]] = {
     types.CodeType,
     types.FrameType,
     types.TracebackType,
-    types.GeneratorType,
     types.CoroutineType,
     types.AsyncGeneratorType,
     types.CellType,
     types.ModuleType,
     types.GenericAlias,
     types.UnionType,
-    types.MappingProxyType,
     functools.partial,
     property,
     staticmethod,
     classmethod,
     super,
-    zip,
-    map,
-    filter,
-    enumerate,
-    reversed,
-    memoryview,
 }
 
 
 # Through these, others reach what they carry: the variables of a closure, the object of a method, arguments, items.
-_CARRIERS: Final = {types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial, tuple}
+CARRIERS: Final = {
+    types.FunctionType,
+    types.MethodType,
+    types.BuiltinFunctionType,
+    types.MethodWrapperType,
+    functools.partial,
+    tuple,
+    frozenset,
+}
 # What nobody can reach anything through.
-INERT: Final = PLAIN - _CARRIERS
+INERT: Final = PLAIN - CARRIERS
 
 
 class Named:
@@ -102,18 +102,18 @@ def _lasting_name(obj: Any) -> str:
     if type(obj) is types.FunctionType:
         return obj.__qualname__
     if type(obj) is dict and type(obj.get("__name__")) is str and "__builtins__" in obj:
-        return f"{obj['__name__']}.__dict__"
-    return ""
+        return str(obj["__name__"])  # its keys are the variables of the module
+    return str(getattr(type(obj), "treadle_location", ""))
 
 
 def publish(strand: Strand, value: Any) -> None:
     """A strand makes a value reachable for others: from now on it, and what it carries with it, has a name."""
     kind = type(value)
     if kind in PLAIN:
-        if kind in _CARRIERS:
+        if kind in CARRIERS:
             announce(strand, value)
     elif id(value) not in strand.execution.names:
-        if isinstance(value, (SyncObject, BaseException)):
+        if isinstance(value, SyncObject):
             return
         _remember(strand, value, strand.fresh(kind.__name__))
 
@@ -121,20 +121,22 @@ def publish(strand: Strand, value: Any) -> None:
 def name_by_path(strand: Strand, value: Any, path: str, depth: int = 2) -> None:
     """A value was found at a named place: it, or what it carries, is named after that place."""
     kind = type(value)
-    if kind in _CARRIERS:
+    if kind in CARRIERS:
         if depth:
-            for number, part in enumerate(_carried(value)):
+            for number, part in enumerate(carried(value)):
                 if type(part) not in INERT and id(part) not in strand.execution.names:
                     name_by_path(strand, part, f"{path}.{number}", depth - 1)
-    elif not isinstance(value, (SyncObject, BaseException)):
+    elif not isinstance(value, SyncObject):
         _remember(strand, value, path)
 
 
-def _carried(value: Any) -> tuple[Any, ...]:
+def carried(value: Any) -> tuple[Any, ...]:
     """What others reach through a function or a tuple that they get, in a fixed order."""
     kind = type(value)
     if kind is tuple:
         return value  # type: ignore[no-any-return]
+    if kind is frozenset:
+        return tuple(value) if len(value) == 1 else ()  # the order of several may differ between executions
     if kind is types.FunctionType:
         return (*_variables(value), *(value.__defaults__ or ()))
     if kind is types.MethodType:
@@ -160,8 +162,8 @@ def announce(strand: Strand, value: Any, depth: int = 4) -> None:
     kind = type(value)
     if kind not in PLAIN:
         publish(strand, value)
-    elif kind in _CARRIERS and depth:
-        for part in _carried(value):
+    elif kind in CARRIERS and depth:
+        for part in carried(value):
             announce(strand, part, depth - 1)
 
 

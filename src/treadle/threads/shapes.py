@@ -8,23 +8,27 @@ CONTAINER a method of a built-in container: the call is one operation on the con
 ADOPT     a real lock, queue, ...: its model takes its place
 MODULE    a variable of a module
 META      an attribute of a class
+NATIVE    data that a descriptor in C, or a property that is not rewritten, shows: a point on the whole object
 WHOLE     `__dict__`: the whole object
+PROXY     of a weak proxy: the object behind it has the attribute
 NONE      nothing to see
 """
 
 from __future__ import annotations
 
 import concurrent.futures
-import enum
+import concurrent.futures.thread
 import functools
 import queue
 import threading
 import types
+import weakref
 from threading import Thread
 from typing import Any, Final
 
 from treadle.threads.containers import container_base
 from treadle.threads.instrument.swap import REWRITTEN
+from treadle.threads.known import IMMUTABLE, TRANSPARENT_MODULES, in_modules
 from treadle.threads.names import PLAIN
 from treadle.threads.primitives.local import Local, RealLocal
 from treadle.threads.primitives.locks import RealLock, RealRLock
@@ -41,6 +45,8 @@ ADOPT: Final = 6
 MODULE: Final = 7
 META: Final = 8
 WHOLE: Final = 9
+NATIVE: Final = 10
+PROXY: Final = 11
 
 # type -> attribute -> one of the above
 SHAPES: Final[dict[type, dict[str, int]]] = {}
@@ -49,7 +55,7 @@ SHAPES: Final[dict[type, dict[str, int]]] = {}
 ADOPTABLE: Final[tuple[type, ...]] = (RealLock, RealRLock, RealSimpleQueue, RealLocal, threading.Condition)
 
 # Python classes whose own methods are under control: what they keep in themselves is the runtime's business.
-_MODELLED: tuple[type, ...] = (
+MODELLED: tuple[type, ...] = (
     Thread,
     threading.Condition,
     threading.Event,
@@ -71,11 +77,6 @@ _CODE_TYPES = (
     staticmethod,
     property,
     type,
-)
-
-# Types made in C whose values never change although they are not in PLAIN.
-_IMMUTABLE_MODULES = frozenset(
-    {"datetime", "decimal", "fractions", "uuid", "re", "_sre", "pathlib", "zoneinfo", "typing"}
 )
 
 
@@ -100,49 +101,76 @@ def _classify(kind: type, name: str) -> int:
     if kind is types.ModuleType:
         return MODULE
     if issubclass(kind, type):
-        return NONE if issubclass(kind, enum.EnumMeta) or name.startswith("__") else META
+        return NONE if name.startswith("__") else META
     if issubclass(kind, ADOPTABLE):
         return ADOPT
+    if kind in weakref.ProxyTypes:
+        return PROXY
+    if isinstance(getattr(kind, "__getattribute__", None), types.FunctionType) and name != "__dict__":
+        return CODE  # its own code reads the attribute; built-in types have one of their own
+    return plain_shape(kind, name)
+
+
+def plain_shape(kind: type, name: str) -> int:
+    """What an attribute of an instance is for whoever reads it past a `__getattribute__` of its class."""
     if kind is types.FunctionType and not name.startswith("__"):
         return FIELD  # a variable that a function keeps for itself
-    if kind in PLAIN or issubclass(kind, (SyncObject, BaseException, Local, enum.Enum)):
+    if kind in PLAIN or issubclass(kind, (SyncObject, Local)):
         return NONE
     if name == "__dict__":
         return WHOLE
-    if name.startswith("__") and name.endswith("__"):
+    if name == "__class__":
+        return FIELD
+    if name.startswith("__") and name.endswith("__") and not issubclass(kind, BaseException):
         if name in vars(object):
             return CODE
         return CONTAINER if container_base(kind) is not None else _special_method(kind, name)
-    if issubclass(kind, _MODELLED) and (not rewritten(kind) or _of_the_model(kind, name)):
+    if issubclass(kind, MODELLED) and _of_the_model(kind, name):
         return CODE
-    if isinstance(getattr(kind, "__getattribute__", None), types.FunctionType):  # built-in types have one of their own
-        return CODE
+    if issubclass(kind, IMMUTABLE) and not rewritten(kind):
+        return NONE
     for cls in kind.__mro__:
         if name in vars(cls):
             return _class_level(kind, cls, vars(cls)[name])
-    if kind.__module__ in _IMMUTABLE_MODULES:
-        return NONE
     return FIELD
 
 
 def _special_method(kind: type, name: str) -> int:
     """A method such as `__setitem__` that is called by its name."""
     method = getattr(kind, name, None)
-    outside = isinstance(method, types.FunctionType) and method.__globals__.get("__name__") not in REWRITTEN
-    return ATOMIC if outside and not rewritten(kind) and not issubclass(kind, _MODELLED) else CODE
+    outside = not isinstance(method, types.FunctionType) or method.__globals__.get("__name__") not in REWRITTEN
+    return ATOMIC if outside and method is not None and not issubclass(kind, MODELLED) else CODE
 
 
 def _of_the_model(kind: type, name: str) -> bool:
-    """Does this attribute of a user's subclass of Thread, Queue, ... belong to the class it is derived from?"""
-    bases = [cls for cls in kind.__mro__ if cls.__module__ in _MODELLED_MODULES]
-    makers: list[Any] = [vars(cls)["__init__"] for cls in bases if "__init__" in vars(cls)]
-    return any(name in vars(cls) for cls in bases) or any(name in make.__code__.co_names for make in makers)
+    """Does this attribute of a Thread, Queue, ... belong to the class that a model stands for?"""
+    return name.startswith("_treadle") or any(
+        name in vars(cls) or name in _USED_BY_MODELS.get(cls, ())
+        for cls in kind.__mro__
+        if cls.__module__ in _MODELLED_MODULES
+    )
+
+
+def _used_by_models() -> dict[type, frozenset[str]]:
+    """The attributes that the modelled classes use, from their own code, before models replace it."""
+    found: dict[type, frozenset[str]] = {}
+    for module in (threading, queue, concurrent.futures._base, concurrent.futures.thread):
+        for cls in vars(module).values():
+            if isinstance(cls, type) and cls.__module__ == module.__name__:
+                code = [value.__code__ for value in vars(cls).values() if isinstance(value, types.FunctionType)]
+                found[cls] = frozenset(name for one in code for name in one.co_names)
+    return found
+
+
+_USED_BY_MODELS: Final = _used_by_models()
 
 
 def _class_level(kind: type, cls: type, value: Any) -> int:
     """The class has an attribute of that name."""
     if isinstance(value, types.MemberDescriptorType):
-        return FIELD
+        return FIELD if rewritten(cls) or issubclass(kind, BaseException) else NATIVE
+    if isinstance(value, types.GetSetDescriptorType):
+        return FIELD if issubclass(kind, BaseException) else NONE if issubclass(kind, IMMUTABLE) else NATIVE
     if (
         container_base(kind) is not None
         and container_base(cls) is not None
@@ -150,13 +178,38 @@ def _class_level(kind: type, cls: type, value: Any) -> int:
     ):
         return CONTAINER
     if isinstance(value, _CODE_TYPES):
-        if isinstance(value, (property, staticmethod, classmethod, type)):
-            return CODE
-        if isinstance(value, types.FunctionType):
-            return CODE if value.__globals__.get("__name__") in REWRITTEN or rewritten(kind) else ATOMIC
-        return NONE if cls.__module__ in _IMMUTABLE_MODULES else ATOMIC
+        return _code(kind, cls, value)
     if isinstance(value, functools.cached_property):
         return FIELD  # kept in the object once it is made
     if hasattr(type(value), "__get__"):
         return CODE
-    return CLASS
+    return NONE if issubclass(kind, IMMUTABLE) else CLASS
+
+
+def _code(kind: type, cls: type, value: Any) -> int:
+    """A method, a property or a class inside a class."""
+    if isinstance(value, property):
+        return CODE if value.fget is None or _is_seen(value.fget) or issubclass(kind, IMMUTABLE) else NATIVE
+    if isinstance(value, (staticmethod, classmethod, type)):
+        return CODE
+    if isinstance(value, types.FunctionType):
+        return CODE if _is_seen(value) or _delegates(kind, cls) else ATOMIC
+    return NONE if issubclass(kind, IMMUTABLE) and issubclass(cls, IMMUTABLE) else ATOMIC
+
+
+def _is_seen(function: Any) -> bool:
+    module = str(getattr(function, "__globals__", {}).get("__name__"))
+    return module in REWRITTEN or in_modules(module, _CODE_OF_OTHERS)
+
+
+# Code that the runtime controls itself.
+_CODE_OF_OTHERS = frozenset({"treadle", "threading", "queue", "concurrent", "asyncio", "pykka", "thespian", "_pytest"})
+
+
+def _delegates(kind: type, cls: type) -> bool:
+    """Is this a method of a mixin, which does everything through methods of the class that are rewritten?"""
+    return rewritten(kind) and all(
+        rewritten(base) or base is object or in_modules(base.__module__, TRANSPARENT_MODULES | {"typing", "unittest"})
+        for base in kind.__mro__
+        if base.__module__ != "collections.abc"
+    )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from mypy_extensions import mypyc_attr
 
-from treadle.core.operation import BLOCKING, LOOK, TRY, WAIT, Operation
+from treadle.core.operation import BLOCKING, LOOK, MULTI, READ, TRY, WAIT, WRITE, Operation
 from treadle.threads.switching import ALL
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ class Strand(SyncObject):
         "finished",
         "greenlet",
         "guard",
+        "held",
         "index",
         "loop",
         "pending",
@@ -129,6 +130,8 @@ class Strand(SyncObject):
         self.detail = execution.detail is not None
         self.encounters: dict[Any, int] = {}
         self.guard: SyncObject | None = None  # what a blocking operation waits for
+        # what native calls on this strand's stack are doing: each of its steps may be part of that
+        self.held: tuple[Operation, ...] = ()
         self.touched: SyncObject | None = None  # the synchronisation object of the pending operation, None for memory
         self.waits = 0  # the kind of blocking operation that waits for `guard`
         self.deadline: float | None = None
@@ -191,6 +194,8 @@ class Strand(SyncObject):
         self.touched = self.guard = self.deadline = None
         if not obj.in_c:
             self.checks = ALL
+        if self.held:
+            self.callback()
         if self.timed_out:
             self.timed_out = False
             return False
@@ -199,6 +204,12 @@ class Strand(SyncObject):
     def access(self, kind: int, name: Any, key: Any) -> None:
         """The scheduling point before an access to memory."""
         self.pending = (kind, name, key)
+        self.execution.advance(self)
+
+    def callback(self) -> None:
+        """The scheduling point inside a native call on shared objects that runs the program's code: what the call does
+        to them before and after may be seen apart."""
+        self.pending = self.held[0] if len(self.held) == 1 else (MULTI, None, self.held)
         self.execution.advance(self)
 
     def failed(self) -> None:
@@ -237,6 +248,18 @@ class _Never(SyncObject):
 
     def guards(self) -> int:
         return 0
+
+
+def with_held(op: Operation, held: tuple[Operation, ...]) -> Operation:
+    """An access to memory together with what native calls on the stack are doing meanwhile."""
+    if op[0] == MULTI:
+        parts: tuple[Operation, ...] = op[2]
+    elif op[0] in (READ, WRITE):
+        parts = (op,)
+    else:
+        return op
+    more = tuple(part for part in held if part not in parts)
+    return (MULTI, None, parts + more) if more else op
 
 
 _NEVER: Final = _Never()

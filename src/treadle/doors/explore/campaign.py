@@ -42,6 +42,9 @@ _UNRECORDED = (
 # Seconds between two calls of the progress function.
 _TELL_EVERY = 0.1
 
+# Calls that a sentence names.
+_MOST_LISTED = 5
+
 # An execution that is so many times as long as the first one goes round in a loop.
 _LOOPS = 3
 
@@ -253,7 +256,7 @@ class ScheduleSearch:
         if reason == "end" and whole and not self._surprise():
             if self.executions == 1 and not self.search.conflicts:
                 return Verdict.NOTHING_TO_EXPLORE, []
-            bounded = self.search.bounded or self.looping or self.loom.bounds
+            bounded = self.search.bounded or self.looping or self.loom.bounds or self.loom.assumed
             return (Verdict.PASSED_WITHIN_BOUNDS if bounded else Verdict.PASSED_EXHAUSTIVE), []
         return Verdict.CUT, []
 
@@ -302,6 +305,8 @@ class ScheduleSearch:
         bounds |= self.loom.bounds
         if self.looping:
             bounds["reads of a waiting loop"] = SAME_READS
+        if self.loom.assumed:
+            bounds["calls taken as one step"] = len(self.loom.assumed)
         return bounds
 
     def _sentence(self, verdict: Verdict, reason: str) -> str:
@@ -312,7 +317,9 @@ class ScheduleSearch:
             return f"every schedule was run, up to equivalence: {count}"
         if verdict is Verdict.PASSED_WITHIN_BOUNDS:
             bounds = ", ".join(f"{name} {value}" for name, value in self._bounds().items())
-            return f"every schedule within the bounds ({bounds}) was run: {count}"
+            calls = _listed(self.loom.assumed)
+            assumed = f"; taken as one step on shared objects: {calls}" if calls else ""
+            return f"every schedule within the bounds ({bounds}) was run: {count}{assumed}"
         if verdict is Verdict.NOTHING_TO_EXPLORE:
             if len(self.loom.indexes) == 1 and getattr(self.loom, "looped", False):
                 return (
@@ -335,6 +342,12 @@ class ScheduleSearch:
         if reason == "executions":
             return f"the budget of {count} is used up: not a pass"
         return f"the space is too large to be exhausted: {count} were run, the last ones sampled: not a pass"
+
+
+def _listed(names: set[str]) -> str:
+    """A few names, and how many more there are."""
+    first = sorted(names)[:_MOST_LISTED]
+    return ", ".join(first) + (f" and {len(names) - len(first)} more" if len(names) > len(first) else "")
 
 
 class _Revealed(Exception):

@@ -12,8 +12,20 @@ from treadle.threads.hooks import stand_ins as stand_ins  # fills its table
 from treadle.threads.hooks.attributes import callee, delete, load, store
 from treadle.threads.hooks.calls import function
 from treadle.threads.hooks.items import del_item, inside, item, set_item
-from treadle.threads.hooks.iteration import iterate, use
-from treadle.threads.hooks.variables import cell_read, cell_write, context, del_global, load_global, set_global
+from treadle.threads.hooks.iteration import delegate, iterate, iterate_unpacking, match, show, spread, use
+from treadle.threads.hooks.operators import INPLACE, OPERATORS, use_both
+from treadle.threads.hooks.variables import (
+    called,
+    cell_read,
+    cell_write,
+    constant,
+    context,
+    del_global,
+    give,
+    load_global,
+    set_global,
+    unseen,
+)
 from treadle.threads.spin import spin
 from treadle.threads.strands import STATE
 
@@ -38,4 +50,16 @@ HOOKS: dict[str, Any] = {
     "_treadle_cell_write": cell_write,
     "_treadle_context": context,
     "_treadle_spin": spin,
+    "_treadle_show": show,
+    "_treadle_match": match,
+    "_treadle_spread": spread,
+    "_treadle_iter_unpack": iterate_unpacking,
+    "_treadle_delegate": delegate,
+    "_treadle_use_both": use_both,
+    "_treadle_constant": constant,
+    "_treadle_called": called,
+    "_treadle_give": give,
+    "_treadle_unseen": unseen,
+    **{f"_treadle_{name}": hook for name, hook in OPERATORS.items()},
+    **{f"_treadle_{name}": hook for name, hook in INPLACE.items()},
 }

@@ -1,23 +1,43 @@
-"""Attributes: `obj.name` read, written, deleted, and called. What an attribute is, `shapes` decides."""
+"""Attributes: `obj.name` read, written, deleted, and called. What an attribute is, `shapes` decides.
+
+A name that is bound on a class or in a module, or that hides a method, is taken for code or a constant until a strand
+binds it anew; from then on reading it is an operation on every place where the name is looked up (`Execution.rebind`).
+"""
 
 from __future__ import annotations
 
+import enum
 import functools
 import types
 from typing import Any, Final
 
-from treadle.core.operation import MULTI, READ, WRITE
+from treadle.core.operation import READ, WRITE, Operation
 from treadle.threads import shapes
 from treadle.threads.adopt import adopt
-from treadle.threads.containers import container_base
+from treadle.threads.hooks import reach
 from treadle.threads.hooks.calls import atomic_method, container_call, function
-from treadle.threads.hooks.points import found, public, touch
+from treadle.threads.hooks.points import found, include, perform, public, touch
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.names import INERT, class_name, meet, name_by_path, publish
-from treadle.threads.shapes import ADOPT, ATOMIC, CLASS, CODE, CONTAINER, FIELD, META, MODULE, SHAPES, WHOLE, classify
+from treadle.threads.shapes import (
+    ADOPT,
+    ATOMIC,
+    CLASS,
+    CODE,
+    CONTAINER,
+    FIELD,
+    META,
+    MODULE,
+    NATIVE,
+    PROXY,
+    SHAPES,
+    WHOLE,
+    classify,
+)
 from treadle.threads.strands import STATE, Strand
 
 _MISSING: Final = object()
+_MethodType: Final = types.MethodType
 
 
 def load(obj: Any, name: str) -> Any:
@@ -30,8 +50,8 @@ def load(obj: Any, name: str) -> Any:
         how = SHAPES[kind][name]
     except KeyError:
         how = classify(kind, name)
-    if how == FIELD:
-        execution = strand.execution
+    execution = strand.execution
+    if how == FIELD and (not execution.rebound or name not in execution.rebound):
         names = execution.names
         owner = names.get(id(obj)) or meet(strand, obj)
         if owner.shared or public(strand, owner):
@@ -49,34 +69,13 @@ def load(obj: Any, name: str) -> Any:
 def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
     """The less frequent ways to read an attribute."""
     execution = strand.execution
-    if how == CLASS:
-        owner = meet(strand, obj)
-        home = next(cls for cls in type(obj).__mro__ if name in vars(cls))
-        place = class_name(home)
-        if name in getattr(obj, "__dict__", ()):
-            touch(strand, READ, obj, name)
-        elif owner.shared or public(strand, owner):
-            strand.pending = (MULTI, None, ((READ, owner.name, name), (READ, place, name)))
-            execution.advance(strand)
-        else:
-            strand.access(READ, place, name)
-        return found(strand, getattr(obj, name), f"{place}.{name}")
+    if how == CLASS or (how in (FIELD, CODE, ATOMIC) and execution.rebound and is_rebound(strand, name)):
+        _read_through_classes(strand, obj, name)
+        return found(strand, getattr(obj, name), f"{meet(strand, obj).name}.{name}")
     if how == META:
-        value = getattr(obj, name, _MISSING)
-        if value is _MISSING or _constant(value) or not shapes.rewritten(obj):
-            return getattr(obj, name)
-        home = next((cls for cls in obj.__mro__ if name in vars(cls)), obj)
-        strand.access(READ, class_name(home), name)
-        return found(strand, getattr(obj, name), f"{class_name(home)}.{name}")
+        return _load_from_class(strand, obj, name)
     if how == MODULE:
-        variables = vars(obj)
-        if variables.get("__name__") not in REWRITTEN or _constant(variables.get(name)):
-            value = getattr(obj, name)
-            if container_base(type(value)) is not None:  # sys.modules, os.environ: not seen, but what is in it may be
-                found(strand, value, f"{variables.get('__name__')}.{name}")
-            return value
-        strand.access(READ, obj.__name__, name)
-        return found(strand, getattr(obj, name), f"{obj.__name__}.{name}")
+        return _load_from_module(strand, obj, name)
     if how == WHOLE:
         owner = touch(strand, READ, obj, None)
         attributes = obj.__dict__
@@ -85,15 +84,92 @@ def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
         return attributes
     if how == ADOPT:
         return getattr(adopt(obj), name)
+    if how == PROXY:
+        return load(_behind(strand, obj), name)
+    if how == NATIVE:
+        operations: list[Operation] = []
+        reach.everything(strand, operations, obj, READ)
+        perform(strand, operations)
+        _note_property(strand, obj, name, operations)
+        return found(strand, getattr(obj, name), f"{meet(strand, obj).name}.{name}")
     return getattr(obj, name)
 
 
+def _behind(strand: Strand, proxy: Any) -> Any:
+    """The object that a weak proxy stands for, while it is alive: every attribute is that of the object."""
+    operations: list[Operation] = []
+    strand.execution.read_lives(operations)
+    perform(strand, operations)
+    return proxy.__reduce_ex__.__self__
+
+
+def is_rebound(strand: Strand, name: str) -> bool:
+    """Must reading an attribute that is code or a constant be an operation?"""
+    rebound = strand.execution.rebound
+    return name in rebound or "__class__" in rebound
+
+
+def _read_through_classes(strand: Strand, obj: Any, name: str) -> None:
+    """An attribute is looked for in the object, and in its classes up to the one that has it."""
+    operations: list[Operation] = []
+    include(strand, operations, obj, READ, name)
+    if "__class__" in strand.execution.rebound:
+        include(strand, operations, obj, READ, "__class__")
+    _look_up(operations, type(obj), name)
+    perform(strand, operations)
+
+
+def _look_up(operations: list[Operation], kind: type, name: str) -> None:
+    for cls in kind.__mro__:
+        if cls is not object:
+            operations.append((READ, class_name(cls), name))
+        if name in vars(cls):
+            return
+
+
+def _load_from_class(strand: Strand, obj: Any, name: str) -> Any:
+    if name not in strand.execution.rebound:
+        value = getattr(obj, name, _MISSING)
+        if value is _MISSING or _constant(value) or not shapes.rewritten(obj):
+            return getattr(obj, name)
+    operations: list[Operation] = []
+    _look_up(operations, obj, name)
+    perform(strand, operations)
+    home = next((cls for cls in obj.__mro__ if name in vars(cls)), obj)
+    return found(strand, getattr(obj, name), f"{class_name(home)}.{name}")
+
+
+def _load_from_module(strand: Strand, obj: Any, name: str) -> Any:
+    variables = vars(obj)
+    module = variables.get("__name__")
+    if f"{module}.{name}" not in strand.execution.rebound and (
+        module not in REWRITTEN or _constant(variables.get(name))
+    ):
+        value = getattr(obj, name)
+        if reach.kind_of(type(value)) in (reach.CONTAINER, reach.OBJECT):  # sys.modules, os.environ
+            found(strand, value, f"{module}.{name}")
+        return value
+    strand.access(READ, module, name)
+    return found(strand, getattr(obj, name), f"{module}.{name}")
+
+
 def _constant(value: Any) -> bool:
-    """Code and classes kept in a module or class: nobody exchanges them while the program runs."""
-    return isinstance(value, (*_FUNCTIONS, type, types.ModuleType, property, classmethod, staticmethod))
+    """Code and classes kept in a module or class: nobody exchanges them unless a strand is seen to."""
+    return isinstance(value, (*_FUNCTIONS, type, types.ModuleType, property, classmethod, staticmethod, enum.Enum))
 
 
 _FUNCTIONS: Final = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+
+
+def _note_property(strand: Strand, obj: Any, name: str, operations: list[Operation]) -> None:
+    """A property of a class that is not rewritten is Python code that is taken as one step."""
+    if operations and type(_on_class(type(obj), name)) is property:
+        strand.execution.assumed.add(f"{type(obj).__module__}.{type(obj).__name__}.{name}")
+
+
+def _on_class(kind: type, name: str) -> Any:
+    """What a class has under a name, without asking it."""
+    return next((vars(cls)[name] for cls in kind.__mro__ if name in vars(cls)), None)
 
 
 def store(value: Any, obj: Any, name: str) -> None:
@@ -107,7 +183,7 @@ def store(value: Any, obj: Any, name: str) -> None:
         how = SHAPES[kind][name]
     except KeyError:
         how = classify(kind, name)
-    if how in (FIELD, CLASS):
+    if how in (FIELD, CLASS) and name != "__class__":
         execution = strand.execution
         names = execution.names
         owner = names.get(id(obj)) or meet(strand, obj)
@@ -126,17 +202,41 @@ def store(value: Any, obj: Any, name: str) -> None:
 def _before_store(strand: Strand, obj: Any, name: str, how: int, value: Any) -> None:
     publish(strand, value)
     if how == META:
+        strand.execution.rebind(name)
         strand.access(WRITE, class_name(obj), name)
     elif how == MODULE:
-        strand.access(WRITE, obj.__name__, name)
+        rebind_global(strand, vars(obj), name)
     elif how == WHOLE:
         touch(strand, WRITE, obj, None)
+    elif how == PROXY:
+        touch(strand, WRITE, _behind(strand, obj), name)
+    elif name == "__class__":
+        strand.execution.rebind(name)
+        touch(strand, WRITE, obj, None)
+    elif how == NATIVE:
+        operations: list[Operation] = []
+        reach.everything(strand, operations, obj, WRITE)
+        perform(strand, operations)
+        _note_property(strand, obj, name, operations)
+    elif how in (CODE, ATOMIC) and not hasattr(type(_on_class(type(obj), name)), "__set__"):
+        if not isinstance(type(obj).__setattr__, types.FunctionType):  # it hides a method
+            strand.execution.rebind(name)
+            touch(strand, WRITE, obj, name)
     else:
         if how == ADOPT:
             adopt(obj)  # a threading.local shows the attributes of this strand from here on
         return
     if strand.detail:
         strand.execution.saw(value)
+
+
+def rebind_global(strand: Strand, variables: dict[str, Any], name: str) -> None:
+    """The point before a variable of a module is bound from outside, or through its dictionary."""
+    module = variables["__name__"]
+    strand.execution.rebind(f"{module}.{name}")
+    if _constant(variables.get(name)) and len(strand.execution.live) > 1:
+        strand.execution.assumed.add(f"{module}.{name}, which is exchanged while other threads may call it")
+    strand.access(WRITE, module, name)
 
 
 def delete(obj: Any, name: str) -> None:
@@ -162,20 +262,20 @@ def callee(obj: Any, name: str) -> Any:
     except KeyError:
         how = classify(kind, name)
     if how == CODE:
-        return getattr(obj, name)
+        rebound = strand.execution.rebound
+        if rebound and is_rebound(strand, name):
+            return function(_load(strand, obj, name, how))
+        method = getattr(obj, name)
+        return method if type(method) is _MethodType or kind.__module__ not in REWRITTEN else function(method)
     if how == CONTAINER:
         return functools.partial(container_call, obj, name)
     if how == ATOMIC:
+        if strand.execution.rebound and name in strand.execution.rebound:
+            return function(_load(strand, obj, name, how))
         return functools.partial(atomic_method, obj, name)
-    if how == MODULE:
-        return function(getattr(obj, name))
-    if how in (FIELD, CLASS, META):
+    if how in (MODULE, FIELD, CLASS, META):
         return function(load(obj, name))
     if kind is super:
-        method = getattr(obj, name)
-        owner = getattr(method, "__self__", None)
-        if type(method) is not types.MethodType and container_base(type(owner)) is not None:
-            return functools.partial(container_call, owner, name, via=method)
-        return method
+        return function(getattr(obj, name))
     found = _load(strand, obj, name, how)
-    return function(found) if isinstance(obj, type) else found
+    return function(found) if how != ADOPT or isinstance(obj, type) else found

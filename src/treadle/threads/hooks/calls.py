@@ -1,33 +1,38 @@
 """Calls: what stands in the place of the function in `called(...)`.
 
-Rewritten code is called as it is. A call into code that is not rewritten is atomic: one operation on the object it
-belongs to and on the containers it is given.
+Rewritten code is called as it is. A call into code that is not rewritten, native or Python, is one operation on what
+its arguments, its object and its closure lead to (`reach`), and on one location for the module it lives in, unless
+`known` says less. While it runs, that access belongs to every step of the strand (`points.during`).
 """
 
 from __future__ import annotations
 
-import builtins
 import functools
-import sys
-import threading
 import types
-import weakref
 from typing import Any, Final
 
 from treadle.core.operation import READ, WRITE, Operation
-from treadle.threads import containers, shapes
+from treadle.threads import known, shapes
 from treadle.threads.adopt import REPLACED, adopt
-from treadle.threads.containers import container_base
-from treadle.threads.hooks.points import found, include, perform, touch
+from treadle.threads.containers import container_base, method_access, simple_key
+from treadle.threads.hooks import reach
+from treadle.threads.hooks.points import during, found, holding, include, perform, touch
+from treadle.threads.hooks.reach import CARRIER, NOTHING, OBJECT, OWN, kind_of
 from treadle.threads.instrument.swap import REWRITTEN
-from treadle.threads.names import INERT, PLAIN, Named, meet, publish
-from treadle.threads.shapes import CLASS, FIELD, classify
-from treadle.threads.strands import STATE, Strand, SyncObject
+from treadle.threads.known import CHANGES, LOOKS, PURE, READS, SORTS
+from treadle.threads.names import INERT, PLAIN, Named, carried, meet, publish
+from treadle.threads.strands import STATE, Strand
 
 _FunctionType: Final = types.FunctionType
 
 # Built-in functions that have hooks of their own: getattr, next, ...; filled by `stand_ins`.
 STAND_INS: Final[dict[Any, Any]] = {}
+# Types whose instances are called by a hook of their own: itemgetter, weakref.ref, ...; filled by `stand_ins`.
+CALLABLES: Final[dict[type, Any]] = {}
+
+_CONTROLLED: Final = frozenset(
+    {"treadle", "threading", "queue", "concurrent", "asyncio", "_pytest", "pytest", "pykka", "thespian", "builtins"}
+)
 
 
 def function(called: Any) -> Any:
@@ -43,89 +48,131 @@ def function(called: Any) -> Any:
         module = called.__globals__.get("__name__")
         if module in REWRITTEN:
             return called
-        return _outside(strand, called, module or "")
+        return STAND_INS.get(called) or _outside(called, module or "")
     if kind is types.MethodType:
-        inner = called.__func__
-        if type(inner) is not _FunctionType:
-            return called
-        model = REPLACED.get(inner)
-        if model is not None:  # `done = event.set`, taken before the models came
-            return types.MethodType(model, called.__self__)
-        module = inner.__globals__.get("__name__") or ""
-        if module in REWRITTEN or module.partition(".")[0] in _CONTROLLED:
-            return called
-        model = REPLACED.get(called)  # `from random import randrange`
-        if model is not None:
-            return model
-        return functools.partial(atomic_method, called.__self__, inner.__name__, via=called)
+        return _method(called)
     if kind is types.BuiltinFunctionType:
-        owner = called.__self__
-        if owner is None or type(owner) is types.ModuleType:
-            special = STAND_INS.get(called) or REPLACED.get(called)
-            if special is not None:
-                return special
-            return called if called in _HARMLESS else functools.partial(_atomic_call, called)
-        if container_base(type(owner)) is not None:
-            return functools.partial(container_call, owner, called.__name__, via=called)
-        if isinstance(owner, shapes.ADOPTABLE):
-            return getattr(adopt(owner), called.__name__)
-        if type(owner) in PLAIN:
-            return REPLACED.get(called) or functools.partial(_atomic_call, called)  # `datetime.now` is one of them
-        return functools.partial(atomic_method, owner, called.__name__, via=called)
+        return _builtin(called)
     if kind is types.WrapperDescriptorType or kind is types.MethodDescriptorType:
         return functools.partial(_unbound_call, called)
     if kind is type or isinstance(called, type):
-        if called in _BUILDING:
-            return functools.partial(_atomic_call, called)
-        if issubclass(called, weakref.ref):
-            return functools.partial(_weak_reference, called)
-        return REPLACED.get(called, called)
+        return _class(called)
     if kind is functools.partial:
         inner = function(called.func)
         return called if inner is called.func else functools.partial(inner, *called.args, **called.keywords)
-    return called
+    if kind is types.MethodWrapperType:
+        return functools.partial(_unbound_call, vars(called.__objclass__)[called.__name__], called.__self__)
+    return _instance(called, kind)
 
 
-# Modules whose calls are operations of the runtime itself, or have no effect on shared objects.
-_CONTROLLED: Final = frozenset(
-    {"treadle", "threading", "queue", "concurrent", "asyncio", "_pytest", "pytest", "pykka", "thespian"}
-)
-
-
-def _outside(strand: Strand, called: Any, module: str) -> Any:
-    """A Python function that is not rewritten: atomic, and the report says so."""
-    top = module.partition(".")[0]
-    if top in _CONTROLLED:
+def _method(called: Any) -> Any:
+    inner = called.__func__
+    if type(inner) is not _FunctionType:
+        return called if inner in REPLACED else functools.partial(function(inner), called.__self__)
+    model = REPLACED.get(inner)
+    if model is not None:  # `done = event.set`, taken before the models came
+        return types.MethodType(model, called.__self__)
+    module = inner.__globals__.get("__name__") or ""
+    if module in REWRITTEN or module.partition(".")[0] in _CONTROLLED:
         return called
-    strand.execution.atomic.add(module)
-    return functools.partial(_atomic_call, called)
+    model = REPLACED.get(called)  # `from random import randrange`
+    if model is not None:
+        return model
+    return functools.partial(atomic_method, called.__self__, inner.__name__, via=called)
+
+
+def _builtin(called: Any) -> Any:
+    owner = called.__self__
+    if owner is None or type(owner) is types.ModuleType:
+        special = STAND_INS.get(called) or REPLACED.get(called)
+        if special is not None:
+            return special
+        return called if known.FUNCTIONS.get(called) == PURE else functools.partial(atomic_call, called)
+    if container_base(type(owner)) is not None:
+        return functools.partial(container_call, owner, called.__name__, via=called)
+    if isinstance(owner, shapes.ADOPTABLE):
+        return getattr(adopt(owner), called.__name__)
+    if type(owner) in PLAIN or isinstance(owner, type):
+        return REPLACED.get(called) or functools.partial(atomic_call, called)  # `datetime.now` is one of them
+    return functools.partial(atomic_method, owner, called.__name__, via=called)
+
+
+def _class(called: Any) -> Any:
+    special = STAND_INS.get(called) or REPLACED.get(called)
+    if special is not None:
+        return special
+    how = known.FUNCTIONS.get(called)
+    if how is not None:
+        return called if how == PURE else functools.partial(atomic_call, called)
+    if issubclass(called, (*shapes.MODELLED, BaseException)) or called.__module__.partition(".")[0] in _CONTROLLED:
+        return called
+    for name in ("__init__", "__new__"):
+        made_by = getattr(called, name)
+        if getattr(made_by, "__globals__", {}).get("__name__") in REWRITTEN:
+            return called
+    if called.__module__ in REWRITTEN and container_base(called) is None:
+        return called
+    return functools.partial(atomic_call, called)
+
+
+def _instance(called: Any, kind: type) -> Any:
+    """An object with a `__call__`."""
+    special = CALLABLES.get(kind)
+    if special is not None:
+        return functools.partial(special, called)
+    code = vars(next((cls for cls in kind.__mro__ if "__call__" in vars(cls)), object)).get("__call__")
+    module = getattr(code, "__globals__", {}).get("__name__")
+    if module in REWRITTEN or (module or kind.__module__).partition(".")[0] in _CONTROLLED:
+        return called
+    if kind_of(kind) == NOTHING:
+        return called
+    return functools.partial(atomic_method, called, "__call__", via=called)
+
+
+def _outside(called: Any, module: str) -> Any:
+    """A Python function that is not rewritten."""
+    if module.partition(".")[0] in _CONTROLLED or known.FUNCTIONS.get(called) == PURE:
+        return called
+    return functools.partial(atomic_call, called)
 
 
 def _unbound_call(method: Any, /, *args: Any, **kwargs: Any) -> Any:
     """`dict.__getitem__(self, key)`, `object.__setattr__(self, name, value)`: a method of a C type, taken off it."""
     strand = STATE.strand
     if strand is not None and args:
-        if container_base(type(args[0])) is not None:
-            bound = method.__get__(args[0])
-            return container_call(args[0], method.__name__, *args[1:], via=bound, **kwargs)
-        if method in _ATTRIBUTE_ACCESS and len(args) > 1 and classify(type(args[0]), args[1]) in (FIELD, CLASS):
-            touch(strand, _ATTRIBUTE_ACCESS[method], args[0], args[1])
+        obj = args[0]
+        if container_base(type(obj)) is not None and method not in _ATTRIBUTE_ACCESS:
+            bound = method.__get__(obj)
+            return container_call(obj, method.__name__, *args[1:], via=bound, **kwargs)
+        if method in _ATTRIBUTE_ACCESS and len(args) > 1:
+            return _attribute(strand, method, *args)
+        if kind_of(type(obj)) not in (NOTHING, OWN, CARRIER):
+            return atomic_method(obj, method.__name__, *args[1:], via=method.__get__(obj), **kwargs)
+        if obj is not None and type(obj) in PLAIN:
+            return atomic_call(method, *args, **kwargs)
     return method(*args, **kwargs)
+
+
+def _attribute(strand: Strand, method: Any, obj: Any, name: str, *value: Any) -> Any:
+    """An attribute that is read or written past the methods of its class."""
+    shape = shapes.plain_shape(type(obj), name)
+    if shape in (shapes.FIELD, shapes.CLASS):
+        for one in value:
+            publish(strand, one)
+        owner = touch(strand, _ATTRIBUTE_ACCESS[method], obj, name)
+        result = method(obj, name, *value)
+        return found(strand, result, f"{owner.name}.{name}")
+    return method(obj, name, *value)
 
 
 _ATTRIBUTE_ACCESS: Final[dict[Any, int]] = {
     object.__getattribute__: READ,
     object.__setattr__: WRITE,
     object.__delattr__: WRITE,
+    BaseException.__getattribute__: READ,
+    BaseException.__setattr__: WRITE,
+    BaseException.__delattr__: WRITE,
 }
-
-
-def _weak_reference(kind: Any, /, obj: Any, *args: Any) -> Any:
-    """A weak reference: who gets it reaches the object."""
-    strand = STATE.strand
-    if strand is not None:
-        publish(strand, obj)
-    return kind(obj, *args)
 
 
 def container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwargs: Any) -> Any:
@@ -137,110 +184,166 @@ def container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwar
         return via(*args, **kwargs)
     base = container_base(type(obj))
     assert base is not None
-    access = containers.method_access(obj, base, method, args)
+    access = method_access(obj, base, method, args)
     if access is None:
         return via(*args, **kwargs)
-    owner = meet(strand, obj)
     operations: list[Operation] = []
     include(strand, operations, obj, access[0], access[1])
     for argument in (*args, *kwargs.values()) if kwargs else args:
-        kind = type(argument)
-        if kind not in INERT:
+        if type(argument) not in INERT:
             publish(strand, argument)
-            if (
-                kind not in PLAIN
-                and argument is not obj
-                and container_base(kind) is not None
-                and method in _TAKES_CONTENT
-            ):
-                include(strand, operations, argument, READ)
+            if argument is not obj:
+                _content_argument(strand, operations, argument, method)
+    if operations and method in _COMPARE_ITEMS:
+        reach.content(strand, operations, obj, READ)
     perform(strand, operations)
-    result = via(*args, **kwargs)
+    if base is dict and operations and method_access(obj, base, method, args) != access:
+        return container_call(obj, method, *args, via=via, **kwargs)  # a key came or went meanwhile
+    result = holding(strand, operations, via, *args, **kwargs)
     if type(result) not in INERT:
-        found(strand, result, _place(owner, method, args))
+        found(strand, result, _place(meet(strand, obj), method, args))
     elif strand.detail:
         strand.execution.saw(args[0] if args and access[0] == WRITE else result)
     return result
 
 
+def _content_argument(strand: Strand, operations: list[Operation], argument: Any, method: str) -> None:
+    """What a container method does with an argument besides keeping it."""
+    kind = kind_of(type(argument))
+    if kind == CARRIER and callable(argument):
+        reach.callback(strand, operations, argument)  # the key function of a sort
+    elif method in _TAKES_CONTENT:
+        reach.take(strand, operations, argument, LOOKS)
+    elif method in _COMPARE_ITEMS:
+        reach.content(strand, operations, argument, READ)
+
+
 def _place(owner: Named, method: str, args: tuple[Any, ...]) -> str:
     """How what a container method returned is reached: `dict#1['k']`, `list#1.pop()`."""
-    key = containers.simple_key(args[0]) if args else None
+    key = simple_key(args[0]) if args else None
     return f"{owner.name}[{key!r}]" if key is not None else f"{owner.name}.{method}()"
 
 
 _TAKES_CONTENT: Final = frozenset(
     {"extend", "extendleft", "update", "union", "difference", "intersection", "symmetric_difference", "issubset"}
     | {"issuperset", "isdisjoint", "difference_update", "intersection_update", "symmetric_difference_update"}
-    | {"__add__", "__iadd__", "__or__", "__ior__", "__eq__", "__ne__", "__and__", "__sub__", "__xor__"}
+    | {"__add__", "__iadd__", "__or__", "__ior__", "__and__", "__sub__", "__xor__", "__init__", "join", "fromkeys"}
+    | {"__ixor__", "__iand__", "__isub__", "__ror__", "__rand__", "__rsub__", "__rxor__", "subtract", "__setitem__"}
+)
+# These look into what is in the container.
+_COMPARE_ITEMS: Final = frozenset(
+    {"index", "count", "remove", "sort", "__contains__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
+    | {"__repr__", "__str__", "__format__"}
 )
 
 
 def atomic_method(obj: Any, method: str, /, *args: Any, via: Any = None, **kwargs: Any) -> Any:
-    """A method call on an object whose class is not rewritten: one operation on the whole object."""
+    """A method call on an object whose class is not rewritten: one operation on all that the object leads to."""
     strand = STATE.strand
     called = getattr(obj, method) if via is None else via
     if strand is None:
         return called(*args, **kwargs)
-    execution = strand.execution
     kind = type(obj)
-    if kind.__module__ not in ("builtins", "collections"):
-        execution.atomic.add(kind.__module__)
+    if method in known.LAZY and known.reads(kind, method):
+        return called(*args, **kwargs)
+    mode = READ if known.reads(kind, method) else WRITE
     operations: list[Operation] = []
-    include(strand, operations, obj, WRITE)
-    _add_arguments(strand, operations, args, kwargs, WRITE)
-    perform(strand, operations)
-    return called(*args, **kwargs)
+    reach.everything(strand, operations, obj, mode)
+    contained = known.in_modules(kind.__module__, known.SELF_CONTAINED)
+    _add_arguments(strand, operations, args, kwargs, READS if contained else CHANGES)
+    code = getattr(getattr(kind, method, None), "__func__", getattr(kind, method, None))
+    return _foreign_call(strand, operations, called, kind.__module__, f"{kind.__name__}.{method}", code, args, kwargs)
 
 
-def _atomic_call(called: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """A call of a function that is not rewritten: one operation on the containers and objects it is given."""
+def atomic_call(called: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A call of a function that is not rewritten: one operation on what it is given."""
     strand = STATE.strand
     if strand is None:
         return called(*args, **kwargs)
+    how = known.FUNCTIONS.get(called)
+    module = str(getattr(called, "__module__", None) or "")
+    owner = getattr(called, "__self__", None)
+    if owner is not None and type(owner) is not types.ModuleType:
+        module = owner.__module__ if isinstance(owner, type) else type(owner).__module__
+    elif type(called) in (types.MethodDescriptorType, types.WrapperDescriptorType):
+        module = called.__objclass__.__module__
+    if how is None:
+        how = _of_module(module)
     operations: list[Operation] = []
-    _add_arguments(strand, operations, args, kwargs, READ if called in _READ_ONLY else WRITE)
-    perform(strand, operations)
-    return called(*args, **kwargs)
+    if type(called) is _FunctionType and how != PURE:
+        for value in carried(called):
+            reach.everything(strand, operations, value, READ if how == READS else WRITE)
+    _add_arguments(strand, operations, args, kwargs, how)
+    name = getattr(called, "__qualname__", type(called).__name__)
+    return _foreign_call(strand, operations, called, module, name, called, args, kwargs)
+
+
+def _of_module(module: str) -> int:
+    """What a function does of which nothing but its module is known."""
+    if module == "builtins" or known.in_modules(module, known.READING_MODULES):
+        return READS
+    return PURE if known.in_modules(module, known.TRANSPARENT_MODULES) else CHANGES
 
 
 def _add_arguments(
-    strand: Strand, operations: list[Operation], args: tuple[Any, ...], kwargs: dict[str, Any], mode: int
+    strand: Strand, operations: list[Operation], args: tuple[Any, ...], kwargs: dict[str, Any], how: int
 ) -> None:
-    for argument in (*args, *kwargs.values()) if kwargs else args:
+    for number, argument in enumerate((*args, *kwargs.values()) if kwargs else args):
         kind = type(argument)
-        if kind not in INERT and kind in PLAIN:
-            publish(strand, argument)
+        if kind in INERT:
             continue
-        if kind in INERT or isinstance(argument, (SyncObject, BaseException, type, threading.Thread)):
+        publish(strand, argument)
+        category = kind_of(kind)
+        if how == PURE:
             continue
-        if kind in containers.VIEWS:
-            argument = containers.view_source(argument)
-        elif container_base(kind) is None:
-            if isinstance(argument, shapes.ADOPTABLE) or not hasattr(argument, "__dict__"):
-                publish(strand, argument)
-                continue
-            include(strand, operations, argument, READ)
+        if category in (NOTHING, OBJECT) and callable(argument) and not isinstance(argument, type):
+            for other in args:  # itemgetter and its like look into the items
+                if other is not argument:
+                    reach.everything(strand, operations, other, READ)
+        if category == NOTHING:
             continue
-        include(strand, operations, argument, mode)
+        if category == CARRIER and callable(argument):
+            reach.callback(strand, operations, argument)
+        elif how == CHANGES:
+            reach.everything(strand, operations, argument, WRITE)
+        elif how == SORTS:
+            if number == 0:
+                reach.look(strand, operations, argument, WRITE)
+            reach.content(strand, operations, argument, READ)
+        elif category not in (NOTHING, CARRIER, OWN) or how != LOOKS:
+            reach.take(strand, operations, argument, how)
 
 
-# Built-in functions that only read what they are given.
-_READ_ONLY: set[Any] = {len, sum, sorted, min, max, any, all, repr, str, list, tuple, set, dict, frozenset, bytes}
-_READ_ONLY |= {reversed, iter, print, format, bool, ascii, *containers.COMBINING, *containers.CONTAINERS}
-_BUILDING: set[Any] = {list, tuple, set, dict, frozenset, bytes, bytearray, bool, str}
-_BUILDING |= {reversed, *containers.COMBINING, *containers.CONTAINERS}
-_HARMLESS: set[Any] = {isinstance, issubclass, callable, hash, abs, divmod, pow, round, ord, chr, hex, bin, oct}
-_HARMLESS |= {
-    sys._getframe,
-    input,
-    open,
-    globals,
-    locals,
-    sys.exc_info,
-    compile,
-    exec,
-    eval,
-    __import__,
-    builtins.__build_class__,
-}
+def _foreign_call(
+    strand: Strand,
+    operations: list[Operation],
+    called: Any,
+    module: str,
+    name: str,
+    code: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Perform a call into code that is not rewritten; note it when it worked on shared objects, perhaps in steps."""
+    execution = strand.execution
+    made_by: Any = vars(called).get("__init__") if isinstance(called, type) else None
+    in_python = type(code) is _FunctionType or type(made_by) is _FunctionType
+    transparent = known.in_modules(module, known.TRANSPARENT_MODULES)
+    if in_python and module and not transparent:
+        execution.atomic.add(module)
+    if module in known.WEAK_MODULES:
+        strand.execution.read_lives(operations)
+    elif not known.in_modules(module, known.SELF_CONTAINED) and module:
+        reach.include_module(strand, operations, module)
+    if operations and not transparent and (in_python or not known.in_modules(module, known.ATOMIC_NATIVE)):
+        execution.assumed.add(f"{module}.{name}" if module else name)
+    if in_python:  # what it does after a callback is not looked into: the verdict says so
+        perform(strand, operations)
+        return _shown(strand, called(*args, **kwargs))
+    return _shown(strand, during(strand, operations, called, *args, **kwargs))
+
+
+def _shown(strand: Strand, result: Any) -> Any:
+    if strand.detail:
+        strand.execution.saw(result)
+    return result

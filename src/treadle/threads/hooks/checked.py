@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from treadle.threads.hooks import attributes, calls, items, iteration, variables
+from treadle.threads.hooks import attributes, calls, items, iteration, operators, variables
 from treadle.threads.instrument.chunks import plain_form
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.names import PLAIN
@@ -274,10 +274,28 @@ def context(manager: Any) -> Any:
     return made if leave is None or type(leave) is _FunctionType else _Exits(made)
 
 
+def _operating(name: str, hook: Callable[..., Any]) -> Callable[..., Any]:
+    """An operator that is a hook already: code in Python behind it looks."""
+
+    def operating(*operands: Any) -> Any:
+        result = hook(*operands)
+        for operand in operands:
+            if type(operand) not in PLAIN:
+                _note_code(type(operand), *_methods(name), *_methods(name.removeprefix("i")))
+        return result
+
+    return operating
+
+
 def with_checks(hooks: dict[str, Any]) -> dict[str, Any]:
     """The hooks of the model `gil`."""
     return {
         **hooks,
+        **{
+            f"_treadle_{name}": _operating(name, hooks[f"_treadle_{name}"])
+            for name in (*operators.OPERATORS, *operators.INPLACE)
+        },
+        "_treadle_show": lambda value: operand(iteration.show(value)),
         "_treadle_enter": enter,
         "_treadle_check": check,
         "_treadle_resumed": resumed,

@@ -1,7 +1,7 @@
 """Items: `obj[key]` read, written and deleted, and `value in obj`.
 
 Of a built-in container one key or index is touched, or all of it. An operator of a class that is not rewritten is one
-operation on the whole object.
+operation on all that the object leads to.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from operator import getitem as _getitem
 from operator import setitem as _setitem
 from typing import Any
 
-from treadle.core.operation import READ, WRITE
-from treadle.threads import containers
+from treadle.core.operation import READ, WRITE, Operation
+from treadle.threads import containers, known
 from treadle.threads.containers import container_base
-from treadle.threads.hooks.points import found, touch
+from treadle.threads.hooks import reach
+from treadle.threads.hooks.attributes import rebind_global
+from treadle.threads.hooks.points import during, found, holding, include, perform
+from treadle.threads.hooks.reach import CARRIER, GENERATOR, NOTHING, OWN, WINDOW, kind_of
 from treadle.threads.instrument.swap import REWRITTEN
-from treadle.threads.names import PLAIN, publish
-from treadle.threads.strands import STATE, Strand, SyncObject
+from treadle.threads.names import INERT, publish
+from treadle.threads.strands import STATE, Strand
 
 
 def item(obj: Any, key: Any) -> Any:
@@ -29,16 +32,26 @@ def item(obj: Any, key: Any) -> Any:
     if strand is None:
         return obj[key]
     kind = type(obj)
-    if kind in PLAIN:
+    if kind in INERT or kind is tuple:
         return obj[key]
     base = container_base(kind)
     if base is None:
-        return _atomic_item(strand, obj, _getitem, key) if _foreign(kind) else obj[key]
+        return _foreign_item(strand, obj, _getitem, "__getitem__", READ, key)
     if overridden(kind, base, "__getitem__"):
         return obj[key]
     mode, place = containers.item_access(obj, key) if base is dict else (READ, containers.index_key(key))
-    owner = touch(strand, mode, obj, place)
-    return found(strand, obj[key], f"{owner.name}[{place!r}]" if place is not None else f"{owner.name}[]")
+    operations: list[Operation] = []
+    include(strand, operations, obj, mode, place)
+    perform(strand, operations)
+    if base is dict and operations and containers.item_access(obj, key) != (mode, place):
+        return item(obj, key)  # the key came or went meanwhile, which makes it another operation
+    value = holding(strand, operations, _getitem, obj, key)
+    if type(value) in INERT:
+        if strand.detail:
+            strand.execution.saw(value)
+        return value
+    owner = strand.execution.names[id(obj)].name
+    return found(strand, value, f"{owner}[{place!r}]" if place is not None else f"{owner}[]")
 
 
 def set_item(value: Any, obj: Any, key: Any) -> None:
@@ -49,35 +62,47 @@ def set_item(value: Any, obj: Any, key: Any) -> None:
         return
     kind = type(obj)
     base = container_base(kind)
-    if base is None:
-        publish(strand, value)
-        if _foreign(kind):
-            _atomic_item(strand, obj, _setitem, key, value)
-        else:
-            obj[key] = value
-        return
     publish(strand, value)
-    if not overridden(kind, base, "__setitem__"):
-        mode, place = containers.store_access(obj, key) if base is dict else (WRITE, containers.index_key(key))
-        owner = touch(strand, mode, obj, place)
-        if strand.detail:
-            strand.execution.saw(value, owner)
-    obj[key] = value
+    if base is None:
+        _foreign_item(strand, obj, _setitem, "__setitem__", WRITE, key, value)
+        return
+    if overridden(kind, base, "__setitem__"):
+        obj[key] = value
+        return
+    if kind is dict and "__builtins__" in obj and type(obj.get("__name__")) is str:
+        rebind_global(strand, obj, key)
+        obj[key] = value
+        return
+    mode, place = containers.store_access(obj, key) if base is dict else (WRITE, containers.index_key(key))
+    operations: list[Operation] = []
+    include(strand, operations, obj, mode, place)
+    if type(key) is slice:
+        reach.take(strand, operations, value, known.LOOKS)
+    perform(strand, operations)
+    if base is dict and operations and containers.store_access(obj, key) != (mode, place):
+        set_item(value, obj, key)
+        return
+    if strand.detail and operations:
+        strand.execution.saw(value)
+    holding(strand, operations, _setitem, obj, key, value)
 
 
 def del_item(obj: Any, key: Any) -> None:
     """`del obj[key]`"""
     strand = STATE.strand
-    if strand is not None:
-        kind = type(obj)
-        base = container_base(kind)
-        if base is None:
-            if _foreign(kind):
-                _atomic_item(strand, obj, _delitem, key)
-                return
-        elif not overridden(kind, base, "__delitem__"):
-            touch(strand, WRITE, obj, None)
-    del obj[key]
+    if strand is None:
+        del obj[key]
+        return
+    kind = type(obj)
+    base = container_base(kind)
+    if base is None:
+        _foreign_item(strand, obj, _delitem, "__delitem__", WRITE, key)
+    elif overridden(kind, base, "__delitem__"):
+        del obj[key]
+    else:
+        operations: list[Operation] = []
+        include(strand, operations, obj, WRITE)
+        during(strand, operations, _delitem, obj, key)
 
 
 def inside(value: Any, container: Any) -> bool:
@@ -86,19 +111,26 @@ def inside(value: Any, container: Any) -> bool:
     if strand is None:
         return value in container
     kind = type(container)
-    if kind in PLAIN:
+    if kind in INERT:
         return value in container
     base = container_base(kind)
+    operations: list[Operation] = []
     if base is None:
-        if kind in containers.VIEWS:
-            touch(strand, READ, containers.view_source(container), None)
-        elif _foreign(kind):
-            return bool(_atomic_item(strand, container, _contains, value))
+        if kind is tuple or kind is frozenset:
+            reach.content(strand, operations, container, READ)
+            return bool(during(strand, operations, _contains, container, value))
+        if kind_of(kind) in (reach.ITERATOR, GENERATOR):
+            reach.take(strand, operations, container, known.READS)
+            return bool(during(strand, operations, _contains, container, value))
+        return bool(_foreign_item(strand, container, _contains, "__contains__", READ, value))
+    if overridden(kind, base, "__contains__"):
         return value in container
-    if not overridden(kind, base, "__contains__"):
-        place = containers.simple_key(value) if base in (dict, set) else None
-        touch(strand, READ, container, place)
-    return value in container
+    if base in (dict, set):
+        include(strand, operations, container, READ, containers.simple_key(value))
+    else:
+        reach.content(strand, operations, container, READ)
+        reach.content(strand, operations, value, READ)
+    return bool(during(strand, operations, _contains, container, value))
 
 
 def overridden(kind: type, base: type, method: str) -> bool:
@@ -106,22 +138,30 @@ def overridden(kind: type, base: type, method: str) -> bool:
     return kind is not base and isinstance(getattr(kind, method, None), types.FunctionType)
 
 
-def _foreign(kind: type) -> bool:
-    """Not immutable, and its operators are not rewritten code: operators on it are atomic."""
-    try:
-        return _foreign_types[kind]
-    except KeyError:
-        method = getattr(kind, "__getitem__", None)
-        code = isinstance(method, types.FunctionType) and method.__globals__.get("__name__") in REWRITTEN
-        known = kind in PLAIN or issubclass(kind, (SyncObject, type, BaseException))
-        answer = _foreign_types[kind] = not (code or known)
-        return answer
-
-
-_foreign_types: dict[type, bool] = {}
-
-
-def _atomic_item(strand: Strand, obj: Any, action: Callable[..., Any], *args: Any) -> Any:
-    mode = READ if action in (_getitem, _contains) else WRITE
-    touch(strand, mode, obj, None)
-    return action(obj, *args)
+def _foreign_item(
+    strand: Strand, obj: Any, action: Callable[..., Any], method: str, mode: int, key: Any, *value: Any
+) -> Any:
+    """An operator on an object that is no built-in container: one operation, unless its class is rewritten."""
+    kind = type(obj)
+    category = kind_of(kind)
+    code = getattr(kind, method, None) or getattr(kind, "__iter__", None)
+    if category in (NOTHING, CARRIER) or getattr(code, "__globals__", {}).get("__name__") in REWRITTEN:
+        return action(obj, key, *value)
+    operations: list[Operation] = []
+    reach.everything(strand, operations, obj, mode)
+    for one in (key, *value):
+        publish(strand, one)
+        if type(one) not in INERT:
+            reach.content(strand, operations, one, READ)
+    if not known.in_modules(kind.__module__, known.SELF_CONTAINED):
+        reach.include_module(strand, operations, kind.__module__)
+    if type(code) is types.FunctionType and category != WINDOW:
+        strand.execution.atomic.add(kind.__module__)
+        if operations:
+            strand.execution.assumed.add(f"{kind.__module__}.{kind.__name__}.{method}")
+    elif operations and category != OWN and not known.in_modules(kind.__module__, known.ATOMIC_NATIVE):
+        strand.execution.assumed.add(f"{kind.__module__}.{kind.__name__}.{method}")
+    result = during(strand, operations, action, obj, key, *value)
+    if strand.detail:
+        strand.execution.saw(result)
+    return result

@@ -1,54 +1,144 @@
-"""Containers as a whole: looped over item by item, or used at once (their truth, a comparison, formatting)."""
+"""Containers as a whole: looped over item by item, or used at once (their truth, formatting).
+
+An iterator is an object: taking an item from it changes it, and reads what it takes the item from.
+"""
 
 from __future__ import annotations
 
+import types
 from collections.abc import Iterator
 from typing import Any
 
-from treadle.core.operation import READ, Operation
-from treadle.threads import containers
+from treadle.core.operation import READ, WRITE, Operation
 from treadle.threads.containers import container_base
+from treadle.threads.hooks import reach
 from treadle.threads.hooks.items import overridden
-from treadle.threads.hooks.points import found, include, perform, touch
-from treadle.threads.names import PLAIN, meet
+from treadle.threads.hooks.points import during, found, holding, include, perform, touch
+from treadle.threads.hooks.reach import CONTAINER, GENERATOR, ITERATOR, OBJECT, OWN, WINDOW, kind_of
+from treadle.threads.instrument.swap import REWRITTEN
+from treadle.threads.known import LOOKS
+from treadle.threads.names import INERT, meet
 from treadle.threads.strands import STATE, Strand
 
 
 def use(value: Any) -> Any:
-    """A value is used as a whole: compared, tested, formatted. For a container that reads all of it."""
+    """Only whether a value is true or how long it is counts. For a container that reads all of it."""
     strand = STATE.strand
-    if strand is None:
+    if strand is None or type(value) in INERT:
         return value
     kind = type(value)
-    if kind in PLAIN:
-        return value
-    if container_base(kind) is not None:
+    category = kind_of(kind)
+    if category == CONTAINER:
         if not overridden(kind, container_base(kind) or object, "__len__"):
             touch(strand, READ, value, None)
-    elif kind in containers.VIEWS:
-        touch(strand, READ, containers.view_source(value), None)
+    elif category == WINDOW or (category in (OBJECT, OWN) and _counts_natively(kind)):
+        operations: list[Operation] = []
+        reach.everything(strand, operations, value, READ)
+        perform(strand, operations)
     return value
 
 
+def _counts_natively(kind: type) -> bool:
+    """Is the truth of such an object worked out by code that is not rewritten?"""
+    for name in ("__bool__", "__len__"):
+        method = getattr(kind, name, None)
+        if method is not None:
+            return getattr(method, "__globals__", {}).get("__name__") not in REWRITTEN
+    return False
+
+
+def show(value: Any) -> Any:
+    """A value is formatted, or matched: all that is in it is looked at."""
+    strand = STATE.strand
+    if strand is None or type(value) in INERT:
+        return value
+    operations: list[Operation] = []
+    reach.content(strand, operations, value, READ)
+    perform(strand, operations)
+    return value
+
+
+def match(value: Any) -> Any:
+    """The subject of a `match` statement: patterns look at its items and attributes."""
+    strand = STATE.strand
+    if strand is None or type(value) in INERT:
+        return value
+    operations: list[Operation] = []
+    reach.everything(strand, operations, value, READ)
+    perform(strand, operations)
+    return value
+
+
+def spread(value: Any) -> Any:
+    """All items of a value are taken at once: `f(*value)`."""
+    strand = STATE.strand
+    if strand is None or type(value) in INERT or type(value) is tuple:
+        return value
+    operations: list[Operation] = []
+    reach.take(strand, operations, value, LOOKS)
+    perform(strand, operations)
+    return value
+
+
+def iterate_unpacking(iterable: Any) -> Any:
+    """The iterable of `for a, b in iterable`: each item is taken apart as well."""
+    items = iterate(iterable)
+    return items if STATE.strand is None or type(iterable) in INERT else _taken_apart(items)
+
+
+def _taken_apart(items: Any) -> Iterator[Any]:
+    for value in items:
+        yield value if type(value) is tuple else spread(value)
+
+
 def iterate(iterable: Any) -> Any:
-    """The iterable of a for loop or an unpacking: each `next` over a container is a point."""
+    """The iterable of a for loop or an unpacking: each `next` is a point."""
     strand = STATE.strand
     if strand is None:
         return iterable
     kind = type(iterable)
-    if kind in containers.ITERATORS:
-        return _steps(iterable)
-    if kind in PLAIN:
+    if kind in INERT or kind is tuple:
         return iterable
-    base = container_base(kind)
-    if base is not None:
-        return iterable if overridden(kind, base, "__iter__") else _steps(iterable, iterable)
-    if kind in containers.VIEWS:
-        return _steps(iterable, containers.view_source(iterable))
+    category = kind_of(kind)
+    if category == CONTAINER:
+        base = container_base(kind)
+        return iterable if overridden(kind, base or object, "__iter__") else _steps(iterable, iterable)
+    if category == WINDOW:
+        return _steps(iterable, reach.root_of(iterable))
+    if category in (GENERATOR, ITERATOR):
+        named = meet(strand, iterable)
+        if category == GENERATOR and not named.shared and named.owner is strand:
+            return iterable  # nobody else has it: its own code is seen
+        return _steps(iterable)
+    if category == OBJECT and type(getattr(kind, "__iter__", None)) is not types.FunctionType:
+        return _steps(iterable) if hasattr(kind, "__iter__") else iterable
+    if category == OBJECT:
+        return _foreign_items(strand, iterable)
     return iterable
 
 
-def _steps(iterable: Any, container: Any = None) -> Iterator[Any]:
+def delegate(iterable: Any) -> Any:
+    """The iterable of `yield from`: what is sent to a generator must get there, so it stays itself."""
+    strand = STATE.strand
+    if strand is None or kind_of(type(iterable)) != GENERATOR:
+        return iterate(iterable)
+    operations: list[Operation] = []
+    reach.advance(strand, operations, iterable)
+    perform(strand, operations)
+    return iterable
+
+
+def _foreign_items(strand: Strand, iterable: Any) -> Any:
+    """Iterating by Python code that is not rewritten (UserDict): getting the iterator and each item read all of it."""
+    operations: list[Operation] = []
+    reach.everything(strand, operations, iterable, READ)
+    kind = type(iterable)
+    if operations:
+        strand.execution.assumed.add(f"{kind.__module__}.{kind.__name__}.__iter__")
+    return _steps(during(strand, operations, iter, iterable), iterable, True)
+
+
+def _steps(iterable: Any, container: Any = None, wide: bool = False) -> Iterator[Any]:
     """The items one by one, from a container or from whatever an iterator takes them from."""
     iterator = None if container is not None else iter(iterable)
     count = 0
@@ -57,33 +147,43 @@ def _steps(iterable: Any, container: Any = None) -> Iterator[Any]:
         if strand is None:
             yield from iterable if iterator is None else iterator
             return
-        if container is not None:
-            path = f"{touch(strand, READ, container, None).name}[{count}]"
-            if iterator is None:
-                iterator = iter(iterable)  # with the first item: nothing comes between them
+        operations: list[Operation] = []
+        if container is None:
+            reach.advance(strand, operations, iterator)
+            path = f"{meet(strand, iterator).name}[{count}]"
+        elif wide:
+            reach.everything(strand, operations, container, READ)
+            path = f"{meet(strand, container).name}[{count}]"
         else:
-            path = _before_next(strand, iterator, count)
+            include(strand, operations, container, READ)
+            path = f"{meet(strand, container).name}[{count}]"
+        perform(strand, operations)
+        if iterator is None:
+            iterator = iter(iterable)  # with the first item: nothing comes between them
         try:
-            value = next(iterator)  # type: ignore[arg-type]
+            value = holding(strand, operations, next, iterator)
         except StopIteration:
             return
         yield found(strand, value, path)
         count += 1
 
 
-def _before_next(strand: Strand, iterator: Any, count: int) -> str:
-    """The point before an iterator gives its next item; how the item is reached."""
-    sources = containers.iterated(iterator)
-    operations: list[Operation] = []
-    for source in sources:
-        include(strand, operations, source, READ)
-    perform(strand, operations)
-    return f"{meet(strand, sources[0] if sources else iterator).name}[{count}]"
-
-
 def next_item(iterator: Any, *default: Any) -> Any:
+    """`next(iterator)`"""
+    return step_iterator(next, iterator, *default)
+
+
+def step_iterator(method: Any, iterator: Any, *args: Any) -> Any:
+    """A call that takes an item from an iterator, or sends something to a generator."""
     strand = STATE.strand
-    if strand is None or type(iterator) not in containers.ITERATORS:
-        return next(iterator, *default)
-    path = _before_next(strand, iterator, 0)
-    return found(strand, next(iterator, *default), path)
+    kind = type(iterator)
+    if strand is None or kind_of(kind) not in (ITERATOR, GENERATOR, OBJECT):
+        return method(iterator, *args)
+    if getattr(getattr(kind, "__next__", None), "__globals__", {}).get("__name__") in REWRITTEN:
+        return method(iterator, *args)
+    operations: list[Operation] = []
+    if kind_of(kind) == OBJECT:
+        reach.everything(strand, operations, iterator, WRITE)
+    else:
+        reach.advance(strand, operations, iterator)
+    return found(strand, during(strand, operations, method, iterator, *args), f"{meet(strand, iterator).name}.next")

@@ -6,6 +6,7 @@ as shared, and from the next execution on every access to it is a point.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from treadle.core.operation import MULTI, Operation
@@ -42,6 +43,26 @@ def perform(strand: Strand, operations: list[Operation]) -> None:
         return
     strand.pending = operations[0] if len(operations) == 1 else (MULTI, None, tuple(operations))
     strand.execution.advance(strand)
+
+
+def during(strand: Strand, operations: list[Operation], called: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A native call that does these operations, with the point before it."""
+    if not operations:
+        return called(*args, **kwargs)
+    perform(strand, operations)
+    return holding(strand, operations, called, *args, **kwargs)
+
+
+def holding(strand: Strand, operations: list[Operation], called: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A native call whose point was passed: what it does belongs to every step that the program's code takes inside."""
+    if not operations:
+        return called(*args, **kwargs)
+    before = strand.held
+    strand.held = (*before, *operations)
+    try:
+        return called(*args, **kwargs)
+    finally:
+        strand.held = before
 
 
 def found(strand: Strand, value: Any, path: str) -> Any:

@@ -1,14 +1,27 @@
-"""Built-in functions that do what an expression does, and so are seen as that: getattr, setattr, vars, next, id, ..."""
+"""Functions and callable objects that do what an expression does, and are seen as that: getattr, next, itemgetter, ...
+
+And those whose effect is more than what they are given: weak references tell of the lives of objects, print of a file,
+a cache of the calls that were made before.
+"""
 
 from __future__ import annotations
 
+import functools
+import operator
+import os
+import sys
+import weakref
 from typing import Any
 
+from treadle.core.operation import READ, WRITE, Operation
 from treadle.threads import containers
-from treadle.threads.hooks.attributes import delete, load, store
-from treadle.threads.hooks.calls import STAND_INS
+from treadle.threads.hooks import operators, reach
+from treadle.threads.hooks.attributes import callee, delete, load, store
+from treadle.threads.hooks.calls import CALLABLES, STAND_INS, function
+from treadle.threads.hooks.items import del_item, inside, item, set_item
 from treadle.threads.hooks.iteration import next_item
-from treadle.threads.names import PLAIN, meet
+from treadle.threads.hooks.points import during, include, touch
+from treadle.threads.names import INERT, PLAIN, meet, publish
 from treadle.threads.strands import AFTER_EXECUTION, STATE, SyncObject
 
 
@@ -50,6 +63,119 @@ def _id(obj: Any) -> int:
     return id(obj)
 
 
+def _isinstance(obj: Any, classes: Any) -> bool:
+    _read_class(obj)
+    return isinstance(obj, classes)
+
+
+def _type(*args: Any, **kwargs: Any) -> Any:
+    if len(args) == 1:
+        _read_class(args[0])
+    return type(*args, **kwargs)
+
+
+def _read_class(obj: Any) -> None:
+    strand = STATE.strand
+    if strand is not None and "__class__" in strand.execution.rebound and type(obj) not in INERT:
+        touch(strand, READ, obj, "__class__")
+
+
+def _print(*args: Any, **kwargs: Any) -> None:
+    """What is printed is read; the file is changed, also standard output when the program can read it again."""
+    strand = STATE.strand
+    if strand is not None:
+        operations: list[Operation] = []
+        for argument in args:
+            reach.content(strand, operations, argument, READ)
+        file = kwargs.get("file")
+        if file is not None:
+            reach.everything(strand, operations, file, WRITE)
+        elif hasattr(sys.stdout, "getvalue"):
+            include(strand, operations, sys.stdout, WRITE)
+        during(strand, operations, print, *args, **kwargs)
+        return
+    print(*args, **kwargs)
+
+
+# ---------------------------------------------------------------------- callable objects
+
+
+def _itemgetter(getter: Any, /, obj: Any) -> Any:
+    found = tuple(item(obj, key) for key in getter.__reduce__()[1])
+    return found[0] if len(found) == 1 else found
+
+
+def _attrgetter(getter: Any, /, obj: Any) -> Any:
+    found = tuple(functools.reduce(load, path.split("."), obj) for path in getter.__reduce__()[1])
+    return found[0] if len(found) == 1 else found
+
+
+def _methodcaller(caller: Any, /, obj: Any) -> Any:
+    made_by, args = caller.__reduce__()
+    kwargs: dict[str, Any] = {}
+    if isinstance(made_by, functools.partial):
+        args, kwargs = made_by.args, made_by.keywords
+    return callee(obj, args[0])(*args[1:], **kwargs)
+
+
+def _cached(cache: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A call of a function with a cache: reads and perhaps fills the entry for these arguments."""
+    strand = STATE.strand
+    if strand is None:
+        return cache(*args, **kwargs)
+    for argument in (*args, *kwargs.values()):
+        publish(strand, argument)
+    info = cache.cache_info()
+    nearly_full = info.maxsize is not None and info.currsize + len(strand.execution.strands) >= info.maxsize
+    key = containers.simple_key(args) if not kwargs and not nearly_full else None
+    operations: list[Operation] = []
+    include(strand, operations, cache, WRITE, key)
+    result = during(strand, operations, cache, *args, **kwargs)
+    if strand.detail:
+        strand.execution.saw(result)
+    return result
+
+
+def _dereference(reference: Any, /, *args: Any, **kwargs: Any) -> Any:
+    strand = STATE.strand
+    if strand is None:
+        return reference(*args, **kwargs)
+    operations: list[Operation] = []
+    strand.execution.read_lives(operations)
+    return during(strand, operations, reference, *args, **kwargs)
+
+
+def _weak_reference(kind: Any, /, obj: Any, callback: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """A weak reference: who gets it reaches the object. What it calls when the object dies is called as from here."""
+    strand = STATE.strand
+    if strand is None:
+        return kind(obj, callback, *args, **kwargs)
+    publish(strand, obj)
+    for value in (callback, *args, *kwargs.values()):
+        publish(strand, value)
+    return kind(obj, None if callback is None else functools.partial(_call, callback), *args, **kwargs)
+
+
+def _getenv(key: str, default: str | None = None) -> str | None:
+    """`os.getenv` reads `os.environ`."""
+    try:
+        return str(item(os.environ, key))
+    except KeyError:
+        return default
+
+
+def _set(obj: Any, key: Any, value: Any) -> None:
+    set_item(value, obj, key)
+
+
+def _in(container: Any, value: Any) -> bool:
+    return inside(value, container)
+
+
+def _call(called: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return function(called)(*args, **kwargs)
+
+
 AFTER_EXECUTION.append(containers.ADDRESSES.clear)
 
 STAND_INS.update(
@@ -61,5 +187,32 @@ STAND_INS.update(
         vars: _vars,
         next: next_item,
         id: _id,
+        isinstance: _isinstance,
+        type: _type,
+        print: _print,
+        os.getenv: _getenv,
+        operator.getitem: item,
+        operator.setitem: _set,
+        operator.delitem: del_item,
+        operator.contains: _in,
+        operator.concat: operators.OPERATORS["add"],
+        operator.iconcat: operators.INPLACE["iadd"],
+        **{getattr(operator, name): hook for name, hook in operators.OPERATORS.items()},
+        **{getattr(operator, name): hook for name, hook in operators.INPLACE.items()},
+        **({operator.call: _call} if hasattr(operator, "call") else {}),
+        weakref.ref: functools.partial(_weak_reference, weakref.ref),
+        weakref.finalize: functools.partial(_weak_reference, weakref.finalize),
+        weakref.proxy: functools.partial(_weak_reference, weakref.proxy),
+    }
+)
+CALLABLES.update(
+    {
+        operator.itemgetter: _itemgetter,
+        operator.attrgetter: _attrgetter,
+        operator.methodcaller: _methodcaller,
+        functools._lru_cache_wrapper: _cached,
+        weakref.ref: _dereference,
+        weakref.WeakMethod: _dereference,
+        weakref.KeyedRef: _dereference,
     }
 )

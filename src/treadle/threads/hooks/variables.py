@@ -8,6 +8,8 @@ from typing import Any
 from treadle.core.operation import READ, WRITE
 from treadle.threads import shapes
 from treadle.threads.adopt import adopt
+from treadle.threads.hooks import reach
+from treadle.threads.hooks.calls import atomic_method
 from treadle.threads.hooks.points import found
 from treadle.threads.names import publish
 from treadle.threads.strands import STATE
@@ -16,16 +18,30 @@ from treadle.threads.strands import STATE
 def load_global(variables: dict[str, Any], name: str) -> Any:
     """A module variable that functions rebind."""
     strand = STATE.strand
-    if strand is not None:
-        strand.access(READ, variables["__name__"], name)
+    if strand is None:
+        return _value(variables, name)
+    strand.access(READ, variables["__name__"], name)
+    return found(strand, _value(variables, name), f"{variables['__name__']}.{name}")
+
+
+def _value(variables: dict[str, Any], name: str) -> Any:
     try:
-        value = variables[name]
+        return variables[name]
     except KeyError:
         try:
-            value = vars(builtins)[name]
+            return vars(builtins)[name]
         except KeyError:
             raise NameError(f"name {name!r} is not defined", name=name) from None
-    return value if strand is None else found(strand, value, f"{variables['__name__']}.{name}")
+
+
+def constant(variables: dict[str, Any], name: str) -> Any:
+    """A module variable that no function of its module rebinds: reading it is an operation once somebody else does."""
+    strand = STATE.strand
+    if strand is None or not strand.execution.rebound:
+        return _value(variables, name)
+    if f"{variables['__name__']}.{name}" in strand.execution.rebound:
+        return load_global(variables, name)
+    return _value(variables, name)
 
 
 def set_global(value: Any, variables: dict[str, Any], name: str) -> None:
@@ -62,6 +78,53 @@ def cell_write(label: str) -> None:
 
 def context(manager: Any) -> Any:
     """The object of a `with` statement."""
-    if STATE.strand is not None and isinstance(manager, shapes.ADOPTABLE):
+    strand = STATE.strand
+    if strand is None:
+        return manager
+    if isinstance(manager, shapes.ADOPTABLE):
         return adopt(manager)
+    kind = type(manager)
+    if reach.kind_of(kind) in (reach.OBJECT, reach.WINDOW) and kind.__module__ not in _TRANSPARENT:
+        return _Foreign(manager)
     return manager
+
+
+class _Foreign:
+    """A context manager that is not rewritten: entering and leaving it are operations on it."""
+
+    __slots__ = ("_manager",)
+
+    def __init__(self, manager: Any) -> None:
+        self._manager = manager
+
+    def __enter__(self) -> Any:
+        return atomic_method(self._manager, "__enter__")
+
+    def __exit__(self, *error: Any) -> Any:
+        return atomic_method(self._manager, "__exit__", *error)
+
+
+_TRANSPARENT = frozenset({"contextlib", "_pytest.python_api", "_pytest.raises", "_pytest.recwarn", "unittest.case"})
+
+
+def called() -> None:
+    """A function of the program begins: a point when native code that works on shared objects has called it."""
+    strand = STATE.strand
+    if strand is not None and strand.held:
+        strand.callback()
+
+
+def give(value: Any) -> Any:
+    """A generator gives a value, perhaps to native code that works on shared objects."""
+    strand = STATE.strand
+    if strand is not None and strand.held:
+        strand.callback()
+    return value
+
+
+def unseen(what: str, value: Any) -> Any:
+    """Code that cannot be rewritten is about to run."""
+    strand = STATE.strand
+    if strand is not None:
+        strand.execution.assumed.add(f"{what}, whose code is not seen")
+    return value

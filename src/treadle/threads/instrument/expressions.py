@@ -7,7 +7,6 @@ Three questions are kept apart: what an expression evaluates to (`_load`), that 
 from __future__ import annotations
 
 import ast
-from types import EllipsisType, NoneType
 from typing import TypeVar
 
 from treadle.threads.instrument.nodes import HOOK_PREFIX, NodeMaker, is_foreign
@@ -32,6 +31,30 @@ _MAY_BE_SHARED = (
     ast.YieldFrom,
 )
 
+OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.MatMult: "matmul",
+    ast.Div: "truediv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
+    ast.BitOr: "or_",
+    ast.BitXor: "xor",
+    ast.BitAnd: "and_",
+    ast.FloorDiv: "floordiv",
+}
+COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+}
+
 _Comprehension = TypeVar("_Comprehension", ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -45,6 +68,11 @@ class ExpressionRewriter(NodeMaker):
         """The value of `node` is looked at: compared, computed with, tested, printed."""
         value = self._load(node)
         return self._hook("use", node, value) if _may_be_shared(node) else value
+
+    def _spread(self, node: ast.expr) -> ast.expr:
+        """The items of `node` are taken at once."""
+        value = self._load(node)
+        return self._hook("spread", node, value) if _may_be_shared(node) else value
 
     def _iterable(self, node: ast.expr) -> ast.expr:
         value = self._load(node)
@@ -75,6 +103,8 @@ class ExpressionRewriter(NodeMaker):
         label = self.names.shared_cell(self.scope, name)
         if label is not None:
             return self._pick(1, node, self._hook("cell_read", node, self._constant(label, node)), node)
+        if self.names.is_module_variable(self.scope, name):
+            return self._hook("constant", node, self._hook("globals", node), self._constant(name, node))
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
@@ -93,7 +123,11 @@ class ExpressionRewriter(NodeMaker):
             node.func = self._callee(node.func)
         node.args = [self._argument(argument) for argument in node.args]
         for keyword in node.keywords:
-            keyword.value = self._use(keyword.value) if keyword.arg is None else self._load(keyword.value)
+            keyword.value = self._spread(keyword.value) if keyword.arg is None else self._load(keyword.value)
+        runs_source = isinstance(node.func, ast.Name) and node.func.id in ("eval", "exec") and node.args
+        if runs_source and isinstance(node.func, ast.Name) and not isinstance(node.args[0], ast.Starred):
+            name = self._constant(node.func.id, node)
+            node.args[0] = self._hook("unseen", node.args[0], name, node.args[0])
         return node
 
     def _callee(self, func: ast.expr) -> ast.expr:
@@ -103,7 +137,7 @@ class ExpressionRewriter(NodeMaker):
 
     def _argument(self, node: ast.expr) -> ast.expr:
         if isinstance(node, ast.Starred):
-            node.value = self._use(node.value)
+            node.value = self._spread(node.value)
             return node
         return self._load(node)
 
@@ -114,17 +148,23 @@ class ExpressionRewriter(NodeMaker):
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         pairs = list(zip(node.keys, node.values, strict=True))
         node.keys = [None if key is None else self._load(key) for key, _ in pairs]
-        node.values = [self._use(value) if key is None else self._load(value) for key, value in pairs]
+        node.values = [self._spread(value) if key is None else self._load(value) for key, value in pairs]
         return node
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
-        node.value = self._use(node.value)
+        value = self._load(node.value)
+        node.value = self._hook("show", value, value) if _may_hold_shared(node.value) else value
         if node.format_spec is not None:
             node.format_spec = self._load(node.format_spec)
         return node
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
-        node.value = self._iterable(node.value)
+        node.value = self._hook("delegate", node, self._load(node.value))
+        return node
+
+    def visit_Yield(self, node: ast.Yield) -> ast.expr:
+        value = self._constant(None, node) if node.value is None else self._load(node.value)
+        node.value = self._hook("give", node, value)
         return node
 
     def _place(self, target: ast.expr) -> ast.Attribute:
@@ -145,10 +185,10 @@ class ExpressionRewriter(NodeMaker):
     # -- operators ------------------------------------------------------------------------------------------
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        left, right = node.left, node.right
-        node.left = self._load(left) if _computes_without_containers(node.op, right) else self._use(left)
-        node.right = self._load(right) if _computes_without_containers(node.op, left) else self._use(right)
-        return node
+        node.left, node.right = self._load(node.left), self._load(node.right)
+        if not _may_hold_shared(node.left) and not _may_hold_shared(node.right):
+            return node
+        return self._hook(OPERATORS[type(node.op)], node, node.left, node.right)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         node.operand = self._test(node.operand) if isinstance(node.op, ast.Not) else self._use(node.operand)
@@ -171,16 +211,28 @@ class ExpressionRewriter(NodeMaker):
             if isinstance(node.ops[0], ast.In):
                 return inside
             return self._at(ast.UnaryOp(ast.Not(), inside), node)
-        operands = [node.left, *node.comparators]
-        looked_at = [False] * len(operands)
-        for number, operator in enumerate(node.ops):
+        if len(node.ops) == 1 and not isinstance(node.ops[0], ast.Is | ast.IsNot):
+            left, right = self._load(node.left), self._load(node.comparators[0])
+            node.left, node.comparators = left, [right]
+            if not _may_hold_shared(left) and not _may_hold_shared(right):
+                return node
+            return self._hook(COMPARISONS[type(node.ops[0])], node, left, right)
+        return self._chain(node)
+
+    def _chain(self, node: ast.Compare) -> ast.expr:
+        """`a < b in c` stays as it is: what an operator looks at is announced with its right operand."""
+        left = node.left
+        node.left = self._load(left)
+        for number, (operator, right) in enumerate(zip(node.ops, list(node.comparators), strict=True)):
+            value = self._load(right)
             if not isinstance(operator, ast.Is | ast.IsNot):
-                looked_at[number] |= not _is_constant(operands[number + 1], _UNLIKE_CONTAINERS)
-                looked_at[number + 1] |= not _is_constant(operands[number], _UNLIKE_CONTAINERS)
-        node.left, *node.comparators = [
-            self._use(operand) if looked else self._load(operand)
-            for operand, looked in zip(operands, looked_at, strict=True)
-        ]
+                known = isinstance(left, ast.Constant) or (
+                    isinstance(left, ast.Name) and self.names.is_private(self.scope, self._mangled(left.id))
+                )
+                before = self._at(_copy(left), left) if known else self._constant(None, right)
+                value = self._hook("use_both", right, value, before)
+            node.comparators[number] = value
+            left = right
         return node
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
@@ -200,6 +252,7 @@ class ExpressionRewriter(NodeMaker):
         self._visit_defaults(node.args)
         outer, self.scope = self.scope, self.names.scopes[node]
         node.body = self._load(node.body)
+        node.body = self._pick(1, node.body, self._hook("called", node.body), node.body)
         self.scope = outer
         return node
 
@@ -226,6 +279,8 @@ class ExpressionRewriter(NodeMaker):
             node.value = self._load(node.value)
         else:
             node.elt = self._load(node.elt)
+            if isinstance(node, ast.GeneratorExp):
+                node.elt = self._hook("give", node.elt, node.elt)
         self.scope = outer
         return node
 
@@ -267,21 +322,15 @@ def _may_be_shared(node: ast.expr) -> bool:
     return isinstance(node, _MAY_BE_SHARED) and not (isinstance(node, ast.Name) and node.id == "__debug__")
 
 
-# Compared with a constant of these types, no container needs to look at its elements.
-_UNLIKE_CONTAINERS = (int, float, complex, str, NoneType, EllipsisType)
-
-
-def _is_constant(node: ast.expr, kinds: tuple[type, ...]) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, kinds)
-
-
-def _computes_without_containers(operator: ast.operator, operand: ast.expr) -> bool:
-    """Is `x operator operand` an error whenever x is a container? True for most arithmetic with a number."""
-    if isinstance(operator, ast.Mult):
-        return False
-    return _is_constant(operand, (int, float, complex)) or (
-        isinstance(operator, ast.Add) and _is_constant(operand, (str,))
+def _may_hold_shared(node: ast.expr) -> bool:
+    """May `node` evaluate to something that is shared, or that has something shared in it?"""
+    return _may_be_shared(node) or isinstance(
+        node, ast.Tuple | ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp
     )
+
+
+def _copy(node: ast.expr) -> ast.expr:
+    return ast.Constant(node.value) if isinstance(node, ast.Constant) else ast.Name(getattr(node, "id", ""), ast.Load())
 
 
 def _looks_at_caller(call: ast.Call) -> bool:

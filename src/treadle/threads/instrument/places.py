@@ -7,10 +7,8 @@ Nothing here decides anything about scheduling.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import FunctionType
 from typing import Any
 
 from treadle.threads.instrument.nodes import HOOK_PREFIX
@@ -52,7 +50,7 @@ def derived_hooks(hooks: Mapping[str, Any]) -> dict[str, Any]:
     load, store = hooks["_treadle_load"], hooks["_treadle_store"]
     item, set_item = hooks["_treadle_item"], hooks["_treadle_set_item"]
     get_global, set_global = hooks["_treadle_global"], hooks["_treadle_set_global"]
-    augmentations = {name: _augmentation(name, hooks["_treadle_callee"]) for name in INPLACE_OPERATORS.values()}
+    augmentations = {name: hooks[f"_treadle_{name}"] for name in INPLACE_OPERATORS.values()}
 
     def named_global(value: object, globals_: dict[str, Any], name: str) -> object:
         """`(name := value)` of a shared global."""
@@ -76,28 +74,4 @@ def derived_hooks(hooks: Mapping[str, Any]) -> dict[str, Any]:
         "define_cell": define_cell,
         "globals": globals,
     }
-    for name, augment in augmentations.items():
-        derived[name] = getattr(operator, name)
-        derived[f"augment_{name}"] = augment
     return {HOOK_PREFIX + name: value for name, value in derived.items()}
-
-
-def _augmentation(name: str, callee: Hook) -> Hook:
-    """The operator `name` (as in `operator.iadd`) where it may change its left operand in place.
-
-    When the operand's type does that in C, as the built-in containers do, it is a call of the operand's method like
-    any other; when it does so in Python, that code is seen by itself.
-    """
-    apply: Hook = getattr(operator, name)
-    method = f"__{name}__"
-
-    def augment(old: Any, operand: Any) -> Any:
-        implementation = getattr(type(old), method, None)
-        if implementation is None or type(implementation) is FunctionType:
-            return apply(old, operand)
-        if name == "imul" and not hasattr(type(operand), "__index__"):
-            return apply(old, operand)  # fails, and with a better message than the method's
-        result = callee(old, method)(operand)
-        return apply(old, operand) if result is NotImplemented else result
-
-    return augment

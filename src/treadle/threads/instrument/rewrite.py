@@ -9,10 +9,16 @@ What becomes what:
     del obj.name                _treadle_delete(obj, "name")
     obj[k], = v, del            _treadle_item(obj, k), _treadle_set_item(v, obj, k), _treadle_del_item(obj, k)
     a in c                      _treadle_in(a, c)
-    if x, x == y, f"{x}", ...   the operand becomes _treadle_use(x): its value is looked at
-    for t in it, a, b = it      the iterable becomes _treadle_iter(it)
+    a + b, a == b, a += b       _treadle_add(a, b), _treadle_eq(a, b), a = _treadle_iadd(a, b)
+    if x, f"{x}", match x       the operand becomes _treadle_use(x), _treadle_show(x), _treadle_match(x)
+    for t in it, a, b = it      the iterable becomes _treadle_iter(it), _treadle_iter_unpack(it) for `for a, b in it`
+    f(*a), {**d}                _treadle_spread(a)
+    def f, lambda               _treadle_called() at the beginning: native code may have called it
+    yield v, yield from g       yield _treadle_give(v), yield from _treadle_delegate(g)
+    eval(s), exec(s)            the source becomes _treadle_unseen("eval", s)
     with cm                     with _treadle_context(cm)
     a rebound global            _treadle_global, _treadle_set_global, _treadle_del_global(_treadle_globals(), "x")
+    another variable of a module _treadle_constant(_treadle_globals(), "X")
     a rebound closure cell      (_treadle_cell_read(label), x)[1];  x = (v, _treadle_cell_write(label))[0]
     while not flag: pass        _treadle_spin() at the end of each iteration of a loop that only reads
 
@@ -36,7 +42,7 @@ from treadle.threads.instrument.spin_loops import is_spin_loop
 from treadle.threads.instrument.targets import TargetRewriter
 
 # Part of the key of the on-disk cache: change it whenever the rewritten form changes.
-REWRITER_VERSION = 6
+REWRITER_VERSION = 7
 
 # Frames for the deepest tree; the parser itself gives up far earlier.
 _DEEPEST = 100_000
@@ -74,7 +80,13 @@ class _Rewriter(TargetRewriter):
         return result
 
     def _visit_for(self, node: _Loop) -> _Loop:
-        node.iter = self._iterable(node.iter) if isinstance(node, ast.For) else self._load(node.iter)
+        if isinstance(node, ast.For):
+            unpacks = isinstance(node.target, ast.Tuple | ast.List)
+            node.iter = (
+                self._hook("iter_unpack", node.iter, self._load(node.iter)) if unpacks else self._iterable(node.iter)
+            )
+        else:
+            node.iter = self._load(node.iter)
         after: list[ast.stmt] = []
         node.target = self._target(node.target, after)
         node.body = [*after, *self._statements(node.body)]
@@ -155,7 +167,7 @@ class _Rewriter(TargetRewriter):
         return self._visit_import(node)
 
     def visit_Match(self, node: ast.Match) -> ast.stmt:
-        node.subject = self._use(node.subject)
+        node.subject = self._hook("match", node.subject, self._load(node.subject))
         for case in node.cases:
             stores = self._captures(case.pattern)
             guard = None if case.guard is None else self._test(case.guard)
@@ -202,10 +214,18 @@ class _Rewriter(TargetRewriter):
         node.decorator_list = [self._load(decorator) for decorator in node.decorator_list]
         self._visit_defaults(node.args)
         outer, self.scope = self.scope, self.names.scopes[node]
-        node.body = self._statements(node.body)
+        node.body = self._entered(self._statements(node.body), node)
         self.scope = outer
         self._announce_definition(node)
         return node
+
+    def _entered(self, body: list[ast.stmt], node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
+        """Native code may have called the function."""
+        if isinstance(node, ast.AsyncFunctionDef):
+            return body
+        first = body[0]
+        start = int(isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant))  # a documentation string
+        return [*body[:start], self._statement(self._hook("called", body[min(start, len(body) - 1)])), *body[start:]]
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
         return self._visit_function(node)

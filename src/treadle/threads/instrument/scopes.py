@@ -66,9 +66,14 @@ class ScopeNames:
 
     scopes: dict[ast.AST, NameScope]
     rebound_globals: frozenset[str]
+    module_variables: frozenset[str]  # the other variables of the module that hold data
 
     def is_shared_global(self, scope: NameScope, name: str) -> bool:
         return scope.kind != "module" and name in self.rebound_globals and scope.owner_of(name) is None
+
+    def is_module_variable(self, scope: NameScope, name: str) -> bool:
+        """Does `name` mean a variable of the module that only other modules may rebind?"""
+        return scope.kind != "module" and name in self.module_variables and scope.owner_of(name) is None
 
     def shared_cell(self, scope: NameScope, name: str) -> str | None:
         """The label of the shared closure variable that `name` means here, as in `outer.<locals>.x`."""
@@ -105,7 +110,8 @@ def analyse(tree: ast.Module) -> ScopeNames:
             for child in scope.children:
                 _find_late_bindings(scope, child, _runs_later(child), child)
     # `__class__` is the compiler's: where it is mentioned decides which cells a class body has.
-    return ScopeNames(collector.scopes, frozenset(rebound_globals - {"__class__"}))
+    shared = frozenset(rebound_globals - {"__class__"})
+    return ScopeNames(collector.scopes, shared, frozenset(collector.module_data - shared))
 
 
 def _find_late_bindings(owner: NameScope, capture: NameScope, later: bool, scope: NameScope) -> None:
@@ -137,6 +143,7 @@ class _Collector(ast.NodeVisitor):
         self.scopes: dict[ast.AST, NameScope] = {}
         self.moment = 0
         self.module_state: set[str] = set()
+        self.module_data: set[str] = set()
 
     def run(self, tree: ast.Module) -> None:
         self.scope = self.scopes[tree] = NameScope("module", "", None, None, 0)
@@ -311,6 +318,8 @@ class _Collector(ast.NodeVisitor):
 
     def _note_state(self, target: ast.expr, value: ast.expr) -> None:
         """A module-level `flag = False` or `count = 0`. CONSTANTS and __dunders__ are taken at their word."""
+        if self.scope.kind == "module" and isinstance(target, ast.Name) and not target.id.startswith(("__", "@")):
+            self.module_data.add(target.id)
         if self.scope.kind == "module" and isinstance(target, ast.Name) and isinstance(value, ast.Constant):
             name = target.id
             if name != name.upper() and not name.startswith(("__", "@")):

@@ -117,18 +117,14 @@ class TargetRewriter(ExpressionRewriter):
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt | list[ast.stmt]:
         """The old value may be a container that the operator changes in place, so the operator is a hook too."""
         target = node.target
-        if isinstance(target, ast.Name):
-            if _cannot_change_container(node) and self._cell(target) is None and not self._is_global(target):
-                return node
-        elif not self._evaluates_once(target, node.value):
+        if not isinstance(target, ast.Name) and not self._evaluates_once(target, node.value):
             loaded = self._method(self._place(target).value, "loaded", target)
             name = self._constant(INPLACE_OPERATORS[type(node.op)], node)
-            return self._statement(self._method(loaded, "augment", node, name, self._use(node.value)))
+            return self._statement(self._method(loaded, "augment", node, name, self._load(node.value)))
         old = self._load(_copy_as_load(target))
-        hook = INPLACE_OPERATORS[type(node.op)]
-        if not _cannot_change_container(node):
-            hook = f"augment_{hook}"
-        return self._store(target, self._hook(hook, node, old, self._use(node.value)), node)
+        return self._store(
+            target, self._hook(INPLACE_OPERATORS[type(node.op)], node, old, self._load(node.value)), node
+        )
 
     def _evaluates_once(self, target: ast.Attribute | ast.Subscript, value: ast.expr) -> bool:
         """Can the owner and key of `target` be written twice without being evaluated twice?"""
@@ -169,13 +165,6 @@ class TargetRewriter(ExpressionRewriter):
         if label is None:
             return [delete]
         return [self._statement(self._hook("cell_write", target, self._constant(label, target))), delete]
-
-
-def _cannot_change_container(node: ast.AugAssign) -> bool:
-    """`x += 1` is an error for every container; `x *= 2` and `x += y` are not."""
-    if isinstance(node.op, ast.Mult) or not isinstance(node.value, ast.Constant):
-        return False
-    return type(node.value.value) in (int, float, complex, bool)
 
 
 def _copy_as_load(target: ast.Name | ast.Attribute | ast.Subscript) -> ast.expr:

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from treadle.core.operation import LOOK, MULTI, WAIT
-from treadle.threads.names import announce, publish
+from treadle.core.operation import LOOK, MULTI, READ, WAIT, WRITE
+from treadle.threads.names import announce, meet, publish
 from treadle.threads.primitives.event import make_guard
 from treadle.threads.primitives.inside import count_made, here, put_back
 from treadle.threads.primitives.local import forget
@@ -109,6 +109,17 @@ def _bring_in(self: Any) -> None:
     self._treadle_hash = object.__hash__(self)  # it may be in a set already
 
 
+def _life(self: Any, strand: Strand | None, kind: int) -> None:
+    """The point before a thread is started, or before somebody asks whether it was; none while one strand has it."""
+    if strand is None or not self._initialized:
+        return
+    named = meet(strand, self)
+    if not named.shared and named.owner is not strand:
+        strand.execution.reveal(named)
+    if named.shared and (named.owner is not strand or strand.execution.shared is not None):
+        strand.access(kind, named.name, "life")
+
+
 def start(self: Any) -> None:
     strand = here()
     if strand is None:
@@ -116,6 +127,7 @@ def start(self: Any) -> None:
         return
     if not self._initialized:
         raise RuntimeError("thread.__init__() not called")
+    _life(self, strand, WRITE)
     if self._started._flag:
         raise RuntimeError("threads can only be started once")
     if "_treadle" not in vars(self):
@@ -201,6 +213,7 @@ def join(self: Any, timeout: float | None = None) -> None:
         return  # outside, every strand has ended
     if not self._initialized:
         raise RuntimeError("Thread.__init__() not called")
+    _life(self, strand, READ)
     if not self._started._flag:
         raise RuntimeError("cannot join thread before it is started")
     target = _strand_of(self)
@@ -217,6 +230,7 @@ def join(self: Any, timeout: float | None = None) -> None:
 
 
 def is_alive(self: Any) -> bool:
+    _life(self, here(), READ)
     target = _strand_of(self)
     if target is None:
         if "_treadle" in vars(self):
@@ -232,6 +246,8 @@ def ident(self: Any) -> int | None:
     strand = here()
     if strand is not None and self is threading.main_thread():
         return strand.execution.strands[0].ident
+    if strand is not None and strand.thread is not self:
+        _life(self, strand, READ)
     number: int | None = _real_ident(self)
     return number
 
@@ -240,6 +256,8 @@ def native_id(self: Any) -> int | None:
     strand = here()
     if strand is not None and self is threading.main_thread():
         return strand.execution.strands[0].ident
+    if strand is not None and strand.thread is not self:
+        _life(self, strand, READ)
     number: int | None = _real_native_id(self)
     return number
 

@@ -1,0 +1,328 @@
+"""What a value leads to: the locations that code which is not rewritten may touch when it is given that value.
+
+A walk over what the value refers to, by identity, in a fixed order and bounded. Containers, iterators and objects of
+unknown types are one location each; a view (memoryview, mappingproxy, dict view, numpy view) is the object behind it;
+code that is rewritten is never walked into, because its own accesses are seen when it runs.
+
+Two widths: `content` is what printing, comparing or copying a value looks at, `everything` is what code that nobody
+knows may get hold of.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import ctypes
+import enum
+import gc
+import queue
+import threading
+import types
+from collections.abc import Iterator
+from typing import Any, Final
+
+from treadle.core.operation import READ, WRITE, Operation
+from treadle.threads import known
+from treadle.threads.containers import VIEWS, container_base, simple_key, view_source
+from treadle.threads.hooks.points import found, include
+from treadle.threads.instrument.swap import REWRITTEN
+from treadle.threads.names import CARRIERS, PLAIN, Named, carried, meet
+from treadle.threads.primitives.local import Local, RealLocal
+from treadle.threads.primitives.locks import RealLock, RealRLock
+from treadle.threads.primitives.queues import RealSimpleQueue
+from treadle.threads.strands import Strand, SyncObject
+
+# What a type is for the walk.
+NOTHING: Final = 0  # cannot be changed, or a model sees to it
+CARRIER: Final = 1  # has no state of its own, but leads to others
+WINDOW: Final = 2  # shows the state of another object
+CONTAINER: Final = 3
+ITERATOR: Final = 4  # made in C: its place is its state
+GENERATOR: Final = 5
+OWN: Final = 6  # an instance of a class that is rewritten
+OBJECT: Final = 7  # of any other type
+
+# So many objects are looked at for one call.
+MOST_OBJECTS: Final = 200
+
+_KINDS: dict[type, int] = {}
+_MODELS: Final = (
+    SyncObject,
+    Local,
+    RealLocal,
+    RealLock,
+    RealRLock,
+    RealSimpleQueue,
+    threading.Condition,
+    threading.Event,
+    threading.Semaphore,
+    threading.Barrier,
+    threading.Thread,
+    queue.Queue,
+    concurrent.futures.Future,
+    concurrent.futures.Executor,
+)
+_C_DATA: Final = ctypes.c_int.__mro__[-2]  # the base of all types of ctypes, which has no public name
+
+
+class _Memory:
+    """All memory that ctypes shows: which of its objects overlap, nobody can tell."""
+
+    treadle_location = "ctypes memory"
+
+
+MEMORY: Final = _Memory()
+
+
+def forget() -> None:
+    """Other modules may be rewritten from now on."""
+    _KINDS.clear()
+
+
+def kind_of(kind: type) -> int:
+    """What a type is for the walk, worked out once."""
+    try:
+        return _KINDS[kind]
+    except KeyError:
+        answer = _KINDS[kind] = _kind_of(kind)
+        return answer
+
+
+def _kind_of(kind: type) -> int:
+    if kind in CARRIERS:
+        return CARRIER
+    if kind in PLAIN or issubclass(kind, (type, types.ModuleType, *known.IMMUTABLE, enum.Enum, *_MODELS)):
+        return NOTHING
+    if kind in VIEWS or kind in (memoryview, types.MappingProxyType) or _shows_memory(kind):
+        return WINDOW
+    if container_base(kind) is not None:
+        return CONTAINER
+    if kind is types.GeneratorType:
+        return GENERATOR
+    if issubclass(kind, (tuple, frozenset)):
+        return CARRIER
+    if kind.__module__ in REWRITTEN:
+        return OWN
+    if hasattr(kind, "__next__") and not kind.__flags__ & _HEAP_TYPE:
+        return ITERATOR
+    return OBJECT
+
+
+_HEAP_TYPE: Final = 1 << 9
+
+
+def _shows_memory(kind: type) -> bool:
+    return issubclass(kind, _C_DATA) or (kind.__module__ == "numpy" and hasattr(kind, "base"))
+
+
+def root_of(value: Any) -> Any:
+    """The object whose state a view shows."""
+    kind = type(value)
+    if kind in VIEWS:
+        return view_source(value)
+    if kind is types.MappingProxyType:
+        behind = gc.get_referents(value)
+        return behind[0] if behind else value
+    if isinstance(value, _C_DATA):
+        return MEMORY
+    if kind is memoryview:
+        try:
+            inner = value.obj
+        except ValueError:  # released
+            return value
+        return root_of(inner) if kind_of(type(inner)) == WINDOW else inner
+    while getattr(value, "base", None) is not None:
+        value = value.base
+    return value
+
+
+def take(strand: Strand, operations: list[Operation], value: Any, how: int) -> None:
+    """Add what a listed function touches of one argument: iterators are used up, the rest is looked at."""
+    kind = kind_of(type(value))
+    if kind == NOTHING:
+        return
+    if kind in (ITERATOR, GENERATOR):
+        advance(strand, operations, value)
+    elif how == known.LOOKS:
+        look(strand, operations, value, READ)
+    else:
+        content(strand, operations, value, READ)
+
+
+def look(strand: Strand, operations: list[Operation], value: Any, mode: int) -> None:
+    """Add the value itself, and not what is in it."""
+    kind = kind_of(type(value))
+    if kind == WINDOW:
+        value = root_of(value)
+        kind = kind_of(type(value))
+    if kind == OBJECT:
+        everything(strand, operations, value, mode)
+    elif kind in (CONTAINER, WINDOW, ITERATOR):
+        include(strand, operations, value, mode)
+
+
+def advance(strand: Strand, operations: list[Operation], iterator: Any) -> None:
+    """Add what taking an item from an iterator touches: its place, and what it takes the item from."""
+    include(strand, operations, iterator, WRITE)
+    if type(iterator) is types.GeneratorType:
+        return
+    named = meet(strand, iterator)
+    for number, source in enumerate(sources(iterator)):
+        found(strand, source, f"{named.name}<{number}")
+        kind = kind_of(type(source))
+        if kind in (ITERATOR, GENERATOR):
+            advance(strand, operations, source)
+        elif kind == CARRIER:
+            callback(strand, operations, source)
+        elif kind == OBJECT:
+            everything(strand, operations, source, WRITE)
+        elif kind != OWN:
+            look(strand, operations, source, READ)
+
+
+def sources(iterator: Any) -> list[Any]:
+    """What an iterator made in C takes its items from, and the functions that it calls."""
+    parts: list[Any] = []
+    for part in gc.get_referents(iterator):
+        if type(part) is tuple:  # how zip, map and chain keep theirs
+            parts += part
+        elif kind_of(type(part)) != NOTHING:
+            parts.append(part)
+    return [part for part in parts if kind_of(type(part)) != NOTHING]
+
+
+def callback(strand: Strand, operations: list[Operation], called: Any) -> None:
+    """Add what a function that native code may call touches, unless its own code is seen."""
+    for part, mode in _touched_by(called):
+        everything(strand, operations, part, mode)
+
+
+def _touched_by(called: Any) -> list[tuple[Any, int]]:
+    """What a function that is not rewritten leads to, and what it may do to it."""
+    kind = type(called)
+    if kind is types.FunctionType:
+        return [] if _own_code(called) else [(part, WRITE) for part in carried(called)]
+    if kind is types.MethodType:
+        return [] if _own_code(called.__func__) else [(called.__self__, WRITE)]
+    if kind in (types.BuiltinFunctionType, types.MethodWrapperType):
+        owner = called.__self__
+        if isinstance(owner, types.ModuleType | type):
+            return []
+        return [(owner, READ if known.reads(type(owner), called.__name__) else WRITE)]
+    return [(part, WRITE) for part in carried(called)] if kind in CARRIERS else []
+
+
+def _own_code(function: Any) -> bool:
+    return type(function) is types.FunctionType and function.__globals__.get("__name__") in REWRITTEN
+
+
+def content(strand: Strand, operations: list[Operation], value: Any, mode: int) -> None:
+    """Add the value and what is in it, as far as printing or comparing it would go."""
+    _walk(strand, operations, value, mode, False)
+
+
+def everything(strand: Strand, operations: list[Operation], value: Any, mode: int) -> None:
+    """Add all that the value leads to."""
+    _walk(strand, operations, value, mode, True)
+
+
+def _walk(strand: Strand, operations: list[Operation], value: Any, mode: int, wide: bool) -> None:
+    seen: set[int] = set()
+    pending: list[tuple[Any, int]] = [(value, mode)]
+    while pending:
+        one, how = pending.pop()
+        kind = kind_of(type(one))
+        if kind == NOTHING or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if len(seen) > MOST_OBJECTS:
+            strand.execution.too_large(type(value).__name__)
+            return
+        if kind == WINDOW and root_of(one) is not one:
+            pending.append((root_of(one), how))
+        elif kind == CARRIER and callable(one):
+            pending.extend(reversed(_touched_by(one)) if wide else ())
+        elif kind == CARRIER:
+            parts = carried(one) if type(one) in CARRIERS else tuple(one)
+            pending.extend((part, how) for part in reversed(parts))
+        elif kind == GENERATOR:
+            if wide:
+                include(strand, operations, one, how)
+        elif kind != OWN or wide or shown_natively(type(one)):
+            pending.extend((part, how) for part in reversed(_visit(strand, operations, one, kind, how)))
+
+
+def _visit(strand: Strand, operations: list[Operation], one: Any, kind: int, mode: int) -> list[Any]:
+    """Add one object; what it refers to."""
+    include(strand, operations, one, mode)
+    if kind == OBJECT and type(one).__module__ in known.WEAK_MODULES:
+        strand.execution.read_lives(operations)
+    parts = list(_parts(one, kind, meet(strand, one)))
+    for part, path in parts:
+        found(strand, part, path)
+    return [part for part, _ in parts]
+
+
+def shown_natively(kind: type) -> bool:
+    """Is an instance of a rewritten class printed or compared by code that is not rewritten (a generated dataclass
+    method of a class inside a function)?"""
+    for name in ("__eq__", "__repr__"):
+        method = getattr(kind, name, None)
+        if type(method) is types.FunctionType and method.__code__.co_names and not _is_rewritten(method):
+            return True
+    return False
+
+
+def _is_rewritten(function: types.FunctionType) -> bool:
+    return any(name.startswith("_treadle_") for name in function.__code__.co_names)
+
+
+def _parts(obj: Any, kind: int, named: Named) -> Iterator[tuple[Any, str]]:
+    """What an object refers to, with the path by which it is reached."""
+    if kind == CONTAINER:
+        base = container_base(type(obj))
+        if base is dict:
+            for number, (key, value) in enumerate(dict.items(obj)):
+                if kind_of(type(key)) != NOTHING:
+                    yield key, f"{named.name}.key{number}"
+                if kind_of(type(value)) != NOTHING:
+                    yield value, f"{named.name}[{simple_key(key)!r}]"
+        elif base is set:
+            parts = [value for value in set.__iter__(obj) if kind_of(type(value)) != NOTHING]
+            if len(parts) == 1:  # the order of several may differ between executions
+                yield parts[0], f"{named.name}.item"
+        elif base is not bytearray:
+            for number, value in enumerate(base.__iter__(obj)):  # type: ignore[union-attr]
+                if kind_of(type(value)) != NOTHING:
+                    yield value, f"{named.name}[{number}]"
+    attributes = attributes_of(obj)
+    if attributes is not None:
+        for name, value in attributes.items():
+            if kind_of(type(value)) != NOTHING:
+                yield value, f"{named.name}.{name}"
+    if kind in (OBJECT, ITERATOR) and attributes is None:
+        for number, value in enumerate(gc.get_referents(obj)):
+            if kind_of(type(value)) != NOTHING:
+                yield value, f"{named.name}<{number}"
+
+
+def attributes_of(obj: Any) -> dict[str, Any] | None:
+    """The attributes that an object keeps in a dictionary, without asking the object."""
+    try:
+        attributes = object.__getattribute__(obj, "__dict__")
+    except (AttributeError, TypeError):
+        return None
+    return attributes if type(attributes) is dict else None
+
+
+def include_module(strand: Strand, operations: list[Operation], module: str) -> None:
+    """Add the location that stands for the state of a module that is not rewritten."""
+    places = strand.execution.modules
+    named = places.get(module)
+    if named is None:
+        shared = strand.execution.shared
+        name = f"module {module}"
+        named = places[module] = Named(name, strand, shared is None or name in shared)
+    if not named.shared and named.owner is not strand:
+        strand.execution.reveal(named)
+    if named.shared:
+        operations.append((WRITE, named.name, None))

@@ -1,0 +1,218 @@
+"""The table of what calls into code that is not rewritten do: which are harmless, which only read, which change.
+
+Whatever is not listed here may read and change everything it is given, and keeps state in its module. An entry needs a
+reason, and the conformance suite must not be able to refute it (`tests/threads_sight/test_conformance.py`): declaring a
+writer a reader turns it red.
+"""
+
+from __future__ import annotations
+
+import array
+import bisect
+import collections
+import copy
+import datetime
+import decimal
+import fractions
+import functools
+import heapq
+import io
+import itertools
+import json
+import operator
+import pathlib
+import pickle
+import pprint
+import re
+import string
+import struct
+import sys
+import types
+import uuid
+import weakref
+from typing import Any, Final
+
+# What a function does with its arguments.
+PURE: Final = 0  # nothing that another strand could see
+LOOKS: Final = 1  # looks at the containers it is given, not into their items; takes from iterators
+READS: Final = 2  # looks at everything in its arguments
+CHANGES: Final = 3  # may change everything that its arguments lead to
+SORTS: Final = 4  # changes its first argument, and compares what is in it
+
+_LOOKING: tuple[Any, ...] = (len, iter, list, tuple, set, frozenset, dict, bytes, bytearray, bool, enumerate, zip, map)
+_LOOKING += (filter, reversed, collections.deque, collections.OrderedDict, collections.defaultdict, memoryview)
+_LOOKING += (types.MappingProxyType, functools.reduce, operator.length_hint, aiter, anext, array.array, slice, range)
+_LOOKING += (object, complex, float, int, type, itertools.tee, types.SimpleNamespace, functools.partial, re.compile)
+_LOOKING += tuple(kind for kind in vars(itertools).values() if isinstance(kind, type))
+_READING: tuple[Any, ...] = (repr, str, ascii, format, sum, any, all, min, max, sorted, abs, divmod, pow, round, hash)
+_READING += (copy.copy, copy.deepcopy, json.dumps, pprint.pformat, bisect.bisect_left, bisect.bisect_right)
+_READING += (heapq.nlargest, heapq.nsmallest, decimal.Decimal, fractions.Fraction, collections.Counter)
+_READING += (datetime.datetime, datetime.date, datetime.time, datetime.timedelta, datetime.timezone, uuid.UUID)
+_READING += (io.StringIO, io.BytesIO, string.Template, struct.pack, struct.unpack, operator.index, operator.truth)
+_READING += (operator.itemgetter, operator.attrgetter, operator.methodcaller)
+_PURE: tuple[Any, ...] = (isinstance, issubclass, callable, ord, chr, hex, bin, oct, sys._getframe, input, open)
+_PURE += (globals, locals, sys.exc_info, compile, exec, eval, __import__, __build_class__, sys.getrefcount, sys.intern)
+_PURE += (sys.getsizeof, sys.getrecursionlimit, functools.wraps, functools.update_wrapper, functools.total_ordering)
+_PURE += (functools.lru_cache, functools.cache, functools.cached_property, functools.singledispatch, property)
+_PURE += (staticmethod, classmethod, functools.cmp_to_key, BaseException, weakref.ref, weakref.proxy)
+_SORTING: tuple[Any, ...] = (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop)
+_SORTING += (bisect.insort_left, bisect.insort_right)
+
+# They write into what they are given, although most functions of their modules only read.
+_CHANGING: tuple[Any, ...] = (
+    struct.pack_into,
+    json.dump,
+    json.load,
+    pickle.dump,
+    pickle.load,
+    pprint.pprint,
+    pprint.pp,
+)
+
+FUNCTIONS: Final[dict[Any, int]] = {
+    **dict.fromkeys(_CHANGING, CHANGES),
+    **dict.fromkeys(_PURE, PURE),
+    **dict.fromkeys(_LOOKING, LOOKS),
+    **dict.fromkeys(_READING, READS),
+    **dict.fromkeys(_SORTING, SORTS),
+}
+
+# Modules whose functions keep no state that a program can see, and only read what they are given.
+READING_MODULES: Final = frozenset(
+    {"math", "cmath", "json", "_json", "textwrap", "statistics", "string", "re", "base64", "binascii", "html", "copy"}
+    | {"urllib.parse", "datetime", "_datetime", "fractions", "numbers", "hashlib", "_hashlib", "hmac", "zlib", "pprint"}
+    | {"unicodedata", "difflib", "keyword", "token", "typing", "_operator", "operator", "struct"}
+    | {"_struct", "ipaddress", "calendar", "colorsys", "shlex", "fnmatch", "reprlib", "pickle", "_pickle", "uuid"}
+    | {"types", "dis", "opcode", "stringprep", "zoneinfo", "posixpath", "ntpath", "genericpath", "bisect", "graphlib"}
+    | {"dataclasses", "time", "errno", "stat", "_stat"}
+)
+# Modules that call what they are given, or make something of it, without looking into it themselves.
+TRANSPARENT_MODULES: Final = frozenset(
+    {"contextlib", "functools", "_functools", "abc", "_abc", "_collections_abc", "enum", "warnings", "_warnings"}
+    | {"importlib", "_frozen_importlib", "_frozen_importlib_external", "_imp", "_weakref", "gc", "faulthandler"}
+    | {"contextvars", "_contextvars", "greenlet", "mypy_extensions"}
+)
+# Modules whose types keep their state in their objects alone, so that no location stands for the module.
+SELF_CONTAINED: Final = (
+    READING_MODULES
+    | TRANSPARENT_MODULES
+    | {"builtins", "collections", "_collections", "array", "io", "_io", "itertools", "decimal", "_decimal", "heapq"}
+    | {
+        "weakref",
+        "_weakrefset",
+        "_heapq",
+        "_bisect",
+        "_thread",
+        "_string",
+        "_sre",
+        "_random",
+        "csv",
+        "_csv",
+        "argparse",
+    }
+    | {"configparser", "xml.etree.ElementTree", "optparse", "http.cookies", "email", "pathlib", "ctypes", "_ctypes"}
+    | {"unittest.case", "unittest.mock", "sys", "collections.abc"}
+)
+# Native modules whose calls hold the interpreter lock from beginning to end, callbacks into Python apart.
+ATOMIC_NATIVE: Final = frozenset(
+    {
+        "builtins",
+        "collections",
+        "_collections",
+        "array",
+        "itertools",
+        "functools",
+        "_functools",
+        "operator",
+        "_operator",
+    }
+    | {"_heapq", "_bisect", "_struct", "math", "_json", "re", "_sre", "datetime", "_datetime", "decimal", "_decimal"}
+    | {"sys", "gc", "types", "time", "binascii", "unicodedata", "_random", "_weakref", "weakref", "_contextvars", "abc"}
+    | {"_abc", "_thread", "_string", "_csv", "_ctypes", "ctypes", "copy", "random"}
+)
+
+# What their objects do depends on which objects are alive.
+WEAK_MODULES: Final = frozenset({"weakref", "_weakrefset", "_weakref"})
+
+# Types whose values never change.
+IMMUTABLE: Final[tuple[type, ...]] = (
+    decimal.Decimal,
+    fractions.Fraction,
+    uuid.UUID,
+    datetime.date,
+    datetime.time,
+    datetime.timedelta,
+    datetime.tzinfo,
+    re.Pattern,
+    re.Match,
+    pathlib.PurePath,
+    struct.Struct,
+    operator.itemgetter,
+    operator.attrgetter,
+    operator.methodcaller,
+)
+
+_OPERATORS = frozenset(
+    {"__len__", "__contains__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__add__", "__radd__"}
+    | {"__mul__", "__rmul__", "__reversed__", "__repr__", "__str__", "__format__", "__getitem__", "__bool__", "__or__"}
+    | {"__ror__", "__and__", "__rand__", "__sub__", "__rsub__", "__xor__", "__rxor__", "__copy__", "__deepcopy__"}
+    | {"__reduce__", "__reduce_ex__", "__length_hint__", "__sizeof__", "__getstate__", "__neg__", "__pos__", "__hash__"}
+    | {"__iter__", "__class__", "__dir__", "__init_subclass__", "__buffer__", "__release_buffer__", "__subclasshook__"}
+)
+
+# Methods that do not change their object, type by type; a type that is not here has none.
+_MAPPING = frozenset({"get", "copy", "keys", "values", "items"}) | _OPERATORS
+READERS: Final[dict[type, frozenset[str]]] = {
+    list: frozenset({"index", "count", "copy"}) | _OPERATORS,
+    dict: _MAPPING | {"fromkeys"},
+    collections.Counter: _MAPPING | {"most_common", "elements", "total", "__missing__"},
+    set: frozenset({"copy", "difference", "intersection", "union", "symmetric_difference", "isdisjoint"})
+    | {"issubset", "issuperset"}
+    | _OPERATORS,
+    collections.deque: frozenset({"index", "count", "copy", "maxlen"}) | _OPERATORS,
+    bytearray: frozenset(name for name in vars(bytes) if not name.startswith("__")) | _OPERATORS | {"copy"},
+    array.array: frozenset({"count", "index", "tobytes", "tolist", "tounicode", "buffer_info", "typecode", "itemsize"})
+    | _OPERATORS,
+    memoryview: frozenset(name for name in vars(memoryview) if name not in ("release", "__setitem__", "__exit__")),
+    types.MappingProxyType: frozenset(vars(types.MappingProxyType)),
+    collections.UserDict: _MAPPING,
+    collections.UserList: frozenset({"index", "count", "copy"}) | _OPERATORS,
+    collections.UserString: frozenset(name for name in vars(collections.UserString)),
+    collections.ChainMap: _MAPPING | {"new_child", "parents"},
+    io.StringIO: frozenset({"getvalue", "tell", "closed", "readable", "writable", "seekable", "isatty", "newlines"}),
+    io.BytesIO: frozenset({"getvalue", "tell", "closed", "readable", "writable", "seekable", "isatty"}),
+    functools._lru_cache_wrapper: frozenset({"cache_info", "cache_parameters", "__get__", "__copy__", "__deepcopy__"}),
+    weakref.WeakSet: frozenset({"copy", "difference", "intersection", "union", "isdisjoint", "issubset", "issuperset"})
+    | _OPERATORS,
+    weakref.WeakValueDictionary: _MAPPING | {"valuerefs", "itervaluerefs"},
+    weakref.WeakKeyDictionary: _MAPPING | {"keyrefs"},
+    types.GeneratorType: frozenset({"gi_frame", "gi_running", "gi_code", "gi_yieldfrom", "gi_suspended", "__iter__"}),
+}
+VIEW_READERS: Final = frozenset({"isdisjoint", "mapping", "__iter__", "__reversed__"}) | _OPERATORS
+
+# Make a view or an iterator, or only concern the object as such: no access yet.
+LAZY: Final = frozenset({"keys", "values", "items", "__class__", "__sizeof__", "__init_subclass__", "__dir__"}) | {
+    "__hash__",
+    "cast",
+    "toreadonly",
+    "mapping",
+    "__subclasshook__",
+}
+
+
+def reads(kind: type, method: str) -> bool:
+    """Does this method of a type that is not rewritten leave its object as it is?"""
+    for cls in kind.__mro__:
+        known = READERS.get(cls)
+        if known is not None:
+            return method in known
+    return issubclass(kind, IMMUTABLE)
+
+
+def in_modules(name: str, modules: frozenset[str]) -> bool:
+    """Is a module one of these, or below one of them?"""
+    while name:
+        if name in modules:
+            return True
+        name = name.rpartition(".")[0]
+    return False
