@@ -103,6 +103,7 @@ HOOKS: dict[str, Any] = {
     "_treadle_cell_write": _announce,
     "_treadle_context": _use,
     "_treadle_spin": _spin,
+    "_treadle_spin_start": _spin,
     "_treadle_show": _use,
     "_treadle_match": _use,
     "_treadle_spread": _use,

@@ -8,6 +8,7 @@ same again. A loop that reads the clock also goes on when nothing else can, with
 from __future__ import annotations
 
 import sys
+from types import FrameType
 
 from treadle.core.dependency import READS, dependent
 from treadle.core.operation import SPIN, TRY, Operation, parts
@@ -62,24 +63,42 @@ def operations_since(strand: Strand, start: int) -> list[tuple[int, Operation]]:
     ]
 
 
-def spin() -> None:
-    """The end of one iteration of a loop that only reads, as far as the rewriter can see.
+def spin_start() -> None:
+    """A loop that only reads, as far as the rewriter can see, is about to begin."""
+    strand = STATE.strand
+    if strand is not None:
+        strand.execution.settle()
+        _iterate(strand, sys._getframe(1))
 
-    An iteration that changed something (in a function it calls) is not waiting. One that read nothing shared, or the
-    first one of a loop, whose start is not known, gives way to others but may also go on when nobody else can.
+
+def _iterate(strand: Strand, frame: FrameType) -> bool:
+    """An iteration begins here; is it another loop than before?"""
+    place = id(frame), frame.f_lineno
+    other = strand.spin_place != place
+    strand.spin_place = place
+    strand.spin_from = strand.execution.step
+    strand.spin_writes = strand.private_writes
+    return other
+
+
+def spin() -> None:
+    """The end of one iteration of a loop that only reads.
+
+    An iteration that changed something in a function it calls, be it shared or its own, is not waiting. One that read
+    nothing shared, or the first one after a loop inside the loop, whose start is not known, gives way to others but may
+    also go on when nobody else can.
     """
     strand = STATE.strand
     if strand is None:
         return
     execution = strand.execution
-    place = id(sys._getframe(1)), sys._getframe(1).f_lineno
-    first = strand.spin_place != place
-    strand.spin_place = place
+    frame = sys._getframe(1)
+    changed = strand.private_writes != strand.spin_writes
     done = operations_since(strand, strand.spin_from)
     reads = [(number, op) for number, op in done if READS[op[0]] or op[0] == TRY]
     deadline = None
-    if not first and len(reads) < len(done):
-        strand.spin_from = execution.step
+    first = _iterate(strand, frame)
+    if not first and (changed or len(reads) < len(done)):
         return
     if strand.read_clock:
         strand.spin_pause = min(max(strand.spin_pause * 2, _FIRST_PAUSE), _LONGEST_PAUSE)
@@ -89,4 +108,4 @@ def spin() -> None:
     if strand.pause((SPIN, None, None), Change(strand, reads), deadline):
         strand.spin_pause = 0.0
     strand.read_clock = False
-    strand.spin_from = execution.step
+    _iterate(strand, frame)

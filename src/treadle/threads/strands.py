@@ -104,11 +104,13 @@ class Strand(SyncObject):
         "index",
         "loop",
         "pending",
+        "private_writes",
         "read_clock",
         "run",
         "spin_from",
         "spin_pause",
         "spin_place",
+        "spin_writes",
         "step",
         "thread",
         "timed_out",
@@ -143,8 +145,10 @@ class Strand(SyncObject):
         self.endings = 0
         self.read_clock = False
         self.spin_from = 0
+        self.private_writes = 0  # how often it changed something that only it knows
         self.spin_pause = 0.0
         self.spin_place: tuple[int, int] | None = None  # frame and line of the loop
+        self.spin_writes = 0  # private writes when the iteration began
         self.loop: SyncObject | None = None  # what a strand waits for that seems to go round in a loop that only reads
         self.checks = ALL  # the versions that could have switched since the last point; kept by marked code only
         self.step: Step | None = None  # the pending operation with its place, in an execution that is shown

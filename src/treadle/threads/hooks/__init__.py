@@ -26,7 +26,7 @@ from treadle.threads.hooks.variables import (
     set_global,
     unseen,
 )
-from treadle.threads.spin import spin
+from treadle.threads.spin import spin, spin_start
 from treadle.threads.strands import STATE
 
 STATE.visible = function
@@ -50,6 +50,7 @@ HOOKS: dict[str, Any] = {
     "_treadle_cell_write": cell_write,
     "_treadle_context": context,
     "_treadle_spin": spin,
+    "_treadle_spin_start": spin_start,
     "_treadle_show": show,
     "_treadle_match": match,
     "_treadle_spread": spread,

@@ -54,7 +54,7 @@ def load(obj: Any, name: str) -> Any:
     if how == FIELD and (not execution.rebound or name not in execution.rebound):
         names = execution.names
         owner = names.get(id(obj)) or meet(strand, obj)
-        if owner.shared or public(strand, owner):
+        if owner.shared or public(strand, owner, READ):
             strand.pending = (READ, owner.name, name)
             execution.advance(strand)
         value = getattr(obj, name)
@@ -189,7 +189,7 @@ def store(value: Any, obj: Any, name: str) -> None:
         owner = names.get(id(obj)) or meet(strand, obj)
         if type(value) not in INERT and id(value) not in names:
             publish(strand, value)
-        if owner.shared or public(strand, owner):
+        if owner.shared or public(strand, owner, WRITE):
             strand.pending = (WRITE, owner.name, name)
             execution.advance(strand)
         if strand.detail:

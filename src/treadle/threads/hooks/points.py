@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from treadle.core.dependency import READS
 from treadle.core.operation import MULTI, Operation
 from treadle.threads.names import INERT, Named, meet, name_by_path
 from treadle.threads.strands import Strand
 
 
-def public(strand: Strand, named: Named) -> bool:
+def public(strand: Strand, named: Named, kind: int) -> bool:
     """Must an access to an object that is not known to be shared be a point? It is now shared if so."""
     if named.owner is strand:
+        if not READS[kind]:
+            strand.private_writes += 1
         return False
     strand.execution.reveal(named)
     return True
@@ -25,7 +28,7 @@ def public(strand: Strand, named: Named) -> bool:
 def touch(strand: Strand, kind: int, obj: Any, key: Any) -> Named:
     """An access to an object, as a point unless the object is private to this strand."""
     named = strand.execution.names.get(id(obj)) or meet(strand, obj)
-    if named.shared or public(strand, named):
+    if named.shared or public(strand, named, kind):
         strand.pending = (kind, named.name, key)
         strand.execution.advance(strand)
     return named
@@ -34,7 +37,7 @@ def touch(strand: Strand, kind: int, obj: Any, key: Any) -> Named:
 def include(strand: Strand, operations: list[Operation], obj: Any, kind: int, key: Any = None) -> None:
     """Add an access to an operation on several objects, unless the object is private to this strand."""
     named = meet(strand, obj)
-    if named.shared or public(strand, named):
+    if named.shared or public(strand, named, kind):
         operations.append((kind, named.name, key))
 
 

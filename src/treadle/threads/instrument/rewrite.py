@@ -20,7 +20,8 @@ What becomes what:
     a rebound global            _treadle_global, _treadle_set_global, _treadle_del_global(_treadle_globals(), "x")
     another variable of a module _treadle_constant(_treadle_globals(), "X")
     a rebound closure cell      (_treadle_cell_read(label), x)[1];  x = (v, _treadle_cell_write(label))[0]
-    while not flag: pass        _treadle_spin() at the end of each iteration of a loop that only reads
+    while not flag: pass        _treadle_spin_start() before a loop that only reads, _treadle_spin() at the end of each
+                                iteration
 
 Calls themselves stay native, so tracebacks have no extra frames around the program's own calls. Where a target
 sits inside a larger one (`a, o.x = it`, `for o.x in it`, `f().x += 1`) it becomes the attribute `value` of a
@@ -259,13 +260,15 @@ class _Rewriter(TargetRewriter):
         node.orelse = self._statements(node.orelse)
         return node
 
-    def visit_While(self, node: ast.While) -> ast.stmt:
+    def visit_While(self, node: ast.While) -> list[ast.stmt]:
+        before: list[ast.stmt] = []
         if is_spin_loop(node):
+            before.append(self._statement(self._hook("spin_start", node.test)))
             node.body = [*self._spin_before_continue(node.body, node), self._spin(node)]
         node.test = self._test(node.test)
         node.body = self._statements(node.body)
         node.orelse = self._statements(node.orelse)
-        return node
+        return [*before, node]
 
     def _spin(self, loop: ast.While) -> ast.stmt:
         return self._statement(self._hook("spin", loop.test))
