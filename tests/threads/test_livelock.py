@@ -60,3 +60,46 @@ def test_waiting_for_a_turn_that_the_schedule_withholds_is_none() -> None:
     result = treadle.check(run, executions=40)
     assert result.verdict is Verdict.CUT
     assert result.findings == []
+
+
+class Flag:
+    def __init__(self) -> None:
+        self.up = False
+
+
+def test_a_loop_that_counts_for_itself_ends() -> None:
+    def run() -> None:
+        def count() -> None:
+            trials = [0]
+
+            def done() -> bool:
+                trials[0] += 1
+                return trials[0] > 3
+
+            while not done():
+                pass
+
+        treadle.parallel(count, count)
+
+    assert treadle.check(run).verdict is Verdict.NOTHING_TO_EXPLORE
+
+
+def test_a_loop_that_gives_up_may_do_so_before_the_others_had_a_turn() -> None:
+    def run() -> None:
+        flag, trials = Flag(), [0]
+
+        def done() -> bool:
+            trials[0] += 1
+            return flag.up or trials[0] > 2
+
+        def wait() -> None:
+            while not done():
+                pass
+            assert flag.up
+
+        def raise_flag() -> None:
+            flag.up = True
+
+        treadle.parallel(wait, raise_flag)
+
+    assert treadle.check(run, strategy="dpor").failed
