@@ -13,7 +13,7 @@ SAMPLED = 5_000
 
 
 class Auto(Strategy):
-    """dpor for a while, then random; `exhausted` only if dpor came to its end."""
+    """dpor for a while, or until it meets what it cannot explain, then random; `exhausted` only if dpor ended."""
 
     name = "auto"
 
@@ -28,7 +28,7 @@ class Auto(Strategy):
         self.count = 0
 
     def begin(self) -> bool:
-        if self.phase is self.dpor and self.count >= self.systematic:
+        if self.phase is self.dpor and (self.count >= self.systematic or self.dpor.surprise is not None):
             self.phase, self.count = self.random, 0
         if self.phase is self.random and self.count >= self.sampled:
             return False

@@ -40,6 +40,9 @@ _FEW: Final = 4
 _LAST_POINTS: Final = 200
 
 
+# Values that are the same whenever they are looked at.
+_SCALARS: Final = frozenset({int, str, bytes, float, bool, complex, type(None)})
+
 # Greenlets that would not end. They are kept: the garbage collector would end them inside some other strand.
 _GIVEN_UP: Final[list[greenlet]] = []
 
@@ -116,6 +119,7 @@ class Execution:
         "rebound",
         "revealed",
         "running_foreground",
+        "seen",
         "shared",
         "spawned",
         "starter",
@@ -173,6 +177,8 @@ class Execution:
         self.ends_are_points = shared is None or ENDS in shared
         self.revealed = False  # has this execution shown an object to be shared that was not known to be?
         self.keep: list[Any] = []
+        # what each strand read and wrote, private objects included, and when; in an execution that records details
+        self.seen: dict[str, list[tuple[str, int]]] = {}
         self.starter: Strand | None = None
         self.ending = False
         self.running_foreground = 0
@@ -544,8 +550,13 @@ class Execution:
 
     def saw(self, value: Any, owner: Named | None = None) -> None:
         """The value that the last operation read or wrote, for the explanation."""
-        if self.detail and (owner is None or owner.shared):
-            self.detail[-1].value = short(value)
+        if self.detail is not None:
+            strand = STATE.strand
+            text = repr(value) if type(value) in _SCALARS else type(value).__name__
+            if strand is not None:
+                self.seen.setdefault(strand.treadle_name, []).append((text, len(self.detail)))
+            if self.detail and (owner is None or owner.shared):
+                self.detail[-1].value = short(value)
 
     def can_go(self, strand: Strand) -> bool:
         """Can this strand go on now?"""

@@ -15,14 +15,17 @@ from treadle.core.errors import Unsupported
 from treadle.core.operation import location, word
 from treadle.core.result import Finding, Result, Step, Verdict
 from treadle.core.trail import Trail
+from treadle.doors.explore.pass_check import PassCheck
 from treadle.report import message_sequence
 from treadle.report.explanation import explain
 from treadle.search.fair import Fair
+from treadle.search.other_orders import Reservoir
 from treadle.search.replay import FollowSteps, FollowTrail, strand_runs
 from treadle.search.shrink import shrink_schedule
 from treadle.search.strategy import Strategy
 from treadle.threads.detail import hide_own_frames
 from treadle.threads.execution import SAME_READS, Diverged, Execution
+from treadle.threads.fine import FINE, fine_points
 from treadle.threads.loom import Loom
 from treadle.threads.switching import ALL
 from treadle.threads.watchdog import OutOfTime, ReallyBlocked
@@ -41,6 +44,9 @@ _UNRECORDED = (
 
 # Seconds between two calls of the progress function.
 _TELL_EVERY = 0.1
+
+# Executions that are kept to be run again in other orders before a pass is told.
+_KEPT = 8
 
 # Calls that a sentence names.
 _MOST_LISTED = 5
@@ -83,11 +89,14 @@ class ScheduleSearch:
         self.over_limit = 0
         self.looping = False
         self.warnings: dict[str, Finding] = {}
+        self.kept = Reservoir(_KEPT)
+        self.checked = 0  # executions of the check that a pass makes of itself
+        self.unseen = ""  # what that check found to be shared without being seen
         self.started = time.perf_counter()
 
     def run(self) -> Result:
         try:
-            reason = self._search()
+            reason = self._search_and_check()
         except KeyboardInterrupt:
             reason = "interrupted"
         except OutOfTime:
@@ -97,6 +106,39 @@ class ScheduleSearch:
         if isinstance(reason, Finding):
             return self._result(Verdict.FAILED, [reason], "")
         return self._result(*self._verdict(reason), reason)
+
+    def _search_and_check(self) -> str | Finding:
+        """Search; a pass is checked before it is told."""
+        while True:
+            reason = self._search()
+            if isinstance(reason, Finding) or not self._to_be_checked(self._verdict(reason)[0]):
+                return reason
+            check = PassCheck(self.loom, self.kept, self.executions)
+            check.run()
+            self.checked += check.spent
+            if check.failed is not None:
+                try:
+                    return self._confirm_finely(*check.failed)
+                except _Revealed:
+                    check.revealed = True
+            if not check.revealed:
+                self.unseen = check.difference
+                return reason
+            self._start_again()
+
+    def _to_be_checked(self, verdict: Verdict) -> bool:
+        """A pass that stands for every schedule is checked; one within bounds says itself what it leaves out."""
+        stands_for_all = verdict.is_pass or verdict is Verdict.NOTHING_TO_EXPLORE
+        in_tasks = getattr(self.loom, "looped", False)  # whose steps have footprints of their own
+        return stands_for_all and not self.search.bounded and not self.loom.bounds and not in_tasks
+
+    def _confirm_finely(self, finding: Finding, run: Execution) -> Finding:
+        """A failure that the check found, perhaps at a point that the search does not have."""
+        if all(op != FINE for _, op in run.trace):
+            return self._confirm(finding, run)
+        self.settings = {**self.settings, "points": "fine"}
+        with fine_points():
+            return self._confirm(finding, run)
 
     def _search(self) -> str | Finding:
         """Run executions; the finding of the first that fails, or why the search ended."""
@@ -140,6 +182,7 @@ class ScheduleSearch:
                         continue
                     if livelock is not None:
                         return livelock
+            self.kept.offer(run.trace, run.guards, run.spawned)
             if not run.stop_reason and not run.unfinished and not run.held and not run.troubled:
                 run.release()
                 continue  # as almost always: everybody came to an end, and nobody raised
@@ -168,6 +211,7 @@ class ScheduleSearch:
     def _start_again(self) -> Strategy:
         self.search = self.make()
         self.executions = 0
+        self.kept = Reservoir(_KEPT)
         self.loom.watch.deadline = self.deadline
         return self.search
 
@@ -253,7 +297,7 @@ class ScheduleSearch:
 
     def _verdict(self, reason: str) -> tuple[Verdict, list[Finding]]:
         whole = self.search.exhausted and not self.over_limit and not self.loom.incomplete
-        if reason == "end" and whole and not self._surprise():
+        if reason == "end" and whole and not self._surprise() and not self.unseen:
             if self.executions == 1 and not self.search.conflicts:
                 return Verdict.NOTHING_TO_EXPLORE, []
             bounded = self.search.bounded or self.looping or self.loom.bounds or self.loom.assumed
@@ -297,6 +341,7 @@ class ScheduleSearch:
                 "blocked": self.search.blocked,
                 "total_runs": self.loom.executions,
                 "estimate": self._estimate(),
+                "checked": self.checked,
             },
         )
 
@@ -331,6 +376,8 @@ class ScheduleSearch:
             return "the threads share nothing that Treadle sees: there was one schedule to run"
         if self.loom.incomplete and reason == "end":
             return f"{self.loom.incomplete} ({count}): not a pass"
+        if self.unseen:
+            return f"the strands share something that Treadle does not see ({self.unseen}): not a pass"
         if self._surprise():
             return f"the strands share something that Treadle does not see ({self._surprise()}): not a pass"
         if self.over_limit:

@@ -163,6 +163,9 @@ class _Messages(ScheduleSearch):
         assert isinstance(self.loom, MessageLoom)
         return Confirmation(self.loom, self.target, self.settings).confirm(finding, run)
 
+    def _to_be_checked(self, verdict: Verdict) -> bool:
+        return False  # a step is a whole message: what handlers share is not looked at
+
     def _livelock(self) -> Finding | None:
         self.looked_for_livelock = True
         return None  # a step is a whole message here: loops of single operations are not looked at

@@ -13,6 +13,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from treadle.core.choice import MessageDelivered, StrandRuns
@@ -25,6 +26,7 @@ from treadle.messages.follow import FollowMessageTrail
 from treadle.report.fresh_process import run_python
 from treadle.search.replay import FollowTrail
 from treadle.tasks.loom import TaskLoom
+from treadle.threads.fine import fine_points
 from treadle.threads.loom import Loom
 
 # A replay is one execution: most of its time goes into starting pytest.
@@ -45,7 +47,7 @@ def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None) -
         trail = Trail.parse(trail)
     loom = _loom_of(trail, test, source)
     started = time.perf_counter()
-    with loom:
+    with loom, fine_points() if trail.settings.get("points") == "fine" else nullcontext():
         for by_parts in (False, True):
             follow = _follower(trail)
             follow.by_parts = by_parts

@@ -1,0 +1,202 @@
+"""A pass checks itself: is what an execution does decided by its class, as the search assumed?
+
+Before a search may call a test passed, some of its executions are run again in other orders of their classes, and some
+schedules are run without any reduction, with points where no operation is known (`threads.fine`). A failure is a
+finding. A strand that reads something else than in an execution of the same class shows that something shared is not
+seen: then the verdict is CUT, and the pair of lines whose order matters is named.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from treadle.core.dependency import HappensBefore
+from treadle.core.result import Finding, Step
+from treadle.search.other_orders import Reservoir, other_order, swaps
+from treadle.search.preempt_once import PreemptOnce
+from treadle.search.random_walk import RandomWalk
+from treadle.search.replay import FollowSteps
+from treadle.search.strategy import Strategy
+from treadle.threads.execution import Execution
+from treadle.threads.fine import FINE, fine_points, plain_points
+from treadle.threads.loom import Loom
+
+# The share of the work, and the least number of executions, that a pass spends on checking itself.
+SHARE = 5
+LEAST = 32
+# More operations than this are too many to be run again step by step.
+_LONGEST = 2_000
+
+# What each strand did, with the values that it read and wrote.
+Seen = dict[str, list[str]]
+
+
+class PassCheck:
+    """The check of one search. `spent` counts its executions, `difference` says what it found to be unseen."""
+
+    def __init__(self, loom: Loom, kept: Reservoir, executions: int) -> None:
+        self.loom = loom
+        self.kept = kept
+        self.budget = max(LEAST, executions // SHARE)
+        self.spent = 0
+        self.revealed = False
+        self.difference = ""
+        self.failed: tuple[Finding, Execution] | None = None
+        self.chance = random.Random(0)
+
+    def run(self) -> None:
+        """Spend the budget, or stop at the first thing that is wrong."""
+        half = self.budget // 2
+        for trace, guards, spawned in self.kept.kept:
+            if self.over or self.spent >= half:
+                break
+            self._other_order(trace, guards, spawned)
+        if not self.over:
+            with fine_points():
+                self._finer()
+
+    @property
+    def over(self) -> bool:
+        return bool(self.revealed or self.difference or self.failed)
+
+    def _execute(self, strategy: Strategy) -> Execution | None:
+        """One execution with details; None when it fails or shows that more is shared."""
+        self.spent += 1
+        strategy.begin()
+        run = self.loom.run(strategy, detail=True)
+        if run.revealed:
+            self.revealed = True
+            return None
+        findings = self.loom.judge(run)
+        if findings:
+            self.failed = findings[0], run
+            return None
+        return run
+
+    # ------------------------------------------------------------------ other orders of a class
+
+    def _other_order(self, trace: list[Any], guards: list[int], spawned: dict[int, int]) -> None:
+        if len(trace) > _LONGEST:
+            return
+        before = HappensBefore(trace, guards, spawned, self.loom.indexes).before
+        order = other_order(before, self.chance)
+        first = list(range(len(trace)))
+        if order == first:
+            return
+        strands = self._names([index for index, _ in trace])
+        one = self._execute(FollowSteps(strands))
+        if one is None:
+            return
+        two = self._execute(FollowSteps([strands[event] for event in order]))
+        if two is None or _seen(one) == _seen(two):
+            return
+        steps = list(one.detail or ())
+        way = list(swaps(first, order))
+        low, high = 0, len(way)  # the way makes a difference somewhere in low..high
+        while high - low > 1 and not self.over:
+            middle = (low + high) // 2
+            between = self._execute(FollowSteps([strands[event] for event in way[middle - 1][2]]))
+            if between is not None and _seen(between) == _seen(one):
+                low = middle
+            else:
+                high = middle
+        event, other, _ = way[high - 1]
+        self.failed = None
+        self.difference = _pair(steps[event], steps[other]) if len(steps) == len(trace) else _where(one, two)
+
+    def _names(self, indexes: list[int]) -> list[str]:
+        names = {index: name for name, index in self.loom.indexes.items()}
+        return [names[index] for index in indexes]
+
+    # ------------------------------------------------------------------ finer points
+
+    def _finer(self) -> None:
+        for strategy in itertools.chain(self._interruptions(), self._walks()):
+            if self.over or self.spent >= self.budget:
+                return
+            run = self._execute(strategy)
+            if run is not None and len(run.trace) <= _LONGEST:
+                self._compare(run, strategy)
+
+    def _interruptions(self) -> Iterator[Strategy]:
+        """One interruption at each step in turn, spread over the schedule when there are too many for the budget."""
+        plans: list[tuple[bool, int]] = []
+        for youngest_first in (False, True):
+            straight = PreemptOnce(youngest_first)
+            yield straight
+            plans += [(youngest_first, at) for at in straight.choices]
+        room = max(1, (self.budget - self.spent) // 2)
+        chosen = plans if len(plans) <= room else self.chance.sample(plans, room)
+        for youngest_first, at in chosen:
+            yield PreemptOnce(youngest_first, at)
+
+    def _walks(self) -> Iterator[Strategy]:
+        for seed in itertools.count():
+            yield RandomWalk(seed)
+
+    def _compare(self, run: Execution, strategy: Strategy) -> None:
+        """Run the same order of operations without the finer points: everybody must see the same."""
+        coarse = self._coarse(run)
+        if coarse is None or _seen(coarse) == _seen(run):
+            return
+        self.difference = _where(coarse, run)
+        if isinstance(strategy, PreemptOnce) and strategy.at >= 0:
+            self._bisect(run, strategy)
+
+    def _coarse(self, run: Execution) -> Execution | None:
+        names = self._names([index for index, op in run.trace if op != FINE])
+        with plain_points():
+            return self._execute(FollowSteps(names))
+
+    def _bisect(self, run: Execution, strategy: PreemptOnce) -> None:
+        """Interrupt a little later, until it makes no difference: that line and what the other strand does matter."""
+        steps = list(run.detail or ())
+        at = strategy.at
+        interrupted = run.trace[at - 1][0] if at else -1
+        for later in range(at + 1, at + 1 + LEAST):
+            next_run = self._execute(PreemptOnce(strategy.youngest_first, later))
+            if next_run is None or len(next_run.trace) <= later or next_run.trace[later - 1][0] != interrupted:
+                break
+            coarse = self._coarse(next_run)
+            if coarse is None or _seen(coarse) == _seen(next_run):
+                mine = (next_run.detail or [])[later - 1]
+                theirs = steps[at] if at < len(steps) else mine
+                self.difference = _pair(mine, theirs)
+                break
+        self.failed = None
+
+
+def _seen(run: Execution) -> Seen:
+    """What each strand saw, and how it ended."""
+    seen = {name: [text for text, _ in values] for name, values in run.seen.items()}
+    for strand in run.strands:
+        seen.setdefault(strand.treadle_name, []).append(f"ends by {type(strand.exception).__name__}")
+    return seen
+
+
+def _pair(one: Step, other: Step) -> str:
+    return (
+        f"{one.strand} at {one.file}:{one.line} and {other.strand} at {other.file}:{other.line}: which of them comes "
+        "first makes a difference"
+    )
+
+
+def _where(one: Execution, other: Execution) -> str:
+    """The first step at which a strand saw something else."""
+    first, second = _seen(one), _seen(other)
+    for strand, values in first.items():
+        for number, (mine, theirs) in enumerate(itertools.zip_longest(values, second.get(strand, []))):
+            if mine != theirs:
+                return f"{strand}{_place(one, strand, number)} does not see the same in two executions of one class"
+    return "two executions of one class differ"
+
+
+def _place(run: Execution, strand: str, number: int) -> str:
+    """Where a strand saw its n-th value, in words."""
+    values = run.seen.get(strand, [])
+    until = values[number][1] if number < len(values) else None
+    own = [step for step in (run.detail or [])[:until] if step.strand == strand]
+    return f" at {own[-1].file}:{own[-1].line}" if own else ""
