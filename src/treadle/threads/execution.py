@@ -130,6 +130,7 @@ class Execution:
         "trace",
         "transition",
         "unfinished",
+        "values",
         "untaken",
     )
 
@@ -177,7 +178,8 @@ class Execution:
         self.ends_are_points = shared is None or ENDS in shared
         self.revealed = False  # has this execution shown an object to be shared that was not known to be?
         self.keep: list[Any] = []
-        # what each strand read and wrote, private objects included, and when; in an execution that records details
+        self.values = False
+        # what each strand read and wrote, private objects included, and when, in an execution that records values
         self.seen: dict[str, list[tuple[str, int]]] = {}
         self.starter: Strand | None = None
         self.ending = False
@@ -550,13 +552,12 @@ class Execution:
 
     def saw(self, value: Any, owner: Named | None = None) -> None:
         """The value that the last operation read or wrote, for the explanation."""
-        if self.detail is not None:
-            strand = STATE.strand
+        strand = STATE.strand
+        if self.values and strand is not None:
             text = repr(value) if type(value) in _SCALARS else type(value).__name__
-            if strand is not None:
-                self.seen.setdefault(strand.treadle_name, []).append((text, len(self.detail)))
-            if self.detail and (owner is None or owner.shared):
-                self.detail[-1].value = short(value)
+            self.seen.setdefault(strand.treadle_name, []).append((text, len(self.detail or ())))
+        if self.detail and (owner is None or owner.shared):
+            self.detail[-1].value = short(value)
 
     def can_go(self, strand: Strand) -> bool:
         """Can this strand go on now?"""

@@ -64,12 +64,9 @@ def _fine_hooks() -> dict[str, Any]:
     }
 
 
-_FINE = _fine_hooks()
-
-
 def fine_points() -> AbstractContextManager[None]:
     """Executions inside the `with` block have the finer points as well."""
-    return _installed(_FINE)
+    return _installed(_fine_hooks())
 
 
 def plain_points() -> AbstractContextManager[None]:

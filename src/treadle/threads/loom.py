@@ -79,6 +79,7 @@ class Loom:
         self.incomplete = ""  # why the end of a search is no proof, where the executions themselves show it
         self.bounds: dict[str, int] = {}  # what limits the executions, beyond the strategy's own bounds
         self.assumed: set[str] = set()
+        self.values = False  # do executions record what each strand reads and writes?
         self._stack = ExitStack()
 
     def __enter__(self) -> Loom:
@@ -166,6 +167,7 @@ class Loom:
             0 if detail else self.gil,
             self.constants,
         )
+        run.values = self.values
         run.names.update(self.global_names)
         chance.fresh(self.seed)
         self.watch.begin(run)

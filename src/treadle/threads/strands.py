@@ -129,7 +129,7 @@ class Strand(SyncObject):
         self.thread = thread
         self.run = run
         self.daemon = daemon
-        self.detail = execution.detail is not None
+        self.detail = execution.detail is not None or execution.values
         self.encounters: dict[Any, int] = {}
         self.guard: SyncObject | None = None  # what a blocking operation waits for
         # what native calls on this strand's stack are doing: each of its steps may be part of that

@@ -49,6 +49,13 @@ class PassCheck:
 
     def run(self) -> None:
         """Spend the budget, or stop at the first thing that is wrong."""
+        self.loom.values = True
+        try:
+            self._run()
+        finally:
+            self.loom.values = False
+
+    def _run(self) -> None:
         half = self.budget // 2
         for trace, guards, spawned in self.kept.kept:
             if self.over or self.spent >= half:
@@ -62,11 +69,11 @@ class PassCheck:
     def over(self) -> bool:
         return bool(self.revealed or self.difference or self.failed)
 
-    def _execute(self, strategy: Strategy) -> Execution | None:
-        """One execution with details; None when it fails or shows that more is shared."""
+    def _execute(self, strategy: Strategy, detail: bool = False) -> Execution | None:
+        """One execution; None when it fails or shows that more is shared."""
         self.spent += 1
         strategy.begin()
-        run = self.loom.run(strategy, detail=True)
+        run = self.loom.run(strategy, detail)
         if run.revealed:
             self.revealed = True
             return None
@@ -93,7 +100,8 @@ class PassCheck:
         two = self._execute(FollowSteps([strands[event] for event in order]))
         if two is None or _seen(one) == _seen(two):
             return
-        steps = list(one.detail or ())
+        shown = self._execute(FollowSteps(strands), detail=True)
+        steps = [] if shown is None else list(shown.detail or ())
         way = list(swaps(first, order))
         low, high = 0, len(way)  # the way makes a difference somewhere in low..high
         while high - low > 1 and not self.over:
@@ -105,7 +113,7 @@ class PassCheck:
                 high = middle
         event, other, _ = way[high - 1]
         self.failed = None
-        self.difference = _pair(steps[event], steps[other]) if len(steps) == len(trace) else _where(one, two)
+        self.difference = _pair(steps[event], steps[other]) if len(steps) == len(trace) else _SOMEWHERE
 
     def _names(self, indexes: list[int]) -> list[str]:
         names = {index: name for name, index in self.loom.indexes.items()}
@@ -142,31 +150,33 @@ class PassCheck:
         coarse = self._coarse(run)
         if coarse is None or _seen(coarse) == _seen(run):
             return
-        self.difference = _where(coarse, run)
+        shown = self._coarse(run, detail=True)
+        self.difference = _SOMEWHERE if shown is None else _where(shown, run)
         if isinstance(strategy, PreemptOnce) and strategy.at >= 0:
             self._bisect(run, strategy)
 
-    def _coarse(self, run: Execution) -> Execution | None:
+    def _coarse(self, run: Execution, detail: bool = False) -> Execution | None:
         names = self._names([index for index, op in run.trace if op != FINE])
         with plain_points():
-            return self._execute(FollowSteps(names))
+            return self._execute(FollowSteps(names), detail)
 
     def _bisect(self, run: Execution, strategy: PreemptOnce) -> None:
         """Interrupt a little later, until it makes no difference: that line and what the other strand does matter."""
-        steps = list(run.detail or ())
-        at = strategy.at
-        interrupted = run.trace[at - 1][0] if at else -1
-        for later in range(at + 1, at + 1 + LEAST):
-            next_run = self._execute(PreemptOnce(strategy.youngest_first, later))
-            if next_run is None or len(next_run.trace) <= later or next_run.trace[later - 1][0] != interrupted:
+        interrupted = run.trace[strategy.at - 1][0] if strategy.at else -1
+        for later in range(strategy.at + 1, strategy.at + 1 + LEAST):
+            after = self._execute(PreemptOnce(strategy.youngest_first, later), detail=True)
+            if after is None or len(after.trace) <= later or after.trace[later - 1][0] != interrupted:
                 break
-            coarse = self._coarse(next_run)
-            if coarse is None or _seen(coarse) == _seen(next_run):
-                mine = (next_run.detail or [])[later - 1]
-                theirs = steps[at] if at < len(steps) else mine
-                self.difference = _pair(mine, theirs)
+            coarse = self._coarse(after)
+            if coarse is None or _seen(coarse) == _seen(after):
+                steps = list(after.detail or ())
+                self.difference = _pair(steps[later - 1], steps[later])
                 break
         self.failed = None
+
+
+# Nobody can say where.
+_SOMEWHERE = "two executions of one class differ"
 
 
 def _seen(run: Execution) -> Seen:
@@ -191,7 +201,7 @@ def _where(one: Execution, other: Execution) -> str:
         for number, (mine, theirs) in enumerate(itertools.zip_longest(values, second.get(strand, []))):
             if mine != theirs:
                 return f"{strand}{_place(one, strand, number)} does not see the same in two executions of one class"
-    return "two executions of one class differ"
+    return _SOMEWHERE
 
 
 def _place(run: Execution, strand: str, number: int) -> str:

@@ -68,9 +68,15 @@ def holding(strand: Strand, operations: list[Operation], called: Callable[..., A
         strand.held = before
 
 
-def found(strand: Strand, value: Any, path: str) -> Any:
+def name_part(strand: Strand, value: Any, path: str) -> None:
+    """What was found at a named place is named after it, unless it has a name."""
     if type(value) not in INERT and id(value) not in strand.execution.names:
         name_by_path(strand, value, path)
+
+
+def found(strand: Strand, value: Any, path: str) -> Any:
+    """A strand read a value from a named place."""
+    name_part(strand, value, path)
     if strand.detail:
         strand.execution.saw(value)
     return value

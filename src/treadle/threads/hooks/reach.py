@@ -23,7 +23,7 @@ from typing import Any, Final
 from treadle.core.operation import READ, WRITE, Operation
 from treadle.threads import known
 from treadle.threads.containers import VIEWS, container_base, simple_key, view_source
-from treadle.threads.hooks.points import found, include
+from treadle.threads.hooks.points import include, name_part
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.names import CARRIERS, PLAIN, Named, carried, meet
 from treadle.threads.primitives.local import Local, RealLocal
@@ -167,7 +167,7 @@ def advance(strand: Strand, operations: list[Operation], iterator: Any) -> None:
         return
     named = meet(strand, iterator)
     for number, source in enumerate(sources(iterator)):
-        found(strand, source, f"{named.name}<{number}")
+        name_part(strand, source, f"{named.name}<{number}")
         kind = kind_of(type(source))
         if kind in (ITERATOR, GENERATOR):
             advance(strand, operations, source)
@@ -258,7 +258,7 @@ def _visit(strand: Strand, operations: list[Operation], one: Any, kind: int, mod
         strand.execution.read_lives(operations)
     parts = list(_parts(one, kind, meet(strand, one)))
     for part, path in parts:
-        found(strand, part, path)
+        name_part(strand, part, path)
     return [part for part, _ in parts]
 
 

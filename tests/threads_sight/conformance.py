@@ -1,0 +1,213 @@
+"""Pairs of method calls on one object, by two strands: what a search with reduction shows against what one without shows.
+
+A case is a type, a way to make an object of it in a given state, and two calls. The outcome of an execution is what the
+two calls returned or raised, and the object afterwards. `reduced` runs dpor; `everything` runs every schedule with at most
+two interruptions, without reduction, with points before and after every native call and at every line
+(`threads.fine`).
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import io
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import treadle
+from treadle.search.bounded import Bounded
+from treadle.search.dpor import Dpor
+from treadle.search.strategy import Strategy
+from treadle.threads.fine import fine_points
+from treadle.threads.loom import Loom
+
+MOST = 20_000
+INTERRUPTIONS = 2
+
+
+class Key:
+    """A key whose hash and comparison are code of the program."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __hash__(self) -> int:
+        return 1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Key) and self.number == other.number
+
+    def __lt__(self, other: Key) -> bool:
+        return self.number < other.number
+
+    def __repr__(self) -> str:
+        return f"Key({self.number})"
+
+
+Call = Callable[[Any, Any], Any]  # (object, an element that calls back)
+
+_LIST: dict[str, Call] = {
+    "append": lambda o, k: o.append(k),
+    "pop": lambda o, k: o.pop(),
+    "clear": lambda o, k: o.clear(),
+    "remove": lambda o, k: o.remove(k),
+    "count": lambda o, k: o.count(k),
+    "index": lambda o, k: o.index(k),
+    "len": lambda o, k: len(o),
+    "extend": lambda o, k: o.extend(x for x in (k,)),
+    "get": lambda o, k: o[0],
+    "in": lambda o, k: k in o,
+    "copy": lambda o, k: list(o.copy()),
+    "reverse": lambda o, k: o.reverse(),
+    "repr": lambda o, k: repr(o),
+}
+_ONLY_LIST: dict[str, Call] = {
+    "sort": lambda o, k: o.sort(key=lambda x: 0),
+    "insert": lambda o, k: o.insert(0, k),
+    "set": lambda o, k: o.__setitem__(0, k),
+    "iadd": lambda o, k: o.__iadd__([k]),
+}
+_DICT: dict[str, Call] = {
+    "set": lambda o, k: o.__setitem__(k, 1),
+    "get": lambda o, k: o.get(k),
+    "item": lambda o, k: o[k],
+    "pop": lambda o, k: o.pop(k, None),
+    "setdefault": lambda o, k: o.setdefault(k, 2),
+    "clear": lambda o, k: o.clear(),
+    "len": lambda o, k: len(o),
+    "in": lambda o, k: k in o,
+    "update": lambda o, k: o.update({k: 3}),
+    "popitem": lambda o, k: o.popitem(),
+    "keys": lambda o, k: list(o.keys()),
+    "copy": lambda o, k: len(o.copy()),
+    "eq": lambda o, k: o == {},
+}
+_SET: dict[str, Call] = {
+    "add": lambda o, k: o.add(k),
+    "discard": lambda o, k: o.discard(k),
+    "remove": lambda o, k: o.remove(k),
+    "pop": lambda o, k: o.pop(),
+    "clear": lambda o, k: o.clear(),
+    "len": lambda o, k: len(o),
+    "in": lambda o, k: k in o,
+    "update": lambda o, k: o.update([k]),
+    "union": lambda o, k: len(o.union([k])),
+    "copy": lambda o, k: len(o.copy()),
+    "issubset": lambda o, k: o.issubset([k]),
+    "difference_update": lambda o, k: o.difference_update([k]),
+}
+_ARRAY: dict[str, Call] = {
+    "append": lambda o, k: o.append(1),
+    "pop": lambda o, k: o.pop(),
+    "len": lambda o, k: len(o),
+    "get": lambda o, k: o[0],
+    "set": lambda o, k: o.__setitem__(0, 7),
+    "tolist": lambda o, k: o.tolist(),
+    "count": lambda o, k: o.count(1),
+    "reverse": lambda o, k: o.reverse(),
+    "extend": lambda o, k: o.extend([2, 3]),
+}
+_TEXT: dict[str, Call] = {
+    "write": lambda o, k: o.write("x"),
+    "getvalue": lambda o, k: o.getvalue(),
+    "seek": lambda o, k: o.seek(0),
+    "read": lambda o, k: o.read(),
+    "tell": lambda o, k: o.tell(),
+    "truncate": lambda o, k: o.truncate(0),
+}
+_NEXT: dict[str, Call] = {
+    "next": lambda o, k: next(o, None),
+    "list": lambda o, k: list(itertools.islice(o, 3)),
+    "in": lambda o, k: 5 in itertools.islice(o, 2),
+}
+
+Maker = Callable[[list[Any]], Any]
+TYPES: dict[str, tuple[Maker, dict[str, Call]]] = {
+    "list": (list, _LIST | _ONLY_LIST),
+    "deque": (collections.deque, _LIST),
+    "dict": (lambda keys: dict.fromkeys(keys, 0), _DICT),
+    "OrderedDict": (lambda keys: collections.OrderedDict((key, 0) for key in keys), _DICT),
+    "defaultdict": (lambda keys: collections.defaultdict(lambda: 5, dict.fromkeys(keys, 0)), _DICT),
+    "Counter": (lambda keys: collections.Counter(keys), _DICT),
+    "set": (set, _SET),
+    "array": (lambda keys: array.array("i", range(len(keys))), _ARRAY),
+    "bytearray": (lambda keys: bytearray(len(keys)), {name: _ARRAY[name] for name in _ARRAY if name != "tolist"}),
+    "StringIO": (lambda keys: io.StringIO("a" * len(keys)), _TEXT),
+    "list iterator": (lambda keys: iter([1, 2, 3][: len(keys)]), _NEXT),
+    "count": (lambda keys: itertools.count(len(keys)), {"next": _NEXT["next"]}),
+    "generator": (lambda keys: (x for x in range(len(keys))), _NEXT),
+    "zip": (lambda keys: zip([1, 2][: len(keys)], [3, 4], strict=False), _NEXT),
+    "map": (lambda keys: map(str, [1, 2][: len(keys)]), _NEXT),
+}
+# Empty, one element that is equal to the argument, two elements of one hash.
+STATES: tuple[tuple[int, ...], ...] = ((), (1,), (2, 1))
+
+
+def cases(types: dict[str, tuple[Maker, dict[str, Call]]] = TYPES) -> Iterator[tuple[str, tuple[int, ...], str, str]]:
+    """(type, state, one call, other call), each unordered pair once."""
+    for name, (_, calls) in types.items():
+        for state in STATES:
+            for one, other in itertools.combinations_with_replacement(calls, 2):
+                yield name, state, one, other
+
+
+def outcomes(case: tuple[str, tuple[int, ...], str, str], make_strategy: Callable[[], Strategy], fine: bool) -> set[str] | None:
+    """All outcomes of a case; None when there are too many schedules to run them all."""
+    type_name, state, one, other = case
+    make, calls = TYPES[type_name]
+    seen: set[str] = set()
+
+    def program() -> None:
+        obj = make([Key(number) for number in state])
+        argument = Key(1)
+        results = treadle.parallel(_caught(calls[one], obj, argument), _caught(calls[other], obj, argument))
+        seen.add(_outcome(results, obj))
+
+    with Loom(program, source=outcomes, skip_private=True) as loom:
+        if fine:
+            with fine_points():
+                return seen if _walk(loom, make_strategy, seen) else None
+        return seen if _walk(loom, make_strategy, seen) else None
+
+
+def _walk(loom: Loom, make_strategy: Callable[[], Strategy], seen: set[str]) -> bool:
+    strategy = make_strategy()
+    count = 0
+    while strategy.begin():
+        run = loom.run(strategy)
+        if run.revealed:
+            strategy = make_strategy()
+            seen.clear()
+            continue
+        strategy.end(run)
+        count += 1
+        if count > MOST:
+            return False
+    return True
+
+
+def _caught(call: Call, obj: Any, argument: Any) -> Callable[[], str]:
+    def caught() -> str:
+        try:
+            return repr(call(obj, argument)) if call is not None else ""
+        except (LookupError, ValueError, RuntimeError, TypeError) as error:
+            return type(error).__name__
+
+    return caught
+
+
+def _outcome(results: list[str], obj: Any) -> str:
+    if isinstance(obj, io.StringIO):
+        return f"{results} {obj.getvalue()!r}"
+    if hasattr(obj, "__next__"):
+        return f"{results} {[x for x in itertools.islice(obj, 4)]}"
+    return f"{results} {obj!r}"
+
+
+def reduced(case: tuple[str, tuple[int, ...], str, str]) -> set[str] | None:
+    return outcomes(case, Dpor, False)
+
+
+def everything(case: tuple[str, tuple[int, ...], str, str]) -> set[str] | None:
+    return outcomes(case, lambda: Bounded("dfs", preemptions=INTERRUPTIONS), True)

@@ -1,0 +1,150 @@
+"""A pass checks itself: state that no hook sees is found by running classes in other orders and at finer points."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import types
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import treadle
+from treadle import Verdict
+from treadle.threads.hooks import HOOKS
+from treadle.threads.instrument.swap import install_hooks
+
+# The modules of asyncio are taken to be under control, so nothing of this state is seen.
+SOURCE = """
+count = 0
+def reset():
+    global count
+    count = 0
+def bump():
+    global count
+    count += 1
+    return count
+"""
+
+
+class Box:
+    def __init__(self) -> None:
+        self.a = self.b = 0
+
+
+@pytest.fixture
+def hidden() -> Any:
+    module = types.ModuleType("asyncio.hidden_count")
+    exec(compile(SOURCE, "hidden_count.py", "exec"), vars(module))
+    return module
+
+
+def test_a_value_that_the_class_does_not_decide_is_no_pass(hidden: Any) -> None:
+    def run() -> None:
+        hidden.reset()
+        box = Box()
+
+        def one() -> None:
+            box.a = hidden.bump()
+
+        def other() -> None:
+            box.b = hidden.bump()
+
+        treadle.parallel(one, other)
+
+    result = treadle.check(run)
+    assert result.verdict is Verdict.CUT
+    assert "share something that Treadle does not see" in result.reason
+    assert "test_pass_check.py" in result.reason  # where
+
+
+def test_a_failure_at_a_finer_point_is_a_finding_and_replays(hidden: Any) -> None:
+    def run() -> None:
+        hidden.reset()
+        box = Box()
+
+        def one() -> None:
+            box.a = 1
+            hidden.bump()
+
+        def other() -> None:
+            assert hidden.bump() == 1
+
+        treadle.parallel(one, other)
+
+    result = treadle.check(run)
+    assert result.verdict is Verdict.FAILED
+    assert treadle.replay(result.findings[0].replay, run).verdict is Verdict.FAILED
+
+
+def test_the_check_is_counted_apart() -> None:
+    def run() -> None:
+        box = Box()
+
+        def write() -> None:
+            box.a = 1
+
+        treadle.parallel(write, write)
+
+    result = treadle.check(run)
+    assert result.verdict is Verdict.PASSED_EXHAUSTIVE
+    assert result.executions == 2
+    assert result.statistics["checked"] >= 32
+
+
+def test_within_bounds_is_not_checked_beyond_them() -> None:
+    def run() -> None:
+        box = Box()
+
+        def up() -> None:
+            box.a += 1
+
+        treadle.parallel(up, up)
+        assert box.a == 2
+
+    assert treadle.check(run, preemptions=0).verdict is Verdict.PASSED_WITHIN_BOUNDS
+
+
+# Hooks that can be switched off one by one: a program that then loses its failing schedule must not pass.
+_OFF: dict[str, Callable[..., Any]] = {
+    "_treadle_load": getattr,
+    "_treadle_store": lambda value, obj, name: setattr(obj, name, value),
+    "_treadle_item": lambda obj, key: obj[key],
+    "_treadle_set_item": lambda value, obj, key: obj.__setitem__(key, value),
+    "_treadle_in": lambda value, container: value in container,
+    "_treadle_function": lambda called: called,
+    "_treadle_callee": getattr,
+    "_treadle_iter": lambda iterable: iterable,
+    "_treadle_show": lambda value: value,
+    "_treadle_eq": lambda left, right: left == right,
+    "_treadle_match": lambda value: value,
+}
+
+
+@pytest.mark.slow
+def test_with_any_one_hook_switched_off_nine_of_ten_false_passes_are_caught() -> None:
+    table: Any = importlib.import_module("tests.programs.sight.table")
+    for room in ("iterators", "attributes", "foreign"):
+        importlib.import_module(f"tests.programs.sight.{room}")
+    passed_wrongly: list[str] = []
+    caught = 0
+    for name, plain in _OFF.items():
+        install_hooks({**HOOKS, name: plain})
+        hooks = HOOKS.copy()
+        HOOKS[name] = plain
+        try:
+            for program in table.FAILS:
+                result = treadle.check(program, strategy="dpor")
+                if result.verdict is not Verdict.FAILED and result.verdict is not Verdict.CUT:
+                    passed_wrongly.append(f"{name} {program.__name__}")
+                elif result.statistics["checked"]:
+                    caught += 1
+        finally:
+            HOOKS.update(hooks)
+            install_hooks(HOOKS)
+    assert caught > 9 * len(passed_wrongly), passed_wrongly
+
+
+def test_the_hooks_are_put_back() -> None:
+    assert vars(builtins)["_treadle_load"] is HOOKS["_treadle_load"]
