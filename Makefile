@@ -9,7 +9,7 @@ READY  := $(VENV)/.ready
 # How often `make fuzz` goes round.
 ROUNDS ?= 10
 
-.PHONY: demo test fuzz test-all test-threads test-compiled conformance-switches check bench clean setup
+.PHONY: demo test conformance fuzz test-all test-threads test-compiled conformance-switches check bench clean setup
 
 setup: $(READY)
 
@@ -29,6 +29,10 @@ test: $(READY)
 	    case $$area in */__pycache__/|tests/programs/) continue;; esac; \
 	    echo "== $$area"; $(BIN)/python -m pytest -n 2 $$area || failed="$$failed $$area"; \
 	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+
+# Every pair of methods of every type in the table of what is harmless, and every hook switched off: takes long.
+conformance: $(READY)
+	TREADLE_CONFORMANCE=1 $(BIN)/python -m pytest -n 2 tests/threads_sight
 
 # The property tests on new examples, until one fails or ROUNDS are over; `make test` has the same ones every time.
 fuzz: $(READY)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
+from treadle.core.operation import Operation
+
 
 def other_order(before: Sequence[int], chance: random.Random) -> list[int]:
     """The numbers of the events in some order that keeps the happens-before relation."""
@@ -42,10 +44,10 @@ class Reservoir:
     def __init__(self, size: int) -> None:
         self.size = size
         self.seen = 0
-        self.kept: list[tuple[list[tuple[int, object]], list[int], dict[int, int]]] = []
+        self.kept: list[tuple[list[tuple[int, Operation]], list[int], dict[int, int]]] = []
         self.chance = random.Random(0)
 
-    def offer(self, trace: list[tuple[int, object]], guards: list[int], spawned: dict[int, int]) -> None:
+    def offer(self, trace: list[tuple[int, Operation]], guards: list[int], spawned: dict[int, int]) -> None:
         self.seen += 1
         if len(self.kept) < self.size:
             self.kept.append((trace, guards, spawned))

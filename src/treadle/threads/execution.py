@@ -130,8 +130,8 @@ class Execution:
         "trace",
         "transition",
         "unfinished",
-        "values",
         "untaken",
+        "values",
     )
 
     def __init__(

@@ -1,8 +1,8 @@
 """Finer points: while `fine_points()` is open, rewritten code stops before every hook and after every native call.
 
 Points of this kind touch nothing (a YIELD), so they make no two steps dependent: they are places where an execution
-that checks a pass may be interrupted although no operation is known there. They come before a strand's first step, at every
-line that has a hook, at accesses to private objects and around native calls.
+that checks a pass may be interrupted although no operation is known there. They come before a strand's first step, at
+every line that has a hook, at accesses to private objects and around native calls.
 """
 
 from __future__ import annotations

@@ -129,8 +129,9 @@ class ScheduleSearch:
     def _to_be_checked(self, verdict: Verdict) -> bool:
         """A pass that stands for every schedule is checked; one within bounds says itself what it leaves out."""
         stands_for_all = verdict.is_pass or verdict is Verdict.NOTHING_TO_EXPLORE
-        in_tasks = getattr(self.loom, "looped", False)  # whose steps have footprints of their own
-        return stands_for_all and not self.search.bounded and not self.loom.bounds and not in_tasks
+        if getattr(self.loom, "looped", False) or self.loom.gil:
+            return False  # steps of tasks have footprints of their own; the model `gil` does not allow finer points
+        return stands_for_all and not self.search.bounded and not self.loom.bounds
 
     def _confirm_finely(self, finding: Finding, run: Execution) -> Finding:
         """A failure that the check found, perhaps at a point that the search does not have."""
