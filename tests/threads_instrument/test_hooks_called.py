@@ -79,7 +79,7 @@ def calls(source: str, *arguments: Any) -> list[str]:
         ("with cm: pass", ["context"]),
         ("with cm as o.x: pass", ["context", "store x"]),
         ("assert l", ["use"]),
-        ("while d2: pass", ["use"]),
+        ("while d2: pass", ["spin_start", "use"]),
         ("o.x < d['k'] < 9", ["load x", "item k", "use_both"]),
         ("0 < o.x < 9", ["load x", "use_both", "use_both"]),
         ("(yield_from := list(g(l)))", ["function", "function", "delegate"]),

@@ -226,7 +226,10 @@ def test_daemons_are_inherited_and_ended_in_silence() -> None:
     ended: list[str] = []
 
     def main() -> None:
+        begun = threading.Event()
+
         def forever() -> None:
+            begun.set()
             try:
                 assert threading.current_thread().daemon
                 assert threading.Thread().daemon
@@ -235,6 +238,7 @@ def test_daemons_are_inherited_and_ended_in_silence() -> None:
                 ended.append("ended")
 
         threading.Thread(target=forever, daemon=True).start()
+        begun.wait()
 
     run = execute(main)
     assert run.stop_reason == ""

@@ -207,6 +207,8 @@ def _outcome(results: list[str], obj: Any) -> str:
         return f"{results} {obj.getvalue()!r}"
     if hasattr(obj, "__next__"):
         return f"{results} {list(itertools.islice(obj, 4))}"
+    if isinstance(obj, collections.defaultdict):
+        obj = dict(obj)  # its text holds the address of the function
     return f"{results} {obj!r}"
 
 
