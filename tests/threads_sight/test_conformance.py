@@ -27,11 +27,15 @@ _GROUPS = [_CHOSEN[start : start + _TOGETHER] for start in range(0, len(_CHOSEN)
 @pytest.mark.parametrize("group", range(len(_GROUPS)))
 def test_no_outcome_is_lost(group: int) -> None:
     lost: list[Any] = []
+    undecided = 0
     for case in _GROUPS[group]:
         shown, all_shown = reduced(case), everything(case)
-        if shown is not None and all_shown is not None and not all_shown <= shown:
+        if shown is None or all_shown is None:
+            undecided += 1
+        elif not all_shown <= shown:
             lost.append((case, sorted(all_shown - shown)))
     assert not lost
+    assert undecided <= _TOGETHER // 2
 
 
 # A method that changes its object, and a case that notices when it is called a reader.

@@ -173,8 +173,7 @@ class Execution:
         self.modules: dict[str, Named] = {}  # the locations of modules that are not rewritten
         self.shared = shared  # names of objects that several strands touch; None: every access is a point
         # names of attributes and variables that are taken for code or constants, and yet are bound anew
-        self.rebound: set[str] = set() if shared is None else shared
-        self.lives = LIVES in self.rebound
+        self.know_rebound(set())
         self.ends_are_points = shared is None or ENDS in shared
         self.revealed = False  # has this execution shown an object to be shared that was not known to be?
         self.keep: list[Any] = []
@@ -530,6 +529,11 @@ class Execution:
     def too_large(self, what: str) -> None:
         """Not all of what a call was given could be looked at."""
         self.assumed.add(f"a call that was given a {what} of many objects")
+
+    def know_rebound(self, names: set[str]) -> None:
+        """What earlier executions bound anew."""
+        self.rebound = names
+        self.lives = LIVES in names
 
     def rebind(self, name: str) -> None:
         """A name is bound anew that is taken for code or a constant until then: reading it is an operation, too."""

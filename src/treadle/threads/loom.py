@@ -79,6 +79,7 @@ class Loom:
         self.incomplete = ""  # why the end of a search is no proof, where the executions themselves show it
         self.bounds: dict[str, int] = {}  # what limits the executions, beyond the strategy's own bounds
         self.assumed: set[str] = set()
+        self.rebound: set[str] = set()  # names that executions bind anew, where it is not known what is shared
         self.values = False  # do executions record what each strand reads and writes?
         self._stack = ExitStack()
 
@@ -168,6 +169,7 @@ class Loom:
             self.constants,
         )
         run.values = self.values
+        run.know_rebound(self.shared if self.shared is not None else self.rebound)
         run.names.update(self.global_names)
         chance.fresh(self.seed)
         self.watch.begin(run)

@@ -177,6 +177,8 @@ class Strand(SyncObject):
 
         True: the operation may be performed now. False: the time ran out first, and it must not be.
         """
+        if self.held:  # an operation of this kind stands alone: what native calls did so far comes before it
+            self.callback()
         try:
             name = obj.treadle_name
         except AttributeError:
@@ -198,8 +200,6 @@ class Strand(SyncObject):
         self.touched = self.guard = self.deadline = None
         if not obj.in_c:
             self.checks = ALL
-        if self.held:
-            self.callback()
         if self.timed_out:
             self.timed_out = False
             return False

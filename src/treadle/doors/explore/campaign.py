@@ -48,6 +48,9 @@ _TELL_EVERY = 0.1
 # Executions that are kept to be run again in other orders before a pass is told.
 _KEPT = 8
 
+# So often a search starts again because more is shared than was known.
+_RESTARTS = 500
+
 # Calls that a sentence names.
 _MOST_LISTED = 5
 
@@ -92,6 +95,7 @@ class ScheduleSearch:
         self.kept = Reservoir(_KEPT)
         self.checked = 0  # executions of the check that a pass makes of itself
         self.unseen = ""  # what that check found to be shared without being seen
+        self.restarts = 0
         self.started = time.perf_counter()
 
     def run(self) -> Result:
@@ -163,6 +167,10 @@ class ScheduleSearch:
                 self._locate(diverged)
                 raise Unsupported(_not_deterministic(diverged)) from None
             if run.revealed:  # more is shared than was known: the search starts again, with points there
+                self.restarts += 1
+                if self.restarts > _RESTARTS:
+                    loom.incomplete = "what the strands share is not the same in any two executions"
+                    return "end"
                 search = self._start_again()
                 continue
             search.end(run)

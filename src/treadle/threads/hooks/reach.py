@@ -100,8 +100,10 @@ def _kind_of(kind: type) -> int:
         return GENERATOR
     if issubclass(kind, (tuple, frozenset)):
         return CARRIER
-    if kind.__module__ in REWRITTEN:
+    if kind.__module__ in REWRITTEN or kind.__module__.startswith("asyncio."):
         return OWN
+    if kind.__module__.startswith("treadle."):
+        return NOTHING
     if hasattr(kind, "__next__") and not kind.__flags__ & _HEAP_TYPE:
         return ITERATOR
     return OBJECT

@@ -125,6 +125,8 @@ class Lock(SyncObject, metaclass=StandsFor):
             raise RuntimeError("release unlocked lock")
         self._locked = False
         self.owner = None
+        if strand is not None and strand.held:
+            strand.callback()
 
     def locked(self) -> bool:
         strand = STATE.strand
@@ -250,6 +252,8 @@ class RLock(SyncObject, metaclass=StandsFor):
             strand.point(RELEASE, self)
         self._count = 0
         self.owner = None
+        if strand is not None and strand.held:
+            strand.callback()
 
     def __enter__(self) -> bool:
         return entered(self.acquire())
