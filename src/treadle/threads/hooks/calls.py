@@ -7,6 +7,7 @@ its arguments, its object and its closure lead to (`reach`), and on one location
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import types
 from typing import Any, Final
@@ -92,9 +93,16 @@ def _builtin(called: Any) -> Any:
         return functools.partial(container_call, owner, called.__name__, via=called)
     if isinstance(owner, shapes.ADOPTABLE):
         return getattr(adopt(owner), called.__name__)
+    if type(owner) is contextvars.Context and called.__name__ == "run":
+        return functools.partial(_in_context, owner)
     if type(owner) in PLAIN or isinstance(owner, type):
         return REPLACED.get(called) or functools.partial(atomic_call, called)  # `datetime.now` is one of them
     return functools.partial(atomic_method, owner, called.__name__, via=called)
+
+
+def _in_context(context: contextvars.Context, called: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """`context.run(called)`: nobody else can be in that context meanwhile."""
+    return context.run(function(called), *args, **kwargs)
 
 
 def _class(called: Any) -> Any:
