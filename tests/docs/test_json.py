@@ -12,7 +12,7 @@ import pytest
 from treadle.abs.machine.criteria import Bounds, Cuts, OrderSelection
 from treadle.classes.result import ClassResult, Fault
 from treadle.core.json_form import JsonForm, json_names, plain
-from treadle.core.result import Finding, Result, Step
+from treadle.core.result import Evidence, Finding, Result, Step
 from treadle.core.verdict import Verdict
 from treadle.doors.actor.models import GeneratedCases
 from treadle.doors.unit.result import Suite
@@ -20,7 +20,7 @@ from treadle.messages import result as messages
 from treadle.messages.result import OrderFinding, ScheduleResult
 
 PAGE = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
-KINDS: list[type[JsonForm]] = [Result, Finding, Step, ScheduleResult, OrderFinding, ClassResult, Fault]
+KINDS: list[type[JsonForm]] = [Result, Evidence, Finding, Step, ScheduleResult, OrderFinding, ClassResult, Fault]
 KINDS.append(next(kind for name, kind in vars(messages).items() if name.endswith("Coverage")))
 
 

@@ -155,3 +155,23 @@ def test_with_any_one_hook_switched_off_nine_of_ten_false_passes_are_caught(
 
 def test_the_hooks_are_put_back() -> None:
     assert vars(builtins)["_treadle_load"] is HOOKS["_treadle_load"]
+
+
+def test_a_pass_tells_what_it_rests_on() -> None:
+    def run() -> None:
+        box = Box()
+
+        def write() -> None:
+            box.a = 1
+
+        def read() -> None:
+            assert box.a in (0, 1)
+
+        treadle.parallel(write, read)
+
+    evidence = treadle.check(run).evidence
+    assert evidence is not None
+    assert evidence.classes == 2
+    assert evidence.shared == ["Box#1"]
+    assert evidence.races == ["Box#1.a: writes, then reads"]
+    assert evidence.one_step == []

@@ -55,9 +55,10 @@ _FOR_MODELS = {"executions", "seconds", *_MODELS_ONLY}
 @click.option("--actors", type=click.IntRange(1), metavar="N", help="ABS models: at most N actors per program point.")
 @click.option("--goal", metavar="deadlock", help="ABS models: only executions that can still end in a deadlock.")
 @click.option("--instrument", multiple=True, metavar="PKG", help="Also look inside this installed package. Repeatable.")
+@click.option("--explain-pass", is_flag=True, help="Also print what the verdict rests on.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 @click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
-def command(target: str, as_json: bool, page: Path | None, **given: Any) -> int:
+def command(target: str, as_json: bool, page: Path | None, explain_pass: bool, **given: Any) -> int:
     """Run a test under every schedule that can matter.
 
     PATH::TEST explores one test, whatever its decorators; PATH alone explores the tests of a file or folder that are
@@ -81,7 +82,7 @@ def command(target: str, as_json: bool, page: Path | None, **given: Any) -> int:
     with terminal_line() as stderr:
         campaign.progress = lambda test: Progress(test.rpartition("::")[2], stderr)
         outcome = collect.run(collect.Target(target), campaign)
-    return report(campaign.results, outcome.root, as_json, outcome.skipped, outcome.problems, page)
+    return report(campaign.results, outcome.root, as_json, outcome.skipped, outcome.problems, page, explain_pass)
 
 
 def check_options(
@@ -129,6 +130,7 @@ def report(
     skipped: Sequence[tuple[str, str]] = (),
     problems: Sequence[collect.TestProblem] = (),
     page: Path | None = None,
+    explain_pass: bool = False,
 ) -> int:
     """Print the results and save what failed; return the worst exit code."""
     saved = [save_findings(root, result.target, result.findings) for result in results]
@@ -140,7 +142,7 @@ def report(
         for number, (result, paths) in enumerate(zip(results, saved, strict=True)):
             if number:
                 print()
-            console.show(result, saved=paths)
+            console.show(result, saved=paths, explain_pass=explain_pass)
         for test, reason in skipped:
             print(f"skipped  {test}: {reason}")
         for problem in problems:

@@ -76,6 +76,17 @@ class ModelResult(JsonForm):
 
 
 @dataclass(slots=True)
+class Evidence(JsonForm):
+    """What the verdict of a search rests on."""
+
+    classes: int  # executions that differ in the order of some dependent operations
+    checked: int  # executions that looked whether something shared was not seen
+    shared: list[str]  # what several strands touched
+    races: list[str]  # what was also run the other way round: "Account#1.balance: reads, then writes"
+    one_step: list[str]  # calls that were taken as one step each on shared objects
+
+
+@dataclass(slots=True)
 class Result(JsonForm):
     """What `treadle.check` returns."""
 
@@ -93,6 +104,7 @@ class Result(JsonForm):
     statistics: dict[str, Any] = field(default_factory=dict)
     switches: str = ""  # the model of switches: "free", or "gil, CPython 3.12"; "" where strands do not switch
     models: list[ModelResult] = field(default_factory=list)  # of each model, when several were explored
+    evidence: Evidence | None = None  # what the verdict rests on, of a search through schedules
 
     @property
     def failed(self) -> bool:

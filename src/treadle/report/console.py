@@ -7,13 +7,13 @@ and every failure comes with the command that shows it again.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO
 
 from rich.console import Console
 from rich.text import Text
 
-from treadle.core.result import Finding, Result, Verdict
+from treadle.core.result import Evidence, Finding, Result, Verdict
 from treadle.report.progress import count
 
 _COLOUR = {
@@ -79,7 +79,14 @@ def bounds(result: Result) -> str:
     return " and ".join(parts) or "the bounds given"
 
 
-def show(result: Result, *, file: IO[str] | None = None, saved: Sequence[str] = (), width: int | None = None) -> None:
+def show(
+    result: Result,
+    *,
+    file: IO[str] | None = None,
+    saved: Sequence[str] = (),
+    width: int | None = None,
+    explain_pass: bool = False,
+) -> None:
     """Print one result. `saved` names the files that hold the failing executions."""
     console = Console(file=file, highlight=False, soft_wrap=True, width=width)
     head = Text.assemble((verdict(result), _COLOUR[result.verdict]), f"  {result.target}", overflow="fold")
@@ -102,9 +109,25 @@ def show(result: Result, *, file: IO[str] | None = None, saved: Sequence[str] = 
         more = len(result.atomic_modules) - _MOST_MODULES
         tail = f" and {more} more" if more > 0 else ""
         console.print(f"  called as one step each (not rewritten): {names}{tail}", markup=False)
+    if explain_pass and result.evidence is not None:
+        for line in _evidence(result.evidence):
+            console.print(f"  {line}", markup=False)
     hint = advice(result)
     if hint:
         console.print(f"  next: {hint}", markup=False)
+
+
+def _evidence(evidence: Evidence) -> Iterator[str]:
+    """What a verdict rests on, line by line."""
+    yield f"evidence: {evidence.classes} classes of schedules were run, and {evidence.checked} more to check them"
+    lists = {
+        "shared": evidence.shared,
+        "run in both orders": evidence.races,
+        "taken as one step on shared objects": evidence.one_step,
+    }
+    for title, names in lists.items():
+        yield f"  {title}:{'' if names else ' nothing'}"
+        yield from (f"    {name}" for name in names)
 
 
 def replay_command(finding: Finding) -> str:

@@ -80,9 +80,12 @@ def _result(result: Result) -> dict[str, Any]:
 def _evidence(result: Result) -> dict[str, list[str]]:
     """What the verdict rests on, as lists with a title."""
     counts = [f"{name.replace('_', ' ')}: {value}" for name, value in result.statistics.items() if value is not None]
+    evidence = result.evidence
     return {
         "What the search did": counts,
-        "Modules taken as one step": list(result.atomic_modules),
+        "Shared by several strands": [] if evidence is None else evidence.shared,
+        "Run in both orders": [] if evidence is None else evidence.races,
+        "Taken as one step": list(result.atomic_modules) if evidence is None else evidence.one_step,
         "Warnings": [f"{warning.kind}: {warning.message}" for warning in result.warnings],
     }
 

@@ -22,6 +22,7 @@ class Auto(Strategy):
         self.systematic = systematic
         self.sampled = sampled
         self.dpor = Dpor()
+        self.reversed = self.dpor.reversed
         self.random = RandomWalk(seed)
         self.conflicts = 0
         self.phase: Strategy = self.dpor

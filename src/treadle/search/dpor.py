@@ -469,6 +469,7 @@ class Dpor(Strategy):
             if _weak_initial(sleeper, op, sequence) is not None:
                 return
         _insert(node.tree, sequence, node.tree[0] if node.tree else None)
+        self.reversed.add((self.trace[earlier][1], event[1]))
 
     def _reversal_at(
         self, earlier: int, later: int, event: tuple[int, Operation], forced: int

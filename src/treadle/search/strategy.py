@@ -143,6 +143,8 @@ class Strategy:
         # Pairs of dependent operations of different strands that no start or join puts in order; 1 where nobody counts:
         # nothing to explore is said only by a strategy that knows.
         self.conflicts = 1
+        # Races that were also run the other way round: the operation that came first, and the one that came second.
+        self.reversed: set[tuple[Operation, Operation]] = set()
         # What the operations before do not explain, so that something shared is not seen: a strand, the operation that
         # was due, and what it does instead (None: it cannot go on; the same: it would only repeat what was run).
         self.surprise: tuple[str, Operation, Operation | None] | None = None

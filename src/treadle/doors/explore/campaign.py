@@ -11,9 +11,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from treadle.core.choice import StrandRuns
+from treadle.core.dependency import dependent
 from treadle.core.errors import Unsupported
-from treadle.core.operation import location, word
-from treadle.core.result import Finding, Result, Step, Verdict
+from treadle.core.operation import Operation, location, parts, word
+from treadle.core.result import Evidence, Finding, Result, Step, Verdict
 from treadle.core.trail import Trail
 from treadle.doors.explore.pass_check import PassCheck
 from treadle.report import message_sequence
@@ -344,6 +345,7 @@ class ScheduleSearch:
             atomic_modules=sorted(self.loom.atomic),
             bounds=bounds,
             reason=self._sentence(verdict, reason),
+            evidence=self._evidence(),
             statistics={
                 "strands": len(self.loom.indexes),
                 "longest": self.longest,
@@ -353,6 +355,11 @@ class ScheduleSearch:
                 "checked": self.checked,
             },
         )
+
+    def _evidence(self) -> Evidence:
+        shared = sorted(str(name) for name in self.loom.shared or ())
+        races = sorted({_race(first, second) for first, second in self.search.reversed})
+        return Evidence(self.executions, self.checked, shared, races, sorted(self.loom.assumed | self.loom.atomic))
 
     def _bounds(self) -> dict[str, int]:
         bounds = dict(self.search.bounds) if self.search.bounded else {}
@@ -398,6 +405,13 @@ class ScheduleSearch:
         if reason == "executions":
             return f"the budget of {count} is used up: not a pass"
         return f"the space is too large to be exhausted: {count} were run, the last ones sampled: not a pass"
+
+
+def _race(first: Operation, second: Operation) -> str:
+    """Two operations that were run in both orders, by the place where they meet."""
+    pairs = ((one, other) for one in parts(first) for other in parts(second) if dependent(one, other))
+    one, other = next(pairs, (first, second))
+    return f"{location(one)}: {word(one[0])}, then {word(other[0])}"
 
 
 def _listed(names: set[str]) -> str:

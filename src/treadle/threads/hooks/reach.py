@@ -102,7 +102,7 @@ def _kind_of(kind: type) -> int:
         return CARRIER
     if kind.__module__ in REWRITTEN or kind.__module__.startswith("asyncio."):
         return OWN
-    if kind.__module__.startswith("treadle."):
+    if kind.__module__.startswith("treadle.") and kind is not _Memory:
         return NOTHING
     if hasattr(kind, "__next__") and not kind.__flags__ & _HEAP_TYPE:
         return ITERATOR
