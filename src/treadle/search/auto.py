@@ -26,10 +26,11 @@ class Auto(Strategy):
         self.random = RandomWalk(seed)
         self.conflicts = 0
         self.phase: Strategy = self.dpor
+        self.sample_after_surprise = True
         self.count = 0
 
     def begin(self) -> bool:
-        if self.phase is self.dpor and (self.count >= self.systematic or self.dpor.surprise is not None):
+        if self.phase is self.dpor and (self.count >= self.systematic or self._lost()):
             self.phase, self.count = self.random, 0
         if self.phase is self.random and self.count >= self.sampled:
             return False
@@ -38,6 +39,9 @@ class Auto(Strategy):
         self.exhausted = self.dpor.exhausted
         self.plan, self.trace, self.guards = self.phase.plan, self.phase.trace, self.phase.guards
         return going_on
+
+    def _lost(self) -> bool:
+        return self.sample_after_surprise and self.dpor.surprise is not None
 
     def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         return self.phase.pick(run)

@@ -15,7 +15,7 @@ from weakref import ref
 
 from mypy_extensions import mypyc_attr
 
-from treadle.core.operation import FAILED, LOOK, READ, TIMEOUT, TRY, WRITE, Operation, location, word
+from treadle.core.operation import FAILED, LOOK, MULTI, READ, TIMEOUT, TRY, WRITE, Operation, location, word
 from treadle.core.result import Finding, Waiting
 from treadle.core.transition import JOINING, Constants, JoinedStep, only_reads
 from treadle.search.strategy import Strategy
@@ -561,7 +561,9 @@ class Execution:
             text = repr(value) if type(value) in _SCALARS else type(value).__name__
             self.seen.setdefault(strand.treadle_name, []).append((text, len(self.detail or ())))
         if self.detail and (owner is None or owner.shared):
-            self.detail[-1].value = short(value)
+            last = self.detail[-1]
+            if not last.value and last.performed[0] in (READ, WRITE, MULTI):  # later ones come from private objects
+                last.value = short(value)
 
     def can_go(self, strand: Strand) -> bool:
         """Can this strand go on now?"""

@@ -85,6 +85,7 @@ def make_strategy(name: str, *, seed: int = 0, preemptions: int | None = None, d
     if name == "auto":
         auto = Auto(seed)
         auto.dpor = auto.phase = MessageDpor()
+        auto.sample_after_surprise = False  # an order that is asked for holds actors back, which nobody foretells
         return auto
     return strategies.make(name, seed=seed)
 
