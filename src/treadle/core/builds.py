@@ -2,7 +2,8 @@
 
 Whatever a build with the GIL can do, one without it and PyPy, which switch anywhere, can do as well. So a finding says
 of each version of CPython with the GIL one of three things: it can, it cannot (every schedule it allows was run), or
-that is not settled.
+that is not settled. Where more than the build decides, that is said as well: the code of the standard library that the
+failure goes through may be another in another version.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class Builds(JsonForm):
     # where the impossible ones would have to switch: "bank.py:7's read and write"
     between: str = field(default="", metadata=NOT_IN_JSON)
     why_unsettled: str = field(default="", metadata=NOT_IN_JSON)
+    only_if: str = ""  # what must hold besides: "its functools.py does what that of CPython 3.11 does"
     on: str = ""  # all of it in words
 
     def __post_init__(self) -> None:
@@ -37,7 +39,7 @@ class Builds(JsonForm):
     def _said(self) -> str:
         """`every build`, or where and where not."""
         if not self.impossible and not self.unsettled:
-            return "every build"
+            return f"every build, if {self.only_if}" if self.only_if else "every build"
         places = [f"CPython {said(self.possible)} with the GIL"] if self.possible else []
         text = ", ".join([*places, f"free-threaded builds ({', '.join(FREE_THREADED)})", "PyPy"])
         if self.impossible:
@@ -46,7 +48,7 @@ class Builds(JsonForm):
                 text += f", which does not switch between {self.between}"
         if self.unsettled:
             text += f"; whether on CPython {said(self.unsettled)} with the GIL is not settled ({self.why_unsettled})"
-        return text
+        return f"{text}; all of this if {self.only_if}" if self.only_if else text
 
 
 EVERY = Builds()

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from treadle.core.builds import EVERY
 from treadle.core.dependency import MEMORY, HappensBefore, dependent, synchronised
 from treadle.core.operation import Operation, location, parts
 from treadle.core.result import Finding
@@ -21,7 +22,8 @@ def shared_objects(run: Any, actors: dict[int, str]) -> list[Finding]:
     found: dict[str, Finding] = {}
     for place, first, second in _conflicts(run, actors):
         kind = f"{place} is shared by {actors[first]} and {actors[second]}"
-        found.setdefault(place, Finding("shared object", f"{kind}: no message orders what they do to it"))
+        said = f"{kind}: no message orders what they do to it"
+        found.setdefault(place, Finding("shared object", said, builds=EVERY))
     return list(found.values())
 
 

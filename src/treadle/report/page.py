@@ -16,7 +16,7 @@ from typing import Any
 from treadle.core.errors import UsageError
 from treadle.core.files import write_whole
 from treadle.core.result import Finding, Result, Step
-from treadle.report.console import advice, replay_command, sentence
+from treadle.report.console import advice, replay_command, sentence, verdict
 from treadle.report.explanation import Clash, culprit, short_names
 
 # Operations that order what comes after them in another strand with what came before, and what each is waited for by.
@@ -69,7 +69,7 @@ def _data(results: Sequence[Result]) -> dict[str, Any]:
 def _result(result: Result) -> dict[str, Any]:
     return {
         "target": result.target,
-        "verdict": result.verdict.value,
+        "verdict": verdict(result),
         "sentence": f"{sentence(result)} [{result.strategy}, {result.seconds:.2f} s]",
         "advice": advice(result),
         "findings": [_finding(finding) for finding in result.findings],

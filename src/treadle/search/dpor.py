@@ -558,8 +558,11 @@ class Dpor(Strategy):
 def _as_planned(planned: Operation, found: Operation) -> bool:
     """Is this the operation that a wakeup sequence foresaw? It is on the same object; how much of the object it touches
     may depend on the operation that it was reversed with."""
+    if planned[0] == found[0] == MULTI:
+        return True
     if planned[0] == MULTI or found[0] == MULTI:
-        return planned[0] == found[0] or any(part[1] == (planned[1] or found[1]) for part in planned[2] or found[2])
+        several, one = (planned, found) if planned[0] == MULTI else (found, planned)
+        return any(part[1] == one[1] for part in several[2])
     return bool(planned[1] == found[1])
 
 

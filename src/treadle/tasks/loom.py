@@ -18,6 +18,7 @@ from treadle.core.errors import UsageError
 from treadle.search.strategy import Strategy
 from treadle.tasks.execution import TaskExecution
 from treadle.tasks.patches import controlled
+from treadle.tasks.running import thread_of
 from treadle.threads.execution import Execution
 from treadle.threads.instrument.selection import ModuleSelection
 from treadle.threads.instrument.swap import instrumented
@@ -49,6 +50,7 @@ class TaskLoom(Loom):
         if cancel != "never":
             self.bounds["cancellations"] = 1
         self.looped = False  # has an execution made an event loop?
+        self.threaded = False  # and has one run several threads?
 
     def _instrument(self, stack: ExitStack) -> list[ModuleType]:
         # What tasks share of asyncio itself is seen as the program's own objects are. The program comes last: what it
@@ -80,6 +82,8 @@ class TaskLoom(Loom):
     def run(self, strategy: Strategy, detail: bool = False) -> Execution:
         run = super().run(strategy, detail)
         self.looped = self.looped or bool(getattr(run, "loops", ()))
+        if not self.threaded and len(run.strands) > 1:
+            self.threaded = sum(thread_of(strand) is strand for strand in run.strands) > 1
         if run.begins:
             self.incomplete = (
                 "with any_order, steps of tasks that touch what other threads touch are not yet run in every order"

@@ -33,6 +33,7 @@ from treadle.threads.detail import is_own, stack_of
 from treadle.threads.names import meet
 from treadle.threads.primitives.inside import here
 from treadle.threads.strands import STATE, Strand, StrandEnd, SyncObject
+from treadle.threads.switching import ALL
 
 
 class Queue(SyncObject):
@@ -113,6 +114,7 @@ class Loop(_Base):  # type: ignore[misc]
                 return
             self.known_to_be_shared = True
             self.execution.reveal_name(self.name)
+        strand.checks = ALL  # this is Python code in asyncio as well
         strand.point(kind, self.queue)
 
     def is_running(self) -> bool:
@@ -354,6 +356,7 @@ class Loop(_Base):  # type: ignore[misc]
 
     def run_handle(self, handle: Any) -> None:
         self.running = handle
+        self.strand.checks = ALL  # between two handles runs the loop's own code
         handle._run()
         self.running = None
         if self.execution.ending:

@@ -441,6 +441,7 @@ def complete(finding: Finding, run: Execution) -> Finding:
         return finding
     finding.explanation = explain(finding.steps, finding.kind, finding.message, waiting=run.stuck)
     if getattr(run, "out_of_order", False):
+        finding.out_of_order = True
         finding.explanation += (
             "\nThis needs any_order: steps of tasks ran in an order that asyncio does not choose by itself."
         )

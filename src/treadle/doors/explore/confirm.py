@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from treadle.core.builds import EVERY, Builds
 from treadle.core.errors import InternalError, Unsupported
 from treadle.core.result import Finding
 from treadle.core.trail import Trail
@@ -18,6 +19,10 @@ from treadle.messages.receive import Receive
 from treadle.messages.result import OrderFinding
 from treadle.report import message_sequence
 from treadle.search.replay import FollowSteps
+
+# A handler is never interrupted here, and an actor's thread can be switched before it takes its next message on every
+# build; an order that queues inside a process do not give needs something else.
+_OVERTAKES = "messages may overtake each other, as between processes"
 
 
 def settings_of(loom: MessageLoom) -> dict[str, Any]:
@@ -152,6 +157,7 @@ def _told(
         passing=nearest,
         in_process=not overtaken,
         note=note,
+        builds=Builds(only_if=_OVERTAKES) if overtaken else EVERY,
     )
 
 

@@ -8,12 +8,14 @@ the stronger claim and is shown instead, and that it cannot happen there is said
 from __future__ import annotations
 
 import os
+import sysconfig
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-from treadle.core.builds import Builds
+from treadle.core.builds import EVERY, Builds
 from treadle.core.errors import TreadleError, UsageError
 from treadle.core.result import Finding, ModelResult, Result, Step, Verdict
 from treadle.core.verdict import worst
@@ -24,6 +26,8 @@ from treadle.search.strategy import Strategy
 from treadle.tasks.loom import TaskLoom
 from treadle.threads.loom import Loom
 from treadle.threads.switching import ALL, running, running_name, versions_in
+
+_LIBRARY = Path(sysconfig.get_path("stdlib"))
 
 # What the search for the same failure under a GIL may cost: executions one by one, then sampled ones, and seconds.
 _SYSTEMATIC = 2_000
@@ -49,6 +53,7 @@ class Search:
     cancel: str = "never"
     afterwards: Callable[[Loom, Result], None] = lambda loom, result: None
     shared: set[str] = field(default_factory=set)  # names of objects that are known to be shared
+    looped: bool = False  # does the test run an event loop? Known when it was run
 
     def run(self, model: str, executions: int | None, seconds: float | None) -> Result:
         """One campaign under `free` or `gil`."""
@@ -59,10 +64,9 @@ class Search:
             )
             result = campaign.run()
             self.afterwards(loom, result)
-        if loom.looped:
-            if model == "gil":
-                raise UsageError("the model gil is for threads, and this test runs an event loop; leave out --switches")
-            return result
+        self.looped = loom.looped
+        if loom.looped and not loom.threaded:
+            return result  # tasks of one loop switch where they await, whatever the model
         result.switches = f"gil, {running_name()}" if model == "gil" else "free"
         return result
 
@@ -84,10 +88,14 @@ class Search:
 
 def explore(search: Search, model: str, executions: int | None, seconds: float | None) -> Result:
     """Explore under a model; the findings know on which builds they can happen."""
+    if model != "free" and search.any_order:
+        raise UsageError("any_order permutes the steps of tasks, which no GIL does; leave out one of it and switches")
     if model != "auto":
         return with_builds(search, search.run(model, executions, seconds))
     started = time.perf_counter()
     gil = search.run("gil", executions, seconds)
+    if not gil.switches:
+        return with_builds(search, gil)
     if gil.failed:
         free = replace(gil, switches="free", executions=0, reason="whatever a GIL allows, every build allows")
     else:
@@ -114,11 +122,36 @@ def _rest(search: Search, executions: int | None, seconds: float | None) -> Resu
 
 def with_builds(search: Search, result: Result) -> Result:
     """The result, its finding the stronger one where a version with a GIL shows it too, with where it can happen."""
-    if result.switches and result.findings and result.findings[0].steps and result.findings[0].builds is None:
+    if result.findings and result.findings[0].builds is None:
         finding = result.findings[0]
-        known = finding.versions if result.switches.startswith("gil") else 0
-        result.findings[0] = _settled(search, finding, known)
+        if result.switches:
+            known = finding.versions if result.switches.startswith("gil") else 0
+            finding = result.findings[0] = _settled(search, finding, known)
+        else:
+            finding.builds = EVERY
+        assert finding.builds is not None
+        finding.builds = replace(finding.builds, only_if=_what_else_decides(finding, search.looped))
     return result
+
+
+def _what_else_decides(finding: Finding, looped: bool) -> str:
+    """What a failure needs besides switches: an order that asyncio does not choose, or code of the standard library
+    that other versions may have changed: asyncio, and what makes accesses or waits among the steps."""
+    if finding.out_of_order:
+        return "its event loop does not keep the order of call_soon, as asyncio's own does"
+    places = [step.file for step in finding.steps] + [one.stack[0][0] for one in finding.waiting if one.stack]
+    files = dict.fromkeys(["asyncio"] if looped else [])
+    files |= dict.fromkeys(file for file in map(_in_library, places) if not (looped and file.startswith("asyncio/")))
+    named = [file for file in files if file]
+    return f"its {' and '.join(named)} does what that of {running_name()} does" if named else ""
+
+
+def _in_library(file: str) -> str:
+    """`asyncio/locks.py` for a file of the standard library, else nothing."""
+    path = Path(file)
+    if not path.is_relative_to(_LIBRARY) or "site-packages" in path.parts:
+        return ""
+    return path.relative_to(_LIBRARY).as_posix()
 
 
 def _settled(search: Search, finding: Finding, possible: int) -> Finding:
@@ -140,6 +173,8 @@ def _settled(search: Search, finding: Finding, possible: int) -> Finding:
             possible |= result.findings[0].versions & rest
         elif not result.findings and result.verdict in (Verdict.PASSED_EXHAUSTIVE, Verdict.NOTHING_TO_EXPLORE):
             return _with(shown, possible, rest, between, "")
+        elif result.findings:
+            return _with(shown, possible, 0, "", "a schedule of it fails so and cannot be recorded")
         else:
             return _with(shown, possible, 0, "", f"{result.executions} of its schedules do not fail so")
     return _with(shown, ALL, 0, "", "")

@@ -72,5 +72,7 @@ def _show_finding(console: Console, finding: Finding) -> None:
         for line in finding.explanation.splitlines():
             console.print(f"    {line}".rstrip(), markup=False)
     console.print()
+    if finding.builds is not None:
+        console.print(f"  on: {finding.builds}", markup=False)
     if finding.replay:
         console.print(f"  replay: treadle replay '{finding.replay}'", markup=False)
