@@ -123,7 +123,7 @@ def test_code_of_the_standard_library_may_be_another_elsewhere() -> None:
     assert f"does what that of {running_name()} does" in _on(result)
 
 
-class Recorder(pykka.ThreadingActor):
+class Recorder(pykka.ThreadingActor):  # type: ignore[misc]  # pykka has no types
     def __init__(self) -> None:
         super().__init__()
         self.seen: list[Any] = []
@@ -135,7 +135,7 @@ class Recorder(pykka.ThreadingActor):
         return None
 
 
-class Forwarder(pykka.ThreadingActor):
+class Forwarder(pykka.ThreadingActor):  # type: ignore[misc]  # pykka has no types
     def __init__(self, to: Any) -> None:
         super().__init__()
         self.to = to

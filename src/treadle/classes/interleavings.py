@@ -214,7 +214,7 @@ class InterleavingExplorer:
         strategy = CallOrders(self.stage)
         found: list[Outcome] = []
         while strategy.begin():
-            outcome, _ = self.stage.run_test(test, strategy)
+            outcome, _ = self.stage.run_at_every_point(test, strategy)
             if outcome is not None:
                 found.append(outcome)
             if len(found) > _MOST_ORDERS:
@@ -236,7 +236,7 @@ class InterleavingExplorer:
         traces = []
         for thread in (0, 1):
             alone = tuple(calls if number == thread else () for number, calls in enumerate(test.threads))
-            _, run = self.stage.run_test(test.but(threads=alone, omega=(), later=()), _Alone(self.stage))
+            _, run = self.stage.run_at_every_point(test.but(threads=alone, omega=(), later=()), _Alone(self.stage))
             index = run.indexes.get(self.stage.strand_names[thread], -1)
             traces.append([operation for strand, operation in run.trace if strand == index])
         return traces[0], traces[1]
@@ -262,7 +262,9 @@ class InterleavingExplorer:
                 continue
             kinds.add(key)
             names = {index: name for name, index in self.stage.loom.indexes.items()}
-            schedule = [names[index] for index, _ in run.trace]
+            sizes = run.performed or [1] * len(run.trace)  # a step may have several operations
+            steps = zip((names[index] for index, _ in run.trace), sizes, strict=False)
+            schedule = [strand for strand, size in steps for _ in range(size)]
             result.witnesses.append(Witness(test, violation, outcome, orders, schedule))
             if violation.is_fault and first_only and not _maybe_composite(violation):
                 break
@@ -271,9 +273,10 @@ class InterleavingExplorer:
     def _executions(
         self, test: Test, result: Explored, most: int, may_go_on: Callable[[], bool]
     ) -> Iterator[tuple[Outcome, Execution]]:
-        """Driven executions first, then a systematic search of at most so many."""
+        """Driven executions first, then a systematic search of at most so many. What is driven to single accesses goes
+        where a GIL does not."""
         first, second = self.solo(test)
-        for interleaving in problematic(first, second, self.sets):
+        for interleaving in problematic(first, second, self.sets) if not self.stage.gil else ():
             if result.requirements >= most or not may_go_on():
                 break
             result.requirements += 1
@@ -297,6 +300,9 @@ class InterleavingExplorer:
             except Diverged as diverged:
                 result.unstable = str(diverged)
                 return
+            if run.revealed:  # what was taken for a constant is written: the steps are others
+                search = _Search()
+                continue
             search.end(run)
             count += 1
             result.executions += 1

@@ -11,7 +11,7 @@ from treadle.classes.interleavings import Witness
 from treadle.classes.sequences import PRUNINGS
 from treadle.classes.subject import Subject
 from treadle.core.json_form import NOT_IN_JSON, JsonForm, in_json_as
-from treadle.core.result import Step, Verdict
+from treadle.core.result import ModelResult, Step, Verdict
 from treadle.core.trail import Trail
 
 
@@ -33,6 +33,7 @@ class Options:
     prune: frozenset[str] = frozenset(PRUNINGS)
     atomic_sets: tuple[frozenset[str], ...] = ()
     instrument: tuple[str, ...] = ()
+    switches: str = "free"  # the model: "free", "gil", or "auto" for one after the other
     share: tuple[int, int] = (0, 1)  # which of how many processes this is
     alarm: Any = None  # a number that all processes share: when the first fault was found
     ignored: frozenset[frozenset[str]] = frozenset()  # pairs of methods that are not reported again
@@ -99,6 +100,8 @@ class ClassResult(JsonForm):
     subject: Subject | None = field(default=None, metadata=NOT_IN_JSON)
     written: str = field(default="", metadata=in_json_as("file"))  # the file with the tests
     interrupted: bool = False
+    switches: str = ""  # the model of switches: "free", or "gil, CPython 3.12"
+    models: list[ModelResult] = field(default_factory=list)  # of each model, when several were explored
     done: set[int] = field(
         default_factory=set, metadata=NOT_IN_JSON
     )  # tests of this process's share, when there are several

@@ -31,6 +31,7 @@ from treadle.threads.loom import Loom
 from treadle.threads.names import publish
 from treadle.threads.outcome import endless
 from treadle.threads.strands import STATE, StrandEnd
+from treadle.threads.switching import ALL
 from treadle.threads.watchdog import ReallyBlocked
 
 # Operations of one execution; a single call on a small object takes a few dozen.
@@ -96,6 +97,7 @@ class Stage:
         setup: Callable[[], Any] | None = None,
         seed: int = 0,
         extra_packages: Iterable[str] = (),
+        gil: int = 0,
     ) -> None:
         self.subject = subject
         self.setup = setup
@@ -117,7 +119,9 @@ class Stage:
             seed=seed,
             most_steps=_MOST_STEPS,
             patience=_PATIENCE,
+            gil=gil,
         )
+        self.gil = gil  # tests switch only where one of these versions can; 0: everywhere
         self.loom.selection = _selection(source, packages)
 
     def __enter__(self) -> Stage:
@@ -225,6 +229,14 @@ class Stage:
 
     # ------------------------------------------------------------------ tests
 
+    def run_at_every_point(self, test: Test, strategy: Strategy) -> tuple[Outcome | None, Execution]:
+        """One execution of a test whose strands may switch everywhere, whatever the model."""
+        self.loom.gil = 0
+        try:
+            return self.run_test(test, strategy)
+        finally:
+            self.loom.gil = self.gil
+
     def run_test(self, test: Test, strategy: Strategy, detail: bool = False) -> tuple[Outcome | None, Execution]:
         """One execution of a test. The outcome is None when the execution was given up as redundant."""
         self.test = test
@@ -237,7 +249,7 @@ class Stage:
         self.sout: Any = None
         self.together = False  # have both threads been started?
         run = self._execute(strategy, detail)
-        if run.stop_reason in ("blocked", "unfit"):
+        if run.stop_reason in ("blocked", "unfit") or run.revealed:
             return None, run
         return self._conclude(run), run
 
@@ -298,6 +310,7 @@ class Stage:
         self.strand_names[number] = STATE.strand.treadle_name  # type: ignore[union-attr]
         for ready, arguments in work:
             self.called[number] += 1
+            STATE.strand.checks = ALL  # type: ignore[union-attr]  # a method that is Python code is entered with a look
             self.results[number].append(self._invoke(ready, sout, arguments))
 
     def _look(self, test: Test, sout: Any) -> Outcome:

@@ -25,14 +25,17 @@ from treadle.classes.subject import Subject, check_class, find_class, import_mod
 from treadle.cli.explore import terminal_line
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write, write_whole
+from treadle.core.settings import read_settings
 from treadle.core.verdict import Verdict, worst
 from treadle.doors.class_ import console as class_console
 from treadle.doors.class_.campaign import run_class
+from treadle.doors.class_.models import run_under_model
 from treadle.doors.class_.pytest_file import class_file, shown_path, tests_path, warnings_path
 from treadle.doors.class_.shown import decide_faults, decide_warnings
 from treadle.doors.class_.workers import run_in_processes
 from treadle.report.progress import Progress
 from treadle.report.pytest_file import PytestFile, write_pytest_file
+from treadle.threads.switching import MODELS
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ class _Place:
 @click.option("--calls", type=int, default=2, metavar="N", help="At most N calls in one thread. Default: 2.")
 @click.option("--prune", default="all", metavar="D1,D2,D3,B1,B2|all|none", help="The prunings that are on.")
 @click.option("--instrument", multiple=True, metavar="PKG", help="Also look inside this installed package. Repeatable.")
+@click.option("--switches", metavar="free|gil|auto", help="Where threads may switch: everywhere, or as CPython does.")
 @click.option("--output", default="", metavar="PATH", help="Folder or file for the tests. Default: tests/, or here.")
 @click.option("--keep-green", is_flag=True, help="Mark the tests xfail(strict): they tell when the fault is gone.")
 @click.option(
@@ -101,7 +105,7 @@ def _in_processes(names: list[str], workers: int, given: dict[str, Any], place: 
     words: list[str] = []
     for option, value in given.items():
         for one in value if isinstance(value, tuple) else [value]:
-            words += [f"--{option.replace('_', '-')}", str(one)] if one != "" else []
+            words += [f"--{option.replace('_', '-')}", str(one)] if one not in ("", None) else []
     words += ["--output", place.output] if place.output else []
     words += ["--keep-green"] * place.keep_green + ["--force"] * place.force
     facts: list[dict[str, Any]] = []
@@ -153,6 +157,7 @@ def make_options(
     prune: str,
     instrument: tuple[str, ...],
     seed: int,
+    switches: str | None = None,
 ) -> Options:
     """The options of a campaign from the words of the command line."""
     if generator not in ("coverage", "random"):
@@ -170,10 +175,21 @@ def make_options(
         prune=prunings(prune, UsageError),
         atomic_sets=tuple(frozenset(_names(part)) for part in atomic_set),
         instrument=instrument,
+        switches=_switches(switches),
     )
     if setup:
         load_setup(setup, options)
     return options
+
+
+def _switches(given: str | None) -> str:
+    """The model of switches: as asked, or as `[tool.treadle]` of the project here says."""
+    if given is not None and given not in MODELS:
+        raise UsageError(f"--switches must be 'free', 'gil' or 'auto', not '{given}'")
+    model = given or read_settings(Path.cwd()).get("switches", "free")
+    if model not in MODELS:
+        raise UsageError(f"switches in [tool.treadle] must be 'free', 'gil' or 'auto', not '{model}'")
+    return str(model)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -267,7 +283,11 @@ def _one(name: str, cls: Any, options: Options, progress: Any, place: _Place, al
         subject = examine_use(name, cls)
         path = tests_path(subject, place.output)
         check_may_write(path, "--output", place.force)
-        result = run_in_processes(subject, options, workers) if workers > 1 else run_class(subject, options, progress)
+
+        def run(asked: Options) -> ClassResult:
+            return run_in_processes(subject, asked, workers) if workers > 1 else run_class(subject, asked, progress)
+
+        result = run_under_model(options, run)
     except UsageError as error:
         if alone:
             raise
@@ -289,7 +309,7 @@ _WORTHWHILE = 5.0
 def _go_on_without(result: ClassResult, subject: Subject, options: Options, progress: Any) -> ClassResult:
     """A second campaign that leaves out what was not confirmed; it cannot pass any more."""
     ignored = options.ignored | {frozenset(fault.methods) for fault in result.unconfirmed}
-    again = run_class(subject, replace(options, ignored=ignored), progress)
+    again = run_under_model(replace(options, ignored=ignored), lambda asked: run_class(subject, asked, progress))
     again.notes += [note for note in result.notes if note not in again.notes]
     again.warnings += result.warnings
     again.unconfirmed = result.unconfirmed

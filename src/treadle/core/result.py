@@ -62,7 +62,8 @@ class Finding(JsonForm):
     replayed: str = ""  # where the replay was seen to fail: "a fresh process", "this process"
     # the versions with a GIL that allow this very schedule, where that was recorded
     versions: int = field(default=0, metadata=NOT_IN_JSON)
-    out_of_order: bool = field(default=False, metadata=NOT_IN_JSON)  # needs an order of steps that asyncio never chooses
+    # does it need an order of steps that asyncio never chooses?
+    out_of_order: bool = field(default=False, metadata=NOT_IN_JSON)
     builds: Builds | None = None  # where it can happen; None where Python is not what runs
 
 

@@ -40,10 +40,12 @@ from treadle.core.errors import UsageError
 from treadle.core.result import Verdict
 from treadle.core.settings import did_you_mean
 from treadle.core.trail import Trail
+from treadle.doors.explore.campaign import versions_that_switch_so
 from treadle.report.explanation import clash, explain
 from treadle.search.replay import FollowSteps, strand_runs
 from treadle.search.shrink import shrink_schedule
 from treadle.threads.execution import Diverged
+from treadle.threads.switching import running, running_name
 
 Progress = Callable[[int, float | None, str], None]
 
@@ -117,7 +119,9 @@ class ClassCampaign:
     # ------------------------------------------------------------------ the iterations
 
     def run(self) -> ClassResult:
-        stage = Stage(self.subject, self.options.setup, self.options.seed, self.options.instrument)
+        gil = running() if self.options.switches == "gil" else 0
+        self.result.switches = f"gil, {running_name()}" if gil else "free"
+        stage = Stage(self.subject, self.options.setup, self.options.seed, self.options.instrument, gil)
         interrupted = False
         finished = False
         with stage:
@@ -418,10 +422,16 @@ class ClassCampaign:
         def attempt(steps: list[str]) -> tuple[list[str], tuple[int, int, int]] | None:
             follow = FollowSteps(steps)
             follow.begin()
-            outcome, _ = self.stage.run_test(test, follow)
+            outcome, run = self.stage.run_test(test, follow, detail=bool(self.stage.gil))
+            if allowed and not versions_that_switch_so(run, follow, self.stage.loom) & allowed:
+                return None
             return (follow.taken, follow.cost) if self._same(outcome, orders, witness) else None
 
+        allowed = self.stage.gil
         first = attempt(witness.schedule)
+        if first is None and allowed:  # the steps do not tell where it may switch: that is found out later
+            allowed = 0
+            first = attempt(witness.schedule)
         if first is None:
             return None
         steps, _ = shrink_schedule(first, attempt, most=150)

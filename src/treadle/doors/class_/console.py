@@ -28,9 +28,11 @@ def show(result: ClassResult, written: Path | None = None, file: IO[str] | None 
     )
     console.print(
         Text.assemble(
-            (result.verdict.value, _COLOUR.get(result.verdict, "bold yellow")), f"  {result.target}: {_said(result)}"
+            (_verdict(result), _COLOUR.get(result.verdict, "bold yellow")), f"  {result.target}: {_said(result)}"
         )
     )
+    for model in result.models:
+        console.print(f"  {model.switches}: {model.verdict.value}, {model.reason}", markup=False)
     for number, fault in enumerate(result.faults):
         _show_fault(console, fault, number + 1, result)
     for warning in result.warnings:
@@ -55,6 +57,11 @@ def show(result: ClassResult, written: Path | None = None, file: IO[str] | None 
     hint = _next(result)
     if hint:
         console.print(f"next: {hint}", markup=False)
+
+
+def _verdict(result: ClassResult) -> str:
+    """A pass names its model: `PASSED-WITHIN-BOUNDS (gil, CPython 3.12)`."""
+    return f"{result.verdict.value} ({result.switches})" if result.verdict.is_pass else result.verdict.value
 
 
 def _many(number: int, noun: str) -> str:
@@ -116,13 +123,14 @@ def show_facts(facts: dict[str, Any], file: IO[str] | None = None) -> None:
         console.print(f"skipped  {facts['target']}: {facts['reason']}", markup=False)
         return
     verdict = Verdict(facts["verdict"])
-    head = Text.assemble(
-        (verdict.value, _COLOUR.get(verdict, "bold yellow")), f"  {facts['target']}: {facts['reason']}"
-    )
+    said = f"{verdict.value} ({facts['switches']})" if verdict.is_pass else verdict.value
+    head = Text.assemble((said, _COLOUR.get(verdict, "bold yellow")), f"  {facts['target']}: {facts['reason']}")
     console.print(head)
     for fault in facts["faults"]:
         console.print(Text.assemble((f"  {fault['kind']}: ", "bold"), fault["message"]))
         console.print(f"    at {', '.join(fault['locations'])}", markup=False)
+        if fault["on"]:
+            console.print(f"    on: {fault['on']}", markup=False)
         if fault["replay"]:
             console.print(f"    test: {fault['test']}", markup=False)
             console.print(f"    replay: treadle replay '{fault['replay']}'", markup=False)

@@ -2,7 +2,8 @@
 TARGET SECONDS TRAILS`, with the name that the file will have, the time for one search, and the trails as JSON (test ->
 string).
 
-Prints one JSON object: for each test its replay string and how it failed, or why it did not. Where a trail does not
+Prints one JSON object: for each test its replay string, how it failed and on which builds, or why it did not. A fault
+that a GIL allows is shown by a schedule that a GIL allows, which then comes along. Where a trail does not
 fail in the written test as it did on the stage, or there is none, a search looks for one that does. A test without a
 schedule that fails is not written.
 """
@@ -24,6 +25,7 @@ from treadle.core.trail import Trail
 from treadle.doors.explore.check import check
 from treadle.doors.explore.models import Search, with_builds
 from treadle.doors.explore.replay import replay
+from treadle.report.explanation import explain
 from treadle.search.dpor import Dpor
 
 # Seconds of work after which the tests that are left do not find out on which builds they fail: that they are written
@@ -66,12 +68,23 @@ def _follow(test: Any, target: str, trail: str, packages: tuple[str, ...]) -> di
         return None  # what the test does around the calls is not what the stage does around them
     if not result.findings:
         return None
+    shown = result.findings[0]
     if time.process_time() < _FOR_BUILDS:
         settings = {"instrument": list(packages)} if packages else {}
         search = Search(test, None, packages, "idle", 0, Dpor, target, settings, None, "dpor")
         search.shared |= found.shared or set()
         with_builds(search, replace(result, switches="free"))
-    return _fact(result.findings[0])
+    fact = _fact(result.findings[0])
+    if result.findings[0] is not shown:
+        fact["schedule"] = _schedule(result.findings[0], found)
+    return fact
+
+
+def _schedule(finding: Finding, stage: Trail) -> str:
+    """A schedule that a GIL allows, told as the one on the stage was: without what the test does around the calls."""
+    steps = [step for step in finding.steps if step.strand != "main"]
+    waiting = [one for one in finding.waiting if one.strand != "main"]
+    return explain(steps, stage.kind, stage.message, waiting=waiting)
 
 
 def _fact(finding: Finding) -> dict[str, Any]:

@@ -76,6 +76,7 @@ def decide_warnings(result: ClassResult, options: Options) -> ShownTests:
             continue
         else:
             warning.test, warning.replay, warning.on = view.test, view.replay, view.on
+            warning.explanation = view.explanation
             warning.unwritten = shown.unwritten.get(id(view), "")
         kept.append(warning)
     result.warnings = kept
@@ -97,6 +98,7 @@ def _show(result: ClassResult, faults: Sequence[Fault], options: Options, path: 
             shown.tests.append(test)
             shown.trails[test.name] = found["replay"]
             test.fault.on = found.get("on", "")
+            test.fault.explanation = found.get("schedule", test.fault.explanation)
         elif found.get("passed"):
             shown.refuted[id(test.fault)] = found["problem"]
         else:

@@ -75,6 +75,7 @@ def _merged(subject: Subject, answers: list[ClassResult | TreadleError], calls: 
         setattr(merged, name, sum(getattr(part, name) for part in parts))
     for name in _LARGEST:
         setattr(merged, name, max(getattr(part, name) for part in parts))
+    merged.switches = parts[0].switches
     merged.interrupted = any(part.interrupted for part in parts)
     merged.notes = list(dict.fromkeys(note for part in parts for note in part.notes))
     known: set[Any] = set()

@@ -298,9 +298,7 @@ class ScheduleSearch:
         if not replayed or again.mismatch or not same_failure(replayed[0], finding):
             return False
         finding.trail, finding.replay = trail, str(trail)
-        finding.versions = ALL
-        for switch in interruptions(run, shown, self.loom):
-            finding.versions &= switch.versions
+        finding.versions = versions_that_switch_so(run, shown, self.loom)
         return True
 
     # ------------------------------------------------------------------ the end
@@ -483,6 +481,14 @@ def interruptions(run: Execution, shown: FollowSteps, loom: Loom) -> list[Interr
             number -= 1
         found.append(Interruption(steps[number], later, versions))
     return found
+
+
+def versions_that_switch_so(run: Execution, shown: FollowSteps, loom: Loom) -> int:
+    """The versions with a GIL that can make every switch of a recorded execution of marked code."""
+    versions = ALL
+    for switch in interruptions(run, shown, loom):
+        versions &= switch.versions
+    return versions
 
 
 def _by_operation(steps: list[str], sizes: list[int]) -> list[str]:
