@@ -61,7 +61,7 @@ def test_every_execution_along_a_generated_schedule_adds_coverage(test: Any) -> 
 
 
 def test_flush_before_write_is_the_whole_story() -> None:
-    result = check_schedules(gatling.test_two_actions)
+    result = check_schedules(gatling.test_two_actions, delivery="promised")
     assert result.verdict is Verdict.FAILED
     assert result.executions == 2
     finding: Any = result.findings[0]

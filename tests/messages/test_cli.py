@@ -38,7 +38,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def test_a_failure_is_exit_1_with_order_and_replay_command(cli: Cli) -> None:
-    code, out, _ = cli("schedule", "test_app.py::test_two_actions")
+    code, out, _ = cli("schedule", "test_app.py::test_two_actions", "--delivery", "promised")
     assert code == 1
     assert out.startswith("FAILED  test_app.py::test_two_actions")
     assert "it takes only: Flush before Write" in out
@@ -47,7 +47,7 @@ def test_a_failure_is_exit_1_with_order_and_replay_command(cli: Cli) -> None:
 
 
 def test_json_has_the_facts(cli: Cli) -> None:
-    code, out, _ = cli("schedule", "test_app.py::test_two_actions", "--json")
+    code, out, _ = cli("schedule", "test_app.py::test_two_actions", "--delivery", "promised", "--json")
     facts = json.loads(out)
     assert code == 1
     assert facts.keys() >= KEYS
@@ -58,14 +58,14 @@ def test_json_has_the_facts(cli: Cli) -> None:
 
 
 def test_the_failure_is_replayed(cli: Cli) -> None:
-    _, out, _ = cli("schedule", "test_app.py::test_two_actions", "--json")
+    _, out, _ = cli("schedule", "test_app.py::test_two_actions", "--delivery", "promised", "--json")
     code, out, _ = cli("replay", json.loads(out)["findings"][0]["replay"])
     assert code == 1
     assert "the schedule fails again" in out
 
 
 def test_explore_of_an_actor_test_looks_at_messages(cli: Cli) -> None:
-    code, out, _ = cli("explore", "test_app.py::test_one_action", "--json")
+    code, out, _ = cli("explore", "test_app.py::test_one_action", "--json", "--delivery", "promised")
     assert code == 1
     assert json.loads(out)["statistics"]["granularity"] == "messages"
 
@@ -77,7 +77,7 @@ def test_only_one_order_is_exit_3(cli: Cli) -> None:
 
 
 def test_pictures(cli: Cli) -> None:
-    cli("schedule", "test_app.py::test_two_actions", "--diagram", "d.svg", "--curve", "c.svg")
+    cli("schedule", "test_app.py::test_two_actions", "--delivery", "promised", "--diagram", "d.svg", "--curve", "c.svg")
     for name in ("d.svg", "c.svg"):
         ElementTree.parse(name)
     assert Path("d.svg").read_text().count('class="marked"') == 2  # where the failing and the passing one part
@@ -85,7 +85,9 @@ def test_pictures(cli: Cli) -> None:
 
 @pytest.mark.slow
 def test_a_written_test_fails_alone(cli: Cli) -> None:
-    code, out, _ = cli("schedule", "test_app.py::test_two_actions", "--write", "test_order.py")
+    code, out, _ = cli(
+        "schedule", "test_app.py::test_two_actions", "--delivery", "promised", "--write", "test_order.py"
+    )
     assert code == 1
     assert "wrote test_order.py" in out
     assert "@treadle.order('Flush before Write')" in Path("test_order.py").read_text()
@@ -99,7 +101,7 @@ def test_a_written_test_fails_alone(cli: Cli) -> None:
 def test_files_that_a_person_edited_are_left_alone_before_anything_is_run(cli: Cli) -> None:
     for option, name in (("--diagram", "d.svg"), ("--curve", "c.svg"), ("--write", "test_order.py")):
         Path(name).write_text("mine")
-        code, out, err = cli("schedule", "test_app.py::test_two_actions", option, name)
+        code, out, err = cli("schedule", "test_app.py::test_two_actions", "--delivery", "promised", option, name)
         assert (code, out) == (2, "")
         assert f"'{name}' exists" in err
         assert Path(name).read_text() == "mine"
@@ -113,7 +115,7 @@ def test_files_that_a_person_edited_are_left_alone_before_anything_is_run(cli: C
         (["test_app.py::test_twoactions"], "did you mean"),
         (["test_app.py::test_two_actions", "--criteria", "PQ"], "there is no criterion 'PQ'"),
         (["test_app.py::test_two_actions", "--executions", "0"], "leaves nothing to run"),
-        (["test_app.py::test_two_actions", "--delivery", "maybe"], "'promised' or 'causal'"),
+        (["test_app.py::test_two_actions", "--delivery", "maybe"], "'mailbox' or 'causal' or 'promised'"),
         (["test_app.py::test_two_actions", "--diagram", "d.txt"], "must end in .svg"),
         (["test_app.py::test_two_actions", "--curve", "d.txt"], "must end in .svg"),
     ],

@@ -25,10 +25,12 @@ larger: Any = import_module("tests.programs.actors.larger")
 Orders = frozenset[tuple[int, tuple[int, ...]]]
 
 
-def orders(test: Callable[[], None], strategy: Strategy, most: int = 10_000, causal: bool = False) -> list[Orders]:
+def orders(
+    test: Callable[[], None], strategy: Strategy, most: int = 10_000, delivery: str = "promised"
+) -> list[Orders]:
     """For each execution the order in which every actor received its messages."""
     found: list[Orders] = []
-    with MessageLoom(test, causal=causal) as loom:
+    with MessageLoom(test, delivery=delivery) as loom:
         while len(found) < most and strategy.begin():
             run = loom.run(strategy)
             assert isinstance(run, MessageExecution)
@@ -72,12 +74,11 @@ def test_sampling_finds_no_order_that_the_reduction_missed(test: Callable[[], No
 
 
 def test_causal_delivery_leaves_out_what_queues_cannot_do() -> None:
-    assert len(orders(gatling.test_one_action, MessageDpor(), causal=True)) == 1
+    assert len(orders(gatling.test_one_action, MessageDpor(), delivery="causal")) == 1
 
 
 def check(test: Callable[[], None]) -> Result:
-    result: Result = treadle.check(test)
-    assert result.statistics.get("granularity") == "messages"
+    result: Result = treadle.check(test, granularity="messages", delivery="promised")
     return result
 
 
@@ -175,3 +176,17 @@ def test_an_object_that_two_actors_share_is_a_finding_of_its_own() -> None:
 
 def test_actors_that_share_nothing_pass_at_the_granularity_of_accesses() -> None:
     assert not treadle.check(larger.test_own_totals, granularity="accesses", executions=50).findings
+
+
+def test_a_failure_that_does_not_come_again_is_kept() -> None:
+    runs = iter(range(1000))
+
+    def fails_once() -> None:
+        small.test_two_senders()
+        assert next(runs) != 1
+
+    result = treadle.check(fails_once, granularity="messages", source=small.test_two_senders)
+    assert result.failed
+    (finding,) = result.findings
+    assert finding.replay == ""
+    assert "the same order of messages passed when it was run again" in finding.notes[0]

@@ -25,7 +25,7 @@ programs: Any = import_module("tests.programs.actors.queues")
     ],
 )
 def test_every_order_is_run_once(test: Callable[[], None], executions: int) -> None:
-    result = treadle.check(test)
+    result = treadle.check(test, granularity="messages")
     assert result.verdict is Verdict.PASSED_EXHAUSTIVE
     assert result.executions == executions
     assert result.statistics["blocked"] == 0

@@ -17,7 +17,7 @@ gatling: Any = import_module("tests.programs.actors.gatling")
 
 
 def found() -> Trail:
-    (finding,) = treadle.check(gatling.test_two_actions).findings
+    (finding,) = treadle.check(gatling.test_two_actions, delivery="promised").findings
     return Trail.parse(finding.replay)
 
 

@@ -48,7 +48,7 @@ _FOR_MODELS = {"executions", "seconds", *_MODELS_ONLY}
 @click.option("--cancel", metavar="never|at-await", help="Cancel a task at one of its awaits, once per execution.")
 @click.option("--seed", type=int, metavar="N", help="Seed of sampling and of the program's random module.")
 @click.option("--granularity", metavar="messages|accesses", help="What is a step; messages is the default for actors.")
-@click.option("--delivery", metavar="promised|causal", help="What messages may overtake each other: see the docs.")
+@click.option("--delivery", metavar="mailbox|causal|promised", help="What messages may overtake each other.")
 @click.option("--switches", metavar="free|gil|auto", help="Where threads may switch: everywhere, or as CPython does.")
 @click.option("--reduce", metavar="NAME", help="ABS models: which orders are left out, see docs/actor.md.")
 @click.option("--tasks", type=click.IntRange(1), metavar="N", help="ABS models: at most N task switches per actor.")
@@ -93,7 +93,7 @@ def check_options(
     delays: int | None = None,
     timeouts: str = "idle",
     granularity: str = "accesses",
-    delivery: str = "promised",
+    delivery: str = "mailbox",
     switches: str = "free",
     **others: Any,
 ) -> None:
@@ -106,8 +106,8 @@ def check_options(
         raise UsageError(f"--timeouts must be 'idle' or 'any', not '{timeouts}'")
     if granularity not in ("messages", "accesses"):
         raise UsageError(f"--granularity must be 'messages' or 'accesses', not '{granularity}'")
-    if delivery not in ("promised", "causal"):
-        raise UsageError(f"--delivery must be 'promised' or 'causal', not '{delivery}'")
+    if delivery not in ("mailbox", "causal", "promised"):
+        raise UsageError(f"--delivery must be 'mailbox', 'causal' or 'promised', not '{delivery}'")
     if switches not in MODELS:
         raise UsageError(f"--switches must be 'free', 'gil' or 'auto', not '{switches}'")
 

@@ -35,7 +35,7 @@ from treadle.report.progress import Progress
 )
 @click.option("--executions", type=int, metavar="N", help=f"Stop after N executions. Default: {MOST_EXECUTIONS}.")
 @click.option("--seconds", type=float, metavar="N", help="Stop after N seconds.")
-@click.option("--delivery", metavar="promised|causal", default="promised", help="What messages may overtake: see docs.")
+@click.option("--delivery", metavar="mailbox|causal|promised", default="mailbox", help="What messages may overtake.")
 @click.option("--behaviour", multiple=True, metavar="ATTR", help="An attribute that decides how messages are handled.")
 @click.option("--seed", type=int, default=0, metavar="N", help="Seed of the program's random module.")
 @click.option("--all", "every", is_flag=True, help="Go on after the first failure.")

@@ -29,7 +29,7 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "cancel": ((str,), '"never" or "at-await"'),
     "seed": ((int,), "a whole number"),
     "granularity": ((str,), '"messages" or "accesses"'),
-    "delivery": ((str,), '"promised" or "causal"'),
+    "delivery": ((str,), '"mailbox", "causal" or "promised"'),
     "switches": ((str,), '"free", "gil" or "auto"'),
     "instrument": ((list,), "a list of package names"),
 }

@@ -10,9 +10,17 @@ one mailbox conflict. Decides what is a point at this granularity:
 Everything else a strand does is part of its step: memory, locks that are free, signals. What waits is put in order
 after what it waited for (`enablers`), which is how the reduction learns of signals that are no points.
 
-Delivery: messages of one sender to one receiver keep their order, and nothing else is promised between actors. A
-message does not overtake any that was sent before it, in the causal order, if it stops an actor, or is sent by code
-that is no actor (a test that joins threads and then asks sees what they sent); with `causal`, none does.
+Delivery decides which messages may overtake others:
+
+- `promised`: messages of one sender to one receiver keep their order, and nothing else is promised between actors. A
+  message does not overtake any that was sent before it, in the causal order, if it stops an actor, or is sent by code
+  that is no actor (a test that joins threads and then asks sees what they sent);
+- `causal`: no message overtakes one that was sent before it, in the causal order;
+- `mailbox`: besides, one order of all puts explains what every mailbox holds, as it is where sending is putting into a
+  queue of the same process. Each receive settles some of that order (`puts`): what is received first was put first.
+  Where `holding`, a message that would contradict it waits; elsewhere (a search whose reduction takes deliveries to
+  different actors to be independent) the execution goes on as `impossible`, and does not count. Actors that are
+  processes of their own have no such order, and are delivered to as `promised`.
 
 An execution goes on after the test is over until every message is delivered, so that none is left out by chance.
 """
@@ -46,7 +54,7 @@ _MOST_AFTER = 2_000
 class Mailbox(SyncObject):
     """Where an actor takes its messages from, in the place of its queue. Holds one message: the one just delivered."""
 
-    __slots__ = ("actor", "channels", "closed", "delivered", "reader", "sent", "undelivered")
+    __slots__ = ("actor", "channels", "closed", "delivered", "puts", "reader", "sent", "undelivered")
     label = "Mailbox"
 
     def __init__(self, actor: Actor | None = None) -> None:
@@ -56,6 +64,7 @@ class Mailbox(SyncObject):
         self.channels: dict[str, deque[Message]] = {}  # sending strand -> its messages on their way
         self.sent: dict[str, list[Message]] = {}  # sending strand -> all its messages
         self.undelivered = 0  # mask of the numbers of messages on their way
+        self.puts = 0  # mask of the messages that were received, and put before those
         self.closed: Callable[[], bool] | None = None  # has the actor stopped?
 
     def ready(self, kind: int, strand: Strand) -> bool:
@@ -65,7 +74,7 @@ class Mailbox(SyncObject):
             return False
         message: Message = strand.message  # type: ignore[attr-defined]
         channel = self.channels[message.channel]
-        if not channel or channel[0] is not message or self._held_back(message):
+        if not channel or channel[0] is not message or self.held_back(message, strand.execution):
             return False
         orders = strand.execution.orders  # type: ignore[attr-defined]
         return not orders or not any(order.holds(message) for order in orders)
@@ -75,8 +84,9 @@ class Mailbox(SyncObject):
             return False
         return self.closed is None or not self.closed()
 
-    def _held_back(self, message: Message) -> bool:
-        return message.in_turn and bool(message.known & self.undelivered)
+    def held_back(self, message: Message, run: Any) -> bool:
+        before = message.known | message.puts if run.holding else message.known
+        return message.in_turn and bool(before & self.undelivered)
 
     def guards(self) -> int:
         return (1 << GET if self.delivered else 0) | (1 << PUT if self._waits_for_a_message() else 0)
@@ -146,6 +156,7 @@ class MessageStrand(Strand):
 
     execution: MessageExecution
     known = 0  # mask of the messages whose sending happened before now
+    puts = 0  # the same, with what the receives of other actors say of the order of puts
     handling: Handling
     voice = ""  # who sends, where several do in one strand: the tasks of an event loop
     retired = False  # its actor system was shut down: it may be left running
@@ -200,10 +211,10 @@ class OrderInForce(Protocol):
 class Signals:
     """What was signalled on one object so far: by which steps, in which handlings, knowing of which messages."""
 
-    __slots__ = ("handlings", "known", "steps")
+    __slots__ = ("handlings", "known", "puts", "steps")
 
     def __init__(self) -> None:
-        self.known = 0
+        self.known = self.puts = 0
         self.steps: list[int] = []
         self.handlings: dict[int, Handling] = {}
 
@@ -212,7 +223,8 @@ class MessageExecution(Execution):
     """One execution in steps of messages. `journal` has all of them."""
 
     # set by the loom for every execution
-    causal: bool = False
+    delivery: str = "promised"
+    holding: bool = False
     behaviours: tuple[str, ...] = ()
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -231,6 +243,8 @@ class MessageExecution(Execution):
         self.sent: dict[str, int] = {}  # receiver and sender -> messages so far
         self.orders: list[OrderInForce] = []  # what `treadle.order` asked for
         self.at_end: list[tuple[MessageStrand, SyncObject | None]] = []  # the strands that were stuck, and on what
+        self.knowers: list[Any] = []  # whoever has `puts`, besides messages on their way
+        self.impossible = False  # no order of puts explains what the mailboxes held
 
     # ------------------------------------------------------------------ strands
 
@@ -242,11 +256,12 @@ class MessageExecution(Execution):
         assert isinstance(strand, MessageStrand)
         maker = here()
         if isinstance(maker, MessageStrand):
-            strand.known = maker.known
+            strand.known, strand.puts = maker.known, maker.puts
             strand.handling = self._own_handling(name, thread, maker.handling)
         else:
             strand.handling = self.journal.entry
         self.people.append(strand)
+        self.knowers.append(strand)
         return strand
 
     def _own_handling(self, name: str, thread: Any, maker: Handling) -> Handling:
@@ -327,7 +342,10 @@ class MessageExecution(Execution):
         message = self.journal.send(body, mailbox.actor, strand.handling, strand.known, label)
         message.stops = stops
         message.channel = strand.voice or strand.treadle_name
-        message.in_turn = stops or self.causal or message.sender.outside
+        near = self.delivery != "promised" and not (self.delivery == "mailbox" and mailbox.actor.apart)
+        message.in_turn = stops or near or message.sender.outside
+        if not mailbox.sent:
+            self.knowers.append(mailbox)
         channel = mailbox.channels.setdefault(message.channel, deque())
         sent = mailbox.sent.setdefault(message.channel, [])
         first = sent[-1:]
@@ -342,6 +360,8 @@ class MessageExecution(Execution):
         sent.append(message)
         channel.append(message)
         mailbox.undelivered |= 1 << message.number
+        message.puts = strand.puts | mailbox.puts
+        strand.puts |= message.puts | 1 << message.number
         strand.known |= 1 << message.number
         for order in self.orders:
             order.sent(message)
@@ -370,12 +390,27 @@ class MessageExecution(Execution):
         courier.finished = True
         mailbox.taken(message)
         mailbox.delivered.append(message)
+        if self.delivery == "mailbox" and not message.to.apart:
+            self._put_first(message, mailbox)
         reader = mailbox.reader
         if reader is not None and reader.index in self.last_step:
             self.enablers.setdefault(self.step - 1, []).append(self.last_step[reader.index])
         mailbox.arrived(self)
         if self.detail is not None and courier.step is not None:
             self.detail.append(courier.step)
+
+    def _put_first(self, message: Message, mailbox: Mailbox) -> None:
+        """What was received was put before all that the mailbox still holds, and before all that it will hold."""
+        settled = message.puts | 1 << message.number
+        mailbox.puts |= settled
+        waiting = mailbox.undelivered
+        if message.puts & waiting:
+            self.impossible = True
+        if waiting:
+            couriers = (courier.message for courier in self.live if isinstance(courier, Courier))
+            for knower in (*self.knowers, *couriers):
+                if knower.puts & waiting or (isinstance(knower, Message) and waiting >> knower.number & 1):
+                    knower.puts |= settled
 
     def drop(self, mailbox: Mailbox) -> Message:
         """An actor that has stopped empties its mailbox: the message that was sent first."""
@@ -393,6 +428,7 @@ class MessageExecution(Execution):
         for order in self.orders:
             order.received(message)
         strand.known |= message.known | 1 << message.number
+        strand.puts |= message.puts | 1 << message.number
         strand.before = behaviour(message.to.instance, self.behaviours)
 
     def end_handling(self, strand: MessageStrand) -> None:
@@ -413,7 +449,9 @@ class MessageExecution(Execution):
         signals = self.signals.get(obj)
         if signals is None:
             signals = self.signals[obj] = Signals()
+            self.knowers.append(signals)
         signals.known |= strand.known
+        signals.puts |= strand.puts
         signals.steps.append(self.step - 1)
         signals.handlings[strand.handling.hash] = strand.handling
 
@@ -422,6 +460,7 @@ class MessageExecution(Execution):
         signals = self.signals.get(obj)
         if signals is None:
             signals = self.signals[obj] = Signals()
+            self.knowers.append(signals)
         signals.steps.append(self.step - 1)
 
     def learn(self, strand: MessageStrand, obj: SyncObject) -> None:
@@ -429,10 +468,12 @@ class MessageExecution(Execution):
         self.came_after(obj)
         if isinstance(obj, MessageStrand):
             strand.known |= obj.known
+            strand.puts |= obj.puts
             strand.handling.wait_for(obj.handling)
         signals = self.signals.get(obj)
         if signals is not None:
             strand.known |= signals.known
+            strand.puts |= signals.puts
             for handling in signals.handlings.values():
                 strand.handling.wait_for(handling)
 

@@ -27,6 +27,7 @@ class Actor:
     instance: Any = None
     daemon: bool = False
     outside: bool = False  # no actor: the test, a thread, the world outside
+    apart: bool = False  # a process of its own, where the library runs it: it shares no memory
 
 
 @dataclass(slots=True, eq=False)
@@ -72,6 +73,9 @@ class Message:
     behind: tuple[int, ...] = ()
     channel: str = ""  # the strand that sent it: its messages to one receiver keep their order
     in_turn: bool = False  # does not overtake any message whose sending it knows of
+    puts: int = (
+        0  # mask of the messages that were put into their mailboxes before it, as far as receives have settled it
+    )
     stops: bool = False
     handling: Handling | None = None
     dropped: bool = False
@@ -109,13 +113,13 @@ class Journal:
         self.ignored: list[HandlerFailure] = []  # exceptions that went into a reply
         self._labels: dict[str, int] = {}
 
-    def create(self, kind: str, by: Handling, instance: Any = None) -> Actor:
+    def create(self, kind: str, by: Handling, instance: Any = None, *, apart: bool = False) -> Actor:
         """A new actor, created while `by` was handled."""
         hash_ = actor_hash(kind, by.hash, by.creations)
         by.creations += 1
         (by.credit or by).created.append(hash_)
         number = self._labels[kind] = self._labels.get(kind, 0) + 1
-        actor = Actor(hash_, kind, kind if number == 1 else f"{kind}#{number}", instance)
+        actor = Actor(hash_, kind, kind if number == 1 else f"{kind}#{number}", instance, apart=apart)
         self.actors.append(actor)
         return actor
 

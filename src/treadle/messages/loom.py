@@ -25,6 +25,9 @@ from treadle.threads.loom import Loom
 # library -> the module here that puts it under control
 LIBRARIES = {"pykka": "treadle.messages.pykka", "thespian": "treadle.messages.thespian"}
 
+# What messages may overtake each other; the first is the default of the doors.
+DELIVERIES = ("mailbox", "causal", "promised")
+
 # An execution of an actor program may be long: a message takes three operations or four.
 MOST_STEPS = 200_000
 
@@ -36,7 +39,8 @@ class MessageLoom(Loom):
         self,
         test: Callable[[], Any],
         *,
-        causal: bool = False,
+        delivery: str = "promised",
+        holding: bool = True,
         behaviours: tuple[str, ...] = (),
         most_steps: int = MOST_STEPS,
         **options: Any,
@@ -46,8 +50,11 @@ class MessageLoom(Loom):
                 "--instrument looks into every access of a package, and message granularity looks at messages only; "
                 "use --granularity accesses"
             )
+        if delivery not in DELIVERIES:
+            raise UsageError(f"delivery must be {' or '.join(map(repr, DELIVERIES))}, not {delivery!r}")
         super().__init__(test, most_steps=most_steps, **options)
-        self.causal = causal
+        self.delivery = delivery
+        self.holding = holding  # messages wait that cannot come now; without it the execution is impossible
         self.behaviours = behaviours
         self.orders: list[Any] = []  # what the next executions have to keep
 
@@ -69,12 +76,15 @@ class MessageLoom(Loom):
     def judge(self, run: Execution) -> list[Finding]:
         return oracles.judge(run)
 
+    def possible(self, run: Execution) -> bool:
+        return not getattr(run, "impossible", False)
+
     def leftovers(self, run: Execution) -> list[Finding]:
         return oracles.warnings(run)
 
     def _make(self, kind: type[MessageExecution], *arguments: Any) -> MessageExecution:
         run = kind(*arguments)
-        run.causal, run.behaviours = self.causal, self.behaviours
+        run.delivery, run.holding, run.behaviours = self.delivery, self.holding, self.behaviours
         run.orders = list(self.orders)
         return run
 

@@ -232,6 +232,25 @@ def noting_actors(names: dict[int, str]) -> Iterator[None]:
         actor._actor_loop = original
 
 
+@contextmanager
+def registry_kept() -> Iterator[None]:
+    """Every execution that looks at accesses ends with the actors registered that were there before it."""
+    registry = pykka._registry.ActorRegistry
+    original = vars(registry)["register"]
+
+    def register(cls: Any, actor_ref: Any) -> None:
+        if here() is not None:
+            before = list(cls._actor_refs)
+            at_end(lambda: cls._actor_refs.__setitem__(slice(None), before))
+        original.__func__(cls, actor_ref)
+
+    registry.register = classmethod(register)
+    try:
+        yield
+    finally:
+        registry.register = original
+
+
 # ---------------------------------------------------------------------- in place for a campaign
 
 

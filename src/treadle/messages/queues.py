@@ -229,7 +229,8 @@ class _Task:
         self.handling = Handling(
             actor, stable_hash("task", self.name), credit=strand.handling.credit or strand.handling
         )
-        self.known = 0
+        self.known = self.puts = 0
+        strand.execution.knowers.append(self)
 
 
 @contextmanager
@@ -242,13 +243,13 @@ def _in_the_name_of_the_task(strand: MessageStrand) -> Iterator[None]:
     state: _Task | None = getattr(task, "_treadle", None)
     if state is None:
         state = task._treadle = _Task(strand, task)
-    before = strand.handling, strand.known, strand.voice
-    strand.handling, strand.known, strand.voice = state.handling, state.known, state.name
+    before = strand.handling, strand.known, strand.puts, strand.voice
+    strand.handling, strand.known, strand.puts, strand.voice = state.handling, state.known, state.puts, state.name
     try:
         yield
     finally:
-        state.handling, state.known = strand.handling, strand.known
-        strand.handling, strand.known, strand.voice = before
+        state.handling, state.known, state.puts = strand.handling, strand.known, strand.puts
+        strand.handling, strand.known, strand.puts, strand.voice = before
 
 
 class _Idle(SyncObject):

@@ -56,7 +56,7 @@ class ScheduleResult(JsonForm):
     curve: list[dict[str, int]] = field(
         default_factory=list, metadata=in_json_as("coverage")
     )  # goals covered after each execution, by criterion
-    delivery: str = "promised"
+    delivery: str = "mailbox"
     # so that a result of this door goes where those of `explore` go
     exhaustive: bool = field(default=False, metadata=NOT_IN_JSON)
     strategy: str = field(default="schedule", metadata=NOT_IN_JSON)

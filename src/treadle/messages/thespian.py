@@ -98,7 +98,7 @@ class SystemBase:
     def _outside(self, name: str) -> ThespianActor:
         """Who messages from outside the actor system come from, and replies go to."""
         ref = ThespianActor(self, actors.ActorAddress(f"System:{name}"), None)
-        ref.mailbox.actor = self.run.journal.create(name, _me().handling)
+        ref.mailbox.actor = self.run.journal.create(name, _me().handling, apart=True)
         ref.mailbox.actor.outside = True
         ref.mailbox.treadle_name = ref.mailbox.actor.label
         ref.instance = ref
@@ -164,7 +164,7 @@ class SystemBase:
         if parent is not None:
             parent.children.append(ref)
         if instance is None:
-            ref.mailbox.actor = self.run.journal.create(str(actor_class), strand.handling)
+            ref.mailbox.actor = self.run.journal.create(str(actor_class), strand.handling, apart=True)
             if parent is not None:
                 self.send(ref, parent.address, actors.ChildActorExited(address))
             return address
@@ -173,7 +173,7 @@ class SystemBase:
         ref.globalName = global_name
         if global_name:
             self.globals[global_name] = ref
-        ref.mailbox.actor = self.run.journal.create(type(instance).__name__, strand.handling, instance)
+        ref.mailbox.actor = self.run.journal.create(type(instance).__name__, strand.handling, instance, apart=True)
         ref.mailbox.treadle_name = ref.mailbox.actor.label
         ref.mailbox.closed = lambda: ref.instance is None
         self.run.spawn(None, lambda: self._live(ref), ref.mailbox.actor.label, True)

@@ -44,10 +44,12 @@ def sentence(result: Result) -> str:
 
 
 def verdict(result: Result) -> str:
-    """The verdict; a pass with the model of switches that it is about: `PASSED-EXHAUSTIVE (gil, CPython 3.12)`."""
-    if result.verdict.is_pass and result.switches:
-        return f"{result.verdict.value} ({result.switches})"
-    return result.verdict.value
+    """The verdict, with what a step was in an actor program, and a pass with the model of switches that it is about:
+    `PASSED-EXHAUSTIVE (messages)`, `PASSED-EXHAUSTIVE (messages and accesses; gil, CPython 3.12)`."""
+    about = [str(result.statistics.get("granularity", ""))]
+    about += [result.switches] if result.verdict.is_pass else []
+    said = "; ".join(part for part in about if part)
+    return f"{result.verdict.value} ({said})" if said else result.verdict.value
 
 
 _ADVICE_FOR_MODELS = {

@@ -144,6 +144,10 @@ class Loom:
         """What went wrong in an execution of this loom, most important first."""
         return outcome.judge(run)
 
+    def possible(self, run: Execution) -> bool:
+        """Can the program really do this?"""
+        return True
+
     def leftovers(self, run: Execution) -> list[Finding]:
         """What an execution left behind: warnings."""
         return outcome.leftovers(run)

@@ -91,6 +91,7 @@ class ScheduleSearch:
         self.usual = 0  # operations of the first execution
         self.looked_for_livelock = False
         self.over_limit = 0
+        self.impossible = 0  # executions that the program cannot really do: they do not count
         self.looping = False
         self.warnings: dict[str, Finding] = {}
         self.kept = Reservoir(_KEPT)
@@ -177,6 +178,10 @@ class ScheduleSearch:
             search.end(run)
             self.looping |= run.looping
             if run.stop_reason == "blocked":
+                continue
+            if not self.loom.possible(run):
+                self.impossible += 1
+                self.spent += 1
                 continue
             self.executions += 1
             self.spent += 1
@@ -348,6 +353,7 @@ class ScheduleSearch:
                 "strands": len(self.loom.indexes),
                 "longest": self.longest,
                 "blocked": self.search.blocked,
+                "impossible": self.impossible,
                 "total_runs": self.loom.executions,
                 "estimate": self._estimate(),
                 "checked": self.checked,

@@ -38,7 +38,7 @@ def check(
     cancel: str = "never",
     seed: int = 0,
     granularity: str | None = None,
-    delivery: str = "promised",
+    delivery: str = "mailbox",
     switches: str = "free",
     progress: Progress | None = None,
     target: str | None = None,
@@ -57,8 +57,14 @@ def check(
     if strategy == "random" and executions is None and seconds is None:
         executions = SAMPLES  # sampling has no end of its own
     name = target if target is not None else target_of(source if source is not None else test)
-    coroutine = inspect.iscoroutinefunction(test)
-    if not coroutine and messages.granularity_of(test, source, granularity, packages, seed) == "messages":
+    step = messages.ACCESSES
+    if not inspect.iscoroutinefunction(test):
+        only = strategy == "source-dpor" or preemptions is not None or delays is not None  # messages know none of these
+        step = messages.granularity_of(
+            test, source, granularity or (messages.ACCESSES if only else None), packages, seed
+        )
+
+    def in_messages(executions: int | None, seconds: float | None) -> Result:
         return messages.check_messages(
             test,
             strategy=strategy,
@@ -73,11 +79,20 @@ def check(
             target=name,
             source=source,
         )
-    settings = _settings(packages, timeouts, seed) | tasks_settings(any_order, cancel)
-    search = Search(test, source, packages, timeouts, seed, make, name, settings, progress, strategy, any_order, cancel)
-    if granularity == "accesses":
-        search.afterwards = functools.partial(_look_at_actors, source if source is not None else test)
-    return explore(search, switches, executions, seconds)
+
+    def in_accesses(executions: int | None, seconds: float | None) -> Result:
+        settings = _settings(packages, timeouts, seed) | tasks_settings(any_order, cancel)
+        search = Search(
+            test, source, packages, timeouts, seed, make, name, settings, progress, strategy, any_order, cancel
+        )
+        if granularity == messages.ACCESSES:
+            search.afterwards = functools.partial(_look_at_actors, source if source is not None else test)
+        with messages.registries_kept():
+            return explore(search, switches, executions, seconds)
+
+    if step == messages.BOTH:
+        return messages.check_both(in_messages, in_accesses, executions, seconds)
+    return (in_messages if step == messages.MESSAGES else in_accesses)(executions, seconds)
 
 
 def _look_at_actors(source: Any, loom: Loom, found: Result) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from treadle.core.builds import EVERY, Builds
-from treadle.core.errors import InternalError, Unsupported
 from treadle.core.result import Finding
 from treadle.core.trail import Trail
 from treadle.doors.explore.campaign import same_failure
@@ -24,12 +23,19 @@ from treadle.search.replay import FollowSteps
 # build; an order that queues inside a process do not give needs something else.
 _OVERTAKES = "messages may overtake each other, as between processes"
 
+# Notes of a finding that has no replay. Nothing that failed is lost.
+_DIFFERS = (
+    "it fails, and the same order of messages passed when it was run again: something besides messages decides (real "
+    "time, addresses, files, other processes); there is no replay"
+)
+_UNRECORDED = "it fails, and could not be recorded: its trail does not show it again; there is no replay"
+
 
 def settings_of(loom: MessageLoom) -> dict[str, Any]:
     """What a trail must say about how its execution was run."""
     settings: dict[str, Any] = {"granularity": "messages"}
-    if loom.causal:
-        settings["delivery"] = "causal"
+    if loom.delivery != "promised":  # which is what trails meant before there was a choice
+        settings["delivery"] = loom.delivery
     if loom.timeouts != "idle":
         settings["timeouts"] = loom.timeouts
     if loom.seed:
@@ -80,11 +86,12 @@ class Confirmation:
         return worded if worded is not None else ([], shown)
 
     def _run(self, strategy: Any, constraints: Iterable[Constraint] = (), detail: bool = False) -> MessageExecution:
-        self.loom.orders = list(constraints)
+        before = self.loom.holding
+        self.loom.orders, self.loom.holding = list(constraints), True
         try:
             run = self.loom.run(strategy, detail)
         finally:
-            self.loom.orders = []
+            self.loom.orders, self.loom.holding = [], before
         assert isinstance(run, MessageExecution)
         return run
 
@@ -102,10 +109,7 @@ class Confirmation:
         detailed = self._run(steps, detail=True)
         found = judge(detailed)
         if not found or not same_failure(found[0], finding):
-            raise Unsupported(
-                f"the test failed ({finding.message}) but the same order of messages passed when it was run again: it "
-                "depends on something besides messages (real time, addresses, files, other processes)"
-            )
+            return _unrecorded(finding, shown, _DIFFERS)
         trail = Trail(
             self.target,
             message_choices(detailed, steps),
@@ -118,7 +122,7 @@ class Confirmation:
         again.begin()
         replayed = judge(self._run(again, detail=True))
         if not replayed or again.mismatch or not same_failure(replayed[0], finding):
-            raise InternalError(f"the trail of a failure does not replay it ({again.mismatch or finding.message})")
+            return _unrecorded(found[0], detailed, _UNRECORDED)
         if not passing and not simple:
             passing = self._library_order()
         return _told(found[0], detailed, order, trail, passing)
@@ -131,6 +135,18 @@ class Confirmation:
         return [] if judge(run) else [run.journal.receives()]
 
 
+def _unrecorded(finding: Finding, run: MessageExecution, note: str) -> OrderFinding:
+    receives = run.journal.receives()
+    return OrderFinding(
+        kind=finding.kind,
+        message=finding.message,
+        explanation=message_sequence.text(receives),
+        exception=finding.exception,
+        schedule=receives,
+        notes=[note],
+    )
+
+
 def _told(
     finding: Finding, run: MessageExecution, order: list[str], trail: Trail, passing: Sequence[Sequence[Receive]]
 ) -> OrderFinding:
@@ -141,7 +157,7 @@ def _told(
         late, early = overtaken[0]
         note = (
             f"{early.label} overtakes {late.label}, which was sent before it: messages between processes may do that, "
-            "queues inside one process do not (--delivery causal leaves such orders out)"
+            "queues inside one process do not (--delivery mailbox leaves such orders out)"
         )
     nearest = max((list(other) for other in passing), key=lambda other: _common(receives, other), default=[])
     return OrderFinding(

@@ -1,26 +1,32 @@
 """`treadle explore` at message granularity: which tests it is for, with which strategies, and how it differs.
 
 Decides the default: a test whose module leads to an actor library, and which starts an actor when it runs, is explored
-in steps of messages; `--granularity accesses` looks at memory as well, and naming a package with --instrument asks for
-that, too.
+in steps of messages, which are few and tell most, and then in steps of accesses: threads beside the actors, and objects
+that actors share, count as well. `--granularity messages` asks for messages only, `--granularity accesses`, naming a
+package with --instrument, or a bound that only accesses know, for accesses only. A Thespian program has no memory that
+its actors share (each is a process of its own), so that its messages are all there is.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
-from collections.abc import Callable, Sequence
-from types import FunctionType
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from treadle.core.errors import UsageError
+from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Finding, Result, Verdict
+from treadle.core.verdict import worst
 from treadle.doors.explore.campaign import ScheduleSearch
-from treadle.doors.explore.confirm import Confirmation
+from treadle.doors.explore.confirm import Confirmation, settings_of
 from treadle.messages.execution import MessageExecution
 from treadle.messages.follow import FollowSchedule
+from treadle.messages.imports import imported_by
 from treadle.messages.isolation import shared_objects
-from treadle.messages.loom import LIBRARIES, MessageLoom, own_modules
+from treadle.messages.loom import LIBRARIES, MessageLoom
 from treadle.search import strategies
 from treadle.search.auto import Auto
 from treadle.search.message_dpor import MessageDpor
@@ -30,7 +36,9 @@ from treadle.threads.instrument.selection import ModuleSelection, module_of
 from treadle.threads.loom import Loom
 from treadle.threads.watchdog import ReallyBlocked
 
-GRANULARITIES = ("messages", "accesses")
+MESSAGES, ACCESSES = "messages", "accesses"
+BOTH = "messages and accesses"
+GRANULARITIES = (MESSAGES, ACCESSES)
 # Seconds without a step after which the execution that looks for actors is given up.
 _PATIENCE = 5.0
 # Executions after which every object that strands share is known to be shared.
@@ -42,36 +50,99 @@ def granularity_of(test: Callable[[], Any], source: Any, wanted: str | None, pac
     if wanted is not None:
         if wanted not in GRANULARITIES:
             raise UsageError(f"granularity must be 'messages' or 'accesses', not '{wanted}'")
-        if wanted == "messages" and packages:
+        if wanted == MESSAGES and packages:
             raise UsageError("--instrument looks at the memory of a package: that is --granularity accesses")
         return wanted
     if packages or not uses_actors(source if source is not None else test):
-        return "accesses"
+        return ACCESSES
     with MessageLoom(test, source=source, seed=seed, patience=_PATIENCE) as loom:
         follow = FollowSchedule()
         follow.begin()
         try:
             run = loom.run(follow)
         except ReallyBlocked:  # a loop that waits for memory to change: not a program of messages alone
-            return "accesses"
+            return ACCESSES
         assert isinstance(run, MessageExecution)
-        return "messages" if run.journal.actors else "accesses"
+        if not run.journal.actors:
+            return ACCESSES
+        return MESSAGES if any(actor.apart for actor in run.journal.actors) else BOTH
 
 
 def uses_actors(source: Any) -> bool:
-    """Does the module of a test lead to an actor library that is imported, or to mailboxes?"""
-    libraries = {name for name in (*LIBRARIES, "treadle.actors") if name in sys.modules}
-    for module in own_modules(module_of(source), ModuleSelection.for_test(source)):
-        for value in list(vars(module).values()):
-            if isinstance(value, FunctionType) and "mailbox" in value.__code__.co_names:
-                return True
-            names = [getattr(value, "__name__", ""), getattr(value, "__module__", ""), type(value).__module__]
-            if isinstance(value, type):
-                names += [base.__module__ for base in value.__mro__]
-            for name in names:
-                if isinstance(name, str) and any(name == one or name.startswith(f"{one}.") for one in libraries):
-                    return True
-    return False
+    """Does the text of the test's module, or of a module of the project that it imports, name an actor library?
+
+    Wherever it does: an import inside a function counts, and the library is imported here, so that it is under control
+    when the test imports it.
+    """
+    found = imported_by(module_of(source), ModuleSelection.for_test(source))
+    if "treadle.actors.mailbox" in found:
+        return True
+    libraries = [name for name in LIBRARIES if any(one == name or one.startswith(f"{name}.") for one in found)]
+    for name in libraries:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            return False
+    return bool(libraries)
+
+
+@contextmanager
+def registries_kept() -> Iterator[None]:
+    """Executions that look at accesses leave no actors behind for the next one."""
+    if "pykka" not in sys.modules:
+        yield
+        return
+    with importlib.import_module(LIBRARIES["pykka"]).registry_kept():
+        yield
+
+
+def check_both(
+    messages: Callable[[int | None, float | None], Result],
+    accesses: Callable[[int | None, float | None], Result],
+    executions: int | None,
+    seconds: float | None,
+) -> Result:
+    """Every order of messages, then every schedule of accesses with what is left of the budget."""
+    started = time.perf_counter()
+    first = messages(executions, seconds)
+    executions_left = None if executions is None else executions - first.executions
+    seconds_left = None if seconds is None else seconds - (time.perf_counter() - started)
+    used_up = (executions_left is not None and executions_left <= 0) or (seconds_left is not None and seconds_left <= 0)
+    if first.findings or first.reason.startswith("interrupted"):
+        return first
+    if used_up:
+        first.verdict, first.exhaustive = Verdict.CUT, False
+        first.reason = f"the budget went into orders of messages ({_counted(first)}): accesses were not looked at"
+        return first
+    try:
+        second = accesses(executions_left, seconds_left)
+    except Unsupported as error:
+        first.verdict, first.exhaustive = Verdict.CUT, False
+        first.reason = f"accesses could not be explored ({error}); --granularity messages looks at messages only"
+        return first
+    second.statistics["granularity"] = ACCESSES if second.findings else BOTH
+    if second.findings:
+        return second
+    second.reason = f"{MESSAGES}: {first.reason}; {ACCESSES}: {second.reason}"
+    second.verdict = _together(first.verdict, second.verdict)
+    second.exhaustive = second.verdict is Verdict.PASSED_EXHAUSTIVE
+    second.executions += first.executions
+    second.bounds = first.bounds | second.bounds
+    second.seconds = time.perf_counter() - started
+    known = {warning.message for warning in first.warnings}
+    second.warnings = [*first.warnings, *(warning for warning in second.warnings if warning.message not in known)]
+    return second
+
+
+def _together(one: Verdict, other: Verdict) -> Verdict:
+    """A pass of one and one schedule of the other is a pass; what was cut stays so."""
+    if Verdict.NOTHING_TO_EXPLORE in (one, other) and Verdict.CUT not in (one, other):
+        return one if other is Verdict.NOTHING_TO_EXPLORE else other
+    return worst((one, other))
+
+
+def _counted(result: Result) -> str:
+    return f"{result.executions} execution{'s' if result.executions != 1 else ''}"
 
 
 def make_strategy(name: str, *, seed: int = 0, preemptions: int | None = None, delays: int | None = None) -> Strategy:
@@ -106,12 +177,10 @@ def check_messages(
     source: Any,
 ) -> Result:
     """`treadle.check` at message granularity."""
-    if delivery not in ("promised", "causal"):
-        raise UsageError(f"delivery must be 'promised' or 'causal', not '{delivery}'")
     make = functools.partial(make_strategy, strategy, seed=seed, preemptions=preemptions, delays=delays)
     make()
-    loom = MessageLoom(test, source=source, timeouts=timeouts, seed=seed, causal=delivery == "causal")
-    settings = settings_for(delivery, timeouts, seed)
+    loom = MessageLoom(test, source=source, timeouts=timeouts, seed=seed, delivery=delivery, holding=False)
+    settings = settings_of(loom)
     with loom:
         result = _Messages(loom, make, target, settings, executions, seconds, progress, strategy).run()
     result.statistics["granularity"] = "messages"
@@ -135,17 +204,6 @@ def shared_by_actors(loom: Loom, source: Any) -> list[Finding]:
     return []
 
 
-def settings_for(delivery: str, timeouts: str, seed: int) -> dict[str, Any]:
-    settings: dict[str, Any] = {"granularity": "messages"}
-    if delivery != "promised":
-        settings["delivery"] = delivery
-    if timeouts != "idle":
-        settings["timeouts"] = timeouts
-    if seed:
-        settings["seed"] = seed
-    return settings
-
-
 def loom_for(settings: dict[str, Any], test: Callable[[], Any], source: Any) -> MessageLoom:
     """The loom that runs what a trail of this granularity describes."""
     return MessageLoom(
@@ -153,7 +211,7 @@ def loom_for(settings: dict[str, Any], test: Callable[[], Any], source: Any) -> 
         source=source,
         timeouts=settings.get("timeouts", "idle"),
         seed=settings.get("seed", 0),
-        causal=settings.get("delivery") == "causal",
+        delivery=settings.get("delivery", "promised"),
     )
 
 
