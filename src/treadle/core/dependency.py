@@ -9,9 +9,7 @@ Two operations are *dependent* when swapping them may change what either does. T
    and an attempt to take that failed (`performed`: it was a look);
 3. everything else on the same object is dependent.
 
-A step of a task is one event although it does many things. Two steps of one loop are dependent when their footprints
-conflict, by the same rules; one whose footprint is not known depends on every other. Against other threads a step as
-such depends on nothing: its accesses to what they share are events of their own.
+Steps of tasks depend on each other when what they did conflicts, by the same rules (`search.step_dpor`).
 
 A blocking operation adds a question: could it have gone first at all? `reversible` answers it from the state the
 object had before the earlier operation (`guards`): a release cannot be swapped with the acquire that waited for it,
@@ -36,7 +34,6 @@ from treadle.core.operation import (
     PUT,
     READ,
     SPIN,
-    STEP,
     TIMEOUT,
     TRY,
     WAIT,
@@ -79,48 +76,6 @@ class Footprint:
             elif access not in known:
                 known.append(access)
 
-    def include(self, other: Footprint) -> None:
-        """What either of two runs of a step did."""
-        self.everything = self.everything or other.everything
-        for name, accesses in other.touched.items():
-            known = self.touched.setdefault(name, [])
-            known += [access for access in accesses if access not in known]
-
-    def has_all_of(self, other: Footprint) -> bool:
-        """Did another run of the step nothing that is not in this footprint?"""
-        return self.everything or (
-            not other.everything
-            and all(access in self.touched.get(name, ()) for name, found in other.touched.items() for access in found)
-        )
-
-    def meets(self, op: Operation) -> bool:
-        """Is some access dependent on an operation that is no step?"""
-        kind, name, key = op
-        if kind == MULTI:
-            return any(self.meets(part) for part in key)
-        if self.everything:
-            return True
-        return any(
-            not (reads and READS[kind]) and (own is None or key is None or own == key)
-            for reads, own in self.touched.get(name, ())
-        )
-
-    def conflicts(self, other: Footprint) -> bool:
-        """Is some access of one dependent on some access of the other?"""
-        if self.everything or other.everything:
-            return True
-        few, many = self.touched, other.touched
-        if len(few) > len(many):
-            few, many = many, few
-        for name, accesses in few.items():
-            others = many.get(name)
-            if others is not None:
-                for reads, key in accesses:
-                    for other_reads, other_key in others:
-                        if not (reads and other_reads) and (key is None or other_key is None or key == other_key):
-                            return True
-        return False
-
 
 def same_place(one: Operation, other: Operation) -> bool:
     """Do two operations touch the same part of the same object? (Rule 1; what they do there is not asked.)"""
@@ -152,23 +107,11 @@ def dependent(one: Operation, other: Operation) -> bool:
     other_kind, other_name, other_key = other
     if other_kind == MULTI:
         return any(dependent(one, part) for part in other_key)
-    if kind == STEP or other_kind == STEP:
-        if kind != other_kind or name != other_name:
-            return False
-        return key is None or other_key is None or bool(key.conflicts(other_key))
     if name != other_name or name is None:
         return False
     if READS[kind] and READS[other_kind]:
         return False
     return key is None or other_key is None or bool(key == other_key)
-
-
-def dependent_on(one: Operation, other: Operation) -> bool:
-    """As `dependent`, but a step is taken for all that it did, also against other threads."""
-    for step, event in ((one, other), (other, one)):
-        if step[0] == STEP and event[0] != STEP:
-            return step[2] is None or bool(step[2].meets(event))
-    return dependent(one, other)
 
 
 def reversible(guards: int, kind: int) -> bool:

@@ -17,11 +17,13 @@ class Auto(Strategy):
 
     name = "auto"
 
-    def __init__(self, seed: int = 0, systematic: int = SYSTEMATIC, sampled: int = SAMPLED) -> None:
+    def __init__(
+        self, seed: int = 0, systematic: int = SYSTEMATIC, sampled: int = SAMPLED, reduced: Strategy | None = None
+    ) -> None:
         super().__init__()
         self.systematic = systematic
         self.sampled = sampled
-        self.dpor = Dpor()
+        self.dpor: Strategy = Dpor() if reduced is None else reduced
         self.reversed = self.dpor.reversed
         self.random = RandomWalk(seed)
         self.conflicts = 0

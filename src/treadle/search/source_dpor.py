@@ -20,8 +20,8 @@ class SourceDpor(Dpor):
         """Redundant executions are started and given up: nothing to wonder about."""
 
     def _reverse(self, earlier: int, later: int, event: tuple[int, Operation], forced: int) -> None:
-        place, sequence = self._reversal_at(earlier, later, event, forced)
-        node = self.nodes[place]
+        sequence = self._reversal(earlier, later, event, forced)
+        node = self.nodes[earlier]
         initials: dict[int, Operation] = {}
         for strand, op, _, _ in sequence:
             if strand not in initials and _weak_initial(strand, op, sequence) is not None:

@@ -22,8 +22,16 @@ SAMPLING: Final[dict[str, Callable[[int], Strategy]]] = {"random": RandomWalk}
 NAMES: Final = ("auto", *SYSTEMATIC, *SAMPLING)
 
 
-def make(name: str, *, seed: int = 0, preemptions: int | None = None, delays: int | None = None) -> Strategy:
-    """The strategy of that name. Options that it would ignore are errors."""
+def make(
+    name: str,
+    *,
+    seed: int = 0,
+    preemptions: int | None = None,
+    delays: int | None = None,
+    reduced: Callable[[], Strategy] = Dpor,
+) -> Strategy:
+    """The strategy of that name. Options that it would ignore are errors. `reduced` is what runs one execution per
+    class of the executions at hand: steps of tasks need another one than threads alone."""
     if name not in NAMES:
         raise UsageError(f"no strategy '{name}'; {did_you_mean(name, NAMES)}")
     for option, bound in (("preemptions", preemptions), ("delays", delays)):
@@ -38,5 +46,7 @@ def make(name: str, *, seed: int = 0, preemptions: int | None = None, delays: in
     if preemptions is not None or delays is not None:
         return Bounded("dfs" if name == "dfs" else "dpor", preemptions=preemptions, delays=delays)
     if name == "auto":
-        return Auto(seed)
+        return Auto(seed, reduced=reduced())
+    if reduced is not Dpor and name in ("dpor", "source-dpor"):
+        return reduced()
     return SAMPLING[name](seed) if name in SAMPLING else SYSTEMATIC[name]()

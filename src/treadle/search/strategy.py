@@ -96,18 +96,6 @@ class ExecutionSeen(Protocol):
         """Strands that others have excluded: the options of a choice that were not taken."""
 
     @property
-    def blocks(self) -> Mapping[int, Any]:
-        """First event of a step of a task -> that step: its last event, its footprint, whose turn it was."""
-
-    @property
-    def begins(self) -> Mapping[int, int]:
-        """Event in the middle of such a step -> its first event."""
-
-    @property
-    def closed(self) -> Sequence[Any]:
-        """The steps that have ended since the last event."""
-
-    @property
     def ends_are_points(self) -> bool:
         """Does somebody look whether strands are alive?"""
 

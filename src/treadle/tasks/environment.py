@@ -36,6 +36,7 @@ def in_some_order(timers: list[Any]) -> list[Any]:
         if timers[0].explicit and len(tied) > 1:
             strand = here()
             assert strand is not None
+            strand.execution.chose_between_steps = True  # type: ignore[attr-defined]
             names = [_name(timer._callback) for timer in tied]
             first = tied[decide(strand, names, "timer")]
         else:

@@ -44,6 +44,10 @@ class TaskExecution(Execution):
         self.scheduled = itertools.count()  # numbers steps in the order in which asyncio would run them
         self.out_of_order = False  # was a step run before another that asyncio would have run first?
         self.running_step: dict[Strand, Block] = {}  # thread -> the step that its loop is in
+        self.chose_between_steps = False  # has an order of timers been chosen?
+        self.blocks: dict[int, Block] = {}  # first event of a step -> that step
+        self.begins: dict[int, int] = {}  # event in the middle of a step -> its first event
+        self.causes: dict[int, int] = {}  # strand whose next step was never run -> the events that it comes after
 
     def run(self, main: Any, thread: Any = None) -> None:
         names = asyncio_tasks._task_name_counter  # type: ignore[attr-defined]
@@ -93,14 +97,16 @@ class TaskExecution(Execution):
             super().advance(me)
             return
         block = self.running_step.get(thread_of(me))
-        if block is not None:
-            block.footprint.add(me.pending)
         if me.touched is None and not self._is_public(me, me.pending):
+            if block is not None:
+                block.add(me.pending)
             return
         super().advance(me)
         if block is not None:
             block.last = self.step - 1
             self.begins[block.last] = block.begin
+            if me.pending[0] == MULTI:  # parts of it may be on what no other thread touches
+                block.add(me.pending)
 
     def next_step(self, me: Strand) -> Strand:
         """The loop of this strand is between two steps: who of its strands goes on."""
@@ -140,7 +146,6 @@ class TaskExecution(Execution):
     def _choose(self) -> Strand | None:
         while True:
             chosen = super()._choose()
-            self.closed.clear()
             if not isinstance(chosen, Option):
                 return chosen
             self._take(chosen)
@@ -190,12 +195,18 @@ class TaskExecution(Execution):
                 place = f"{stack[0][0]}:{stack[0][1]}" if stack else loop.name
                 waited = (strand.deadline or self.clock.now) - self.clock.now
                 self.blocking[place] = self.blocking.get(place, 0.0) + waited
-        return super()._fire(strand)
+        fired = super()._fire(strand)
+        if self.any_order:
+            for loop in self.loops:
+                loop.time_has_moved()
+        return fired
 
     # ------------------------------------------------------------------ the end
 
     def _end_all(self) -> None:
         for loop in self.loops:
+            self.causes[loop.strand.index] = loop.turn.guards()
+            self.causes |= {strand.index: strand.turn.guards() for strand in loop.strands.values()}
             if loop._exception_handler is None:
                 self.unretrieved += [future for future in loop.failed if future._Future__log_traceback]
         borrowed = [strand for strand in self.live if isinstance(strand, (Option, TaskStrand))]

@@ -139,19 +139,23 @@ class Loop(_Base):  # type: ignore[misc]
         if self._debug:
             self._check_thread()
             self._check_callback(callback, "call_soon")
-        return self.put(events.Handle(callback, args, self, context))
+        return self.put(_Handle(callback, args, self, context))
 
     def call_soon_threadsafe(self, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
         self.seen(SIGNAL)
         self._check_closed()
         if self._debug:
             self._check_callback(callback, "call_soon_threadsafe")
-        self.queue.woken = True
-        return self.put(events.Handle(callback, args, self, context))
+        self.queue.woken = not self.execution.any_order
+        handle = self.put(_Handle(callback, args, self, context))
+        if self.between_steps:
+            self.announce()
+        return handle
 
     def put(self, handle: Any) -> Any:
         """Schedule a handle behind all others, or as the next step of its task."""
         if self.execution.any_order:
+            handle.treadle_name = self._name_of_handle()
             task = task_of(handle)
             if task is not None:
                 strand = self.strands.get(task)
@@ -163,6 +167,10 @@ class Loop(_Base):  # type: ignore[misc]
             self.causes.append((next(self.execution.scheduled), self.execution.step - 1))
         self._ready.append(handle)
         return handle
+
+    def _name_of_handle(self) -> str:
+        strand = here()
+        return "" if strand is None else strand.fresh("handle")
 
     def _in_order(self) -> None:
         """With any_order, the order in which callbacks and timers are set is what their tasks share."""
@@ -182,6 +190,7 @@ class Loop(_Base):  # type: ignore[misc]
         self._in_order()
         timer = _Timer(when, callback, args, self, context)
         timer.cause = self.execution.step - 1
+        timer.treadle_name = self._name_of_handle()
         timer.number = next(self.numbers)
         timer.delay = when - self.execution.clock.now
         timer.explicit = not is_timeout(callback)
@@ -280,27 +289,21 @@ class Loop(_Base):  # type: ignore[misc]
         self._take_timers()
         if run.cancel != "never":
             cancel_one(self)
-        while ready and ready[0]._cancelled:
-            ready.popleft()
-            self.causes.popleft()
-        if ready:
-            self.turn.scheduled, self.turn.cause = True, self.causes[0][1]
-            me.pending, me.waits = (STEP, self.turn.treadle_name, None), STEP
-            me.touched = me.guard = self.turn
-        else:
-            self._before_waiting(me)
+        self.announce()
         self.between_steps = True
         who = run.next_step(me)
         self.between_steps = False
+        waited = me.pending[0] != STEP or me.timed_out
         me.touched = me.guard = me.deadline = None
-        self._note_order(who)
         if who is not me:
             assert isinstance(who, TaskStrand)
+            self._note_order(who.number)
             me.guard = self.turn  # the loop itself cannot go on meanwhile
             self._run_step(who, who.handle, who.turn)
             me.guard = None
-        elif ready:
-            self.causes.popleft()
+        elif not waited:
+            number, _ = self.causes.popleft()
+            self._note_order(number)
             self._run_step(me, ready.popleft(), self.turn)
         else:
             if me.timed_out and run.any_timeout:
@@ -309,30 +312,52 @@ class Loop(_Base):  # type: ignore[misc]
             self.queue.woken = False
             self.rounds = 0
 
-    def _note_order(self, who: Strand) -> None:
+    def announce(self) -> None:
+        """With any_order: what the loop itself does next, its first callback or waiting, as things are now."""
+        me, ready = self.strand, self._ready
+        while ready and ready[0]._cancelled:
+            ready.popleft()
+            self.causes.popleft()
+        me.deadline = None
+        self.turn.scheduled = bool(ready)
+        if ready:
+            self.turn.cause = self.causes[0][1]
+            me.pending, me.waits = (STEP, self.turn.treadle_name, None), STEP
+            me.touched = me.guard = self.turn
+        else:
+            self._before_waiting(me)
+
+    def time_has_moved(self) -> None:
+        """With any_order: timers that are due are taken at once, however soon the loop goes on."""
+        if self.between_steps and self.is_due() and not self._are_tied():
+            self._take_due_timers()
+            if not self.strand.timed_out:
+                self.announce()
+
+    def _note_order(self, number: int) -> None:
         """Has a step been chosen that is not the first one in the order that asyncio promises?"""
-        number = who.number if isinstance(who, TaskStrand) else self.causes[0][0] if self._ready else None
-        if number is not None and not self.execution.out_of_order:
+        if not self.execution.out_of_order:
             waiting = [one.number for one in self.strands.values() if one.turn.scheduled]
-            first = min([*waiting, *(number for number, _ in list(self.causes)[:1])])
+            first = min([number, *waiting, *(other for other, _ in list(self.causes)[:1])])
             self.execution.out_of_order = number != first
 
     def _run_step(self, who: Strand, handle: Any, turn: Turn) -> None:
         run = self.execution
         turn.scheduled = False
-        block = Block(run.step - 1, turn.treadle_name)
-        block.footprint.add((READ, turn.treadle_name, None))
-        run.blocks[block.begin] = block
+        block = run.blocks[run.step - 1] = Block(run.step - 1, turn.treadle_name)
         run.running_step[self.strand] = block
+        seen = block.segments[block.begin]
+        seen.add((READ, turn.treadle_name, None))
         task = None
         before, run.atomic = run.atomic, set()
         if isinstance(who, TaskStrand):
             who.touched = who.guard = None
             task = task_of(handle)
-            block.footprint.add((WRITE, meet(who, task).name, "step"))
-            block.footprint.everything = through_unseen_code(task)
-        elif not is_seen(handle._callback):
-            block.footprint.everything = True
+            seen.add((WRITE, meet(who, task).name, "step"))
+            seen.everything = through_unseen_code(task)
+        else:
+            seen.add((READ, handle.treadle_name, None))
+            seen.everything = not is_seen(handle._callback)
         try:
             if not handle._cancelled:
                 self.run_handle(handle)
@@ -340,15 +365,16 @@ class Loop(_Base):  # type: ignore[misc]
             STATE.strand = self.strand
             run.running_step.pop(self.strand, None)
         if run.atomic or (task is not None and through_unseen_code(task)):
-            block.footprint.everything = True
+            seen.everything = True
         run.atomic |= before
         if self._stopping:
-            block.ends_loop = True
-            block.footprint.add((WRITE, turn.treadle_name, None))
-        run.closed.append(block)
-        if isinstance(who, TaskStrand) and not who.turn.scheduled:
-            run.live.remove(who)
-            who.finished = task is not None and task._state != "PENDING"
+            block.add((WRITE, turn.treadle_name, None))
+        if isinstance(who, TaskStrand):
+            if who.turn.scheduled:
+                who.wait_for_turn()
+            else:
+                run.live.remove(who)
+                who.finished = task is not None and task._state != "PENDING"
 
     def _is_own_thread(self) -> bool:
         strand = here()
@@ -374,6 +400,12 @@ class Loop(_Base):  # type: ignore[misc]
     def is_due(self) -> bool:
         """Has the time of the first timer come? Others may have moved the clock there."""
         return bool(self.timers) and self.timers[0][0] <= self.execution.clock.now
+
+    def _are_tied(self) -> bool:
+        """Is there something to choose among the timers that are due?"""
+        now = self.execution.clock.now
+        explicit = [timer._when for when, _, timer in self.timers if when <= now and timer.explicit]
+        return len(set(explicit)) < len(explicit)
 
     def _take_due_timers(self) -> None:
         now = self.execution.clock.now
@@ -458,13 +490,37 @@ class Loop(_Base):  # type: ignore[misc]
         """There are none."""
 
 
+_AnyHandle: Any = events.Handle
 _TimerHandle: Any = events.TimerHandle
+
+
+class _Handle(_AnyHandle):  # type: ignore[misc]
+    """With any_order, cancelling it is an access to what the step reads that would run it."""
+
+    __slots__ = ("treadle_name",)
+    treadle_name: str
+
+    def cancel(self) -> None:
+        _access_to(self)
+        super().cancel()
+
+
+def _access_to(handle: Any) -> None:
+    strand = here()
+    if strand is not None and handle._loop.execution.any_order and not handle._loop.execution.ending:
+        strand.access(WRITE, handle.treadle_name, None)
 
 
 class _Timer(_TimerHandle):  # type: ignore[misc]
     """Knows the event during which it was set, as the how-manieth, for how long, and whether by `call_at`."""
 
-    __slots__ = ("cause", "delay", "explicit", "number")
+    __slots__ = ("cause", "delay", "explicit", "number", "treadle_name")
+    treadle_name: str
+
+    def cancel(self) -> None:
+        _access_to(self)
+        super().cancel()
+
     cause: int
     number: int
     delay: float

@@ -4,9 +4,9 @@ A task is a strand of its own that borrows the greenlet of its loop. It can be c
 task of the loop is in the middle of a step; the loop's own strand runs the callbacks, in their order. So a step is
 atomic against the tasks of its own loop, while other threads interleave at its accesses to what they share.
 
-What a step did, its *footprint*, is known when it has ended: every access, also to what no other thread touches. Two
-steps of one loop depend on each other when their footprints conflict, by the rules of `core/dependency`. A step through
-code that is not seen conflicts with every other.
+What a step did is known when it has ended: its accesses to what other threads touch are events, all others are kept in
+footprints. Two steps of one loop depend on each other when their accesses conflict, by the rules of `core/dependency`.
+A step through code that is not seen conflicts with every other.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from treadle.core.dependency import Footprint
-from treadle.core.operation import CAUSE_BITS, STEP, WAIT, word
+from treadle.core.operation import CAUSE_BITS, STEP, WAIT, Operation, word
 from treadle.core.result import Step
 from treadle.threads.detail import is_own
 from treadle.threads.instrument.swap import REWRITTEN
-from treadle.threads.strands import Strand, SyncObject
+from treadle.threads.strands import STATE, Strand, SyncObject
 
 if TYPE_CHECKING:
     from treadle.tasks.loop import Loop
@@ -60,10 +60,6 @@ class TaskStrand(Strand):
         self.number = -1  # its place in the order that asyncio promises
         self.pending = (WAIT, None, None)
 
-    @property
-    def causes(self) -> int:
-        return self.turn.guards()
-
     def schedule(self, handle: Any) -> None:
         """Its next step may run."""
         run: Any = self.execution
@@ -71,13 +67,18 @@ class TaskStrand(Strand):
         self.number = next(run.scheduled)
         self.turn.scheduled = True
         self.turn.cause = run.step - 1
+        if STATE.strand is not self:  # what schedules itself does so when its step has ended
+            self.wait_for_turn()
+        if self not in run.live:
+            run.live.append(self)
+
+    def wait_for_turn(self) -> None:
+        """The next point of this strand is the beginning of a step."""
         if self.detail:
-            self.step = self._describe(handle)
+            self.step = self._describe(self.handle)
         self.pending = (STEP, self.turn.treadle_name, None)
         self.guard = self.touched = self.turn
         self.waits = STEP
-        if self not in run.live:
-            run.live.append(self)
 
     def _describe(self, handle: Any) -> Step:
         coroutine = handle._callback.__self__._coro
@@ -102,15 +103,21 @@ def frames(coroutine: Any) -> Iterator[Any]:
 
 
 class Block:
-    """A step while it runs, and afterwards: its first and last event, and what it did."""
+    """A step while it runs, and afterwards: its first and last event, and what it did behind each of its events."""
 
-    __slots__ = ("begin", "ends_loop", "footprint", "last", "turn")
+    __slots__ = ("begin", "last", "segments", "turn")
 
     def __init__(self, begin: int, turn: str) -> None:
         self.begin = self.last = begin
         self.turn = turn
-        self.ends_loop = False
-        self.footprint = Footprint()
+        self.segments: dict[int, Footprint] = {begin: Footprint()}
+
+    def add(self, op: Operation) -> None:
+        """An access to what no other thread touches."""
+        segment = self.segments.get(self.last)
+        if segment is None:
+            segment = self.segments[self.last] = Footprint()
+        segment.add(op)
 
 
 # ---------------------------------------------------------------------- code that is not seen

@@ -88,11 +88,8 @@ class Execution:
         "any_timeout",
         "assumed",
         "atomic",
-        "begins",
-        "blocks",
         "by_index",
         "clock",
-        "closed",
         "constants",
         "detail",
         "ending",
@@ -188,9 +185,6 @@ class Execution:
         self.atomic: set[str] = set()
         self.assumed: set[str] = set()  # what was taken as one step on shared objects without being known to be one
         self.unfinished: list[tuple[Strand, Operation]] = []  # strands left at the end, and what they were about to do
-        self.blocks: dict[int, Any] = {}  # first event of a step of a task -> that step (see treadle.tasks.steps)
-        self.begins: dict[int, int] = {}  # event in the middle of such a step -> its first event
-        self.closed: list[Any] = []  # steps that have ended since the last event
         self.untaken: list[tuple[Strand, Operation]] = []  # strands that others have excluded: options not taken
         self.stuck: list[Waiting] = []  # the strands of a deadlock
         self.gil = gil  # 0: strands switch at every point; else where this version looks at its eval breaker

@@ -16,6 +16,7 @@ NONE      nothing to see
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import concurrent.futures.thread
 import functools
@@ -64,8 +65,14 @@ MODELLED: tuple[type, ...] = (
     queue.Queue,
     concurrent.futures.Future,
     concurrent.futures.Executor,
+    asyncio.AbstractEventLoop,
+    asyncio.Handle,
+    asyncio.futures._PyFuture,  # type: ignore[attr-defined]
 )
-_MODELLED_MODULES = frozenset({"threading", "queue", "concurrent.futures._base", "concurrent.futures.thread"})
+_MODELLED_MODULES = frozenset(
+    {"threading", "queue", "concurrent.futures._base", "concurrent.futures.thread"}
+    | {"asyncio.base_events", "asyncio.events", "asyncio.futures", "asyncio.tasks", "asyncio"}
+)
 
 _CODE_TYPES = (
     types.FunctionType,

@@ -17,6 +17,10 @@ from treadle.doors.explore import messages
 from treadle.doors.explore.campaign import Progress
 from treadle.doors.explore.models import Search, explore
 from treadle.search import strategies
+from treadle.search.dfs import Dfs
+from treadle.search.dpor import Dpor
+from treadle.search.step_dpor import StepDpor
+from treadle.search.strategy import Strategy
 from treadle.threads.loom import Loom
 from treadle.threads.switching import MODELS
 
@@ -52,7 +56,10 @@ def check(
     """
     _check_options(test, executions, seconds, switches)
     packages = (instrument,) if isinstance(instrument, str) else tuple(instrument)
-    make = functools.partial(strategies.make, strategy, seed=seed, preemptions=preemptions, delays=delays)
+    reduced = _reduced(any_order, cancel, timeouts)
+    make = functools.partial(
+        strategies.make, strategy, seed=seed, preemptions=preemptions, delays=delays, reduced=reduced
+    )
     make()  # wrong options are told before anything is set up
     if strategy == "random" and executions is None and seconds is None:
         executions = SAMPLES  # sampling has no end of its own
@@ -125,6 +132,14 @@ def _settings(packages: tuple[str, ...], timeouts: str, seed: int) -> dict[str, 
     if seed:
         settings["seed"] = seed
     return settings
+
+
+def _reduced(any_order: bool, cancel: str, timeouts: str) -> Callable[[], Strategy]:
+    """What runs one execution per class, or every schedule where nobody knows the classes: what the world does to a
+    loop between two steps depends on all steps before it."""
+    if not any_order:
+        return Dpor
+    return StepDpor if cancel == "never" and timeouts == "idle" else Dfs
 
 
 def tasks_settings(any_order: bool, cancel: str) -> dict[str, Any]:
