@@ -164,7 +164,7 @@ def test_a_step_that_schedules_itself_has_a_turn_of_its_own() -> None:
         async def twice() -> int:
             return await asyncio.wait_for(done, 5) + await done
 
-        assert await asyncio.gather(twice(), twice()) == [2, 2]
+        assert sum(await asyncio.gather(twice(), twice())) == 4
 
     assert treadle.check(test, any_order=True).verdict is Verdict.PASSED_EXHAUSTIVE
 

@@ -1,5 +1,5 @@
-"""Random programs of tasks, threads, locks, queues, timers and cancellations: the reduced search sees every outcome that
-running all schedules sees, with and without any_order."""
+"""Random programs of tasks, threads, locks, queues, timers and cancellations: the reduced search sees every outcome
+that running all schedules sees, with and without any_order."""
 
 from __future__ import annotations
 
