@@ -47,7 +47,7 @@ class StepsSeen(Protocol):
         """Strand whose step was scheduled and never run -> the events that it comes after."""
 
 
-class Explored:
+class KnownClass:
     """A class that was run."""
 
     __slots__ = ("by_strand", "hashes", "steps", "whole")
@@ -80,7 +80,7 @@ class StepDpor(Dpor):
 
     def __init__(self) -> None:
         super().__init__()
-        self.explored: list[Explored] = []
+        self.explored: list[KnownClass] = []
         self.holding: dict[int, list[int]] = {}  # hash of an event -> the explored classes that have it
         self.todo: list[Reversal] = []
         self.sequence: list[tuple[int, Operation]] = []  # what comes after the plan
@@ -133,7 +133,7 @@ class StepDpor(Dpor):
             self._link(number, run, races)
         self.whole = self._whole_steps()
         several = [block for block in self.blocks.values() if block.last != block.begin]
-        explored = Explored(self.by_strand, self.hashes, self.whole, several)
+        explored = KnownClass(self.by_strand, self.hashes, self.whole, several)
         for value in self.hashes:
             self.holding.setdefault(value, []).append(len(self.explored))
         self.explored.append(explored)
@@ -352,7 +352,7 @@ class StepDpor(Dpor):
                 numbers = holding
         return any(self._contains(explored[number], reversal) for number in reversed(numbers))
 
-    def _contains(self, explored: Explored, reversal: Reversal) -> bool:
+    def _contains(self, explored: KnownClass, reversal: Reversal) -> bool:
         by_strand, hashes, whole = explored.by_strand, explored.hashes, explored.whole
         own = by_strand.get(reversal.strand)
         if own is None or len(own) <= reversal.count:
