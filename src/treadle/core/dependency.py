@@ -55,12 +55,12 @@ READS: Final = tuple(kind in READING for kind in range(17))
 
 
 class Footprint:
-    """What a step of a task did: by object, whether it only read, and which key."""
+    """What a step of a task did: which object, whether it only read, and which key of it."""
 
-    __slots__ = ("everything", "touched")
+    __slots__ = ("accesses", "everything")
 
     def __init__(self) -> None:
-        self.touched: dict[Any, list[tuple[bool, Any]]] = {}
+        self.accesses: set[tuple[Any, bool, Any]] = set()
         self.everything = False  # it went through code that is not seen
 
     def add(self, op: Operation) -> None:
@@ -69,12 +69,7 @@ class Footprint:
             for part in key:
                 self.add(part)
         elif name is not None:
-            access = (READS[kind], key)
-            known = self.touched.get(name)
-            if known is None:
-                self.touched[name] = [access]
-            elif access not in known:
-                known.append(access)
+            self.accesses.add((name, READS[kind], key))
 
 
 def same_place(one: Operation, other: Operation) -> bool:

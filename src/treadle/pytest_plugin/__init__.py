@@ -10,6 +10,7 @@ Decides which tests are explored, with which options, and how a verdict looks in
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, nullcontext
@@ -91,6 +92,24 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if isinstance(item, pytest.Function) and is_explored(item):
         # by name, when the first test is explored: a run of pytest that explores nothing loads no engine
         import_module("treadle.pytest_plugin.exploring").take_over(item)
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_fixture_setup(fixturedef: Any, request: Any) -> Generator[None, Any, Any]:
+    """The innermost of all plugins: what is still async here is nobody's, and a fixture of an explored test is ours."""
+    item = request._pyfuncitem
+    if isinstance(item, pytest.Function) and _is_async(fixturedef.func) and is_explored(item):
+        function = fixturedef.func
+        fixturedef.func = import_module("treadle.pytest_plugin.loops").synchronous(function, request)
+        try:
+            return (yield)
+        finally:
+            fixturedef.func = function
+    return (yield)
+
+
+def _is_async(function: Any) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,7 +10,6 @@ unittest (the event loop of a case).
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import inspect
 import io
@@ -21,6 +20,7 @@ import types
 import unittest
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from _pytest.unittest import TestCaseFunction
 from treadle.core.errors import UsageError
 from treadle.core.result import Result
 from treadle.doors.explore.replay import replay_elsewhere
+from treadle.pytest_plugin.loops import Loops
 
 _CONTAINERS = (list, dict, set, bytearray)
 
@@ -42,9 +43,11 @@ class Body:
     def __init__(self, item: pytest.Function) -> None:
         self.item = item
         self.function = plain(item.function)
+        self.is_async = inspect.iscoroutinefunction(self.function)
         self.stdout = io.StringIO()
         self.stderr = io.StringIO()
         self.anew = _has_fixtures_to_renew(item)
+        self.loops = Loops(item)
         self.folder: Path | None = None  # the tmp_path of the last execution
         self.copied = {
             name: value for name, value in _parameters(item).items() if isinstance(value, _CONTAINERS)
@@ -66,17 +69,20 @@ class Body:
         """Set up, call the test, tear down: all of it inside the execution."""
         __tracebackhide__ = True
         self._forget_output()
-        if not self.anew:
+        if not self.anew and not self.is_async:
             self._call()
             return
-        marks = _Marks(self.item)
-        try:
-            self._set_up()
-            self._call()
-        except BaseException:
-            marks.tear_down_quietly()
-            raise
-        marks.tear_down()
+        with self.loops.of_this_execution():
+            marks = _Marks(self.item)
+            marks.own.append(self.loops.close)
+            try:
+                if self.anew:
+                    self._set_up()
+                self._call()
+            except BaseException:
+                marks.tear_down_quietly()
+                raise
+            marks.tear_down()
 
     def confirm(self, result: Result) -> None:
         """Replay what was found where its reader will: in a process of its own."""
@@ -115,10 +121,11 @@ class Body:
         arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
         if self.copied:
             arguments |= {name: copy.deepcopy(value) for name, value in self.copied.items() if name in arguments}
-        instance = () if item.instance is None else (item.instance,)
-        returned = self.function(*instance, **arguments)
-        if inspect.iscoroutine(returned):
-            asyncio.run(returned)
+        function = self.function if item.instance is None else partial(self.function, item.instance)
+        if self.is_async:
+            self.loops.run_test(function, arguments)
+        else:
+            function(**arguments)
 
 
 def plain(function: Any) -> Any:

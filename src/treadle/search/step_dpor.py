@@ -192,17 +192,16 @@ class StepDpor(Dpor):
         turn, segment = block.turn, block.segments.get(number)
         mine = self.everything.get(turn, 0)
         if segment is not None:
-            accesses = self.segments.setdefault(turn, {})
             if segment.everything:
                 mine |= self.of_loop.get(turn, 0)
                 self.everything[turn] = self.everything.get(turn, 0) | (1 << number)
-            for name, found in segment.touched.items():
+            accesses = self.segments.setdefault(turn, {})
+            for name, reads, key in segment.accesses:
                 others = accesses.setdefault(name, [])
-                for reads, key in found:
-                    for other_reads, other_key, other in others:
-                        if not (reads and other_reads) and (key is None or other_key is None or key == other_key):
-                            mine |= 1 << other
-                others += [(reads, key, number) for reads, key in found]
+                for other_reads, other_key, other in others:
+                    if not (reads and other_reads) and (key is None or other_key is None or key == other_key):
+                        mine |= 1 << other
+                others.append((reads, key, number))
         self.of_loop[turn] = self.of_loop.get(turn, 0) | (1 << number)
         past = 0
         for event in _bits(mine & ~(1 << number)):
@@ -294,6 +293,8 @@ class StepDpor(Dpor):
 
     def _cut(self, ideal: int) -> list[int]:
         """The steps that have begun in an ideal and do not end in it."""
+        if not self.begins:
+            return []
         return [
             begin
             for begin in set(self.begins.values())

@@ -15,7 +15,7 @@ from treadle.core.operation import MULTI, YIELD, Operation
 from treadle.core.result import Finding
 from treadle.tasks import oracles
 from treadle.tasks.choices import OpenChoice, Option
-from treadle.tasks.running import running_or_none, thread_of
+from treadle.tasks.running import running_or_none
 from treadle.tasks.steps import Block, TaskStrand
 from treadle.threads.detail import describe, stack_of
 from treadle.threads.execution import Execution
@@ -78,13 +78,12 @@ class TaskExecution(Execution):
             self.shared.add(name)
         self.revealed = True
 
-    def _is_public(self, me: Strand, op: Operation) -> bool:
+    def _is_public(self, thread: Strand, op: Operation) -> bool:
         kind, name, key = op
         if kind == MULTI:
-            return True in [self._is_public(me, part) for part in key]  # all of them are looked at
+            return True in [self._is_public(thread, part) for part in key]  # all of them are looked at
         if name is None or self.public is None or name in self.public:
             return True
-        thread = thread_of(me)
         if self.owners.setdefault(name, thread) is thread:
             return False
         self.reveal_name(name)
@@ -96,17 +95,21 @@ class TaskExecution(Execution):
         if not self.any_order or self.ending:
             super().advance(me)
             return
-        block = self.running_step.get(thread_of(me))
-        if me.touched is None and not self._is_public(me, me.pending):
-            if block is not None:
-                block.add(me.pending)
-            return
+        thread = me.of_loop.strand if type(me) is TaskStrand else me
+        block = self.running_step.get(thread)
+        op = me.pending
+        if me.touched is None:
+            known = op[0] != MULTI and self.owners.get(op[1]) is thread and self.public is not None
+            if (known and op[1] not in self.public) or not self._is_public(thread, op):  # type: ignore[operator]
+                if block is not None:
+                    block.add(op)
+                return
         super().advance(me)
         if block is not None:
             block.last = self.step - 1
             self.begins[block.last] = block.begin
-            if me.pending[0] == MULTI:  # parts of it may be on what no other thread touches
-                block.add(me.pending)
+            if op[0] == MULTI:  # parts of it may be on what no other thread touches
+                block.add(op)
 
     def next_step(self, me: Strand) -> Strand:
         """The loop of this strand is between two steps: who of its strands goes on."""

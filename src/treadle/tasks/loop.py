@@ -354,7 +354,7 @@ class Loop(_Base):  # type: ignore[misc]
             who.touched = who.guard = None
             task = task_of(handle)
             seen.add((WRITE, meet(who, task).name, "step"))
-            seen.everything = through_unseen_code(task)
+            seen.everything = through_unseen_code(task) if who.unseen is None else who.unseen
         else:
             seen.add((READ, handle.treadle_name, None))
             seen.everything = not is_seen(handle._callback)
@@ -364,7 +364,10 @@ class Loop(_Base):  # type: ignore[misc]
         finally:
             STATE.strand = self.strand
             run.running_step.pop(self.strand, None)
-        if run.atomic or (task is not None and through_unseen_code(task)):
+        if isinstance(who, TaskStrand):
+            who.unseen = through_unseen_code(task)
+            seen.everything = seen.everything or who.unseen
+        if run.atomic:
             seen.everything = True
         run.atomic |= before
         if self._stopping:

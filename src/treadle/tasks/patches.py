@@ -15,18 +15,22 @@ import asyncio.runners as runners
 import asyncio.selector_events
 import asyncio.tasks as tasks
 import signal
+import sys
 import types
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from treadle.core.errors import Unsupported
 from treadle.tasks import running
 from treadle.tasks.execution import TaskExecution
 from treadle.tasks.futures import Future, Task
 from treadle.tasks.loop import Loop
+from treadle.threads.detail import stack_of
 from treadle.threads.patches import bound
 from treadle.threads.primitives.inside import here
+from treadle.threads.primitives.local import Local
 
 _real_new_event_loop = events.new_event_loop
 _real_register_task: Any = tasks._register_task
@@ -82,7 +86,7 @@ class SelectorEventLoop(metaclass=_Selector):
 
 
 def _register_task(task: Any) -> None:
-    loop = task._loop
+    loop = getattr(task, "_loop", None)
     if isinstance(loop, Loop):
         loop.register(task)
     else:
@@ -139,8 +143,40 @@ def _patches() -> list[tuple[Any, dict[str, Any]]]:
     ]
 
 
+class _ThreadLocals(Local):
+    """What anyio knows of each thread, made before there were executions."""
+
+
+def _anyio() -> list[tuple[Any, dict[str, Any]]]:
+    """Where anyio is loaded: its thread-local variables are those of strands."""
+    names = ("anyio._core._eventloop", "anyio._backends._asyncio", "anyio.from_thread")
+    loaded = [sys.modules[name] for name in names if hasattr(sys.modules.get(name), "threadlocals")]
+    model = _ThreadLocals()
+    return [(module, {"threadlocals": model}) for module in loaded]
+
+
+def _no_trio() -> list[tuple[Any, dict[str, Any]]]:
+    """Where trio is loaded, its event loop is refused inside an execution."""
+    trio = sys.modules.get("trio._core._run")
+    real: Any = getattr(trio, "setup_runner", None)
+    if real is None:
+        return []
+
+    def setup_runner(*args: Any, **kwargs: Any) -> Any:
+        strand = here()
+        if strand is None:
+            return real(*args, **kwargs)
+        places = [place for place in stack_of(sys._getframe(1)) if "/trio/" not in place[0]]
+        where = f"{places[0][0]}:{places[0][1]}" if places else "the test"
+        error = Unsupported(f"{where} uses trio, whose event loop no schedule controls; Treadle explores asyncio")
+        strand.execution.failure = error
+        raise error
+
+    return [(trio, {"setup_runner": setup_runner})]
+
+
 @contextmanager
 def controlled() -> Iterator[None]:
     """asyncio is under control inside the `with` block."""
-    with bound(_patches()):
+    with bound(_patches() + _anyio() + _no_trio()):
         yield

@@ -19,7 +19,7 @@ from treadle.core.operation import CAUSE_BITS, STEP, WAIT, Operation, word
 from treadle.core.result import Step
 from treadle.threads.detail import is_own
 from treadle.threads.instrument.swap import REWRITTEN
-from treadle.threads.strands import STATE, Strand, SyncObject
+from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, SyncObject
 
 if TYPE_CHECKING:
     from treadle.tasks.loop import Loop
@@ -59,6 +59,7 @@ class TaskStrand(Strand):
         self.handle: Any = None
         self.number = -1  # its place in the order that asyncio promises
         self.pending = (WAIT, None, None)
+        self.unseen: bool | None = None  # did its last step end in code that is not rewritten?
 
     def schedule(self, handle: Any) -> None:
         """Its next step may run."""
@@ -137,6 +138,21 @@ def _module_is_seen(module: Any) -> bool:
     return module in REWRITTEN or str(module).partition(".")[0] in (_ASYNCIO, "_asyncio", "treadle")
 
 
+# code -> is it rewritten? Forgotten when an execution is over: more may be rewritten by then.
+_SEEN: dict[Any, bool] = {}
+AFTER_EXECUTION.append(_SEEN.clear)
+
+
 def through_unseen_code(task: Any) -> bool:
     """Is a task suspended in a coroutine whose code is not rewritten?"""
-    return any(not _module_is_seen(frame.f_globals.get("__name__")) for frame in frames(task._coro))
+    coroutine = task._coro
+    while coroutine is not None:
+        frame = getattr(coroutine, "cr_frame", None) or getattr(coroutine, "gi_frame", None)
+        if frame is not None:
+            seen = _SEEN.get(frame.f_code)
+            if seen is None:
+                seen = _SEEN[frame.f_code] = _module_is_seen(frame.f_globals.get("__name__"))
+            if not seen:
+                return True
+        coroutine = getattr(coroutine, "cr_await", None) or getattr(coroutine, "gi_yieldfrom", None)
+    return False

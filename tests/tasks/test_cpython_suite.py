@@ -1,0 +1,112 @@
+"""A slice of CPython's own tests of asyncio, each run inside an execution: on the loop with virtual time, with the Task
+and Future that executions use. What is left out is listed below, with the reason."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import unittest
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from treadle.core.errors import Unsupported
+from treadle.search.dpor import Dpor
+from treadle.tasks.futures import Future, Task
+from treadle.tasks.loom import TaskLoom
+
+package = pytest.importorskip("test.test_asyncio", reason="this Python was installed without its own tests")
+
+MODULES = [
+    *("test_locks", "test_queues", "test_taskgroups", "test_timeouts", "test_waitfor", "test_futures"),
+    *("test_futures2", "test_threads", "test_pep492", "test_context", "test_runners", "test_streams", "test_tasks"),
+    *("test_eager_task_factory",),
+]
+
+# Tests that cannot hold here, by a part of their name.
+LEFT_OUT = {
+    # of CPython's C forms, which executions replace, and of its registry of tasks
+    "test_tasks.C": "is about the Task written in C",
+    "test_tasks.Py": "is about the Task of CPython; the same tests are run with ours",
+    "test_futures.C": "is about the Future written in C",
+    "test_eager_task_factory.C": "is about the Task written in C",
+    "test_eager_task_factory.Py": "is about the Task of CPython",
+    "GenericTaskTests": "is about which of two classes asyncio.Task is",
+    "CurrentLoopTests": "is about the functions that executions replace",
+    # of the world outside
+    "del_collect": "collects all garbage a hundred times, which takes minutes in a process of this size",
+    "test_wrap_future": "compares the identity of OS threads",
+    "test_pep492.LockTests": "tests each lock on a loop that is a mock",
+    "signal": "sends a signal to the process",
+    "sigint": "sends a signal to the process",
+    "interrupt": "sends a signal to the process",
+    "keyboard": "sends a signal to the process",
+    "without_uncancel": "sends a signal to the process",
+    "test_asyncio_run_set_event_loop": "asks an event loop policy, which is replaced, what it was told",
+    "set_event_loop_called_once": "asks an event loop policy, which is replaced, what it was told",
+    "test_recursive_run": "expects a warning of a coroutine never awaited, which is a finding here",
+    "subprocess": "starts a process",
+}
+
+
+def cases(module: str) -> Iterator[Any]:
+    loaded = importlib.import_module(f"test.test_asyncio.{module}")
+    for suite in unittest.defaultTestLoader.loadTestsFromModule(loaded):
+        yield from suite  # type: ignore[misc]
+    if module == "test_tasks":
+        yield from unittest.defaultTestLoader.loadTestsFromTestCase(_own_tasks(loaded))
+
+
+def _own_tasks(module: Any) -> type[unittest.TestCase]:
+    """CPython's tests of Task, of the Task that executions use."""
+
+    class OwnTaskTests(module.BaseTaskTests, module.test_utils.TestCase):  # type: ignore[misc]
+        Task = Task
+        Future = Future
+        all_tasks = staticmethod(asyncio.all_tasks)
+
+    return OwnTaskTests
+
+
+def is_left_out(name: str) -> bool:
+    return any(part in name for part in LEFT_OUT)
+
+
+def needs_the_world(error: BaseException) -> bool:
+    return isinstance(error, Unsupported) and "of the real world" in str(error)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("module", MODULES)
+def test_cpython_agrees(module: str) -> None:
+    if importlib.util.find_spec(f"test.test_asyncio.{module}") is None:
+        pytest.skip("this version of CPython has no such tests")
+    current: list[Any] = []
+    passed = refused = 0
+    failed: list[tuple[str, str, list[str]]] = []
+    with TaskLoom(lambda: current[0].run(current[1]), patience=120) as loom:
+        for case in cases(module):
+            if is_left_out(case.id()):
+                continue
+            try:
+                while True:
+                    current[:] = [case, unittest.TestResult()]
+                    strategy = Dpor()
+                    strategy.begin()
+                    run = loom.run(strategy)
+                    if not run.revealed:  # by the import of a module
+                        break
+            except Unsupported as error:
+                if not needs_the_world(error):
+                    failed.append((case.id(), str(error), []))
+                refused += 1
+                continue
+            result = current[1]
+            passed += 1
+            if run.stop_reason or not result.wasSuccessful():
+                problems = [text.strip().splitlines()[-1] for _, text in result.errors + result.failures]
+                failed.append((case.id(), run.stop_reason, problems))
+    assert not failed
+    assert passed > refused
