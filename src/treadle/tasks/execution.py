@@ -9,18 +9,22 @@ from __future__ import annotations
 import asyncio.tasks as asyncio_tasks
 import itertools
 import sys
+from dataclasses import replace
 from typing import Any
 
 from treadle.core.operation import MULTI, YIELD, Operation
-from treadle.core.result import Finding
+from treadle.core.result import Finding, Step
 from treadle.tasks import oracles
 from treadle.tasks.choices import OpenChoice, Option
-from treadle.tasks.running import running_or_none
-from treadle.tasks.steps import Block, TaskStrand
-from treadle.threads.detail import describe, stack_of
+from treadle.tasks.running import RUNNING, running_or_none
+from treadle.tasks.steps import Block, TaskStrand, task_name, task_of
+from treadle.threads.detail import describe, short, stack_of
 from treadle.threads.execution import Execution
 from treadle.threads.primitives.inside import here
 from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd
+
+# What asyncio does for itself, behind a line of the program: no step for a person.
+_PLUMBING = ("loop#", "callbacks of ", "handle#", "Future", "Task#", "turn of ")
 
 
 class TaskExecution(Execution):
@@ -44,6 +48,11 @@ class TaskExecution(Execution):
         self.scheduled = itertools.count()  # numbers steps in the order in which asyncio would run them
         self.out_of_order = False  # was a step run before another that asyncio would have run first?
         self.running_step: dict[Strand, Block] = {}  # thread -> the step that its loop is in
+        # in an execution that is shown: task -> the name of its column, and the other way round, and by step
+        self.lanes: dict[Any, str] = {}
+        self.lane_tasks: dict[str, Any] = {}
+        self.lane_of: dict[int, str] = {}
+        self.story: list[Any] = []  # and with any_order all accesses, also those that are no points
         self.chose_between_steps = False  # has an order of timers been chosen?
         self.blocks: dict[int, Block] = {}  # first event of a step -> that step
         self.begins: dict[int, int] = {}  # event in the middle of a step -> its first event
@@ -94,6 +103,8 @@ class TaskExecution(Execution):
     def advance(self, me: Strand) -> None:
         if not self.any_order or self.ending:
             super().advance(me)
+            if self.detail is not None and not self.ending:
+                self._note_lane(me)
             return
         thread = me.of_loop.strand if type(me) is TaskStrand else me
         block = self.running_step.get(thread)
@@ -103,13 +114,47 @@ class TaskExecution(Execution):
             if (known and op[1] not in self.public) or not self._is_public(thread, op):  # type: ignore[operator]
                 if block is not None:
                     block.add(op)
+                if self.detail is not None:
+                    self.story.append(describe(me))
                 return
         super().advance(me)
+        if self.detail is not None and me.step is not None:
+            self.story.append(me.step)
         if block is not None:
             block.last = self.step - 1
             self.begins[block.last] = block.begin
             if op[0] == MULTI:  # parts of it may be on what no other thread touches
                 block.add(op)
+
+    def _note_lane(self, me: Strand) -> None:
+        """Which task of its loop does this step?"""
+        loop = RUNNING.get(me)
+        task = None if loop is None or loop.running is None else task_of(loop.running)
+        if task is not None and me.step is not None:
+            lane = self.lanes.setdefault(task, task_name(task))
+            if lane not in self.lane_tasks:
+                self.lane_tasks[lane] = task
+            elif self.lane_tasks[lane] is not task:
+                lane = self.lanes[task] = f"{lane}#{len(self.lanes)}"
+                self.lane_tasks[lane] = task
+            self.lane_of[id(me.step)] = lane
+
+    def shown(self, steps: list[Step]) -> list[Step]:
+        """The steps of an execution as a person sees them: a task is a column of its own."""
+        if not self.loops:
+            return steps
+        found = [
+            replace(step, strand=self.lane_of.get(id(step), step.strand))
+            for step in (self.story if self.any_order else steps)
+            if step.file and not step.object.startswith(_PLUMBING)
+        ]
+        names = _short_names([step.strand for step in found])
+        return [replace(step, strand=names[step.strand]) for step in found]
+
+    def saw(self, value: Any, owner: Any = None) -> None:
+        super().saw(value, owner)
+        if self.any_order and self.detail is not None and self.story and not self.story[-1].value:
+            self.story[-1].value = short(value)
 
     def next_step(self, me: Strand) -> Strand:
         """The loop of this strand is between two steps: who of its strands goes on."""
@@ -136,6 +181,8 @@ class TaskExecution(Execution):
         assert who is not None
         if self.detail is not None:
             self.detail.append(who.step)
+            if who is not me:
+                self.story.append(who.step)
         return who
 
     def give_up(self, why: str) -> None:
@@ -231,6 +278,16 @@ class TaskExecution(Execution):
 
     def more_warnings(self) -> list[Finding]:
         return oracles.warnings(self)
+
+
+def _short_names(strands: list[str]) -> dict[str, str]:
+    """`update#test#1.1` and `update#test#1.2` as `update` and `update#2`, where they come first and second."""
+    names: dict[str, str] = {}
+    for strand in dict.fromkeys(strands):
+        short = strand.partition("#")[0]
+        number = sum(other.partition("#")[0] == short for other in names) + 1
+        names[strand] = short if number == 1 else f"{short}#{number}"
+    return names
 
 
 _LOOPS: list[list[Any]] = []

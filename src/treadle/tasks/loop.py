@@ -26,9 +26,19 @@ from typing import Any, NoReturn
 from treadle.core.errors import Unsupported
 from treadle.core.operation import LOOK, READ, SIGNAL, SLEEP, STEP, WAIT, WRITE
 from treadle.tasks.environment import cancel_one, in_some_order, is_timeout, strike
-from treadle.tasks.futures import Future, Task
+from treadle.tasks.futures import Future
 from treadle.tasks.running import set_running, thread_of
-from treadle.tasks.steps import Block, TaskStrand, Turn, frames, is_seen, through_unseen_code
+from treadle.tasks.steps import (
+    Block,
+    TaskStrand,
+    Turn,
+    awaited,
+    frames,
+    is_seen,
+    task_name,
+    task_of,
+    through_unseen_code,
+)
 from treadle.threads.detail import is_own, stack_of
 from treadle.threads.names import meet
 from treadle.threads.primitives.inside import here
@@ -530,33 +540,12 @@ class _Timer(_TimerHandle):  # type: ignore[misc]
     explicit: bool
 
 
-def task_of(handle: Any) -> Any:
-    """The task whose next step this handle is; None for a callback."""
-    owner = getattr(handle._callback, "__self__", None)
-    return owner if isinstance(owner, Task) and handle._callback.__name__ in ("__step", "__wakeup") else None
-
-
 def describe_task(task: Any) -> str:
     """A task that has not finished: its name, where it stands, what it awaits."""
     frame = innermost(task)
     place = f" ({frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno})" if frame is not None else ""
-    waiter = task._fut_waiter
-    what = "is scheduled" if waiter is None else f"awaits {describe_future(waiter)}"
+    what = "is scheduled" if task._fut_waiter is None else f"awaits {awaited(task)}"
     return f"task {task_name(task)} {what}{place}"
-
-
-def describe_future(future: Any) -> str:
-    if isinstance(future, asyncio.Task):
-        return f"task {task_name(future)}"
-    return f"a {type(future).__name__}"
-
-
-def task_name(task: Any) -> str:
-    """What its author called it, or the name of its coroutine."""
-    given = task.get_name()
-    if not given.startswith("Task-"):
-        return str(given)
-    return str(getattr(task.get_coro(), "__qualname__", given)).rpartition(".<locals>.")[2]
 
 
 def innermost(task: Any) -> Any:

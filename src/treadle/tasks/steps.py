@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from treadle.core.dependency import Footprint
-from treadle.core.operation import CAUSE_BITS, STEP, WAIT, Operation, word
+from treadle.core.operation import CAUSE_BITS, STEP, WAIT, Operation
 from treadle.core.result import Step
+from treadle.tasks.futures import Task
 from treadle.threads.detail import is_own
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, SyncObject
@@ -89,9 +90,34 @@ class TaskStrand(Strand):
             if not is_own(frame.f_code.co_filename)
         ]
         file, line, function = places[-1] if places else ("", 0, "")
-        return Step(
-            self.treadle_name, word(STEP), self.turn.treadle_name, file, line, function, "", tuple(places[::-1])
-        )
+        begins = getattr(coroutine, "cr_frame", None) is not None and coroutine.cr_frame.f_lasti < 0
+        verb, what = ("begins", "") if begins else ("goes on after", awaited(handle._callback.__self__))
+        return Step(self.treadle_name, verb, what, file, line, function, "", tuple(places[::-1]))
+
+
+def task_of(handle: Any) -> Any:
+    """The task whose next step this handle is; None for a callback."""
+    owner = getattr(handle._callback, "__self__", None)
+    return owner if isinstance(owner, Task) and handle._callback.__name__ in ("__step", "__wakeup") else None
+
+
+def awaited(task: Any) -> str:
+    """What a suspended task waits for: the function of asyncio that it called (`Lock.acquire`), or a task."""
+    waiter = getattr(task, "_fut_waiter", None)
+    if hasattr(waiter, "get_coro"):
+        return f"task {task_name(waiter)}"
+    for frame in frames(task.get_coro()):
+        if frame.f_globals.get("__name__", "").partition(".")[0] == _ASYNCIO:
+            return str(frame.f_code.co_qualname)
+    return "a Future" if waiter is None else f"a {type(waiter).__name__}"
+
+
+def task_name(task: Any) -> str:
+    """What its author called it, or the name of its coroutine."""
+    given = task.get_name()
+    if not given.startswith("Task-"):
+        return str(given)
+    return str(getattr(task.get_coro(), "__qualname__", given)).rpartition(".<locals>.")[2]
 
 
 def frames(coroutine: Any) -> Iterator[Any]:

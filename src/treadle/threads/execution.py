@@ -16,7 +16,7 @@ from weakref import ref
 from mypy_extensions import mypyc_attr
 
 from treadle.core.operation import FAILED, LOOK, MULTI, READ, TIMEOUT, TRY, WRITE, Operation, location, word
-from treadle.core.result import Finding, Waiting
+from treadle.core.result import Finding, Step, Waiting
 from treadle.core.transition import JOINING, Constants, JoinedStep, only_reads
 from treadle.search.strategy import Strategy
 from treadle.threads.carriers import greenlet
@@ -571,6 +571,10 @@ class Execution:
     def troubled(self) -> bool:
         """Did a strand end by an exception?"""
         return any(strand.exception is not None for strand in self.strands)
+
+    def shown(self, steps: list[Step]) -> list[Step]:
+        """The steps of an execution as a person sees them."""
+        return steps
 
     def more_findings(self) -> list[Finding]:
         """What the ends of the strands do not tell: for executions of more than threads."""

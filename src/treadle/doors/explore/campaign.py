@@ -435,7 +435,7 @@ def same_failure(one: Finding, other: Finding) -> bool:
 
 def complete(finding: Finding, run: Execution) -> Finding:
     """Add the steps and the explanation of the execution that shows a finding."""
-    finding.steps = list(run.detail or [])
+    finding.steps = run.shown(list(run.detail or []))
     finding.waiting = list(run.stuck)
     if finding.exception is not None:
         hide_own_frames(finding.exception)

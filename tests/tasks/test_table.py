@@ -1,0 +1,71 @@
+"""What a person sees of a failing schedule: tasks are columns by their names, and awaits say what they wait for."""
+
+from __future__ import annotations
+
+import asyncio
+
+import treadle
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.count = 0
+
+
+async def update(counter: Counter) -> None:
+    value = counter.count
+    await asyncio.sleep(0)
+    counter.count = value + 1
+
+
+def columns(finding: treadle.Finding) -> list[str]:
+    return finding.explanation.splitlines()[0].split()
+
+
+def test_tasks_of_a_loop_are_columns_beside_threads() -> None:
+    def overwrite(counter: Counter) -> None:
+        counter.count = 5
+
+    async def test() -> None:
+        counter = Counter()
+        in_thread = asyncio.create_task(asyncio.to_thread(overwrite, counter))
+        await asyncio.create_task(update(counter), name="the update")
+        await in_thread
+        assert counter.count == 5
+
+    finding = treadle.check(test).findings[0]
+    assert {step.strand for step in finding.steps} >= {"test", "the update", "T1"}
+    assert "T1 writes Counter#1.count" in finding.explanation
+    assert "between the update's read" in finding.explanation
+    assert "loop#" not in finding.explanation
+
+
+def test_with_any_order_every_access_is_shown() -> None:
+    async def test() -> None:
+        counter = Counter()
+        await asyncio.gather(update(counter), update(counter))
+        assert counter.count == 2
+
+    finding = treadle.check(test, any_order=True).findings[0]
+    assert columns(finding) == ["test", "update", "update#2"]
+    assert "between update's read" in finding.explanation
+    assert "-> 0" in finding.explanation
+    assert ("goes on after", "sleep") in [(step.operation, step.object) for step in finding.steps]
+
+
+def test_a_deadlock_names_what_is_awaited() -> None:
+    async def test() -> None:
+        lock, queue = asyncio.Lock(), asyncio.Queue[int]()
+
+        async def consumer() -> None:
+            await queue.get()
+
+        waiting = asyncio.create_task(consumer())
+        await lock.acquire()
+        await asyncio.sleep(0)
+        await lock.acquire()
+        await waiting
+
+    message = treadle.check(test).findings[0].message
+    assert "task test awaits Lock.acquire (test_table.py:" in message
+    assert "task consumer awaits Queue.get (test_table.py:" in message
