@@ -281,6 +281,8 @@ class StepDpor(Dpor):
                 every |= 1 << number
         if forced & ~every:
             return
+        if event[1][0] != STEP:
+            self.reversed.add((self.trace[earlier][1], event[1]))
         own = self.begins.get(later, -1)
         turn = self.blocks[own].turn if own >= 0 else event[1][1] if event[1][0] == STEP else None
         for kept in self._ways_to_cut(every, own, turn):
