@@ -32,7 +32,7 @@ from _pytest.unittest import TestCaseFunction
 from treadle.core.errors import UsageError
 from treadle.core.result import Result
 from treadle.doors.explore.replay import replay_elsewhere
-from treadle.pytest_plugin.loops import Loops
+from treadle.pytest_plugin.loops import EventLoops
 
 _CONTAINERS = (list, dict, set, bytearray)
 
@@ -47,7 +47,7 @@ class Body:
         self.stdout = io.StringIO()
         self.stderr = io.StringIO()
         self.anew = _has_fixtures_to_renew(item)
-        self.loops = Loops(item)
+        self.loops = EventLoops(item)
         self.folder: Path | None = None  # the tmp_path of the last execution
         self.copied = {
             name: value for name, value in _parameters(item).items() if isinstance(value, _CONTAINERS)

@@ -28,7 +28,7 @@ _WIDER = ("class", "module", "package", "session")
 _OUTSIDE = pytest.StashKey[asyncio.Runner]()
 
 
-class Loops:
+class EventLoops:
     """The event loop of one execution of an item, made when it is first needed."""
 
     def __init__(self, item: pytest.Function) -> None:
@@ -88,7 +88,7 @@ class Loops:
 
 
 # The executions under way: there is one, or none.
-_RUNNING: list[Loops] = []
+_RUNNING: list[EventLoops] = []
 
 
 def _definitions(item: pytest.Function, name: str) -> list[Any]:
