@@ -146,7 +146,7 @@ class TaskExecution(Execution):
         found = [
             replace(step, strand=self.lane_of.get(id(step), step.strand))
             for step in (self.story if self.any_order else steps)
-            if step.file and not step.object.startswith(_PLUMBING)
+            if step.operation == "chooses" or (step.file and not step.object.startswith(_PLUMBING))
         ]
         names = _short_names([step.strand for step in found])
         return [replace(step, strand=names[step.strand]) for step in found]
@@ -224,6 +224,7 @@ class TaskExecution(Execution):
                 self.untaken.append((other, other.pending))
         if self.detail is not None:
             self.detail.append(option.step)
+            self.story.append(option.step)
 
     # ------------------------------------------------------------------ tasks
 
