@@ -47,7 +47,7 @@ DEFINED_TWICE = 0
 
 # They say nothing: ran, known, kept, written what?
 EMPTY_NAMES = {"Ran", "Known", "Kept", "Written"}
-WITH_EMPTY_NAMES = {"treadle.symbolic.python.contracts.conditions"}
+WITH_EMPTY_NAMES: set[str] = set()
 
 
 def name_of(path: Path) -> str:
