@@ -16,8 +16,10 @@ from treadle.core.result import Evidence, Finding, Result, Step
 from treadle.core.verdict import Verdict
 from treadle.doors.actor.models import GeneratedCases
 from treadle.doors.unit.result import Suite
+from treadle.doors.unit.result_json import suite_facts
 from treadle.messages import result as messages
 from treadle.messages.result import OrderFinding, ScheduleResult
+from treadle.symbolic.testcase import CallOutcome, TestCase
 
 PAGE = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
 KINDS: list[type[JsonForm]] = [Result, Evidence, Finding, Step, ScheduleResult, OrderFinding, ClassResult, Fault]
@@ -42,7 +44,7 @@ def flat(document: dict[str, Any]) -> list[str]:
 def test_every_field_of_the_other_doors_is_documented() -> None:
     made = GeneratedCases("m.abs:C.m", [], 0, Cuts(), 0, 0.0, Bounds(), OrderSelection())
     assert documented("GeneratedCases") == flat(made.to_json())
-    assert documented("Suite") == flat(Suite("m:f").to_json())
+    assert documented("Suite") == flat(suite_facts(Suite("m:f")).to_json())
 
 
 def test_a_document_has_the_fields_of_its_kind_and_survives_json() -> None:
@@ -56,6 +58,14 @@ def test_a_document_has_the_fields_of_its_kind_and_survives_json() -> None:
     assert document["findings"][0]["operations"] == [
         {"strand": "T1", "operation": "reads", "object": "box#1", "file": "a.py", "line": 3}
     ]
+
+
+def test_values_of_the_program_are_not_rounded() -> None:
+    case = TestCase("m:f", {"x": 0.123456}, CallOutcome(value=0.654321), {}, ["x > 0"], ())
+    suite = Suite("m:f", cases=[case], disagreements=[(case, "another value")], wrong_stubs=[(case, "another value")])
+    told = suite_facts(suite).to_json()
+    for found in (*told["cases"], *told["disagreements"], *told["stubs"]["wrong"]):
+        assert (found["inputs"], found["outcome"]) == ({"x": 0.123456}, {"returns": 0.654321})
 
 
 def test_objects_inside_are_nested() -> None:

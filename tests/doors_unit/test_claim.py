@@ -11,6 +11,7 @@ import pytest
 import treadle
 from treadle.doors.unit.console import summary
 from treadle.doors.unit.result import Suite
+from treadle.doors.unit.result_json import suite_facts
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +72,7 @@ def test_what_no_test_reaches_is_listed_with_the_reason() -> None:
     assert [(line, to) for _, line, to in suite.coverage.unreached] == [(3, None)]
     assert not suite.complete
     assert "not reached: claim_dead.py:3 (no input leads there, as far as is known)" in summary(suite)
-    found = suite.to_json()
+    found = suite_facts(suite).to_json()
     assert [place["line"] for place in found["unreached"]["places"]] == [3]
 
 

@@ -23,6 +23,7 @@ from treadle.cli.main import main
 from treadle.core.errors import UsageError
 from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.findings import sentence
+from treadle.doors.unit.result_json import suite_facts
 from treadle.doors.unit.suite import Suite, unit
 from treadle.symbolic.testcase import CaseObject, TestCase
 
@@ -265,7 +266,7 @@ def test_a_finding_is_run_and_told() -> None:
     assert case in suite.cases
     assert case.violation is not None
     assert case.outcome.raises is not None
-    [finding] = suite.to_json()["violations"]
+    [finding] = suite_facts(suite).to_json()["violations"]
     assert finding["condition"] == "result * result <= n"
     assert finding["kind"] == "postcondition"
     assert finding["file"] == str(PROGRAMS / "unit_contracts.py")

@@ -18,7 +18,7 @@ from treadle.core.errors import UsageError
 from treadle.core.trail import Trail
 from treadle.doors.unit.explore import Session
 from treadle.doors.unit.replay import replay_case, trail_of
-from treadle.doors.unit.result import case_json
+from treadle.doors.unit.result_json import case_facts
 from treadle.symbolic.path import SymbolicPath
 from treadle.symbolic.testcase import TestCase
 
@@ -39,7 +39,7 @@ def run(*args: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
 
 
 def same(one: TestCase, other: TestCase) -> bool:
-    return case_json(one) == case_json(other) and one.conditions == other.conditions
+    return case_facts(one) == case_facts(other) and one.conditions == other.conditions
 
 
 @pytest.mark.parametrize("target", ["lcm", "mist", "List.rem_all", "Rational.simplify"])

@@ -7,9 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treadle.symbolic.expr import terms as x
+from treadle.symbolic.expr import text
 from treadle.symbolic.expr.meaning import evaluate, substitute
+from treadle.symbolic.expr.operators import OPERATORS
 from treadle.symbolic.expr.show import show
-from treadle.symbolic.expr.terms import BOOL, INT, REAL, STR, Expr
+from treadle.symbolic.expr.terms import BOOL, INT, REAL, REF, STR, Expr, Value
+from treadle.symbolic.solve.translate import Translator
 
 A, B, N = x.var("a", INT), x.var("b", INT), x.var("n", INT)
 S, T = x.var("s", STR), x.var("t", STR)
@@ -85,3 +88,27 @@ def test_sums_products_and_floor_division_mean_what_python_means(a: int, b: int)
 def test_substitution_agrees_with_evaluation(a: int, b: int) -> None:
     condition = x.or_(x.lt(x.mul(A, B), x.add(A, 4)), x.eq(x.mod(A, 3), 1))
     assert substitute(condition, {A: a, B: b}) == evaluate(condition, {A: a, B: b})
+
+
+Q, SAME, OTHER = x.var("q", REAL), x.var("u", REF), x.var("w", REF)
+
+# one node of every operator
+SAMPLES: list[Value] = [
+    *(x.mul(A, B), x.rmul(R, Q), x.floordiv(A, B), x.floordiv(A, 3), x.mod(A, B), x.mod(A, 3), x.rdiv(R, Q)),
+    *(x.to_real(x.mul(A, B)), x.floor(R), x.ge(A, B), x.gt(R, Q), x.eq(A, B), x.eq(P, x.var("o", BOOL))),
+    *(x.eq(SAME, OTHER), x.not_(P), x.and_(P, x.ge(A, 1)), x.or_(P, x.ge(A, 1)), x.ite(P, A, x.add(B, 1))),
+    *(x.length(S), x.concat(S, T), x.eq(S, T), x.at(S, A), x.substr(S, A, B), x.contains(S, T), x.prefix(S, T)),
+    *(x.suffix(S, T), x.index_of(S, T, A), x.replace_first(S, T, "b"), x.replace_all(S, T, "b"), x.str_lt(S, T)),
+    *(x.str_le(S, T), x.int_to_str(A), x.str_to_int(S), x.ord_(S), x.chr_(A), x.in_class(S, "digit")),
+    *(text.strip(S, "", "lr"), text.parted(S, ",", "before"), text.first_word(S), text.other_words(S)),
+    *(text.recased(S, "lower"), text.repr_(S), text.is_int(S), text.int_of(S), text.is_finite(S)),
+    *(text.is_endless(S), text.float_of(S)),
+]
+
+
+def test_every_operator_is_built_read_and_known_to_z3() -> None:
+    assert {sample.op for sample in SAMPLES} == set(OPERATORS)
+    for sample in SAMPLES:
+        assert all(unknown.args[0] in show(sample) for unknown in sample.vars), sample
+        condition = sample if sample.sort is BOOL else x.eq(sample, x.var("result", sample.sort))
+        assert Translator().assertions(condition), sample

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
@@ -19,7 +20,7 @@ from treadle.symbolic.solve.solver import Answer, Solver
 S = x.var("s", STR)
 
 # what a node is built by, and Python's own function
-FUNCTIONS: dict[str, tuple[Callable[[Value], Value], Callable[[str], str | int | bool]]] = {
+FUNCTIONS: dict[str, tuple[Callable[[Value], Value], Callable[[str], str | int | bool | Fraction]]] = {
     "s.strip()": (lambda s: text.strip(s, "", "lr"), str.strip),
     "s.lstrip()": (lambda s: text.strip(s, "", "l"), str.lstrip),
     "s.rstrip('a,')": (lambda s: text.strip(s, "a,", "r"), lambda s: s.rstrip("a,")),
@@ -36,11 +37,11 @@ FUNCTIONS: dict[str, tuple[Callable[[Value], Value], Callable[[str], str | int |
     "s.title()": (lambda s: text.recased(s, "title"), str.title),
     "s.swapcase()": (lambda s: text.recased(s, "swapcase"), str.swapcase),
     "repr(s)": (text.repr_, repr),
-    "s is an int": (text.is_int, lambda s: text.MEANING["is_int"](s)),
-    "int(s)": (text.int_of, lambda s: text.MEANING["int_of"](s)),
-    "s is a float": (text.is_finite, lambda s: text.MEANING["is_finite"](s)),
-    "float(s)": (text.float_of, lambda s: text.MEANING["float_of"](s)),
-    "s is inf or nan": (text.is_endless, lambda s: text.MEANING["is_endless"](s)),
+    "s is an int": (text.is_int, text.reads_as_int),
+    "int(s)": (text.int_of, text.as_int),
+    "s is a float": (text.is_finite, text.reads_as_finite),
+    "float(s)": (text.float_of, text.as_fraction),
+    "s is inf or nan": (text.is_endless, text.reads_as_endless),
 }
 TEXTS = st.text(alphabet="aAbZ,= \t\xa0-+_019'\\.e", max_size=6) | st.from_regex(
     r"[ +-]?[0-9]{0,2}\.?[0-9]e?[0-9]?", fullmatch=True

@@ -19,6 +19,7 @@ from treadle.doors.unit import stubs as unit_stubs
 from treadle.doors.unit.missing import nothing_missing
 from treadle.doors.unit.points import is_place
 from treadle.doors.unit.result import Suite
+from treadle.doors.unit.result_json import suite_facts
 from treadle.doors.unit.selected import satisfied
 from treadle.doors.unit.suite import unit
 from treadle.observe.streams import protected_streams
@@ -137,7 +138,7 @@ def command(
             **options,
         )
     if as_json:
-        print(json.dumps(suite.to_json(), indent=2))
+        print(json.dumps(suite_facts(suite).to_json(), indent=2))
     else:
         _print(suite, show)
     for warning in suite.warnings:

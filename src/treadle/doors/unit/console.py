@@ -15,9 +15,10 @@ from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.findings import findings
 from treadle.doors.unit.missing import lines as missing
 from treadle.doors.unit.missing import nothing_missing
-from treadle.doors.unit.result import Suite, shown
+from treadle.doors.unit.result import Suite
 from treadle.doors.unit.select import ALL_PATHS
 from treadle.doors.unit.selected import lines as selected
+from treadle.doors.unit.shown import aligned, shown
 from treadle.doors.unit.stubs import wrong_stubs
 from treadle.symbolic.explore import End
 from treadle.symbolic.expr.show import show
@@ -182,16 +183,6 @@ def _changes(arguments: dict[str, Any], after: dict[int, CaseObject]) -> str:
         if number in after and shown(after[number]) != shown(value):
             parts.append(f"{name}={shown(after[number])}")
     return f"; then {', '.join(parts)}" if parts else ""
-
-
-def aligned(rows: list[list[str]]) -> str:
-    widths = [min(60, max(len(row[i]) for row in rows)) for i in range(len(rows[0]))]
-    lines = []
-    for i, row in enumerate(rows):
-        lines.append("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-        if i == 0:
-            lines.append("  " + "  ".join("-" * width for width in widths))
-    return "\n".join(lines)
 
 
 @dataclass(slots=True)

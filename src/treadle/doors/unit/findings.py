@@ -10,9 +10,9 @@ import os
 import re
 import textwrap
 from collections import Counter
-from typing import Any
 
-from treadle.doors.unit.result import Suite, plain, shown
+from treadle.doors.unit.result import Suite
+from treadle.doors.unit.shown import shown
 from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic.testcase import BrokenContract, CallOutcome, TestCase
 
@@ -101,23 +101,6 @@ def findings(suite: Suite) -> list[str]:
         sentence(case) + (f" (and {more[key]} more {'paths' if more[key] > 1 else 'path'})" if more[key] else "")
         for key, case in first.items()
     ]
-
-
-def as_json(case: TestCase) -> dict[str, Any]:
-    violation = case.violation
-    assert violation is not None
-    return {
-        "target": case.target,
-        "kind": violation.kind,
-        "of": violation.of,
-        "condition": violation.condition,
-        "file": violation.file,
-        "line": violation.line,
-        "inputs": {name: plain(value) for name, value in case.arguments.items()},
-        "result": plain(violation.returned) if violation.own and violation.has_returned else None,
-        "raises": case.outcome.raises.__name__ if case.outcome.raises is not None else None,
-        "message": sentence(case),
-    }
 
 
 # icontract says this instead of reporting the violation, for conditions that it cannot print.

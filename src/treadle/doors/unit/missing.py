@@ -57,18 +57,6 @@ class OwnTests:
     paths: int = 0
     taken: int = 0
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "tests": self.where,
-            "ran": self.ran,
-            "failed": self.failed,
-            "branches": self.coverage.percent("branches"),
-            "lines": self.coverage.percent("lines"),
-            "paths": self.paths,
-            "taken": self.taken,
-            "missing": self.paths - self.taken,
-        }
-
 
 def own_tests(
     targets: Sequence[UnitTarget],

@@ -11,6 +11,7 @@ two aliasings apart, and for coverage the arcs between lines.
 
 from __future__ import annotations
 
+import dis
 import functools
 import hashlib
 import json
@@ -223,14 +224,10 @@ class _Local:
 @functools.cache
 def _conditions(code: CodeType) -> frozenset[int]:
     """The instructions that go on in one of two places, depending on a value."""
-    import dis
-
     return frozenset(i.offset for i in dis.get_instructions(code) if "_IF_" in i.opname or i.opname == "FOR_ITER")
 
 
 def _yields(frame: FrameType) -> bool:
-    import dis
-
     return frame.f_lasti >= 0 and dis.opname[frame.f_code.co_code[frame.f_lasti]] == "YIELD_VALUE"
 
 

@@ -14,7 +14,8 @@ from treadle.core.trail import Trail
 from treadle.doors.unit.cases import Concrete
 from treadle.doors.unit.explore import Session
 from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.result import case_json, shown
+from treadle.doors.unit.result_json import case_facts
+from treadle.doors.unit.shown import shown
 from treadle.doors.unit.target import resolve
 from treadle.symbolic.explore import MachineFault
 from treadle.symbolic.heap.aliasings import aliasings
@@ -89,7 +90,7 @@ class ReplayedCase:
         return 1 if self.case.violation is not None else 0
 
     def to_json(self) -> dict[str, Any]:
-        return case_json(self.case)
+        return case_facts(self.case).to_json()
 
     def __str__(self) -> str:
         case, before = self.case, self.trail.message

@@ -1,18 +1,16 @@
-"""What a run of `treadle unit` found, wrote and measured, as an object and as JSON."""
+"""What a run of `treadle unit` found, wrote and measured; `result_json` tells it to machines."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from treadle.doors.unit.check import CodeCoverage
 from treadle.doors.unit.explore import ExploredTarget
-from treadle.doors.unit.pytest_values import Imports, NotWritable, text
 from treadle.doors.unit.select import ALL_PATHS
 from treadle.symbolic.path import CodePlace, Limit
-from treadle.symbolic.python.contracts.conditions import as_written
-from treadle.symbolic.testcase import CaseObject, Opaque, TestCase
+from treadle.symbolic.testcase import TestCase
 
 if TYPE_CHECKING:
     from treadle.doors.unit.missing import OwnTests
@@ -31,16 +29,6 @@ class More:
     in_file: int = 0
     # there was nothing to go on from: no bound had cut anything
     complete: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "from_k": self.from_k,
-            "k": self.k,
-            "new": self.tests,
-            "new_paths": self.paths,
-            "tests_in_file": self.in_file,
-            "complete": self.complete,
-        }
 
 
 @dataclass(slots=True)
@@ -147,102 +135,3 @@ class Suite:
     def violations(self) -> list[TestCase]:
         """Cases in which the code broke its own contract."""
         return [c for c in self.cases if c.violation is not None]
-
-    def to_json(self) -> dict[str, Any]:
-        from treadle.doors.unit.findings import as_json as finding  # its words are made of this module's
-        from treadle.doors.unit.selected import as_json as selection
-
-        return {
-            "target": self.target,
-            "file": self.file,
-            "tests": self.tests,
-            "paths": self.paths,
-            # paths that were run, those included that were cut, given up or came to nothing
-            "explored": sum(explored.seen.runs for explored in self.explored),
-            "cut": {
-                **{limit: self.cut[limit] for limit in (Limit.LOOP, Limit.DEPTH, Limit.TIME)},
-                **{limit: self.cut[limit] for limit in (Limit.PATHS, Limit.LOST) if self.cut[limit]},
-            },
-            **{
-                name: [{"file": p.file, "line": p.line, "what": p.what} for p in places]
-                for name, places in (
-                    ("unsupported", self.unsupported),
-                    ("sampled", self.sampled),
-                    ("internal_errors", self.internal_errors),
-                )
-            },
-            "complete": self.complete,
-            "stopped": self.stopped,
-            "coverage": {"lines": self.coverage.percent("lines"), "branches": self.coverage.percent("branches")},
-            "unreached": {
-                "places": [{"file": file, "line": line, "to": to} for file, line, to in self.coverage.unreached],
-                "why": self.why_unreached(),
-            },
-            "guesses": self.guesses,
-            "cases": [case_json(c) for c in self.cases],
-            "disagreements": [{**case_json(c), "why": why} for c, why in self.disagreements],
-            "stubs": {
-                "files": list(self.stub_files),
-                "used": sorted({stub for case in self.cases for stub in case.stubs}),
-                "wrong": [{**case_json(c), "stubs": list(c.stubs), "why": why} for c, why in self.wrong_stubs],
-            },
-            "summaries": {kind: self.summaries[kind] for kind in ("computed", "reused", "composed")},
-            "violations": [finding(c) for c in self.violations],
-            "assumed": self.assumed,
-            "inferred": self.inferred,
-            "left_out": self.left_out,
-            "more": self.more.to_json() if self.more is not None else None,
-            "warnings": self.warnings,
-            "branches": {name: self.branches[name] for name in sorted(self.branches)},
-            "selection": selection(self),
-            "missing": self.own_tests.to_json() if self.own_tests is not None else None,
-        }
-
-
-def case_json(case: TestCase) -> dict[str, Any]:
-    outcome: dict[str, Any]
-    if case.outcome.raises is not None:
-        outcome = {"raises": case.outcome.raises.__name__, "message": case.outcome.message}
-    else:
-        outcome = {"returns": plain(case.outcome.value)}
-    return {
-        "target": case.target,
-        "inputs": {name: plain(value) for name, value in case.arguments.items()},
-        "outcome": outcome,
-        "condition": case.condition,
-        "sampled": case.sampled,
-    }
-
-
-def plain(value: Any, seen: tuple[int, ...] = ()) -> Any:
-    """A value for JSON and tables: JSON's own values as they are, objects as readable text."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return shown(value, seen)
-
-
-def shown(value: Any, seen: tuple[int, ...] = ()) -> str:
-    if isinstance(value, CaseObject):
-        if value.number in seen:
-            return "..."
-        seen = (*seen, value.number)
-        if value.kind == "function":
-            return f"<function: {', '.join(shown(v, seen) for v in value.items)}>"
-        if value.kind == "list":
-            return f"[{', '.join(shown(v, seen) for v in value.items)}]"
-        if value.kind == "dict":
-            return "{" + ", ".join(f"{shown(k, seen)}: {shown(v, seen)}" for k, v in value.entries) + "}"
-        if value.kind in ("set", "frozenset"):
-            return "{" + ", ".join(shown(k, seen) for k, _ in value.entries) + "}" if value.entries else "set()"
-        name = as_written(value.cls).__name__ if value.cls else "object"
-        inner = [shown(v, seen) for v in value.items] + [f"{k}={shown(v, seen)}" for k, v in value.fields.items()]
-        return f"{name}({', '.join(inner)})"
-    if isinstance(value, tuple):
-        inner_text = ", ".join(shown(v, seen) for v in value)
-        return f"({inner_text},)" if len(value) == 1 else f"({inner_text})"
-    if isinstance(value, Opaque):
-        return f"<{value.type_name}>"
-    try:
-        return text(value, Imports(), {})
-    except NotWritable:
-        return repr(value)

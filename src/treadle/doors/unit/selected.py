@@ -1,4 +1,4 @@
-"""What came of a selection criterion (`--select`): in words, as JSON, and whether it is satisfied.
+"""What came of a selection criterion (`--select`): in words, and whether it is satisfied.
 
 A goal that no test reaches is one of three things, and they are never mixed up: none exists within the bound, the line
 is dead code, or it is not known because the search did not see everything.
@@ -159,26 +159,3 @@ def _point(answer: PointAnswer, before: str) -> str:
         return f"no test reaches {where} within the loop bound (k={selection.k}){more}"
     why = " and ".join(selection.doubts) or "a test that did not hold in the real run"
     return f"{where}: not found, but the search was cut by {why}; it is not known whether a test reaches it"
-
-
-def as_json(suite: Suite) -> dict[str, Any] | None:
-    select = suite.select
-    if select == ALL_PATHS:
-        return None
-    found = answers(suite)
-    doubts = list(dict.fromkeys(d for e in suite.explored if e.selection is not None for d in e.selection.doubts))
-    return {
-        "select": select,
-        "satisfied": not doubts if select == "local-paths" else all(a.verdict == "reached" for a in found),
-        "goals": [
-            {
-                "goal": a.goal.text,
-                "file": a.goal.file,
-                "line": a.goal.line,
-                "verdict": a.verdict,
-                "tests": list(a.tests),
-            }
-            for a in found
-        ],
-        "cut_by": doubts,
-    }

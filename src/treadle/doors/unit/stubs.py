@@ -6,7 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from treadle.doors.unit.result import Suite, shown
+from treadle.doors.unit.result import Suite
+from treadle.doors.unit.shown import aligned, shown
 from treadle.doors.unit.summary import summary_of
 from treadle.symbolic.python.calls.stubs import FILE
 from treadle.symbolic.summary.tree import SummaryLeaf
@@ -35,8 +36,6 @@ def _not_held(leaf: SummaryLeaf) -> str:
 
 def table(suite: Suite) -> str:
     """--show summary: the cases of each target in the columns of the paper."""
-    from treadle.doors.unit.console import aligned
-
     blocks: list[str] = []
     for explored in suite.explored:
         summary = summary_of(explored.target, explored.options)

@@ -16,7 +16,8 @@ from treadle.doors.unit.findings import broken_for_real
 from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.pytest_suite import RenderedSuite, write
 from treadle.doors.unit.replay import trail_of
-from treadle.doors.unit.result import Suite, shown
+from treadle.doors.unit.result import Suite
+from treadle.doors.unit.shown import shown
 from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic.path import CodePlace
 from treadle.symbolic.testcase import TestCase

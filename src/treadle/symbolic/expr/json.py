@@ -9,10 +9,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from treadle.symbolic.expr.meaning import BUILD
-from treadle.symbolic.expr.terms import INT, REAL, Expr, Sort, Value, add, eq, ge, gt, mul, radd, rmul, var
-
-_AGAINST_ZERO = {"ge0": ge, "gt0": gt, "eq0": eq}
+from treadle.symbolic.expr.operators import OPERATORS
+from treadle.symbolic.expr.terms import INT, Expr, Sort, Value, add, mul, radd, rmul, var
 
 
 class Writer:
@@ -69,8 +67,4 @@ class Reader:
             for atom, factor in args[1]:
                 total = plus(total, times(self.value(factor), self.value(atom)))
             return total
-        values = [self.value(a) for a in args]
-        if op in _AGAINST_ZERO:
-            is_real = isinstance(values[0], Expr) and values[0].sort is REAL
-            return _AGAINST_ZERO[op](values[0], Fraction(0) if is_real else 0)
-        return BUILD[op](*values)
+        return OPERATORS[op].build(*(self.value(a) for a in args))

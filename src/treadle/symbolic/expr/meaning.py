@@ -10,135 +10,11 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from treadle.symbolic.expr import text
-from treadle.symbolic.expr.terms import (
-    DEFAULTS,
-    INT,
-    MATCHERS,
-    REF,
-    Expr,
-    Model,
-    Value,
-    add,
-    and_,
-    at,
-    chr_,
-    concat,
-    contains,
-    eq,
-    floor,
-    floordiv,
-    ge,
-    gt,
-    in_class,
-    index_of,
-    int_to_str,
-    ite,
-    length,
-    mod,
-    mul,
-    not_,
-    or_,
-    ord_,
-    prefix,
-    radd,
-    rdiv,
-    replace_all,
-    replace_first,
-    rmul,
-    str_le,
-    str_lt,
-    str_to_int,
-    substr,
-    suffix,
-    to_real,
-)
+from treadle.symbolic.expr.operators import OPERATORS
+from treadle.symbolic.expr.terms import DEFAULTS, INT, REF, Expr, Model, Value, add, mul, radd, rmul
 
-
-def _substr_value(s: str, start: int, count: int) -> str:
-    return s[start : start + count] if 0 <= start <= len(s) and count > 0 else ""
-
-
-def _find_value(s: str, part: str, start: int) -> int:
-    return s.find(part, start) if 0 <= start <= len(s) else -1
-
-
-# What each operator means on known values; division by zero is given a value (0) because a solver does too,
-# and every path that divides carries the condition that the divisor is not 0.
-_MEANING: dict[str, Callable[..., Any]] = {
-    "mul": lambda a, b: a * b,
-    "rmul": lambda a, b: a * b,
-    "div": lambda a, b: a // b if b else 0,
-    "cdiv": lambda a, b: a // b,
-    "mod": lambda a, b: a % b if b else 0,
-    "cmod": lambda a, b: a % b,
-    "rdiv": lambda a, b: Fraction(a) / b if b else Fraction(0),
-    "to_real": Fraction,
-    "floor": lambda a: a.numerator // a.denominator,
-    "ge0": lambda a: a >= 0,
-    "gt0": lambda a: a > 0,
-    "eq0": lambda a: a == 0,
-    "iff": lambda a, b: a == b,
-    "same": lambda a, b: a == b,
-    "not": lambda a: not a,
-    "len": len,
-    "concat": lambda *parts: "".join(parts),
-    "streq": lambda a, b: a == b,
-    "at": lambda s, i: s[i] if 0 <= i < len(s) else "",
-    "substr": _substr_value,
-    "contains": lambda s, part: part in s,
-    "prefix": lambda s, start: s.startswith(start),
-    "suffix": lambda s, end: s.endswith(end),
-    "index_of": _find_value,
-    "replace_first": lambda s, old, new: s.replace(old, new, 1),
-    "replace_all": lambda s, old, new: s.replace(old, new),
-    "strlt": lambda a, b: a < b,
-    "strle": lambda a, b: a <= b,
-    "int_to_str": str,
-    "str_to_int": lambda s: int(s) if s.isascii() and s.isdigit() else -1,
-    "ord": lambda c: ord(c) if len(c) == 1 else -1,
-    "chr": lambda i: chr(i) if 0 <= i < 0x110000 else "",
-    "in_class": lambda s, name: MATCHERS[name].fullmatch(s) is not None,
-    **text.MEANING,
-}
-
-# How to build each operator again from its arguments, simplifying.
-BUILD: dict[str, Callable[..., Value]] = {
-    "mul": mul,
-    "rmul": rmul,
-    "div": floordiv,
-    "cdiv": floordiv,
-    "mod": mod,
-    "cmod": mod,
-    "rdiv": rdiv,
-    "to_real": to_real,
-    "floor": floor,
-    "iff": eq,
-    "same": eq,
-    "not": not_,
-    "and": and_,
-    "or": or_,
-    "ite": ite,
-    "len": length,
-    "concat": concat,
-    "streq": eq,
-    "at": at,
-    "substr": substr,
-    "contains": contains,
-    "prefix": prefix,
-    "suffix": suffix,
-    "index_of": index_of,
-    "replace_first": replace_first,
-    "replace_all": replace_all,
-    "strlt": str_lt,
-    "strle": str_le,
-    "int_to_str": int_to_str,
-    "str_to_int": str_to_int,
-    "ord": ord_,
-    "chr": chr_,
-    "in_class": in_class,
-    **text.BUILD,
-}
+# looked up on every step of `evaluate`
+_MEANING = {name: operator.means for name, operator in OPERATORS.items()}
 
 
 def other_identity(unknown: Expr) -> int:
@@ -186,16 +62,13 @@ def substitute(value: Value, mapping: Mapping[Expr, Value]) -> Value:
 
 
 def _built(value: Expr, args: list[Value]) -> Value:
-    if value.op in ("ge0", "gt0", "eq0"):
-        zero: Value = 0 if value.args[0].sort is INT else Fraction(0)
-        return {"ge0": ge, "gt0": gt, "eq0": eq}[value.op](args[0], zero)
-    if value.op in _MEANING and not any(isinstance(a, Expr) for a in args):
+    if not any(isinstance(a, Expr) for a in args):
         # the constructors are for values that a program has computed, and these may be outside of what they allow
         return _MEANING[value.op](*args)
     if value.op in ("div", "mod", "rdiv") and args[1] == 0:
         # behind a condition that has become false: nobody sees this value
         return 0 if value.sort is INT else Fraction(0)
-    return BUILD[value.op](*args)
+    return OPERATORS[value.op].build(*args)
 
 
 class Rewriting:

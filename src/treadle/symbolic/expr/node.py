@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from fractions import Fraction
 from typing import Any
@@ -69,15 +69,22 @@ class Expr:
         return self._order
 
     def __repr__(self) -> str:
-        from treadle.symbolic.expr.show import show  # printing is a layer above
-
-        return show(self)
+        return _printers[-1](self) if _printers else f"{self.op}{self.args}"
 
     def __bool__(self) -> bool:
         raise TypeError(f"an unknown value has no truth value by itself: {self!r}")
 
 
-_NONLINEAR = frozenset({"mul", "div", "mod", "rmul", "rdiv", "pow"})
+# `show` is a layer above: it knows the operators
+_printers: list[Callable[[Expr], str]] = []
+
+
+def print_with(show: Callable[[Expr], str]) -> None:
+    """Say how nodes are printed."""
+    _printers.append(show)
+
+
+_NONLINEAR = frozenset({"mul", "div", "mod", "rmul", "rdiv"})
 # Weak: a node lives as long as someone holds it, so a long run over many targets does not fill the memory.
 _table: weakref.WeakValueDictionary[tuple[Any, ...], Expr] = weakref.WeakValueDictionary()
 _numbers = itertools.count()

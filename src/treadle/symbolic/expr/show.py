@@ -6,37 +6,15 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+from treadle.symbolic.expr.node import print_with
+from treadle.symbolic.expr.operators import OPERATORS
 from treadle.symbolic.expr.terms import INT, Expr, Value, add, terms_of
 
-_INFIX = {"mul": "*", "rmul": "*", "div": "//", "cdiv": "//", "mod": "%", "cmod": "%", "rdiv": "/"}
 # Classes of characters that Python has no method for.
 _CLASSES = {
     "visible": "{0} is one word",
     "not upper": "{0} == {0}.lower()",
     "not lower": "{0} == {0}.upper()",
-}
-_CALLS = {
-    "len": "len({0})",
-    "at": "{0}[{1}]",
-    "contains": "{1} in {0}",
-    "prefix": "{0}.startswith({1})",
-    "suffix": "{0}.endswith({1})",
-    "replace_first": "{0}.replace({1}, {2}, 1)",
-    "replace_all": "{0}.replace({1}, {2})",
-    "int_to_str": "str({0})",
-    "str_to_int": "int({0})",
-    "ord": "ord({0})",
-    "chr": "chr({0})",
-    "floor": "floor({0})",
-    "to_real": "{0}",
-    "first_word": "{0}.split()[0]",
-    "other_words": "{0}.split(None, 1)[1]",
-    "repr": "repr({0})",
-    "is_int": "{0} is an int",
-    "int_of": "int({0})",
-    "is_finite": "{0} is a float",
-    "is_endless": "{0} is inf or nan",
-    "float_of": "float({0})",
 }
 _PARTS = {
     "before": "{0}.partition({1})[0]",
@@ -44,7 +22,6 @@ _PARTS = {
     "before last": "{0}.rpartition({1})[0]",
     "after last": "{0}.rpartition({1})[2]",
 }
-_SYMBOLS = {"streq": "==", "strlt": "<", "strle": "<=", "iff": "==", "same": "is"}
 _NEGATED = {"==": "!=", "is": "is not", "<": ">=", "<=": ">", ">": "<=", ">=": "<", "in": "not in"}
 
 
@@ -71,12 +48,10 @@ def _show(value: Value, nested: bool) -> str:
         return str(args[0])
     if op == "sum":
         text = _show_sum(*terms_of(value))
-    elif op in _INFIX:
-        text = f"{_show(args[0], True)} {_INFIX[op]} {_show(args[1], True)}"
+    elif OPERATORS[op].infix:
+        text = _show_relation(OPERATORS[op].infix, *args)
     elif op in ("ge0", "gt0", "eq0"):
         text = _show_comparison(op, args[0])
-    elif op in _SYMBOLS:
-        text = _show_relation(_SYMBOLS[op], *args)
     elif op == "not":
         return _show_negation(args[0], nested)
     elif op in ("and", "or"):
@@ -104,7 +79,7 @@ def _show(value: Value, nested: bool) -> str:
         shown = _show(args[0], True)
         return _CLASSES[args[1]].format(shown) if args[1] in _CLASSES else f"{shown}.is{args[1]}()"
     else:
-        call = _CALLS[op].format(*(_show(a, op in ("at", "prefix", "suffix", "contains")) for a in args))
+        call = OPERATORS[op].call.format(*(_show(a, op in ("at", "prefix", "suffix", "contains")) for a in args))
         return f"({call})" if nested and op == "contains" else call
     return f"({text})" if nested else text
 
@@ -155,10 +130,13 @@ def _show_comparison(op: str, value: Expr, negated: bool = False) -> str:
 def _show_negation(inner: Expr, nested: bool) -> str:
     if inner.op == "eq0":
         text = _show_comparison(inner.op, inner.args[0], negated=True)
-    elif inner.op in _SYMBOLS:
-        text = _show_relation(_NEGATED[_SYMBOLS[inner.op]], *inner.args)
+    elif inner.op in OPERATORS and OPERATORS[inner.op].infix:
+        text = _show_relation(_NEGATED[OPERATORS[inner.op].infix], *inner.args)
     elif inner.op == "contains":
         text = f"{_show(inner.args[1], True)} not in {_show(inner.args[0], True)}"
     else:
         return f"not ({show(inner)})" if inner.op in ("and", "or", "ite") else f"not {show(inner)}"
     return f"({text})" if nested else text
+
+
+print_with(show)

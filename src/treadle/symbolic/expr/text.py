@@ -1,7 +1,7 @@
 """Functions of strings that z3 does not have: strip, partition, the first word, lower, repr, int of a text.
 
-Each is a node like any other. What it means is Python's own function (`MEANING`), so that a value under a model is
-always right; for z3 it is a new constant with a definition (`definitions`). A definition says nothing false, but may
+Each is a node like any other. What it means is Python's own function, so that a value under a model is always right;
+for z3 it is a new constant with a definition (`definitions`). A definition says nothing false, but may
 leave something open: a model that Python does not confirm is refuted by that one instance, and z3 is asked again.
 
 A separator is a known string that is not empty; the characters of `strip` are known, "" for white space.
@@ -17,20 +17,45 @@ from typing import Any
 from treadle.symbolic.expr.node import BOOL, INT, REAL, STR, Expr, Sort, Value, node, parts
 from treadle.symbolic.expr.terms import length
 
+# --- what each function means on known values
 
-def _stripped(s: str, characters: str, sides: str) -> str:
+
+def stripped(s: str, characters: str, sides: str) -> str:
     for side, method in (("l", str.lstrip), ("r", str.rstrip)):
         if side in sides:
             s = method(s, characters or None)
     return s
 
 
-def _is_int(s: str) -> bool:
+def part(s: str, separator: str, place: str) -> str:
+    """`place`: what stands before or after the first separator, or the last one."""
+    if place in ("before", "after"):
+        return s.partition(separator)[0 if place == "before" else 2]
+    return s.rpartition(separator)[0 if place == "before last" else 2]
+
+
+def word(s: str) -> str:
+    return next(iter(s.split(None, 1)), "")
+
+
+def words(s: str) -> str:
+    return next(iter(s.split(None, 1)[1:]), "")
+
+
+def in_case(s: str, method: str) -> str:
+    return str(getattr(s, method)())
+
+
+def reads_as_int(s: str) -> bool:
     try:
         int(s)
     except ValueError:
         return False
     return True
+
+
+def as_int(s: str) -> int:
+    return int(s) if reads_as_int(s) else -1
 
 
 def _float(s: str) -> float | None:
@@ -40,58 +65,36 @@ def _float(s: str) -> float | None:
         return None
 
 
-def _is_finite(s: str) -> bool:
+def reads_as_finite(s: str) -> bool:
     number = _float(s)
     return number is not None and math.isfinite(number)
 
 
-def _parted(s: str, separator: str, place: str) -> str:
-    """`place`: what stands before or after the first separator, or the last one."""
-    if place in ("before", "after"):
-        return s.partition(separator)[0 if place == "before" else 2]
-    return s.rpartition(separator)[0 if place == "before last" else 2]
+def reads_as_endless(s: str) -> bool:
+    return _float(s) is not None and not reads_as_finite(s)
 
 
-def _first_word(s: str) -> str:
-    return next(iter(s.split(None, 1)), "")
+def as_fraction(s: str) -> Fraction:
+    return Fraction(float(s)) if reads_as_finite(s) else Fraction(-1)
 
 
-def _other_words(s: str) -> str:
-    return next(iter(s.split(None, 1)[1:]), "")
+# --- the nodes
 
 
-# What each function means on known values.
-MEANING: dict[str, Callable[..., Any]] = {
-    "strip": _stripped,
-    "parted": _parted,
-    "first_word": _first_word,
-    "other_words": _other_words,
-    "recased": lambda s, method: getattr(s, method)(),
-    "repr": repr,
-    "is_int": _is_int,
-    "int_of": lambda s: int(s) if _is_int(s) else -1,
-    "is_finite": _is_finite,
-    "is_endless": lambda s: _float(s) is not None and not _is_finite(s),
-    "float_of": lambda s: Fraction(float(s)) if _is_finite(s) else Fraction(-1),
-}
-
-
-def _made(op: str, args: tuple[Value, ...], sort: Sort) -> Value:
-    if not any(isinstance(a, Expr) for a in args):
-        return MEANING[op](*args)
-    return node(op, args, sort)
+def _made(op: str, means: Callable[..., Any], args: tuple[Value, ...], sort: Sort) -> Value:
+    return node(op, args, sort) if any(isinstance(a, Expr) for a in args) else means(*args)
 
 
 def strip(s: Value, characters: str, sides: str) -> Value:
     """s without the characters at the left end ("l"), the right end ("r"), or both ("lr")."""
     if isinstance(s, Expr) and s.op == "strip" and s.args[1] == characters and set(sides) <= set(s.args[2]):
         return s
-    return _made("strip", (s, characters, sides), STR)
+    return _made("strip", stripped, (s, characters, sides), STR)
 
 
 def parted(s: Value, separator: str, place: str) -> Value:
     """Before, after, before last or after last: s.partition(separator)[0 or 2], s.rpartition(separator)[0 or 2]."""
-    return _made("parted", (s, separator, place), STR)
+    return _made("parted", part, (s, separator, place), STR)
 
 
 def last_place(s: Value, separator: str) -> Value:
@@ -101,86 +104,53 @@ def last_place(s: Value, separator: str) -> Value:
 
 def first_word(s: Value) -> Value:
     """s.split()[0], "" if there is none."""
-    return _made("first_word", (s,), STR)
+    return _made("first_word", word, (s,), STR)
 
 
 def other_words(s: Value) -> Value:
     """s.split(None, 1)[1], "" if there is none."""
-    return _made("other_words", (s,), STR)
+    return _made("other_words", words, (s,), STR)
 
 
 def recased(s: Value, method: str) -> Value:
     """s.lower(), s.upper(), s.casefold(), s.title(), s.capitalize(), s.swapcase()"""
     if isinstance(s, Expr) and s.op == "recased" and s.args[1] == method and method == "lower":
         return s
-    return _made("recased", (s, method), STR)
+    return _made("recased", in_case, (s, method), STR)
 
 
 def repr_(s: Value) -> Value:
-    return _made("repr", (s,), STR)
+    return _made("repr", repr, (s,), STR)
 
 
 def is_int(s: Value) -> Value:
     """Whether int(s) gives a number."""
-    return _made("is_int", (s,), BOOL)
+    return _made("is_int", reads_as_int, (s,), BOOL)
 
 
 def int_of(s: Value) -> Value:
     """int(s) for a string already known to be a number."""
-    return _made("int_of", (s,), INT)
+    return _made("int_of", as_int, (s,), INT)
 
 
 def is_finite(s: Value) -> Value:
     """Whether float(s) gives a number."""
-    return _made("is_finite", (s,), BOOL)
+    return _made("is_finite", reads_as_finite, (s,), BOOL)
 
 
 def is_endless(s: Value) -> Value:
     """Whether float(s) gives inf or nan."""
-    return _made("is_endless", (s,), BOOL)
+    return _made("is_endless", reads_as_endless, (s,), BOOL)
 
 
 def float_of(s: Value) -> Value:
     """float(s) for a string already known to be a number."""
-    return _made("float_of", (s,), REAL)
+    return _made("float_of", as_fraction, (s,), REAL)
 
 
 def changing(value: Value) -> Iterable[Expr]:
     """The strips and changes of case in an expression whose text is itself unknown: they may change nothing."""
     if isinstance(value, Expr):
-        for part in parts(value):
-            if part.op in ("strip", "recased") and part.args[0].op == "var":
-                yield part
-
-
-BUILD: dict[str, Callable[..., Value]] = {
-    "strip": strip,
-    "parted": parted,
-    "first_word": first_word,
-    "other_words": other_words,
-    "recased": recased,
-    "repr": repr_,
-    "is_int": is_int,
-    "int_of": int_of,
-    "is_finite": is_finite,
-    "is_endless": is_endless,
-    "float_of": float_of,
-}
-
-__all__ = [
-    "BUILD",
-    "MEANING",
-    "changing",
-    "first_word",
-    "float_of",
-    "int_of",
-    "is_endless",
-    "is_finite",
-    "is_int",
-    "last_place",
-    "other_words",
-    "parted",
-    "recased",
-    "repr_",
-    "strip",
-]
+        for inner in parts(value):
+            if inner.op in ("strip", "recased") and inner.args[0].op == "var":
+                yield inner

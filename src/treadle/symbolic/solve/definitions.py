@@ -14,7 +14,8 @@ import z3
 
 from treadle.symbolic.expr.characters import UNICODE_SPACE, complement, ranges
 from treadle.symbolic.expr.node import BOOL, INT, REAL, STR, Expr, Value, parts
-from treadle.symbolic.expr.text import MEANING, first_word, other_words, parted
+from treadle.symbolic.expr.operators import OPERATORS
+from treadle.symbolic.expr.text import first_word, other_words, parted
 
 Term = Any  # z3's classes carry no types
 Translate = Callable[[Value, Any], Term]
@@ -49,7 +50,7 @@ class Definitions:
         inside = list(parts(e))
         foreign = any(isinstance(a, str) and not a.isascii() for part in inside for a in part.args)
         for part in inside:
-            if part.op in MEANING:
+            if _is_defined(part):
                 s, constant = self._term(part.args[0], STR), self.constant(part)
                 found.extend(getattr(self, f"_{part.op}")(part, s, constant))
                 if part.op == "recased" and not foreign:
@@ -240,6 +241,10 @@ class Definitions:
         return self._number(e, s, lambda value: z3.Implies(z3.Length(s) <= 15, result == z3.ToReal(value)))
 
 
+def _is_defined(part: Expr) -> bool:
+    return part.op in OPERATORS and OPERATORS[part.op].by_definition
+
+
 def _may_become(letter: str, wanted: str, method: str) -> bool:
     if method in ("title", "capitalize"):
         return letter.lower() == wanted.lower()
@@ -249,5 +254,5 @@ def _may_become(letter: str, wanted: str, method: str) -> bool:
 def instances(e: Expr, value: Callable[[Value], Any]) -> Iterable[tuple[Expr, list[tuple[Expr, Any]], Any]]:
     """The functions in an expression that z3 knows in part, their unknown arguments and their values under a model."""
     for part in parts(e):
-        if part.op in MEANING or part.op in ("replace_all", "replace_first", "str_to_int", "int_to_str"):
+        if _is_defined(part) or part.op in ("replace_all", "replace_first", "str_to_int", "int_to_str"):
             yield part, [(a, value(a)) for a in part.args if isinstance(a, Expr)], value(part)

@@ -13,8 +13,8 @@ from typing import Any
 import z3
 
 from treadle.symbolic.expr.characters import CLASSES, ranges
+from treadle.symbolic.expr.operators import OPERATORS
 from treadle.symbolic.expr.terms import BOOL, INT, REAL, STR, Expr, Sort, Value, terms_of
-from treadle.symbolic.expr.text import MEANING
 from treadle.symbolic.solve.definitions import Definitions
 
 Term = Any  # z3's classes carry no types
@@ -100,19 +100,6 @@ _OPERATOR: dict[str, Callable[..., Term]] = {
     "chr": z3.StrFromCode,
 }
 
-# operator -> sorts of its arguments, where a known argument's sort is not that of the node
-_ARGUMENTS: dict[str, tuple[Sort, ...]] = {
-    "at": (STR, INT),
-    "substr": (STR, INT, INT),
-    "index_of": (STR, STR, INT),
-}
-_ON_STRINGS = frozenset(
-    (
-        *("len", "concat", "streq", "contains", "prefix", "suffix", "replace_first", "replace_all"),
-        *("strlt", "strle", "str_to_int", "ord"),
-    )
-)
-
 
 class Translator:
     """Remembers the z3 term of every node it has seen; the terms live in one context of z3, None for the common one."""
@@ -156,22 +143,13 @@ class Translator:
             return a % args[1] if args[1] > 0 else -((-a) % -args[1])
         if op == "ite":
             return z3.If(self.term(args[0], BOOL), self.term(args[1], e.sort), self.term(args[2], e.sort))
-        if op in MEANING:
+        if OPERATORS[op].by_definition:
             return self._definitions.constant(e)
         return _OPERATOR[op](*self._arguments(e))
 
     def _arguments(self, e: Expr) -> list[Term]:
-        sorts = _ARGUMENTS.get(e.op)
-        if sorts is None:
-            if e.op in _ON_STRINGS:
-                inner = STR
-            elif e.op in ("int_to_str", "chr", "to_real", "same"):
-                inner = INT
-            elif e.op == "floor":
-                inner = REAL
-            else:
-                inner = e.sort
-            sorts = (inner,) * len(e.args)
+        sorts = OPERATORS[e.op].takes or (e.sort,)
+        sorts += sorts[-1:] * (len(e.args) - len(sorts))
         return [self.term(a, s) for a, s in zip(e.args, sorts, strict=True)]
 
     def _sum(self, e: Expr) -> Term:
