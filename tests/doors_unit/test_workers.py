@@ -20,13 +20,14 @@ from tests.doors_unit.random_programs import programs, target
 from treadle.cli.main import main
 from treadle.core.errors import UsageError
 from treadle.doors.unit import parallel as unit_parallel
-from treadle.doors.unit import pool as unit_pool
 from treadle.doors.unit.explore import ExploredTarget, Session
 from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.result_json import suite_facts
 from treadle.doors.unit.target import resolve
-from treadle.doors.unit.worker import PathsTask, _plain, receive, send
+from treadle.doors.unit.worker import CasePickler, PathsTask, _plain
+from treadle.search import workers as workers_room
+from treadle.search.workers import WorkerPool, receive, send
 from treadle.symbolic.explore import run_one
 from treadle.symbolic.path import Limit, SymbolicPath
 
@@ -71,7 +72,7 @@ def test_a_path_with_its_cases_can_be_sent() -> None:
     session = Session(resolve("unit_paper:mist")[0], UnitOptions(summaries=False))
     ran = run_one(session.cases, SymbolicPath(session.solver()))
     stream = io.BytesIO()
-    send(stream, ("ran", 1, ran.choices, _plain(ran)))
+    send(stream, ("ran", 1, ran.choices, _plain(ran)), CasePickler)
     stream.seek(0)
     *_, back = receive(stream)
     assert back.result.found[0].conditions == ran.result.found[0].conditions  # type: ignore[union-attr]
@@ -149,7 +150,7 @@ def test_random_programs(found: list[str]) -> None:
 
 def test_a_short_function_does_not_wait_for_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[PathsTask] = []
-    monkeypatch.setattr(unit_pool.UnitWorkers, "give", lambda self, process, task: given.append(task))
+    monkeypatch.setattr(WorkerPool, "give", lambda self, process, number, task: given.append(task))
     [result] = explored("unit_growing:straight", workers=2)
     assert (result.paths, given) == (2, [])
 
@@ -205,14 +206,14 @@ def test_the_file_is_the_same_byte_for_byte(options: dict[str, Any], monkeypatch
 # --- what can go wrong -------------------------------------------------------------------------------------
 
 
-def _killing(after: int) -> Callable[[Any, Any, PathsTask], None]:
+def _killing(after: int) -> Callable[[Any, Any, int, PathsTask], None]:
     """Kill a worker, once, right after it has got this many tasks."""
     left = after
 
-    def give(self: Any, process: Any, task: PathsTask) -> None:
+    def give(self: Any, process: Any, number: int, task: PathsTask) -> None:
         nonlocal left
-        process.tasks.append(task.number)
-        process.tell(task)
+        process.tasks.append(number)
+        process.tell((number, task))
         left -= 1
         if left == 0:
             os.kill(process.pid, signal.SIGKILL)
@@ -224,7 +225,7 @@ def _killing(after: int) -> Callable[[Any, Any, PathsTask], None]:
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize("after", [1, 3])
 def test_a_dead_worker_loses_one_path_and_says_so(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unit_pool.UnitWorkers, "give", _killing(after))
+    monkeypatch.setattr(WorkerPool, "give", _killing(after))
     [result] = explored("unit_parted:switches", workers=2)
     if result.seen.cut[Limit.LOST]:
         # what was below the lost path is lost with it: its trail is kept for --more
@@ -241,12 +242,12 @@ def test_a_dead_worker_loses_one_path_and_says_so(after: int, monkeypatch: pytes
 
 @pytest.mark.usefixtures("elsewhere")
 def test_workers_that_die_again_and_again_end_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    def give(self: Any, process: Any, task: PathsTask) -> None:
-        process.tasks.append(task.number)
+    def give(self: Any, process: Any, number: int, task: PathsTask) -> None:
+        process.tasks.append(number)
         os.kill(process.pid, signal.SIGKILL)
 
-    monkeypatch.setattr(unit_pool.UnitWorkers, "give", give)
-    monkeypatch.setattr(unit_pool, "_SPARE", 1)
+    monkeypatch.setattr(WorkerPool, "give", give)
+    monkeypatch.setattr(workers_room, "_SPARE", 1)
     [result] = explored("unit_parted:switches", workers=2)
     assert result.paths == 0
     assert result.seen.cut[Limit.LOST] > 0
@@ -254,7 +255,7 @@ def test_workers_that_die_again_and_again_end_the_search(monkeypatch: pytest.Mon
 
 
 def test_workers_that_do_not_start_leave_the_work_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unit_pool, "_COMMAND", "import sys; sys.exit(3)")
+    monkeypatch.setattr(workers_room, "_COMMAND", "import sys; sys.exit(3)")
     [result] = explored("unit_growing:stairs", workers=2, k=1)
     [usual] = explored("unit_growing:stairs", workers=1, k=1)
     assert facts(result) == facts(usual)

@@ -35,7 +35,7 @@ class Options:
     instrument: tuple[str, ...] = ()
     switches: str = "free"  # the model: "free", "gil", or "auto" for one after the other
     share: tuple[int, int] = (0, 1)  # which of how many processes this is
-    alarm: Any = None  # a number that all processes share: when the first fault was found
+    alarm: Path | None = None  # a file that all processes look for: one of them has found a fault
     ignored: frozenset[frozenset[str]] = frozenset()  # pairs of methods that are not reported again
 
 

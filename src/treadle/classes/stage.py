@@ -56,7 +56,6 @@ class Test:
     omega: tuple[MethodCall, ...] = ()
     later: tuple[MethodCall, ...] = ()  # calls that must not fail afterwards; their results do not count
     fields: tuple[str, ...] = ()  # public attributes that are looked at afterwards
-    setup: Any = None  # a user's factory instead of root
 
     def but(self, **changes: Any) -> Test:
         return replace(self, **changes)

@@ -7,9 +7,7 @@ import json
 import os
 import pkgutil
 import re
-import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -31,10 +29,12 @@ from treadle.doors.class_ import console as class_console
 from treadle.doors.class_.campaign import run_class
 from treadle.doors.class_.models import run_under_model
 from treadle.doors.class_.pytest_file import class_file, shown_path, tests_path, warnings_path
+from treadle.doors.class_.replay import staged
 from treadle.doors.class_.shown import decide_faults, decide_warnings
 from treadle.doors.class_.workers import run_in_processes
 from treadle.report.progress import Progress
 from treadle.report.pytest_file import PytestFile, write_pytest_file
+from treadle.search.workers import Tell, WorkerPool
 from treadle.threads.switching import MODELS
 
 
@@ -101,36 +101,47 @@ def command(target: str, as_json: bool, output: str, keep_green: bool, force: bo
 
 
 def _in_processes(names: list[str], workers: int, given: dict[str, Any], place: _Place) -> list[dict[str, Any]]:
-    """The classes of a package, each in a process of its own, so many at a time; Ctrl-C keeps what is done."""
-    words: list[str] = []
-    for option, value in given.items():
-        for one in value if isinstance(value, tuple) else [value]:
-            words += [f"--{option.replace('_', '-')}", str(one)] if one not in ("", None) else []
-    words += ["--output", place.output] if place.output else []
-    words += ["--keep-green"] * place.keep_green + ["--force"] * place.force
+    """The classes of a package, so many at a time; Ctrl-C keeps what is done, a process that dies loses its class."""
     facts: list[dict[str, Any]] = []
-    pool = ThreadPoolExecutor(workers)
-    jobs = [pool.submit(_process, name, words) for name in names]
-    try:
-        facts += [job.result() for job in jobs]
-    except KeyboardInterrupt:
-        pool.shutdown(wait=False, cancel_futures=True)
-        facts = [job.result() for job in jobs if job.done() and not job.cancelled()]
-        print("treadle: stopped; what was done so far:", file=sys.stderr)
-    pool.shutdown()
+    waiting = list(enumerate(names))
+    with WorkerPool(workers, f"{__name__}:{ClassServer.__name__}", (given, place)) as pool:
+        try:
+            while len(facts) < len(names):
+                for worker in pool.ready:
+                    if waiting and not worker.tasks:
+                        pool.give(worker, *waiting.pop(0))
+                for _, message in pool.news(_PATIENCE):
+                    if message[0] == "done":
+                        facts.append(message[2])
+                    elif message[0] == "died":
+                        facts += [_skipped(names[number], f"its process died ({message[2]})") for number in message[1]]
+                if not pool.coming:
+                    why = "; ".join(dict.fromkeys(pool.warnings)) or "the worker processes died"
+                    facts += [_skipped(name, why) for _, name in waiting]
+        except KeyboardInterrupt:
+            print("treadle: stopped; what was done so far:", file=sys.stderr)
     return facts
 
 
-def _process(name: str, words: list[str]) -> dict[str, Any]:
-    command = [sys.executable, "-m", "treadle", "class", name, *words, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    try:
-        facts: dict[str, Any] = json.loads(done.stdout)
-    except ValueError:
-        said = done.stderr.strip().splitlines()
-        why = said[-1].removeprefix("treadle: ") if said else f"its process ended with {done.returncode}"
-        facts = {**ClassResult(name, Verdict.NOTHING_TO_EXPLORE).to_json(), "reason": why, "skipped": True}
-    return facts
+# Seconds to wait for news of a process before looking around.
+_PATIENCE = 0.5
+
+
+class ClassServer:
+    """A worker of --workers: one class after the other."""
+
+    def __init__(self, setup: tuple[dict[str, Any], _Place], tell: Tell) -> None:
+        given, self._place = setup
+        self._options = make_options(**given)
+
+    def run(self, number: int, name: str) -> dict[str, Any]:
+        [(_, cls)] = classes(name)
+        result = _one(name, cls, self._options, None, self._place, alone=False, workers=1)
+        return result.to_json() if result.subject is not None else _skipped(name, result.reason)
+
+
+def _skipped(name: str, why: str) -> dict[str, Any]:
+    return {**ClassResult(name, Verdict.NOTHING_TO_EXPLORE, reason=why).to_json(), "skipped": True}
 
 
 def report_facts(facts: list[dict[str, Any]], as_json: bool) -> int:
@@ -324,19 +335,19 @@ def _decide_and_write(result: ClassResult, options: Options, path: Path, place: 
     try:
         warnings = decide_warnings(result, options)
         if warnings.tests:
-            _write(result, class_file(result, warnings.tests, options, warnings.trails), warnings_path(result))
+            _write(result, class_file(result, warnings.tests, options, warnings.trails), warnings_path(result), options)
         shown = decide_faults(result, options, path)
         if shown.tests:
             file = class_file(result, shown.tests, options, shown.trails, place.keep_green)
-            if _write(result, file, path, place):
+            if _write(result, file, path, options, place):
                 result.written = str(path)
     except KeyboardInterrupt:
         result.interrupted = True
         result.notes.append("no tests were written: stopped while they were run for the first time")
 
 
-def _write(result: ClassResult, file: PytestFile, path: Path, place: _Place | None = None) -> bool:
-    """Write a file of tests; what cannot be written is said, and its faults lose only their replays."""
+def _write(result: ClassResult, file: PytestFile, path: Path, options: Options, place: _Place | None = None) -> bool:
+    """Write a file of tests; what cannot be written is said, and its faults are replayed without it."""
     try:
         if place is None:
             write_whole(path, file.source(path.parent))  # warnings lie where only Treadle writes
@@ -348,7 +359,7 @@ def _write(result: ClassResult, file: PytestFile, path: Path, place: _Place | No
         result.notes.insert(0, f"{why}; name another place with --output" if place is not None else why)
         for fault in (*result.faults, *result.warnings):
             if fault.test.startswith(f"{shown_path(path)}::"):
-                fault.test, fault.replay, fault.unwritten = "", "", why
+                fault.test, fault.replay, fault.unwritten = "", staged(fault, options), why
         return False
 
 

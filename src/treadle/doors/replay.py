@@ -20,7 +20,7 @@ from treadle.core.trail import Trail
 
 REPLAYERS: Final[dict[str, str]] = {
     "explore": "treadle.doors.explore.replay",
-    "class": "treadle.doors.explore.replay",  # the tests it writes
+    "class": "treadle.doors.class_.replay",
     "schedule": "treadle.doors.explore.replay",
     "actor": "treadle.doors.actor.replay",
     "unit": "treadle.doors.unit.replay",  # gives the case of a path in place of a result

@@ -21,7 +21,10 @@ _BETWEEN = frozenset({"pytest", "treadle"})
 
 @dataclass(slots=True)
 class PytestFile:
-    """The parts of a test file; `source` joins them for the folder in which it is to stand."""
+    """The parts of a test file; `source` joins them for the folder in which it is to stand.
+
+    Without a folder it names whole paths, and is the same text wherever it stands.
+    """
 
     title: str  # the first line of its docstring
     about: str = ""  # the rest of the docstring
@@ -33,7 +36,7 @@ class PytestFile:
     tests: dict[str, str] = field(default_factory=dict)  # name of the function -> source, with its decorators
     appendix: list[str] = field(default_factory=list)
 
-    def source(self, folder: Path) -> str:
+    def source(self, folder: Path | None = None) -> str:
         """The text of the file, in this folder."""
         blocks = [self._head(folder), *self.definitions, *self.tests.values(), *self.appendix]
         return "\n\n\n".join(block.strip("\n") for block in blocks) + "\n"
@@ -44,11 +47,14 @@ class PytestFile:
         made.tests = {name: source for name, source in self.tests.items() if name in names}
         return made
 
-    def _head(self, folder: Path) -> str:
-        paths = [f"sys.path.insert(0, str({_beside(place, folder)}))" for place in dict.fromkeys(self.folders)]
+    def _head(self, folder: Path | None) -> str:
+        places = {
+            place: repr(str(place)) if folder is None else f"str({_beside(place, folder)})" for place in self.folders
+        }
+        paths = [f"sys.path.insert(0, {place})" for place in places.values()]
         constants = [f"{name} = {_beside(place, folder)}" for name, place in self.files.items()]
         imports = {*self.imports, *(["import sys"] if paths else [])}
-        imports |= {"from pathlib import Path"} if paths or constants else set()
+        imports |= {"from pathlib import Path"} if constants or (paths and folder is not None) else set()
         standard = [line for line in imports if _package(line) in sys.stdlib_module_names]
         between = [line for line in imports if _package(line) in _BETWEEN]
         own = [line for line in imports if line not in (*standard, *between, *self.first_imports)]
@@ -68,13 +74,19 @@ def _sorted(lines: list[str]) -> list[str]:
     return sorted(lines, key=lambda line: (line.startswith("from"), line))
 
 
-def _beside(place: Path, folder: Path) -> str:
+def _beside(place: Path, folder: Path | None) -> str:
     """A place as a written file finds it, relative to itself, so that both can move together."""
+    if folder is None:
+        return f"Path({str(place.resolve())!r})"
     try:
         way = Path(os.path.relpath(place.resolve(), folder.resolve())).as_posix()
     except ValueError:  # another drive
         return f"Path({str(place.resolve())!r})"
     return "Path(__file__).resolve().parent" + ("" if way == "." else f" / {way!r}")
+
+
+def _on_path(place: Path, folder: Path | None) -> str:
+    return repr(str(place)) if folder is None else f"str({_beside(place, folder)})"
 
 
 def module_folder(module: str) -> list[Path]:

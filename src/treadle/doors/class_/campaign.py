@@ -378,8 +378,8 @@ class ClassCampaign:
         self.result.faults.append(fault)
         if self.result.first_fault is None:
             self.result.first_fault = fault.found_after
-            if self.options.alarm is not None and not self.options.alarm.value:
-                self.options.alarm.value = time.perf_counter()
+            if self.options.alarm is not None:
+                self.options.alarm.touch()
             self._go_on_as_long_again()
         if len(self.result.faults) >= _MOST_FAULTS:
             self.deadline = 0.0
@@ -505,7 +505,7 @@ class ClassCampaign:
     # ------------------------------------------------------------------ the end
 
     def _time_left(self) -> bool:
-        if self.options.alarm is not None and self.options.alarm.value and self.enough == math.inf:
+        if self.options.alarm is not None and self.enough == math.inf and self.options.alarm.exists():
             self._go_on_as_long_again()
         return time.perf_counter() < self.deadline and time.process_time() < self.enough
 

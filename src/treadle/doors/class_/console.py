@@ -98,10 +98,11 @@ def _show_fault(console: Console, fault: Fault, number: int, result: ClassResult
 def _show_again(console: Console, fault: Fault, result: ClassResult) -> None:
     if fault.on:
         console.print(f"    on: {fault.on}", markup=False)
+    if not fault.test:
+        console.print(f"    no test shows it: {fault.unwritten or 'none was written'}", markup=False)
     if fault.replay:
         console.print(f"    replay: treadle replay '{fault.replay}'", markup=False)
         return
-    console.print(f"    no test shows it: {fault.unwritten or 'none was written'}", markup=False)
     methods = ",".join(dict.fromkeys(fault.methods))
     console.print(f"    again: treadle class {result.target} --methods {methods}", markup=False)
 
@@ -131,8 +132,7 @@ def show_facts(facts: dict[str, Any], file: IO[str] | None = None) -> None:
         console.print(f"    at {', '.join(fault['locations'])}", markup=False)
         if fault["on"]:
             console.print(f"    on: {fault['on']}", markup=False)
+        where = f"test: {fault['test']}" if fault["test"] else f"no test shows it: {fault['unwritten']}"
+        console.print(f"    {where}", markup=False)
         if fault["replay"]:
-            console.print(f"    test: {fault['test']}", markup=False)
             console.print(f"    replay: treadle replay '{fault['replay']}'", markup=False)
-        else:
-            console.print(f"    no test shows it: {fault['unwritten']}", markup=False)

@@ -18,6 +18,7 @@ from typing import Any
 from treadle.classes.result import ClassResult, Fault, Options
 from treadle.core.verdict import Verdict
 from treadle.doors.class_.pytest_file import class_file, shown_path, warnings_path
+from treadle.doors.class_.replay import staged
 from treadle.doors.class_.test_source import FaultTest, write_test
 from treadle.report.fresh_process import run_python, scratch_folder
 from treadle.report.pytest_file import not_as_told
@@ -51,6 +52,7 @@ def decide_faults(result: ClassResult, options: Options, path: Path) -> ShownTes
         shown.tests = [test for test in shown.tests if id(test.fault) not in shown.refuted]
     for fault in result.faults:
         fault.unwritten = shown.unwritten.get(id(fault)) or shown.refuted.get(id(fault), "")
+        fault.replay = staged(fault, options)  # unless a test shows it, below
     result.unconfirmed += [fault for fault in result.faults if id(fault) in shown.refuted]
     result.faults = [fault for fault in result.faults if id(fault) not in shown.refuted]
     _tell(shown, path)

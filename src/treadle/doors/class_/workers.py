@@ -7,69 +7,99 @@ nobody is counted, and the whole is then not a pass.
 
 from __future__ import annotations
 
-import multiprocessing
-import pickle
+import signal
+import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
-from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
+from treadle.classes.descriptors import examine_use
 from treadle.classes.result import ClassResult, Options, passed
-from treadle.classes.subject import Subject
+from treadle.classes.subject import Subject, find_class, import_module
 from treadle.core.errors import TreadleError, UsageError
 from treadle.core.result import Verdict
 from treadle.doors.class_.campaign import run_class
+from treadle.search.workers import Tell, WorkerPool
 
 _ADDED = ("interleavings_tried", "pairs", "requirements", "requirements_covered", "exhausted_pairs")
 _ALSO_ADDED = ("longer_tests", "longer_exhausted", "tests_assembled")
 _LARGEST = ("traces", "sequences", "methods", "seconds")
 
 
+# Seconds to wait for an answer before looking around.
+_PATIENCE = 0.5
+
+Answer = ClassResult | TreadleError
+
+
+class ShareServer:
+    """A worker: campaigns over one class, each for a share of its tests."""
+
+    def __init__(self, target: str, tell: Tell) -> None:
+        self._subject = examine_use(target, find_class(target) if ":" in target else import_module(target))
+
+    def run(self, number: int, options: Options) -> Answer:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a campaign that is stopped tells what it has found
+        try:
+            answer = run_class(self._subject, options)
+            answer.subject = None  # classes and functions stay where they are
+            return answer
+        except TreadleError as error:
+            return error
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def run_in_processes(subject: Subject, options: Options, workers: int) -> ClassResult:
     """A campaign over one class by so many processes."""
-    if "fork" not in multiprocessing.get_all_start_methods():
-        raise UsageError("--workers above 1 for one class needs a system with fork; leave it out")
-    fork = multiprocessing.get_context("fork")
-    alarm = fork.Value("d", 0.0)  # when the first fault was found, by any of them
-    running: list[tuple[Any, Connection]] = []
-    for number in range(workers):
-        here, there = fork.Pipe(duplex=False)
-        share = replace(options, share=(number, workers), alarm=alarm)
-        process = fork.Process(target=_work, args=(subject, share, there))
-        process.start()
-        there.close()
-        running.append((process, here))
-    return _merged(subject, [_answer(process, pipe) for process, pipe in running], options.calls)
+    server = f"{__name__}:{ShareServer.__name__}"
+    same_order = {"PYTHONHASHSEED": "0"}  # all generate the same sequences
+    with (
+        tempfile.TemporaryDirectory(prefix="treadle-") as folder,
+        WorkerPool(workers, server, subject.target, same_order) as pool,
+    ):
+        alarm = Path(folder) / "a fault was found"
+        shares = [replace(options, share=(number, workers), alarm=alarm) for number in range(workers)]
+        answers = _answers(pool, shares)
+    return _merged(subject, answers, options.calls)
 
 
-def _work(subject: Subject, options: Options, pipe: Connection) -> None:
-    answer: ClassResult | TreadleError
-    try:
-        answer = run_class(subject, options)
-        answer.subject = None  # classes and functions stay where they are
-    except TreadleError as error:
-        answer = error
-    pipe.send_bytes(pickle.dumps(answer))
-    pipe.close()
-
-
-def _answer(process: Any, pipe: Connection) -> ClassResult | TreadleError:
-    while True:
+def _answers(pool: WorkerPool, shares: Sequence[Options]) -> list[Answer | None]:
+    """What came of each share, None where its process died. Ctrl-C stops them all; they answer with what they have."""
+    answers: dict[int, Answer | None] = {}
+    given: set[int] = set()
+    while len(answers) < len(shares):
         try:
-            answer: ClassResult | TreadleError = pickle.loads(pipe.recv_bytes())
-            break
+            for worker in pool.ready:
+                waiting = next((number for number in range(len(shares)) if number not in given), None)
+                if waiting is not None and not worker.tasks:
+                    given.add(waiting)
+                    pool.give(worker, waiting, shares[waiting])
+            for _, message in pool.news(_PATIENCE):
+                if message[0] == "done":
+                    answers[message[1]] = message[2]
+                elif message[0] == "died":
+                    answers |= dict.fromkeys(message[1])
+            if not pool.coming:
+                raise UsageError(f"{'; '.join(dict.fromkeys(pool.warnings)) or _ALL_DIED}; run it without --workers")
         except KeyboardInterrupt:
-            continue  # the process was told, too, and answers with what it has
-        except EOFError:
-            raise UsageError("a process of --workers ended without an answer; run it with one") from None
-    process.join()
-    return answer
+            if not given:
+                raise
+            pool.interrupt()
+    return [answers[number] for number in range(len(shares))]
 
 
-def _merged(subject: Subject, answers: list[ClassResult | TreadleError], calls: int) -> ClassResult:
+_ALL_DIED = "every worker process died"
+
+
+def _merged(subject: Subject, answers: Sequence[Answer | None], calls: int) -> ClassResult:
     errors = [answer for answer in answers if isinstance(answer, TreadleError)]
     if errors:
         raise errors[0]
     parts = [answer for answer in answers if isinstance(answer, ClassResult)]
+    if not parts:
+        raise UsageError(f"{_ALL_DIED}; run it without --workers")
     merged = ClassResult(subject.target, Verdict.CUT, subject=subject)
     for name in (*_ADDED, *_ALSO_ADDED):
         setattr(merged, name, sum(getattr(part, name) for part in parts))
@@ -89,16 +119,20 @@ def _merged(subject: Subject, answers: list[ClassResult | TreadleError], calls: 
     merged.first_fault = min((part.first_fault for part in parts if part.first_fault is not None), default=None)
     done = {test for part in parts for test in part.done}
     lost = {test for part in parts for test in part.left_to_others} - done
-    _judge(merged, parts, len(lost), calls)
+    _judge(merged, parts, len(lost), answers.count(None), calls)
     return merged
 
 
-def _judge(merged: ClassResult, parts: list[ClassResult], lost: int, calls: int) -> None:
+def _judge(merged: ClassResult, parts: list[ClassResult], lost: int, died: int, calls: int) -> None:
     """The whole passes when every part does and nothing was left to a process that did not come to it."""
     worst = next((part for part in parts if part.verdict is Verdict.CUT), None)
     if merged.faults:
         merged.verdict = Verdict.FAILED
         merged.reason = f"{len(merged.faults)} fault(s), each with a schedule that was run again"
+    elif died:
+        merged.reason = (
+            f"{died} of {died + len(parts)} worker processes died, with their share of the tests: not a pass"
+        )
     elif worst is not None:
         merged.reason = worst.reason
     elif lost:

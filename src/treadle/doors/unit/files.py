@@ -11,6 +11,7 @@ from pathlib import Path
 from treadle.core.errors import UsageError
 from treadle.core.files import is_unedited, seal, without_seal
 from treadle.doors.unit.target import UnitTarget
+from treadle.report.pytest_file import module_folder
 
 
 def output_path(found: list[UnitTarget], texts: list[str], output: str | os.PathLike[str] | None) -> Path:
@@ -26,20 +27,11 @@ def output_path(found: list[UnitTarget], texts: list[str], output: str | os.Path
     return folder / name
 
 
-def path_line(path: Path, targets: list[UnitTarget]) -> str:
-    """A module that lives outside the tests' folder and the current one must be found by the tests."""
-    for target in targets:
-        depth = target.module.__name__.count(".") + (1 if hasattr(target.module, "__path__") else 0)
-        root = Path(target.file).resolve().parent
-        for _ in range(depth):
-            root = root.parent
-        inside = {Path.cwd().resolve(), path.resolve().parent}
-        standard = any(part in ("site-packages", "dist-packages") for part in root.parts) or str(root).startswith(
-            os.path.dirname(os.__file__)
-        )
-        if root not in inside and not standard and str(root) not in os.environ.get("PYTHONPATH", ""):
-            return f"sys.path.insert(0, {str(root)!r})"
-    return ""
+def folders(path: Path, targets: list[UnitTarget]) -> list[Path]:
+    """Where modules lie that are found neither from the tests' folder nor from the current one."""
+    inside = {Path.cwd().resolve(), path.resolve().parent}
+    found = [root for target in targets for root in module_folder(target.module.__name__) if root not in inside]
+    return [root for root in dict.fromkeys(found) if str(root) not in os.environ.get("PYTHONPATH", "")]
 
 
 def content_of(path: Path, source: str, append: bool) -> str:

@@ -21,8 +21,8 @@ from typing import Any
 from treadle.doors.unit.cases import Cases
 from treadle.doors.unit.ctrl_c import CtrlC
 from treadle.doors.unit.explore import ExploredTarget, Session
-from treadle.doors.unit.pool import Process, UnitWorkers
 from treadle.doors.unit.worker import PathsTask, Setup
+from treadle.search.workers import Worker, WorkerPool
 from treadle.symbolic.explore import End, PathRun, book, run_one
 from treadle.symbolic.path import Alternative, Choices, Limit, SymbolicPath
 from treadle.symbolic.solve.solver import Solver
@@ -172,14 +172,14 @@ class _Tree:
 class _Coordinator:
     """Hands out work, and books what comes back."""
 
-    def __init__(self, trees: Sequence[_Tree], pool: UnitWorkers) -> None:
+    def __init__(self, trees: Sequence[_Tree], pool: WorkerPool) -> None:
         self.trees = trees
         self.pool = pool
         self.given: dict[int, _Given] = {}
         self.numbers = itertools.count()
         self.places: dict[int, int] = {id(tree): number for number, tree in enumerate(trees)}
         # which function a worker is with
-        self.stays: dict[Process, _Tree] = {}
+        self.stays: dict[Worker, _Tree] = {}
 
     def run(self, ctrl_c: CtrlC) -> None:
         while any(not tree.over for tree in self.trees):
@@ -195,8 +195,8 @@ class _Coordinator:
             else:
                 soon = min((tree.deadline for tree in self.trees if not tree.over), default=now)
                 wait = max(0.0, min(_PATIENCE, soon - now))
-            for process, message in self.pool.news(wait):
-                self._hear(process, message)
+            for worker, message in self.pool.news(wait):
+                self._hear(worker, message)
             for tree in self.trees:
                 if not tree.whole:
                     tree.settle()
@@ -223,30 +223,30 @@ class _Coordinator:
     # --- out ---------------------------------------------------------------------------------------------
 
     def _hand_out(self) -> None:
-        for process in self.pool.ready:
-            while len(process.tasks) < _AHEAD:
-                found = self._work_for(process)
+        for worker in self.pool.ready:
+            while len(worker.tasks) < _AHEAD:
+                found = self._work_for(worker)
                 if found is None:
                     break
                 tree, node = found
-                self.stays[process] = tree
+                self.stays[worker] = tree
                 tree.begin()
                 node.taken = True
                 left = max(0.0, tree.deadline - time.monotonic())
                 start = None if tree.whole else node.alternative.bare()
                 number = next(self.numbers)
                 self.given[number] = _Given(tree, {node.alternative.choices: node})
-                self.pool.give(process, PathsTask(number, self.places[id(tree)], start, left, _BUDGET))
+                self.pool.give(worker, number, PathsTask(self.places[id(tree)], start, left, _BUDGET))
 
-    def _work_for(self, process: Process) -> tuple[_Tree, _Node] | None:
+    def _work_for(self, worker: Worker) -> tuple[_Tree, _Node] | None:
         """Of a function that everybody has left; of the worker's own; of a new one; of any.
 
         A worker that is busy gets more of the same only: the clock of a function runs from its first path.
         """
         attended = {id(self.stays[p]) for p in self.pool.ready if p in self.stays and p.tasks}
-        own = self.stays.get(process)
+        own = self.stays.get(worker)
         rules: list[Callable[[_Tree], bool]] = [lambda tree: tree is own]
-        if not process.tasks:
+        if not worker.tasks:
             rules.insert(0, lambda tree: tree.begun is not None and id(tree) not in attended)
             rules += [lambda tree: tree.begun is None, lambda tree: True]
         for rule in rules:
@@ -258,7 +258,7 @@ class _Coordinator:
 
     # --- in ----------------------------------------------------------------------------------------------
 
-    def _hear(self, process: Process, message: Any) -> None:
+    def _hear(self, worker: Worker, message: Any) -> None:
         match message:
             case ("ran", number, choices, ran):
                 given = self.given[number]
@@ -275,14 +275,14 @@ class _Coordinator:
                 for name, value in facts.items():
                     setattr(given.tree.session.result, name, value)
                 given.tree.over = given.tree.concluded = True
-            case ("done", number, counts, warnings):
+            case ("done", number, (counts, warnings)):
                 given = self.given.pop(number)
                 given.tree.counts += counts
                 given.tree.warnings += warnings
                 for node in given.open.values():
                     node.taken = False
             case ("died", tasks, how):
-                self._bury(process, tasks, how)
+                self._bury(worker, tasks, how)
 
     def _here(self, given: _Given, choices: Choices | None) -> None:
         """A case that cannot be sent is made in this process."""
@@ -294,9 +294,9 @@ class _Coordinator:
         if not given.tree.over:
             given.tree.run_here(node)
 
-    def _bury(self, process: Process, tasks: Sequence[int], how: str) -> None:
+    def _bury(self, worker: Worker, tasks: Sequence[int], how: str) -> None:
         """What a worker had not begun goes to others; the path that it was running is lost, and said."""
-        self.stays.pop(process, None)
+        self.stays.pop(worker, None)
         for position, number in enumerate(tasks):
             given = self.given.pop(number)
             if given.tree.over:
@@ -333,10 +333,10 @@ def _explore_all(
         tree.session.ctrl_c = ctrl_c
         if progress is not None:
             tree.session.progress = _teller(progress, trees, tree)
-    setup = Setup.of(texts, [(s.target.text, s.options, dict(s.inside), s.known) for s in sessions])
+    setup = Setup(texts, [(s.target.text, s.options, dict(s.inside), s.known) for s in sessions])
     try:
         if any(not tree.over for tree in trees):
-            with UnitWorkers(workers, setup) as pool:
+            with WorkerPool(workers, "treadle.doors.unit.worker:PathServer", setup) as pool:
                 _Coordinator(trees, pool).run(ctrl_c)
                 for tree in trees:
                     tree.warnings += pool.warnings

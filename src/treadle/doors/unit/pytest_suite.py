@@ -12,6 +12,7 @@ import textwrap
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from treadle.doors.unit.findings import comment
@@ -28,6 +29,7 @@ from treadle.doors.unit.pytest_values import (
     text,
 )
 from treadle.doors.unit.target import UnitTarget
+from treadle.report.pytest_file import PytestFile
 from treadle.symbolic.python.contracts.conditions import as_written
 from treadle.symbolic.testcase import CaseObject, Opaque, TestCase
 
@@ -54,28 +56,15 @@ class RenderedSuite:
     rendered: list[Rendered] = field(default_factory=list)
     skipped: list[tuple[TestCase, str]] = field(default_factory=list)
     uses_pytest: bool = False
-    path_line: str = ""
+    # that must be on sys.path
+    folders: list[Path] = field(default_factory=list)
     # types that nothing tells of, as they were taken
     guesses: Sequence[str] = ()
 
     def source(self) -> str:
-        about = "".join(f"\n{line}" for one in self.guesses for line in textwrap.wrap(f"A guess: {one}.", _WIDTH))
-        lines = [f'"""{self.title}\n{about}\n"""' if about else f'"""{self.title}"""', ""]
-        standard = [*(["import sys"] if self.path_line else []), *self.imports.lines(standard=True)]
-        if standard:
-            lines += [*sorted(set(standard), key=lambda line: (line.startswith("from"), line)), ""]
-        third = ["import pytest"] if self.uses_pytest else []
-        own = self.imports.lines(standard=False)
-        if third:
-            lines += [*third, ""] if own and not self.path_line else third
-        if self.path_line:
-            lines += ["", self.path_line, ""]
-            own = [f"{line}  # noqa: E402" if "\n" not in line else line for line in own]
-        lines += own
-        text_ = "\n".join(lines).rstrip() + "\n"
-        for _, body in self.bodies:
-            text_ += "\n\n" + body
-        return text_
+        about = [line for one in self.guesses for line in textwrap.wrap(f"A guess: {one}.", _WIDTH)]
+        imports = [*self.imports.lines(), *(["import pytest"] if self.uses_pytest else [])]
+        return PytestFile(self.title, "\n".join(about), imports, folders=self.folders, tests=dict(self.bodies)).source()
 
 
 def write(

@@ -15,7 +15,6 @@ import inspect
 import keyword
 import math
 import re
-import sys
 import types
 from collections.abc import Container
 from typing import Any
@@ -73,20 +72,13 @@ class Imports:
         self.modules.setdefault(name, name)
         return name
 
-    def lines(self, standard: bool) -> list[str]:
-        """The imports of the standard library, or those of everything else."""
-        plain = [f"import {name}" for name in sorted(self.modules) if _is_standard(name) is standard]
+    def lines(self) -> list[str]:
         by_module: dict[str, list[str]] = {}
         for local, (module, name) in self.names.items():
-            if _is_standard(module) is standard:
-                by_module.setdefault(module, []).append(name if local == name else f"{name} as {local}")
-        return plain + [
-            _wrapped(f"from {module} import ", sorted(names)) for module, names in sorted(by_module.items())
+            by_module.setdefault(module, []).append(name if local == name else f"{name} as {local}")
+        return [f"import {name}" for name in self.modules] + [
+            _wrapped(f"from {module} import ", sorted(names)) for module, names in by_module.items()
         ]
-
-
-def _is_standard(module: str) -> bool:
-    return module.partition(".")[0] in sys.stdlib_module_names
 
 
 def _wrapped(start: str, names: list[str]) -> str:

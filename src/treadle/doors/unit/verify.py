@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from treadle.doors.unit.check import check
-from treadle.doors.unit.files import appended, names_in, path_line
+from treadle.doors.unit.files import appended, folders, names_in
 from treadle.doors.unit.findings import broken_for_real
 from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.pytest_suite import RenderedSuite, write
@@ -60,7 +60,7 @@ def run_and_keep(
             _unsupported(suite, case, f"a test cannot be written: {_stable(why)}")
         if not written.rendered:
             return
-        written.path_line = path_line(path, [t for t, _ in groups])
+        written.folders = folders(path, [t for t, _ in groups])
         written.guesses = suite.guesses
         source = written.source()
         both = appended(existing, source) if existing is not None else source

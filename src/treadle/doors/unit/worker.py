@@ -1,12 +1,11 @@
-"""A process that runs paths for another one: `--workers`.
+"""What a worker process of `treadle unit --workers` does: it runs paths for the process that books them.
 
 It resolves the targets itself, runs what is below the choices it is given, and sends every path as soon as it has
-ended, so that whoever kills it loses one path. Standard output belongs to the conversation; what the program under
-test prints goes nowhere.
+ended, so that whoever kills it loses one path.
 
-Messages are pickles, each after its length. To the worker: a `Setup`, then `PathsTask`s; closing its input ends it.
-From it: ("ready",), ("ran", task, choices, path), ("again", task, choices) for a path whose case cannot be sent,
-("done", task, counts, warnings).
+Beside what `search.workers` says itself, it tells ("ran", task, choices, path), ("again", task, choices) for a path
+whose case cannot be sent, and ("explored", task, facts) for a target as a whole.
+A task gives (counts, warnings).
 """
 
 from __future__ import annotations
@@ -15,27 +14,22 @@ import dataclasses
 import datetime
 import decimal
 import enum
-import io
-import os
 import pathlib
 import pickle
-import signal
-import struct
-import sys
 import time
-import traceback
 import types
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import IO, Any
+from typing import Any
 
 from treadle.doors.unit.cases import Cases
 from treadle.doors.unit.explore import Session
 from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.select import AlreadyCovered
 from treadle.doors.unit.target import UnitTarget, resolve
+from treadle.search.workers import Tell
 from treadle.symbolic.explore import PathRun, run_one
 from treadle.symbolic.expr.show import show
 from treadle.symbolic.expr.terms import Expr
@@ -49,23 +43,16 @@ Recipe = tuple[str, UnitOptions, dict[Choices, AliasingNumbers], AlreadyCovered]
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """Where to look for the targets, and how each is explored."""
+    """What names the targets, and how each is explored."""
 
-    folder: str
-    path: list[str]
-    texts: list[str]
-    sessions: list[Recipe]
-
-    @classmethod
-    def of(cls, texts: Sequence[str], sessions: Sequence[Recipe]) -> Setup:
-        return cls(os.getcwd(), list(sys.path), list(texts), list(sessions))
+    texts: Sequence[str]
+    sessions: Sequence[Recipe]
 
 
 @dataclass(frozen=True, slots=True)
 class PathsTask:
     """Run what is below some choices for a while; without them, explore the target as a whole."""
 
-    number: int
     session: int
     start: Alternative | None
     # until the function's time is up, and how long to work before the rest goes back
@@ -91,29 +78,12 @@ _NOUNS = (
 )
 
 
-class _Pickler(pickle.Pickler):
+class CasePickler(pickle.Pickler):
     def reducer_override(self, obj: Any) -> Any:
         kind = type(obj)
         if isinstance(obj, _VALUES) or kind.__module__.startswith(_NOUNS):
             return NotImplemented
         raise pickle.PicklingError(f"{kind.__name__} is not sent")
-
-
-def send(stream: IO[bytes], message: Any) -> None:
-    data = io.BytesIO()
-    _Pickler(data, pickle.HIGHEST_PROTOCOL).dump(message)
-    stream.write(struct.pack("!Q", data.tell()) + data.getvalue())
-    stream.flush()
-
-
-def receive(stream: IO[bytes]) -> Any:
-    """The next message; EOFError when there is none."""
-    head = stream.read(8)
-    size = struct.unpack("!Q", head)[0] if len(head) == 8 else 0
-    data = stream.read(size)
-    if len(head) < 8 or len(data) < size:
-        raise EOFError
-    return pickle.loads(data)
 
 
 def _sendable(part: Expr | Note) -> Note:
@@ -129,86 +99,64 @@ def _plain(ran: PathRun[Cases]) -> PathRun[Cases]:
 # --- work --------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Worker:
-    out: IO[bytes]
-    setup: Setup
-    targets: dict[str, UnitTarget] = field(default_factory=dict)
-    sessions: dict[int, tuple[Session, Solver]] = field(default_factory=dict)
-    # models of what was given back: they spare a question when it returns to this process
-    models: dict[tuple[int, Choices], Alternative] = field(default_factory=dict)
+class PathServer:
+    """Runs paths of the targets."""
 
-    def session(self, number: int) -> tuple[Session, Solver]:
-        if number not in self.sessions:
-            text, options, inside, known = self.setup.sessions[number]
-            session = Session(self.targets[text], options, inside=inside, known=known)
-            self.sessions[number] = (session, session.solver())
-        return self.sessions[number]
+    def __init__(self, setup: Setup, tell: Tell) -> None:
+        self._setup = setup
+        self._tell = tell
+        self._targets: dict[str, UnitTarget] = {}
+        self._sessions: dict[int, tuple[Session, Solver]] = {}
+        # models of what was given back: they spare a question when it returns to this process
+        self._models: dict[tuple[int, Choices], Alternative] = {}
+        for text in setup.texts:
+            for target in resolve(text):
+                self._targets.setdefault(target.text, target)
 
-    def run(self, task: PathsTask) -> None:
-        session, solver = self.session(task.session)
+    def _session(self, number: int) -> tuple[Session, Solver]:
+        if number not in self._sessions:
+            text, options, inside, known = self._setup.sessions[number]
+            session = Session(self._targets[text], options, inside=inside, known=known)
+            self._sessions[number] = (session, session.solver())
+        return self._sessions[number]
+
+    def run(self, number: int, task: PathsTask) -> tuple[Counter[str], list[str]]:
+        session, solver = self._session(task.session)
         before = Counter(session.result.summaries)
         if task.start is None:
-            self._whole(task, session)
+            self._whole(number, session)
         else:
-            self._below(task, session, solver, task.start)
+            self._below(number, task, session, solver, task.start)
         if session.summaries is not None:
             session.result.summaries = Counter(session.summaries.counts())
         store = session.summaries.store if session.summaries is not None else None
         warnings = list(store.warnings) if store is not None else []
-        send(self.out, ("done", task.number, session.result.summaries - before, warnings))
+        return session.result.summaries - before, warnings
 
-    def _below(self, task: PathsTask, session: Session, solver: Solver, start: Alternative) -> None:
+    def _below(self, number: int, task: PathsTask, session: Session, solver: Solver, start: Alternative) -> None:
         begun = time.monotonic()
         deadline = begun + task.seconds
-        todo = [self.models.pop((task.session, start.choices), start)]
+        todo = [self._models.pop((task.session, start.choices), start)]
         while todo and (now := time.monotonic()) <= deadline and now - begun <= task.budget:
             alternative = todo.pop()
             path = SymbolicPath(solver, alternative, deadline, words=session.samples)
             ran = run_one(session.cases, path)
             todo.extend(ran.alternatives)
             try:
-                send(self.out, ("ran", task.number, alternative.choices, _plain(ran)))
+                self._tell(("ran", number, alternative.choices, _plain(ran)), CasePickler)
             except (pickle.PicklingError, AttributeError, TypeError):
-                send(self.out, ("again", task.number, alternative.choices))
+                self._tell(("again", number, alternative.choices))
                 return  # what it leaves is known when it has been run again
         for left in todo:
-            self.models[task.session, left.choices] = left
+            self._models[task.session, left.choices] = left
 
-    def _whole(self, task: PathsTask, session: Session) -> None:
+    def _whole(self, number: int, session: Session) -> None:
         explored = session.explore()
         seen = explored.seen
         seen.pending = [a.bare() for a in seen.pending]
         seen.ends = [([_sendable(part) for part in story], end) for story, end in seen.ends]
         facts = {f.name: getattr(explored, f.name) for f in dataclasses.fields(explored) if f.name != "target"}
         try:
-            send(self.out, ("explored", task.number, facts))
+            self._tell(("explored", number, facts), CasePickler)
         except (pickle.PicklingError, AttributeError, TypeError):
-            send(self.out, ("again", task.number, None))
-
-
-def main() -> None:
-    """Serve until the input ends."""
-    incoming, out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nowhere, 0)
-    os.dup2(nowhere, 1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that was started by a person
-    try:
-        setup: Setup = receive(incoming)
-        os.chdir(setup.folder)
-        sys.path[:] = setup.path
-        worker = _Worker(out, setup)
-        for text in setup.texts:
-            for target in resolve(text):
-                worker.targets.setdefault(target.text, target)
-        send(out, ("ready",))
-        while True:
-            worker.run(receive(incoming))
-    except (EOFError, BrokenPipeError):
-        code = 0
-    except BaseException:
-        traceback.print_exc()
-        code = 70
-    sys.stderr.flush()
-    os._exit(code)  # whatever threads or handlers the program under test has left behind
+            self._tell(("again", number, None))

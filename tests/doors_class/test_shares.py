@@ -1,0 +1,32 @@
+"""Several processes for one class: what is not known of one share is not known of the whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.classes.drive import subject
+from treadle.classes.result import ClassResult
+from treadle.core.errors import UsageError
+from treadle.core.verdict import Verdict
+from treadle.doors.class_.workers import _merged
+
+TARGET = "class_bank:SafeAccount"
+
+
+def part() -> ClassResult:
+    return ClassResult(TARGET, Verdict.PASSED_WITHIN_BOUNDS, pairs=3, exhausted_pairs=3)
+
+
+def test_the_whole_passes_when_every_share_does() -> None:
+    assert _merged(subject(TARGET), [part(), part()], 2).verdict is Verdict.PASSED_WITHIN_BOUNDS
+
+
+def test_a_process_that_died_is_no_pass() -> None:
+    whole = _merged(subject(TARGET), [part(), None], 2)
+    assert whole.verdict is Verdict.CUT
+    assert whole.reason == "1 of 2 worker processes died, with their share of the tests: not a pass"
+
+
+def test_no_process_that_answers_is_an_error() -> None:
+    with pytest.raises(UsageError, match="every worker process died; run it without --workers"):
+        _merged(subject(TARGET), [None, None], 2)
