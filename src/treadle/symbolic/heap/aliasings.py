@@ -478,7 +478,7 @@ class _Decided(Aliasing):
     def value(self, value: Any) -> Any:
         while True:
             if isinstance(value, Either):
-                value = value.yes if self.shown(value.guard) is True else value.no
+                value = value.yes if self.shown(value.condition) is True else value.no
             elif isinstance(value, UnknownRef):
                 name = self.renamed(value.name)
                 if name in self.known:
@@ -527,7 +527,7 @@ class _Decided(Aliasing):
         return [m for m in self.classes[place] if isinstance(m, ListObj)] if place is not None else [obj]
 
     def writes(self, obj: ListObj) -> list[tuple[Value, Any]]:
-        return [(write.index, write.value) for write in obj.writes if self.shown(write.guard) is True]
+        return [(write.index, write.value) for write in obj.writes if self.shown(write.condition) is True]
 
 
 __all__ = ["Aliasing", "AliasingNumbers", "aliasings", "in_lazy_order"]

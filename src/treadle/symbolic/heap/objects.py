@@ -69,7 +69,7 @@ class Write(NamedTuple):
 
     index: Value
     value: Any
-    guard: Value = True
+    condition: Value = True
 
 
 class ListObj(Obj):

@@ -42,14 +42,14 @@ _WithIdentity = t.Instance | t.ListOf | t.DictOf | t.SetOf
 class Either(UnknownRef):
     """One of two values, depending on which objects are the same; decided when it is used."""
 
-    __slots__ = ("guard", "no", "yes")
+    __slots__ = ("condition", "no", "yes")
 
-    def __init__(self, guard: Expr, yes: Any, no: Any) -> None:
+    def __init__(self, condition: Expr, yes: Any, no: Any) -> None:
         super().__init__("", ())
-        self.guard, self.yes, self.no = guard, yes, no
+        self.condition, self.yes, self.no = condition, yes, no
 
     def __repr__(self) -> str:
-        return f"<{self.yes!r} if {self.guard!r} else {self.no!r}>"
+        return f"<{self.yes!r} if {self.condition!r} else {self.no!r}>"
 
 
 @dataclass(slots=True)
@@ -236,19 +236,19 @@ class SolverHeap(LazyHeap):
             if self._parent or self._different or self._decided:
                 return self._settling(value)
         elif isinstance(value, Either) and not value.resolved:
-            guard = self.settled(value.guard)
-            if not isinstance(guard, Expr):
-                return self.settled(value.yes if guard else value.no)
+            condition = self.settled(value.condition)
+            if not isinstance(condition, Expr):
+                return self.settled(value.yes if condition else value.no)
         return value
 
-    def _decide(self, guard: Value) -> bool:
+    def _decide(self, condition: Value) -> bool:
         """A question of aliasing, asked by a use: it is not the program's own, so loops do not count it."""
-        guard = self.settled(guard)
+        condition = self.settled(condition)
         before = self.path.decisions
-        answer = self.path.decide(guard)
+        answer = self.path.decide(condition)
         self.path.decisions = before
         self._learn()
-        self.learn(guard, answer)
+        self.learn(condition, answer)
         return answer
 
     def learn(self, condition: Value, holds: bool) -> None:
@@ -335,7 +335,7 @@ class SolverHeap(LazyHeap):
             return self.now(value) if isinstance(value, Obj) else value
         at = len(self.path.story)
         if isinstance(ref, Either):
-            ref.value = ref.yes if self._decide(ref.guard) else ref.no
+            ref.value = ref.yes if self._decide(ref.condition) else ref.no
             ref.resolved = True
             return ref.value
         if not self._is_plain(ref):
@@ -583,7 +583,7 @@ class SolverHeap(LazyHeap):
                 return
         for writer, write in self._written:
             if self.known_same(obj, writer) is None:
-                obj.writes.append(write._replace(guard=x.eq(identity(obj), identity(writer))))
+                obj.writes.append(write._replace(condition=x.eq(identity(obj), identity(writer))))
 
     def element(self, obj: ListObj, index: Value) -> Any:
         value = super().element(obj, index)
@@ -605,16 +605,16 @@ class SolverHeap(LazyHeap):
         self.record.append(Depends(conditions, unread, is_new, story, known, choices))
 
 
-def either(guard: Value, yes: Any, no: Any) -> Any:
-    """`yes` if the guard holds, else `no`: one expression where both are scalars of one sort."""
-    if not isinstance(guard, Expr):
-        return yes if guard else no
+def either(condition: Value, yes: Any, no: Any) -> Any:
+    """`yes` if the condition holds, else `no`: one expression where both are scalars of one sort."""
+    if not isinstance(condition, Expr):
+        return yes if condition else no
     if yes is no or (type(yes) is type(no) and isinstance(yes, int | str) and yes == no):
         return yes
     one, other = _scalar(yes, no), _scalar(no, yes)
     if one is not None and other is not None and x.sort_of(one) is x.sort_of(other):
-        return x.ite(guard, one, other)
-    return Either(guard, yes, no)
+        return x.ite(condition, one, other)
+    return Either(condition, yes, no)
 
 
 def _scalar(value: Any, beside: Any) -> Value:

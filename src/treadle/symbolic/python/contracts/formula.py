@@ -78,15 +78,15 @@ class _Reader:
         self.defined: list[Value] = []
 
     @contextmanager
-    def _only_if(self, guard: Value) -> Iterator[None]:
-        """What is read here matters only where the guard holds."""
+    def _only_if(self, condition: Value) -> Iterator[None]:
+        """What is read here matters only where the condition holds."""
         outside, self.defined = self.defined, []
         try:
             yield
             inside = x.and_(*self.defined)
         finally:
             self.defined = outside
-        self.defined.append(x.implies(guard, inside))
+        self.defined.append(x.implies(condition, inside))
 
     # --- truth -------------------------------------------------------------------------------------------
 
@@ -116,11 +116,11 @@ class _Reader:
         join = x.and_ if is_and else x.or_
         so_far: Value = is_and
         for operand in node.values:
-            guard = so_far if is_and else x.not_(so_far)
-            if guard is False:
+            condition = so_far if is_and else x.not_(so_far)
+            if condition is False:
                 return so_far
-            with self._only_if(guard):
-                part = self.truth(operand, sure and guard is True)
+            with self._only_if(condition):
+                part = self.truth(operand, sure and condition is True)
             so_far = join(so_far, part)
         return so_far
 

@@ -49,7 +49,7 @@ def source(vm: VM, obj: ListObj, index: Value) -> PyValue:
     # which element it is decides which object it is, so it must be known which list this is
     obj, index = vm.heap.settle(obj), vm.heap.decided(index)
     for write in reversed(obj.writes):
-        if vm.heap.settled(write.guard) and vm.decide(x.eq(write.index, index)):
+        if vm.heap.settled(write.condition) and vm.decide(x.eq(write.index, index)):
             return write.value
     return _initial(vm, obj, index)
 
@@ -59,7 +59,9 @@ def _depends(vm: VM, obj: ListObj) -> bool:
     if not isinstance(obj.element, t.Scalar) or obj.element == t.FLOAT:
         return False
     sort = {t.INT: x.INT, t.BOOL: x.BOOL, t.STR: x.STR}[obj.element]
-    return all(_scalar_sort(write.value) is sort for write in obj.writes if vm.heap.settled(write.guard) is not False)
+    return all(
+        _scalar_sort(write.value) is sort for write in obj.writes if vm.heap.settled(write.condition) is not False
+    )
 
 
 def _postponed(vm: VM, obj: ListObj, index: Value) -> Value:
@@ -67,7 +69,7 @@ def _postponed(vm: VM, obj: ListObj, index: Value) -> Value:
     maybe: list[tuple[Expr, Value]] = []
     before = len(obj.reads)
     for write in reversed(obj.writes):
-        same = x.and_(vm.heap.settled(write.guard), x.eq(vm.heap.settled(write.index), index))
+        same = x.and_(vm.heap.settled(write.condition), x.eq(vm.heap.settled(write.index), index))
         if same is True:
             result, unread = write.value, None
             break
@@ -95,9 +97,9 @@ def _initial(vm: VM, obj: ListObj, index: Value) -> PyValue:
                 return value
     value = vm.heap.element(obj, index)
     if scalar:
-        for guard, other in [(True, obj), *vm.heap.perhaps(obj)]:
+        for condition, other in [(True, obj), *vm.heap.perhaps(obj)]:
             for where, earlier in other.reads:
-                same = x.and_(guard, x.eq(where, index))
+                same = x.and_(condition, x.eq(where, index))
                 if same is not False:
                     vm.path.assume(x.implies(same, x.eq(earlier, value)))
     obj.reads.append((index, value))
