@@ -66,7 +66,6 @@ class Assembler:
         default_factory=deque
     )  # traces tried before, other arguments
     assembled: int = 0
-    without_conflict: int = 0
 
     def assemble(self, beta: Delta) -> Iterator[Assembled]:
         """Add beta to L; every test that it makes with the sequences of L."""
@@ -137,7 +136,6 @@ class Assembler:
         if max(len(first.ran.operations), len(second.ran.operations)) > LONGEST_CALL:
             return None
         if not conflict(first.ran.operations, second.ran.operations):
-            self.without_conflict += 1
             return None
         return Pair(one, other, state, alpha, _weight(first, second, state) + len(alpha))
 

@@ -147,7 +147,6 @@ class Stage:
         self.root, self.sequence, self.test = root, calls, None
         self.made: list[CallRecord] = []
         self.failed: BaseException | None = None
-        self.threads_started = 0
         self.built = False
         for call in (root, *calls):
             self.ready(call)

@@ -17,6 +17,7 @@ import click
 from treadle import __version__
 from treadle.cli.extra import with_extra
 from treadle.core.errors import InternalError, UsageError
+from treadle.core.verdict import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_WRONG_USE
 
 # command -> (module:attribute, one-line help shown by `treadle --help`)
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -63,22 +64,22 @@ def main(argv: list[str] | None = None) -> Any:
         code = treadle.main(args=argv, prog_name="treadle", standalone_mode=False)
     except UsageError as error:
         print(f"treadle: {error}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(EXIT_WRONG_USE)
     except click.ClickException as error:
         print(f"treadle: {error.format_message()}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(EXIT_WRONG_USE)
     except (click.Abort, KeyboardInterrupt) as stop:
         print(f"treadle: {str(stop.__cause__ or stop) or 'stopped'}", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:
-        sys.exit(141)
+        sys.exit(EXIT_BROKEN_PIPE)
     except OSError as error:
         where = f" '{error.filename}'" if error.filename else ""
         print(f"treadle: cannot use{where}: {error.strerror or error}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(EXIT_WRONG_USE)
     except Exception as error:
         traceback.print_exc()
         if not isinstance(error, InternalError):
             print(f"treadle: {InternalError(type(error).__name__)}", file=sys.stderr)
-        sys.exit(70)
+        sys.exit(EXIT_INTERNAL)
     sys.exit(code if isinstance(code, int) else 0)

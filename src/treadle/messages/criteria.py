@@ -156,10 +156,6 @@ class Goals:
         """Definition 4: pairs of which both orders are reached."""
         return sum((self.forth[n] & self.back[n] & ((1 << n) - 1)).bit_count() for n in range(len(self.forth)))
 
-    def pairs_known(self) -> int:
-        """Pairs of which at least one order is reached."""
-        return sum(((self.forth[n] | self.back[n]) & ((1 << n) - 1)).bit_count() for n in range(len(self.forth)))
-
     def reached(self) -> Iterator[tuple[int, int]]:
         """The goals, as pairs of numbers."""
         for number, mask in enumerate(self.forth):

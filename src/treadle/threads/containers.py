@@ -16,7 +16,6 @@ from treadle.core.operation import READ, WRITE
 from treadle.threads import known
 
 CONTAINERS: tuple[type, ...] = (list, dict, set, deque, OrderedDict, defaultdict, Counter, bytearray)
-MAPPINGS = (dict,)
 VIEWS = frozenset({type({}.keys()), type({}.values()), type({}.items())}) | {
     type(OrderedDict().keys()),
     type(OrderedDict().values()),
@@ -126,10 +125,6 @@ def view_source(view: Any) -> Any:
         if found:
             return found[0]
     return view
-
-
-def is_view(kind: type) -> bool:
-    return kind in VIEWS
 
 
 _EMPTY: tuple[Any, ...] = ([], {}, set(), deque(), bytearray(), {}.keys(), {}.values(), {}.items())

@@ -20,7 +20,6 @@ from treadle.abs.machine.path import PathConditions
 from treadle.abs.machine.state import ActorTask, State, TakenStep
 from treadle.abs.machine.unknowns import Unknowns
 from treadle.abs.machine.values import FailedFuture, Fut, Interned, ObjectRef, Value
-from treadle.symbolic.expr.terms import Expr
 
 Observer = Callable[[str, Any], None]
 
@@ -322,6 +321,3 @@ class MacroStep:
 
     def throw(self, name: str) -> Thrown:
         return Thrown(self.image.constant(name))
-
-    def is_symbolic(self, value: Value) -> bool:
-        return isinstance(value, Expr)

@@ -99,10 +99,6 @@ class Walk:
         """Whether a call of this function may be passed with all its ways at once, because nobody needs them apart."""
         return False
 
-    def wants(self, function: Any) -> bool:
-        """Whether calls of this function must be followed step by step, because goals lie in it or below it."""
-        return False
-
 
 class Guide:
     """A trace generator for one selection criterion."""
@@ -465,6 +461,3 @@ class GoalWalk(Walk):
         guide = self.guide
         wanted = (guide.every if guide.improving else guide.uncovered) & ~self.met
         return guide.joins and guide.trusted and not guide.flow(function).from_block(0) & wanted
-
-    def wants(self, function: Any) -> bool:
-        return bool(self.guide.flow(function).from_block(0) & self.guide.every)

@@ -245,6 +245,3 @@ class LocalWalk(Walk):
 
     def passes(self, function: Any) -> bool:
         return function.code is not self.guide.code and not self.guide.recursive
-
-    def wants(self, function: Any) -> bool:
-        return function.code is self.guide.code
