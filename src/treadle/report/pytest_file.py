@@ -48,10 +48,7 @@ class PytestFile:
         return made
 
     def _head(self, folder: Path | None) -> str:
-        places = {
-            place: repr(str(place)) if folder is None else f"str({_beside(place, folder)})" for place in self.folders
-        }
-        paths = [f"sys.path.insert(0, {place})" for place in places.values()]
+        paths = [f"sys.path.insert(0, {_on_path(place, folder)})" for place in dict.fromkeys(self.folders)]
         constants = [f"{name} = {_beside(place, folder)}" for name, place in self.files.items()]
         imports = {*self.imports, *(["import sys"] if paths else [])}
         imports |= {"from pathlib import Path"} if constants or (paths and folder is not None) else set()
