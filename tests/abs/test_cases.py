@@ -49,7 +49,7 @@ def test_every_case_repeats_on_known_data(target: str, alias: bool) -> None:
 
 def test_the_same_tests_every_time() -> None:
     def told() -> list[dict[str, Any]]:
-        return [case.as_json() for case in generate(f"{FACTORIAL}:Fact.ft", bounds=Bounds(2, 4, 1)).cases]
+        return [case.to_json() for case in generate(f"{FACTORIAL}:Fact.ft", bounds=Bounds(2, 4, 1)).cases]
 
     assert told() == told()
 

@@ -31,8 +31,8 @@ def test_examples_4_and_5_aliased_reports_go_round_for_ever_and_are_cut() -> Non
     apart = generate(FACTORIAL + ":Fact.rp", bounds=Bounds(2, 3, 2), style="constraints")
     assert made.tests == apart.tests == 3  # the aliased branches give no test
     # s0.b is s0; s1.b is s0 or s1; s2.b is s0, s1 or s2: six circles, one more chain that is too long
-    assert made.cuts.as_dict() == {"loop": 0, "task": 6, "actor": 1}
-    assert apart.cuts.as_dict() == {"loop": 0, "task": 0, "actor": 1}
+    assert made.cuts.to_json() == {"loop": 0, "task": 6, "actor": 1}
+    assert apart.cuts.to_json() == {"loop": 0, "task": 0, "actor": 1}
 
 
 @pytest.mark.parametrize("alias", [True, False])
@@ -69,7 +69,7 @@ def test_example_7_concrete_values() -> None:
     finals = [
         {name: obj.fields for name, obj in case.final.items()}
         for case in made.cases
-        if case.arguments == {"n": 3} and {n: o.as_json() for n, o in case.initial.items()} == initial
+        if case.arguments == {"n": 3} and {n: o.to_json() for n, o in case.initial.items()} == initial
     ]
     others = {"r1": {"b": "s0", "mx": 1, "r": 2}, "r2": {"b": "r1", "mx": 1, "r": 1}}
     assert {"s0": {"b": None, "mx": 1, "r": 6}, **others} in finals

@@ -75,7 +75,7 @@ def test_factorial(bounds: tuple[int, int, int], ignoring: tuple[int, ...], expl
     """Every column with the condition as printed; the stronger one finds the same tests in fewer states."""
     for reduce, wanted in (("paper-stable", ignoring), ("paper", exploiting)):
         made = explored("factorial.abs:Fact.ft", Bounds(*bounds), reduce=reduce)
-        assert (made.tests, made.states, *made.cuts.as_dict().values()) == wanted
+        assert (made.tests, made.states, *made.cuts.to_json().values()) == wanted
     for reduce, wanted in (("stable", ignoring), ("independent", exploiting)):
         made = explored("factorial.abs:Fact.ft", Bounds(*bounds), reduce=reduce)
         assert made.tests == wanted[0]

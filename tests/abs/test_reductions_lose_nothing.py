@@ -79,7 +79,7 @@ def test_examples_with_unknown_inputs(target: str, alias: bool) -> None:
             str(EXAMPLES / target), bounds=Bounds(2, 6, 2), selection=OrderSelection(reduce=reduce, alias=alias)
         )
         assert not made.rejected
-        told = [case.as_json() for case in made.cases]
+        told = [case.to_json() for case in made.cases]
         keys = ("initial", "arguments", "final", "outcome", "result")
         return {json.dumps({key: case[key] for key in keys}, sort_keys=True) for case in told}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from treadle.abs.machine.criteria import Bounds, Cuts, OrderSelection
+from treadle.abs.machine.criteria import Bounds, Cuts, OrderSelection, TreeProgress
 from treadle.classes.result import ClassResult, Fault
 from treadle.core.json_form import JsonForm, json_names, plain
 from treadle.core.result import Evidence, Finding, Result, Step
@@ -75,5 +75,5 @@ def test_objects_inside_are_nested() -> None:
 
 
 def test_what_has_no_form_is_not_written_as_something_else() -> None:
-    with pytest.raises(TypeError, match="Bounds has no form in JSON"):
-        plain(Bounds())
+    with pytest.raises(TypeError, match="TreeProgress has no form in JSON"):
+        plain(TreeProgress())

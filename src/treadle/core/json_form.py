@@ -1,7 +1,8 @@
 """Results as JSON: the fields of a dataclass are its schema. One encoder for all doors; docs/json.md lists every field.
 
-A field appears under its own name, unless it says another one (`in_json_as`, with a dot for an object inside) or none
-at all (`NOT_IN_JSON`). Verdicts are their words, times have three decimals.
+A field appears under its own name, unless it says another one (`in_json_as`, with a dot for an object inside, a star
+for an object whose own fields stand there) or none at all (`NOT_IN_JSON`). Verdicts are their words, times have three
+decimals.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ from enum import Enum
 from pathlib import PurePath
 from typing import Any
 
-_NAME, _FORM = "json name", "json form"
+_NAME, _FORM, _IF_ANY = "json name", "json form", "json if any"
 NOT_IN_JSON: Mapping[str, Any] = {_NAME: ""}
 
 
-def in_json_as(name: str, form: Callable[[Any], Any] | None = None) -> Mapping[str, Any]:
-    """Metadata for a field that has another name in JSON, or a form of its own.
+def in_json_as(name: str, form: Callable[[Any], Any] | None = None, if_any: bool = False) -> Mapping[str, Any]:
+    """Metadata for a field that has another name in JSON, or a form of its own, or is left out where it is empty.
 
     `coverage.pairs` is `pairs` in the object `coverage`.
     """
-    return {_NAME: name, _FORM: form}
+    return {_NAME: name, _FORM: form, _IF_ANY: if_any}
 
 
 class JsonForm:
@@ -35,7 +36,11 @@ class JsonForm:
             place, *inner = name.split(".")
             form = field.metadata.get(_FORM) or plain
             value = form(getattr(self, field.name))
-            if inner:
+            if field.metadata.get(_IF_ANY) and not value:
+                continue
+            if place == "*":
+                facts |= value
+            elif inner:
                 facts.setdefault(place, {})[inner[0]] = value
             else:
                 facts[place] = value

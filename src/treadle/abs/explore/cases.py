@@ -20,6 +20,7 @@ from treadle.abs.machine.state import State, TakenStep
 from treadle.abs.machine.system import Root
 from treadle.abs.machine.values import FailedFuture, ObjectRef, Unknown, Value, parts, show
 from treadle.core.choice import TaskChosen
+from treadle.core.json_form import NOT_IN_JSON, JsonForm, in_json_as
 from treadle.symbolic.expr.meaning import evaluate, substitute
 from treadle.symbolic.expr.show import show as show_expression
 from treadle.symbolic.expr.terms import REAL, Const, Expr
@@ -30,51 +31,32 @@ Fields = dict[str, Any]
 
 
 @dataclass(slots=True)
-class ObjectState:
+class ObjectState(JsonForm):
     """One object of a state, as a test tells it."""
 
-    cls: str
+    cls: str = field(metadata=in_json_as("class"))
     fields: Fields
-    group: str = ""  # the object in whose group it lives, when not its own
-
-    def as_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"class": self.cls, "fields": self.fields}
-        return {**told, "group": self.group} if self.group else told
+    # the object in whose group it lives, when not its own
+    group: str = field(default="", metadata=in_json_as("group", if_any=True))
 
 
 @dataclass(slots=True)
-class ActorCase:
+class ActorCase(JsonForm):
     """One test. Values are int, bool, None (null), or text in ABS syntax."""
 
     initial: dict[str, ObjectState]
     arguments: Fields
     order: list[str]
     final: dict[str, ObjectState]
-    condition: list[str]
+    condition: list[str] = field(metadata=in_json_as("condition", lambda parts: " and ".join(parts) or "True"))
     outcome: Outcome
-    queue: list[dict[str, Any]] = field(default_factory=list)  # methods already waiting behind the one under test
+    # methods already waiting behind the one under test
+    queue: list[dict[str, Any]] = field(default_factory=list, metadata=in_json_as("queue", if_any=True))
     result: Any = None
-    failures: list[str] = field(default_factory=list)
-    waiting: list[str] = field(default_factory=list)
-    verified: bool = False  # run again on known data, and did what it says
-
-    def as_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
-            "initial": {name: obj.as_json() for name, obj in self.initial.items()},
-            "arguments": self.arguments,
-            "order": self.order,
-            "final": {name: obj.as_json() for name, obj in self.final.items()},
-            "condition": " and ".join(self.condition) or "True",
-            "outcome": self.outcome,
-            "result": self.result,
-        }
-        if self.queue:
-            told["queue"] = self.queue
-        if self.failures:
-            told["failures"] = self.failures
-        if self.waiting:
-            told["waiting"] = self.waiting
-        return told
+    failures: list[str] = field(default_factory=list, metadata=in_json_as("failures", if_any=True))
+    waiting: list[str] = field(default_factory=list, metadata=in_json_as("waiting", if_any=True))
+    verified: bool = field(default=False, metadata=NOT_IN_JSON)  # run again on known data, and did what it says
+    replay: str = field(default="", metadata=in_json_as("replay", if_any=True))
 
 
 def encoded(value: Value, names: dict[ObjectRef, str]) -> Any:

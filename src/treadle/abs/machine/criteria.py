@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from treadle.core.json_form import NOT_IN_JSON, JsonForm
+
 ReductionName = Literal["none", "stable", "independent", "exact", "paper-stable", "paper"]
 # the "paper" ones look for references as Theorem 1 is printed, which can lose orders: never exhaustive
 SOUND_REDUCTIONS: tuple[ReductionName, ...] = ("none", "stable", "independent", "exact")
@@ -16,28 +18,29 @@ REDUCTIONS: tuple[ReductionName, ...] = (*SOUND_REDUCTIONS, "paper-stable", "pap
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(JsonForm):
     """The limits of one exploration."""
 
     loop: int | None = 2
     tasks: int | None = 10
     actors: int | None = 2
     queue: int = 0
-    steps: int | None = 100_000  # loop iterations in one macro-step, so that a known endless loop ends too
+    # loop iterations in one macro-step, so that a known endless loop ends too
+    steps: int | None = field(default=100_000, metadata=NOT_IN_JSON)
 
 
 @dataclass(frozen=True, slots=True)
-class OrderSelection:
+class OrderSelection(JsonForm):
     """Which orders are tried."""
 
-    objects: Literal["all", "round-robin"] = "all"
-    tasks: Literal["all", "fifo", "lifo"] = "all"
+    objects: Literal["all", "round-robin"] = field(default="all", metadata=NOT_IN_JSON)
+    tasks: Literal["all", "fifo", "lifo"] = field(default="all", metadata=NOT_IN_JSON)
     reduce: ReductionName = "independent"
     alias: bool = False
 
 
 @dataclass(slots=True)
-class Cuts:
+class Cuts(JsonForm):
     loop: int = 0
     task: int = 0
     actor: int = 0
@@ -47,9 +50,6 @@ class Cuts:
 
     def total(self) -> int:
         return self.loop + self.task + self.actor
-
-    def as_dict(self) -> dict[str, int]:
-        return {"loop": self.loop, "task": self.task, "actor": self.actor}
 
 
 class CriterionReached(Exception):

@@ -37,8 +37,10 @@ from treadle.abs.machine.statements import compile_program
 from treadle.abs.machine.system import Root, check_can_be_unknown, find_method, main_root, unknown_root
 from treadle.core.choice import TaskChosen
 from treadle.core.errors import UsageError
+from treadle.core.json_form import NOT_IN_JSON, JsonForm, in_json_as
 from treadle.core.result import Finding, Result, Step, Verdict
 from treadle.core.trail import Trail
+from treadle.core.verdict import EXIT_FAILED, EXIT_NOT_A_PASS, EXIT_PASSED
 from treadle.doors.actor.case_trail import trail_of_case, went_wrong
 
 # Unknown integers range over this much by default: the published figures were counted with it.
@@ -51,7 +53,7 @@ _MOST_FINDINGS = 5
 
 
 @dataclass(slots=True)
-class GeneratedCases:
+class GeneratedCases(JsonForm):
     """What exploring one method gave."""
 
     target: str
@@ -61,51 +63,30 @@ class GeneratedCases:
     deadlocks: int
     seconds: float
     bounds: Bounds
-    selection: OrderSelection
-    style: Style = "values"
+    selection: OrderSelection = field(metadata=in_json_as("*"))
+    style: Style = field(default="values", metadata=NOT_IN_JSON)
     tests: int = 0
-    assertions: int = 0  # tests in which an ABS assertion fails
-    processor_seconds: float = 0.0
-    stopped: str = ""  # why the exploration ended early, "" when it did not
+    assertions: int = field(default=0, metadata=NOT_IN_JSON)  # tests in which an ABS assertion fails
+    processor_seconds: float = field(default=0.0, metadata=NOT_IN_JSON)
+    # why the exploration ended early, "" when it did not
+    stopped: str = field(default="", metadata=in_json_as("stopped", lambda why: why or None))
     unproved: int = 0  # branches the solver could not decide, kept as possible
     rejected: int = 0  # cases that did not do again what they say
     related: list[str] = field(default_factory=list)  # methods worth having in the queue
-    tree: TreeNode | None = None
+    tree: TreeNode | None = field(default=None, metadata=NOT_IN_JSON)
 
     @property
     def exit_code(self) -> int:
         """0 tests were found, 1 one shows a failed assertion or a deadlock, 3 nothing was found or time ran out."""
         if self.deadlocks or self.assertions:
-            return 1
-        return 3 if self.stopped or not self.tests else 0
+            return EXIT_FAILED
+        return EXIT_NOT_A_PASS if self.stopped or not self.tests else EXIT_PASSED
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "target": self.target,
-            "tests": self.tests,
-            "states": self.states,
-            "cuts": self.cuts.as_dict(),
-            "deadlocks": self.deadlocks,
-            "seconds": round(self.seconds, 3),
-            "bounds": {
-                "loop": self.bounds.loop,
-                "tasks": self.bounds.tasks,
-                "actors": self.bounds.actors,
-                "queue": self.bounds.queue,
-            },
-            "alias": self.selection.alias,
-            "reduce": self.selection.reduce,
-            "stopped": self.stopped or None,
-            "unproved": self.unproved,
-            "rejected": self.rejected,
-            "related": self.related,
-            "cases": [self._case_json(case) for case in self.cases],
-        }
-
-    def _case_json(self, case: ActorCase) -> dict[str, Any]:
-        """A case; told in values, it can be replayed."""
-        told = case.as_json()
-        return told if self.style != "values" else {**told, "replay": str(trail_of_case(self.target, case))}
+        """Cases that are told in values can be replayed."""
+        for case in self.cases if self.style == "values" else ():
+            case.replay = case.replay or str(trail_of_case(self.target, case))
+        return JsonForm.to_json(self)
 
 
 @dataclass(slots=True)
@@ -448,7 +429,7 @@ def _result(
         findings=findings,
         bounds=limits,
         reason=reason,
-        statistics={"states": progress.states, "cuts": cuts.as_dict(), "deadlocks": progress.deadlocks},
+        statistics={"states": progress.states, "cuts": cuts.to_json(), "deadlocks": progress.deadlocks},
     )
 
 

@@ -39,7 +39,7 @@ def _test(test: str, name: str, case: ActorCase, trail: str) -> str:
     lines.append("    run = replay(")
     lines.append("        MODEL,")
     lines.append(f"        {name!r},")
-    initial = {key: obj.as_json() for key, obj in case.initial.items()}
+    initial = {key: obj.to_json() for key, obj in case.initial.items()}
     lines.append(_argument("initial", initial))
     lines.append(_argument("arguments", case.arguments))
     if case.queue:
