@@ -12,10 +12,12 @@ trail; doors whose targets are not tests do not need it. Modules are imported wh
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Final
 
 from treadle.core.errors import UsageError
+from treadle.core.result import Finding, Result, Verdict
 from treadle.core.trail import Trail
 
 REPLAYERS: Final[dict[str, str]] = {
@@ -35,6 +37,20 @@ def replayer_of(trail: Trail) -> str:
             f"cannot run again; it can run those of: {', '.join(REPLAYERS)}"
         )
     return REPLAYERS[trail.door]
+
+
+def result_of(trail: Trail, finding: Finding | None, started: float, otherwise: str) -> Result:
+    """The result of one replay; `otherwise` says what came out where it does not fail."""
+    return Result(
+        target=trail.target,
+        verdict=Verdict.FAILED if finding is not None else Verdict.CUT,
+        executions=1,
+        exhaustive=False,
+        strategy="replay",
+        seconds=time.perf_counter() - started,
+        findings=[finding] if finding is not None else [],
+        reason="" if finding is not None else otherwise,
+    )
 
 
 def file_from_here(path: str, target: str) -> str:

@@ -13,10 +13,9 @@ from treadle.core.choice import OptionDrawn, TaskChosen
 from treadle.core.errors import UsageError
 from treadle.core.result import Finding, Result
 from treadle.core.trail import Trail
-from treadle.core.verdict import Verdict
 from treadle.doors.actor.case_trail import went_wrong
 from treadle.doors.actor.models import AbsModel, run_model
-from treadle.doors.replay import file_from_here
+from treadle.doors.replay import file_from_here, result_of
 
 
 def replay_trail(trail: Trail, run_test: Callable[[Trail], Result]) -> Result:
@@ -31,21 +30,12 @@ def replay_trail(trail: Trail, run_test: Callable[[Trail], Result]) -> Result:
         run = _case_again(path, method, trail, order) if method else run_model(path, order=order)
     except (UsageError, CriterionReached) as error:
         raise UsageError(f"the trail no longer fits {path}, which has changed since: {error}") from None
-    findings: list[Finding] = []
+    finding = None
     if run.deadlocked or run.failures:
         kind, message = went_wrong(run.failures, run.waiting)
         told = f"order of tasks: {' '.join(map(str, order))}"
-        findings.append(Finding(kind, message, replay=str(trail), trail=trail, explanation=told))
-    return Result(
-        target=trail.target,
-        verdict=Verdict.FAILED if findings else Verdict.CUT,
-        executions=1,
-        exhaustive=False,
-        strategy="replay",
-        seconds=time.perf_counter() - start,
-        findings=findings,
-        reason="" if findings else f"one order of tasks, which does not fail: {run.outcome}",
-    )
+        finding = Finding(kind, message, replay=str(trail), trail=trail, explanation=told)
+    return result_of(trail, finding, start, f"one order of tasks, which does not fail: {run.outcome}")
 
 
 def _case_again(path: str, method: str, trail: Trail, order: list[TaskChosen]) -> Replayed:

@@ -26,7 +26,7 @@ from treadle.core.choice import StrandRuns
 from treadle.core.errors import UsageError
 from treadle.core.result import Finding, Result
 from treadle.core.trail import Trail
-from treadle.core.verdict import Verdict
+from treadle.doors.replay import result_of
 from treadle.report.explanation import explain
 from treadle.search.replay import FollowTrail
 
@@ -49,16 +49,7 @@ def replay_trail(trail: Trail, run_test: Callable[[Trail], Result]) -> Result:
         return run_test(trail)
     started = time.perf_counter()
     finding = _on_stage(trail, _read(trail.settings["test"], trail.target))
-    return Result(
-        target=trail.target,
-        verdict=Verdict.FAILED if finding is not None else Verdict.CUT,
-        executions=1,
-        exhaustive=False,
-        strategy="replay",
-        seconds=time.perf_counter() - started,
-        findings=[finding] if finding is not None else [],
-        reason="" if finding is not None else "the calls run to their end, as in some order of them",
-    )
+    return result_of(trail, finding, started, "the calls run to their end, as in some order of them")
 
 
 def _on_stage(trail: Trail, test: Test) -> Finding | None:
