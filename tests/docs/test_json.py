@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from treadle.abs.machine.criteria import Bounds, Cuts, OrderSelection, TreeProgress
+from treadle.abs.machine.criteria import Bounds, Cuts, OrderSelection
 from treadle.classes.result import ClassResult, Fault
-from treadle.core.json_form import JsonForm, json_names, plain
+from treadle.core.json_form import JsonForm, json_names
 from treadle.core.result import Evidence, Finding, Result, Step
 from treadle.core.verdict import Verdict
 from treadle.doors.actor.models import GeneratedCases
@@ -72,8 +72,3 @@ def test_objects_inside_are_nested() -> None:
     document = ClassResult("m:C", Verdict.CUT, pairs=2, traces=3).to_json()
     assert (document["coverage"]["pairs"], document["coverage"]["method_traces"]) == (2, 3)
     assert {name.partition(".")[0] for name in json_names(ClassResult)} == set(document)
-
-
-def test_what_has_no_form_is_not_written_as_something_else() -> None:
-    with pytest.raises(TypeError, match="TreeProgress has no form in JSON"):
-        plain(TreeProgress())

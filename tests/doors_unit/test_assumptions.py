@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treadle
-from tests.doors_unit import random_programs
-from tests.doors_unit.exploring import explored, load
-from tests.doors_unit.random_programs import facts, programs
+from tests.symbolic import random_programs
+from tests.symbolic.exploring import explored, load
+from tests.symbolic.random_programs import facts, programs
 from treadle.core.errors import UsageError
 from treadle.doors.unit.assumptions import hold_for, parsed
 from treadle.doors.unit.explore import ExploredTarget

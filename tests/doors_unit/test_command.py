@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import treadle
-from tests.doors_unit.exploring import PROGRAMS, load
+from tests.symbolic.exploring import PROGRAMS, load
 from treadle.cli.main import main
 from treadle.core.errors import UsageError
 from treadle.core.files import is_unedited, seal

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from tests.doors_unit import random_programs
-from tests.doors_unit.exploring import PROGRAMS, explored, load
-from tests.doors_unit.random_programs import programs
+from tests.symbolic import random_programs
+from tests.symbolic.exploring import PROGRAMS, explored, load
+from tests.symbolic.random_programs import programs
 from treadle.cli.main import main
 from treadle.core.errors import UsageError
 from treadle.doors.unit.explore import ExploredTarget

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doors_unit.exploring import PROGRAMS
+from tests.symbolic.exploring import PROGRAMS
 from treadle.core.files import is_unedited
 from treadle.doors.unit import store as unit_store
 from treadle.doors.unit.files import tests_in as number_of

@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treadle
-from tests.doors_unit.alias_programs import alias_programs
-from tests.doors_unit.exploring import PROGRAMS, load
-from tests.doors_unit.random_programs import facts, programs, target
+from tests.symbolic.alias_programs import alias_programs
+from tests.symbolic.exploring import PROGRAMS, load
+from tests.symbolic.random_programs import facts, programs, target
 from treadle.cli.main import main
 from treadle.core.errors import UsageError
 from treadle.core.files import is_unedited

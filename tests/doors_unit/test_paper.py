@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.doors_unit.exploring import explored, load, trace
+from tests.symbolic.exploring import explored, load, trace
 from treadle.doors.unit.explore import ExploredTarget
 
 

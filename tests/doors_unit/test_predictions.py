@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doors_unit.exploring import explored, load
+from tests.symbolic.exploring import explored, load
 from treadle.doors.unit.suite import Suite, unit
 from treadle.doors.unit.target import resolve
 

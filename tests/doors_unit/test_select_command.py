@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import treadle
-from tests.doors_unit.exploring import PROGRAMS, load
+from tests.symbolic.exploring import PROGRAMS, load
 from treadle.cli.main import main
 from treadle.core.errors import UsageError
 from treadle.doors.unit.points import places, points_of

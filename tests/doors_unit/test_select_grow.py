@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 
 import treadle
-from tests.doors_unit.exploring import PROGRAMS, load
-from tests.doors_unit.random_programs import programs, target
+from tests.symbolic.exploring import PROGRAMS, load
+from tests.symbolic.random_programs import programs, target
 from treadle.cli.main import main
 from treadle.core.files import is_unedited
 from treadle.doors.unit import grow as unit_grow

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import treadle
-from tests.doors_unit.exploring import PROGRAMS, load
+from tests.symbolic.exploring import PROGRAMS, load
 from treadle.doors.unit import verify as unit_verify
 from treadle.doors.unit.check import Checked, check
 

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treadle
-from tests.doors_unit.exploring import PROGRAMS, load
-from tests.doors_unit.random_programs import programs, target
+from tests.symbolic.exploring import PROGRAMS, load
+from tests.symbolic.random_programs import programs, target
 from treadle.cli.main import main
 from treadle.core.errors import UsageError
 from treadle.doors.unit import parallel as unit_parallel

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import treadle
-from tests.doors_unit.exploring import PROGRAMS, load
+from tests.symbolic.exploring import PROGRAMS, load
 from treadle.core.trail import Trail
 from treadle.doors.unit.pytest_suite import _identifier, _words
 from treadle.doors.unit.suite import Suite

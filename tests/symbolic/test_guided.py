@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.doors_unit import random_programs
-from tests.doors_unit.exploring import explored, load
-from tests.doors_unit.random_flows import flows
-from tests.doors_unit.random_programs import facts, programs
+from tests.symbolic import random_programs
+from tests.symbolic.exploring import explored, load
+from tests.symbolic.random_flows import flows
+from tests.symbolic.random_programs import facts, programs
 from treadle.core.errors import UsageError
 from treadle.doors.unit.explore import ExploredTarget
 from treadle.symbolic.testcase import CaseObject, TestCase

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import treadle
-from tests.doors_unit.exploring import PROGRAMS, explored, load
+from tests.symbolic.exploring import PROGRAMS, explored, load
 
 # function -> paths; nothing is picked and nothing is unsupported in any of them
 EXACT = {

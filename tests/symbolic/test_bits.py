@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.doors_unit.exploring import explored
+from tests.symbolic.exploring import explored
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import evaluate
 from treadle.symbolic.python.machine import operators

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.doors_unit.exploring import explored, load
-from tests.doors_unit.random_programs import facts
+from tests.symbolic.exploring import explored, load
+from tests.symbolic.random_programs import facts
 from treadle.symbolic.expr.terms import Value
 from treadle.symbolic.solve.solver import Answer, Solver, SolverVerdict
 

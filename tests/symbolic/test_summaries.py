@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.doors_unit import random_programs
-from tests.doors_unit.alias_programs import alias_programs
-from tests.doors_unit.exploring import explored, load
+from tests.symbolic import random_programs
+from tests.symbolic.alias_programs import alias_programs
+from tests.symbolic.exploring import explored, load
 from treadle.doors.unit import explore as unit_explore
 from treadle.doors.unit.explore import ExploredTarget, Session
 from treadle.doors.unit.options import UnitOptions

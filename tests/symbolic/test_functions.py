@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.doors_unit.exploring import explored, load
+from tests.symbolic.exploring import explored, load
 from treadle.doors.unit.suite import unit
 
 

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treadle
-from tests.doors_unit import random_programs
-from tests.doors_unit.alias_programs import alias_programs, list_programs
-from tests.doors_unit.exploring import explored, load
+from tests.symbolic import random_programs
+from tests.symbolic.alias_programs import alias_programs, list_programs
+from tests.symbolic.exploring import explored, load
 from treadle.core.errors import UsageError
 from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.result_json import suite_facts

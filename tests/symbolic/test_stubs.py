@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import treadle
-from tests.doors_unit.exploring import load
+from tests.symbolic.exploring import load
 from treadle.cli.main import main
 from treadle.core.errors import UsageError
 from treadle.doors.unit.explore import ExploredTarget, Session
