@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -55,3 +56,12 @@ def test_calls_that_are_damaged_are_said_to_be() -> None:
     trail = Trail.parse(staged(fault_of("class_bank:Account"), Options()))
     with pytest.raises(UsageError, match="the calls in this trail of class_bank:Account are damaged"):
         replay_trail(replace(trail, settings={**trail.settings, "test": "{}"}), no_test)
+
+
+def test_a_fault_of_an_object_from_a_factory(tmp_path: Path) -> None:
+    (tmp_path / "made_for_replay.py").write_text(
+        "from class_bank import Account\n\n\ndef rich():\n    return Account()\n"
+    )
+    options = Options(setup_folder=tmp_path, setup_import="from made_for_replay import rich", setup_call="rich()")
+    string = staged(fault_of("class_bank:Account"), options)
+    assert replay_trail(Trail.parse(string), no_test).verdict is Verdict.FAILED

@@ -56,7 +56,8 @@ def _on_stage(trail: Trail, test: Test) -> Finding | None:
     target, settings = trail.target, trail.settings
     subject = examine_use(target, find_class(target) if ":" in target else import_module(target))
     schedule = [choice for choice in trail.choices if isinstance(choice, StrandRuns)]
-    with Stage(subject, _setup(settings), settings.get("seed", 0), settings.get("instrument", ())) as stage:
+    setup = factory(*settings["setup"]) if "setup" in settings else None
+    with Stage(subject, setup, settings.get("seed", 0), settings.get("instrument", ())) as stage:
         stage.tell = True
         orders = InterleavingExplorer(stage).orders(test) or []
         follow = FollowTrail(schedule)
@@ -78,11 +79,8 @@ def _on_stage(trail: Trail, test: Test) -> Finding | None:
     return Finding(violation.kind, said, str(trail), told, steps=list(run.detail or []), trail=trail, waiting=stuck)
 
 
-def _setup(settings: Mapping[str, Any]) -> Callable[[], Any] | None:
-    """The factory of --setup, as the command made it."""
-    if "setup" not in settings:
-        return None
-    folder, line, call = settings["setup"]
+def factory(folder: str, line: str, call: str) -> Callable[[], Any]:
+    """The factory of --setup, made again: from the import and the call that a written test has."""
     if folder and folder not in sys.path:
         if not Path(folder).is_dir():
             raise UsageError(f"the factory of this trail lies in '{folder}', which is not there")

@@ -20,6 +20,7 @@ from treadle.classes.subject import Subject, find_class, import_module
 from treadle.core.errors import TreadleError, UsageError
 from treadle.core.result import Verdict
 from treadle.doors.class_.campaign import run_class
+from treadle.doors.class_.replay import factory
 from treadle.search.workers import Tell, WorkerPool
 
 _ADDED = ("interleavings_tried", "pairs", "requirements", "requirements_covered", "exhausted_pairs")
@@ -42,6 +43,8 @@ class ShareServer:
     def run(self, number: int, options: Options) -> Answer:
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a campaign that is stopped tells what it has found
         try:
+            if options.setup_import:
+                options.setup = factory(str(options.setup_folder or ""), options.setup_import, options.setup_call)
             answer = run_class(self._subject, options)
             answer.subject = None  # classes and functions stay where they are
             return answer
@@ -60,7 +63,8 @@ def run_in_processes(subject: Subject, options: Options, workers: int) -> ClassR
         WorkerPool(workers, server, subject.target, same_order) as pool,
     ):
         alarm = Path(folder) / "a fault was found"
-        shares = [replace(options, share=(number, workers), alarm=alarm) for number in range(workers)]
+        plain = replace(options, setup=None, alarm=alarm)  # what is sent is data
+        shares = [replace(plain, share=(number, workers)) for number in range(workers)]
         answers = _answers(pool, shares)
     return _merged(subject, answers, options.calls)
 
