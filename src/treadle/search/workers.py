@@ -1,4 +1,4 @@
-"""Worker processes: started once, given tasks as data, replaced when they die, and gone in the end.
+"""WorkerProcess processes: started once, given tasks as data, replaced when they die, and gone in the end.
 
     with WorkerPool(2, "package.module:Server", setup) as pool:
         for worker in pool.ready:
@@ -70,11 +70,11 @@ def receive(stream: IO[bytes]) -> Any:
     return pickle.loads(data)
 
 
-class Worker:
+class WorkerProcess:
     """One process; `tasks` are the numbers of what it has been given and not done, the running one first."""
 
     def __init__(
-        self, server: str, setup: Any, environment: Mapping[str, str], news: queue.Queue[tuple[Worker, Any]]
+        self, server: str, setup: Any, environment: Mapping[str, str], news: queue.Queue[tuple[WorkerProcess, Any]]
     ) -> None:
         paths = [p for p in sys.path if p]
         self._popen = subprocess.Popen(
@@ -97,7 +97,7 @@ class Worker:
     def pid(self) -> int:
         return self._popen.pid
 
-    def _listen(self, news: queue.Queue[tuple[Worker, Any]]) -> None:
+    def _listen(self, news: queue.Queue[tuple[WorkerProcess, Any]]) -> None:
         while True:
             try:
                 message = receive(self._out)
@@ -146,8 +146,8 @@ class WorkerPool:
         self._server = server
         self._setup = setup
         self._environment = environment or {}
-        self._news: queue.Queue[tuple[Worker, Any]] = queue.Queue()
-        self._workers: list[Worker] = []
+        self._news: queue.Queue[tuple[WorkerProcess, Any]] = queue.Queue()
+        self._workers: list[WorkerProcess] = []
         self._spare = _SPARE
         self._met = False  # some worker has come up
         self.warnings: list[str] = []
@@ -156,7 +156,7 @@ class WorkerPool:
 
     def _start(self) -> None:
         try:
-            self._workers.append(Worker(self._server, self._setup, self._environment, self._news))
+            self._workers.append(WorkerProcess(self._server, self._setup, self._environment, self._news))
         except OSError as error:
             self.warnings.append(f"a worker process cannot be started ({error.strerror}); the others do its work")
 
@@ -168,7 +168,7 @@ class WorkerPool:
             worker.stop()
 
     @property
-    def ready(self) -> list[Worker]:
+    def ready(self) -> list[WorkerProcess]:
         return [worker for worker in self._workers if worker.up]
 
     @property
@@ -181,7 +181,7 @@ class WorkerPool:
         """Workers came up and died, again and again."""
         return self._met and not self._workers
 
-    def give(self, worker: Worker, number: int, task: Any) -> None:
+    def give(self, worker: WorkerProcess, number: int, task: Any) -> None:
         worker.tasks.append(number)
         worker.tell((number, task))
 
@@ -190,7 +190,7 @@ class WorkerPool:
             if worker.tasks:
                 worker.interrupt()
 
-    def news(self, seconds: float) -> Iterator[tuple[Worker, Any]]:
+    def news(self, seconds: float) -> Iterator[tuple[WorkerProcess, Any]]:
         """What workers have said, all of it; waits so long for the first word."""
         try:
             worker, message = self._news.get(timeout=seconds) if seconds else self._news.get_nowait()
@@ -207,7 +207,7 @@ class WorkerPool:
         except queue.Empty:
             return
 
-    def _replace(self, worker: Worker) -> Any:
+    def _replace(self, worker: WorkerProcess) -> Any:
         self._workers.remove(worker)
         how = worker.ended()
         if not worker.up:

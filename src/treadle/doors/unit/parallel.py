@@ -22,7 +22,7 @@ from treadle.doors.unit.cases import Cases
 from treadle.doors.unit.ctrl_c import CtrlC
 from treadle.doors.unit.explore import ExploredTarget, Session
 from treadle.doors.unit.worker import PathsTask, Setup
-from treadle.search.workers import Worker, WorkerPool
+from treadle.search.workers import WorkerPool, WorkerProcess
 from treadle.symbolic.explore import End, PathRun, book, run_one
 from treadle.symbolic.path import Alternative, Choices, Limit, SymbolicPath
 from treadle.symbolic.solve.solver import Solver
@@ -179,7 +179,7 @@ class _Coordinator:
         self.numbers = itertools.count()
         self.places: dict[int, int] = {id(tree): number for number, tree in enumerate(trees)}
         # which function a worker is with
-        self.stays: dict[Worker, _Tree] = {}
+        self.stays: dict[WorkerProcess, _Tree] = {}
 
     def run(self, ctrl_c: CtrlC) -> None:
         while any(not tree.over for tree in self.trees):
@@ -238,7 +238,7 @@ class _Coordinator:
                 self.given[number] = _Given(tree, {node.alternative.choices: node})
                 self.pool.give(worker, number, PathsTask(self.places[id(tree)], start, left, _BUDGET))
 
-    def _work_for(self, worker: Worker) -> tuple[_Tree, _Node] | None:
+    def _work_for(self, worker: WorkerProcess) -> tuple[_Tree, _Node] | None:
         """Of a function that everybody has left; of the worker's own; of a new one; of any.
 
         A worker that is busy gets more of the same only: the clock of a function runs from its first path.
@@ -258,7 +258,7 @@ class _Coordinator:
 
     # --- in ----------------------------------------------------------------------------------------------
 
-    def _hear(self, worker: Worker, message: Any) -> None:
+    def _hear(self, worker: WorkerProcess, message: Any) -> None:
         match message:
             case ("ran", number, choices, ran):
                 given = self.given[number]
@@ -294,7 +294,7 @@ class _Coordinator:
         if not given.tree.over:
             given.tree.run_here(node)
 
-    def _bury(self, worker: Worker, tasks: Sequence[int], how: str) -> None:
+    def _bury(self, worker: WorkerProcess, tasks: Sequence[int], how: str) -> None:
         """What a worker had not begun goes to others; the path that it was running is lost, and said."""
         self.stays.pop(worker, None)
         for position, number in enumerate(tasks):
