@@ -51,6 +51,9 @@ class Builds(JsonForm):
         return f"{text}; all of this if {self.only_if}" if self.only_if else text
 
 
+EVERY = Builds()
+
+
 def said(versions: Sequence[str]) -> str:
     """`3.11`, `3.11 and 3.12`, `3.11 to 3.14`."""
     known = [VERSIONS.index(version) for version in versions]
