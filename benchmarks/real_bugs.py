@@ -1,7 +1,8 @@
 """Bugs in released packages: found on the release that has them, no failure on the release that fixed them.
 
-`corpus.json` names packages, releases and a small program for each. Every program runs under `treadle.check` with the
-package rewritten, in an environment of its own per release. The delays of asyncio programs are choices of the search.
+`corpus.json` names packages, releases and a small program for each, `hunt.json` the bugs that Treadle itself found.
+Every program runs under `treadle.check` with the package rewritten, in an environment of its own per release: under `free`,
+and, where it has threads, once more under `gil`. The delays of asyncio programs are choices of the search.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from benchmarks.environments import NotInstalled, environment, interpreter, with
 from benchmarks.rows import Rows
 
 CORPUS = Path(__file__).with_name("corpus.json")
+HUNT = Path(__file__).with_name("hunt.json")
 
 # Executions and seconds that a program may use; the bugs need a few executions.
 BUDGET = {"executions": 20_000, "seconds": 60}
@@ -179,7 +181,7 @@ _COLUMNS += ["detail"]
 
 def main(quick: bool, ids: list[str] | None = None) -> None:
     rows = Rows("real_bugs", _COLUMNS)
-    for entry in json.loads(CORPUS.read_text()):
+    for entry in json.loads(CORPUS.read_text()) + json.loads(HUNT.read_text()):
         if ids and not any(entry["id"].startswith(one) for one in ids):
             continue
         run_entry(entry, rows)

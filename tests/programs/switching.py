@@ -4,12 +4,14 @@ Each has a `step` that two threads perform on one state. It is meant to be atomi
 calls)` holds. The module imports nothing of Treadle, because `plain_threads.py` runs it on every interpreter at hand.
 """
 
+import collections
 import contextlib
 import dataclasses
 import decimal
 import enum
 import fractions
 import functools
+import numbers as number_types
 import operator
 import threading
 import time
@@ -159,6 +161,9 @@ Pair = namedtuple("Pair", "left right")
 ONE = One()
 HALF = fractions.Fraction(1, 2)
 TENTH = decimal.Decimal("0.1")
+HALVES = [HALF]
+LIBRARY_LIST = collections.UserList([1])
+LIBRARY_DICT = collections.UserDict(k=1)
 PAIR = Pair(1, 2)
 TABLE = {ONE: 1}
 POINT, OTHER_POINT = Point(1), Point(2)
@@ -998,3 +1003,351 @@ def lock_again_in_between(s):
     x = s.v
     with s.rlock:
         s.v = x + 1
+
+
+# -- code in Python that is reached through C: imports, patterns, containers, and what only looks like it ---------
+
+
+@program()
+def imported_from_package(s):
+    x = s.v
+    from collections import abc as _
+
+    s.v = x + 1
+
+
+@program()
+def imported_from_module(s):
+    x = s.v
+    from os import path as _
+
+    s.v = x + 1
+
+
+@program()
+def percent_library(s):
+    x = s.v
+    _ = "%s" % HALF
+    s.v = x + 1
+
+
+@program()
+def percent_library_in_tuple(s):
+    x = s.v
+    _ = "%s" % (HALF,)
+    s.v = x + 1
+
+
+@program()
+def library_in_lists_compared(s):
+    x = s.v
+    if HALVES != [1]:
+        s.v = x + 1
+
+
+@program()
+def library_in_tuples_compared(s):
+    x = s.v
+    if (HALF,) < (1,):
+        s.v = x + 1
+
+
+@program()
+def library_in_list(s):
+    x = s.v
+    if 1 not in HALVES:
+        s.v = x + 1
+
+
+@program()
+def library_not_in_display(s):
+    x = s.v
+    if HALF not in (1, 2):
+        s.v = x + 1
+
+
+@program()
+def library_in_list_formatted(s):
+    x = s.v
+    _ = f"{HALVES}"
+    s.v = x + 1
+
+
+@program()
+def matched_abstract_class(s):
+    x = s.v
+    match x:
+        case number_types.Number():
+            s.v = x + 1
+
+
+@program()
+def matched_sequence(s):
+    x = s.v
+    match LIBRARY_LIST:
+        case [_]:
+            s.v = x + 1
+
+
+@program()
+def matched_value(s):
+    x = s.v
+    match HALF:
+        case 1:
+            pass
+        case _:
+            s.v = x + 1
+
+
+@program()
+def library_starred_display(s):
+    x = s.v
+    _ = [*LIBRARY_LIST]
+    s.v = x + 1
+
+
+@program()
+def library_double_starred_display(s):
+    x = s.v
+    _ = {**LIBRARY_DICT}
+    s.v = x + 1
+
+
+@program()
+def library_unpacked(s):
+    x = s.v
+    (y,) = LIBRARY_LIST
+    s.v = x + y
+
+
+@program()
+def library_truth(s):
+    x = s.v
+    if not LIBRARY_DICT:
+        pass
+    s.v = x + 1
+
+
+@program()
+def library_item(s):
+    x = s.v
+    s.v = x + LIBRARY_DICT["k"]
+
+
+@program()
+def call_that_raises(s):
+    x = s.v
+    try:
+        int("x")
+    except ValueError:
+        s.v = x + 1
+
+
+@program()
+def method_that_raises(s):
+    x = s.v
+    try:
+        {}.pop(1)
+    except KeyError:
+        s.v = x + 1
+
+
+@program()
+def missing_key(s):
+    x = s.v
+    try:
+        {}[1]
+    except KeyError:
+        s.v = x + 1
+
+
+@program()
+def library_default(s):
+    d = collections.defaultdict(fractions.Fraction)
+    x = s.v
+    d[1]
+    s.v = x + 1
+
+
+@program()
+def python_default(s):
+    d = collections.defaultdict(lambda: 1)
+    x = s.v
+    d[1]
+    s.v = x + 1
+
+
+@program()
+def library_added_in_place(s):
+    mine = [1]
+    x = s.v
+    mine += LIBRARY_LIST
+    s.v = x + 1
+
+
+@program()
+def yield_from(s):
+    def inner():
+        yield 1
+
+    def outer():
+        x = s.v
+        yield from inner()
+        s.v = x + 1
+
+    for _ in outer():
+        pass
+
+
+@program()
+def generator_finishes(s):
+    def gen():
+        x = s.v
+        s.v = x + 1
+        yield 1
+
+    for _ in gen():
+        break
+
+
+@program()
+def library_comparison_chained(s):
+    x = s.v
+    if 0 < HALF < 1:
+        s.v = x + 1
+
+
+@program()
+def library_manager_suppresses(s):
+    x = s.v
+    with contextlib.suppress(KeyError):
+        s.v = x + 1
+
+
+@program()
+def library_manager_made_before(s):
+    n = contextlib.nullcontext()
+    x = s.v
+    with n:
+        s.v = x + 1
+
+
+@program()
+def try_in_loop(s):
+    for i in range(1):
+        x = s.v
+        try:
+            continue
+        finally:
+            s.v = x + 1
+
+
+@program()
+def set_comprehension(s):
+    x = s.v
+    _ = {i for i in (1,)}
+    s.v = x + 1
+
+
+@program()
+def comprehension_without_items(s):
+    x = s.v
+    _ = [i for i in (1, 2) if i > 5]
+    s.v = x + 1
+
+
+@program()
+def while_else(s):
+    x = s.v
+    i = 0
+    while i < 1:
+        i += 1
+    else:
+        s.v = x + 1
+
+
+@program()
+def while_test_reads_last(s):
+    i = 0
+    while i < 1 and (x := s.v) >= 0:
+        i += 1
+        s.v = x + 1
+
+
+@program(ok=counted_twice)
+def for_loop_twice(s):
+    for _ in (1, 2):
+        s.v = s.v + 1
+
+
+@program()
+def for_loop_over_the_value(s):
+    for x in [s.v]:
+        s.v = x + 1
+
+
+@program()
+def comprehension_reads(s):
+    (x,) = [s.v for _ in (1,)]
+    s.v = x + 1
+
+
+@program()
+def generator_expression_asked(s):
+    s.v = next(x for x in (s.v,)) + 1
+
+
+@program()
+def sum_of_display(s):
+    s.v = sum([s.v, 1])
+
+
+@program()
+def lambda_default(s):
+    x = s.v
+    f = lambda y=x: y
+    s.v = f() + 1
+
+
+@program()
+def library_starred_call(s):
+    def f(*a):
+        return 1
+
+    x = s.v
+    s.v = x + f(*LIBRARY_LIST)
+
+
+@program()
+def raise_class_with_init(s):
+    class E(Exception):
+        def __init__(self, *a):
+            pass
+
+    x = s.v
+    try:
+        raise E
+    except E:
+        s.v = x + 1
+
+
+@program()
+def raise_from(s):
+    x = s.v
+    try:
+        try:
+            raise ValueError
+        except ValueError as e:
+            raise KeyError from e
+    except KeyError:
+        s.v = x + 1
+
+
+class Getter:
+    def __init__(self):
+        self.kept = contextlib.nullcontext(0)
+
+
+@program(make=Getter, ok=lambda s, calls: s.kept.enter_result == calls)
+def read_by_a_library_function(s):
+    s.kept.enter_result = s.kept.__enter__() + 1

@@ -2,15 +2,20 @@
 
 The rules are in `switching`. What runs rewritten code notes its own entry, so only what enters other Python code, or
 returns from C code to a CALL, is noted here: before its operation when a function is entered, behind it when a call
-returns. Python code that is not rewritten counts as looking on both sides.
+returns. Python code that is not rewritten counts as looking on both sides, unless it only moves values.
 """
 
 from __future__ import annotations
 
+import dis
 import functools
+import importlib.util
 import io
+import itertools
 import operator
+import sys
 import types
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -105,7 +110,29 @@ def operate(name: str, *operands: Any) -> Any:
     for operand in operands:
         if type(operand) not in PLAIN:
             _note_code(type(operand), *_methods(name))
+        if name in _ASKS:
+            _note_held(operand, *_ASKS[name])
     return result
+
+
+# What operators of containers made in C ask of what these hold, and `%` of a text of what it is given.
+_COMPARED: Final = ("__eq__", "__lt__", "__gt__", "__le__", "__ge__")
+_WRITTEN: Final = ("__format__", "__str__", "__repr__")
+_ASKS: Final = {**dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), _COMPARED), "mod": _WRITTEN}
+_HOLDERS: Final = (tuple, list, dict, set, frozenset, deque)
+_MOST_HELD: Final = 100  # of one container: the rest is mostly of the same types
+_DEEP: Final = 2
+
+
+def _note_held(value: Any, *methods: str, depth: int = _DEEP) -> None:
+    """An operation of a container made in C enters these methods of what it holds, of a text formatted with it, too."""
+    kind = type(value)
+    if kind not in PLAIN:
+        _note_code(kind, *methods)
+    if depth and kind in _HOLDERS:
+        held = (part for pair in value.items() for part in pair) if kind is dict else iter(value)
+        for one in itertools.islice(held, _MOST_HELD):
+            _note_held(one, *methods, depth=depth - 1)
 
 
 @functools.cache
@@ -117,9 +144,26 @@ def _methods(name: str) -> tuple[str, ...]:
 
 def operand(value: Any) -> Any:
     """A value that is formatted, or compared in a chain."""
-    if type(value) not in PLAIN:
-        _note_code(type(value), "__format__", "__str__", "__repr__", "__eq__", "__lt__", "__gt__", "__le__", "__ge__")
+    _note_held(value, *_WRITTEN, *_COMPARED)
     return value
+
+
+# ---------------------------------------------------------------------- statements
+
+
+def imported(level: int, name: str, package: str) -> None:
+    """`from package import name` enters Python code of the import system; from a module that is no package it does not,
+    and neither does `import`, once the module is there."""
+    full = importlib.util.resolve_name("." * level + name, package) if level else name
+    if hasattr(sys.modules.get(full), "__path__"):
+        _note(ALL)
+
+
+def matched(*classes: Any) -> bool:
+    """The patterns of a `match` ask these classes: some have code in Python for that, as abstract ones do."""
+    if any(type(getattr(type(cls), "__instancecheck__", None)) is _FunctionType for cls in classes):
+        _note(ALL)
+    return True
 
 
 def _note_code(kind: type, *methods: str) -> None:
@@ -162,19 +206,34 @@ def _gets_a_frame(called: Any) -> bool:
 
 
 class _Checked:
-    """A callable behind which the interpreter looks; before it as well when it is Python code that is not rewritten."""
+    """A callable behind which the interpreter looks; before it as well when it is Python code that is not rewritten,
+    and then behind it only if that code may look after what it does."""
 
-    __slots__ = ("before", "called")
+    __slots__ = ("before", "behind", "called")
 
-    def __init__(self, called: Any, before: int) -> None:
+    def __init__(self, called: Any, before: int, behind: int) -> None:
         self.called = called
         self.before = before
+        self.behind = behind
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         _note(self.before)
         result = self.called(*args, **kwargs)
-        _note(ALL)
+        _note(self.behind)
         return result
+
+
+# Instructions that only move values: a function of nothing else is entered with a look, and has no other.
+_MOVES: Final = frozenset(
+    f"{verb}_{what}"
+    for verb in ("LOAD", "STORE")
+    for what in ("FAST", "FAST_BORROW", "CONST", "SMALL_INT", "ATTR", "GLOBAL", "DEREF", "FAST_LOAD_FAST")
+) | {"RESUME", "COPY_FREE_VARS", "POP_TOP", "NOP", "RETURN_VALUE", "RETURN_CONST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"}
+
+
+@functools.lru_cache(maxsize=10_000)
+def _only_moves(code: types.CodeType) -> bool:
+    return all(instruction.opname in _MOVES for instruction in dis.get_instructions(code))
 
 
 def _checked(made: Any, called: Any) -> Any:
@@ -183,7 +242,9 @@ def _checked(made: Any, called: Any) -> Any:
     if type(called) is types.MethodType:
         of = called.__self__
         called = None if isinstance(of, SyncObject) and of.in_c else called.__func__
-    return _Checked(made, ALL if _outside(called) else 0)
+    if not _outside(called):
+        return _Checked(made, 0, ALL)
+    return _Checked(made, ALL, 0 if _only_moves(called.__code__) else ALL)
 
 
 # ---------------------------------------------------------------------- attributes, items, managers
@@ -226,11 +287,29 @@ def _noting(hook: Callable[..., Any], place: int, method: str) -> Callable[..., 
     def noting(*args: Any) -> Any:
         if STATE.strand is not None:
             for number, argument in enumerate(args):
-                if type(argument) not in PLAIN:
-                    _note_code(type(argument), *((method,) if number == place else ("__hash__", "__eq__")))
+                if number != place:
+                    _note_held(argument, "__hash__", "__eq__")
+                elif type(argument) not in PLAIN:
+                    _note_code(type(argument), method)
+            _note_container(args[place], method, args)
         return hook(*args)
 
     return noting
+
+
+def _note_container(container: Any, method: str, args: tuple[Any, ...]) -> None:
+    """What a container made in C enters besides: `in` compares with all that it holds, a missing item may be made."""
+    kind = type(container)
+    if method == "__contains__" and kind in (list, tuple, deque):
+        _note_held(container, "__eq__")
+    elif method == "__getitem__" and kind is defaultdict and args[1] not in container:
+        factory = container.default_factory
+        if _outside(factory) or (isinstance(factory, type) and _made_outside(factory)):
+            _note(ALL)
+
+
+def _made_outside(kind: type) -> bool:
+    return any(_outside(getattr(kind, name, None)) for name in ("__init__", "__new__"))
 
 
 def use(value: Any) -> Any:
@@ -306,6 +385,8 @@ def with_checks(hooks: dict[str, Any]) -> dict[str, Any]:
         "_treadle_generator": generator,
         "_treadle_operate": operate,
         "_treadle_operand": operand,
+        "_treadle_imported": imported,
+        "_treadle_matched": matched,
         "_treadle_function": function,
         "_treadle_callee": callee,
         "_treadle_load": load,

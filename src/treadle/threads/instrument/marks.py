@@ -11,6 +11,8 @@ A second pass over a module that is rewritten already. What becomes what:
     class C: ..., @d def f()    a mark behind it: it is called into being
     a + b, -a, a < b            _treadle_operate(operator, a, b): the operands may have code in Python
     locals(), super(), ...      a mark behind calls that the first pass leaves alone
+    from p import x             a mark behind it, when p is a package; match: a mark in each case and behind, when its
+                                patterns ask classes that are no builtins
 
 Calls themselves are marked by the hooks, which know what is called (`hooks/checked.py`).
 """
@@ -18,13 +20,15 @@ Calls themselves are marked by the hooks, which know what is called (`hooks/chec
 from __future__ import annotations
 
 import ast
+import builtins
+import copy
 from typing import TypeVar
 
 from treadle.threads.instrument.nodes import HOOK_PREFIX, is_foreign
 from treadle.threads.switching import ALL, BODY_ENDED, TESTED_AGAIN, Loops, running
 
 # Part of the key of the on-disk cache: change it whenever marks change.
-MARKS_VERSION = 1
+MARKS_VERSION = 2
 
 _Function = TypeVar("_Function", ast.FunctionDef, ast.AsyncFunctionDef)
 _Comprehension = TypeVar("_Comprehension", ast.ListComp, ast.SetComp, ast.DictComp)
@@ -265,7 +269,29 @@ class _Marker(ast.NodeTransformer):
             return self._hook("super" if node.func.id == "super" else "resumed", node, node)
         return node
 
-    # annotations and patterns are left alone
+    # -- imports and patterns -------------------------------------------------------------------------------
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
+        package = ast.Name("__package__", ast.Load())
+        where = [ast.Constant(node.level), ast.Constant(node.module or ""), package]
+        future = node.module == "__future__" and not node.level  # must stay first
+        return [node] if future else [node, self._statement("imported", node, *where)]
+
+    def visit_Match(self, node: ast.Match) -> list[ast.stmt]:
+        """A mark in every case and behind, where patterns ask classes that are more than a name of a builtin."""
+        patterns = [part for case in node.cases for part in ast.walk(case.pattern)]
+        asked = [part.cls for part in patterns if isinstance(part, ast.MatchClass) and not _is_builtin(part.cls)]
+        self.generic_visit(node)
+        if not asked:
+            return [node]
+        for case in node.cases:
+            case.body.insert(0, self._statement("matched", case.body[0], *map(copy.deepcopy, asked)))
+            if case.guard is not None:
+                first = self._hook("matched", case.guard, *map(copy.deepcopy, asked))
+                case.guard = self._at(ast.BoolOp(ast.And(), [first, case.guard]), case.guard)
+        return [node, self._statement("matched", node, *map(copy.deepcopy, asked))]
+
+    # annotations and patterns themselves are left alone
     def visit_arg(self, node: ast.arg) -> ast.arg:
         return node
 
@@ -283,6 +309,10 @@ class _Marker(ast.NodeTransformer):
 
     def visit_TypeAlias(self, node: ast.AST) -> ast.AST:
         return node
+
+
+def _is_builtin(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and isinstance(getattr(builtins, node.id, None), type)
 
 
 def _is_hook(node: ast.expr) -> bool:
