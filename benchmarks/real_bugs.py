@@ -1,8 +1,8 @@
 """Bugs in released packages: found on the release that has them, no failure on the release that fixed them.
 
 `corpus.json` names packages, releases and a small program for each, `hunt.json` the bugs that Treadle itself found.
-Every program runs under `treadle.check` with the package rewritten, in an environment of its own per release: under `free`,
-and, where it has threads, once more under `gil`. The delays of asyncio programs are choices of the search.
+Every program runs under `treadle.check` with the package rewritten, in an environment of its own per release: under
+`free`, and, where it has threads, once more under `gil`. The delays of asyncio programs are choices of the search.
 """
 
 from __future__ import annotations
