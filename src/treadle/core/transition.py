@@ -39,16 +39,20 @@ def only_reads(op: Operation) -> bool:
 
 
 class Constants:
-    """What is read and never written, as far as executions have shown: `self.lock` before it is taken.
+    """What executions have shown of a program. What is read and never written: `self.lock` before it is taken.
 
     A step that only reads such places before it comes to a lock may as well end there: nobody can tell when it read
     them. That spares the search the executions in which it looks at the lock in vain. When one of them is written after
     all, `note` says so, and what was assumed no longer holds.
+
+    And who waits for which locks, on which versions: who waited takes a lock without the GIL, and then waits for that,
+    so others go on before its next operation.
     """
 
     def __init__(self) -> None:
         self.written: set[tuple[object, object]] = set()
         self.assumed: set[tuple[object, object]] = set()
+        self.contended: dict[tuple[object, str], int] = {}
 
     def note(self, op: Operation) -> bool:
         """What an operation writes is no constant. False when it was taken for one."""

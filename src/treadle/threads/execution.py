@@ -15,7 +15,7 @@ from weakref import ref
 
 from mypy_extensions import mypyc_attr
 
-from treadle.core.operation import FAILED, LOOK, MULTI, READ, TIMEOUT, TRY, WRITE, Operation, location, word
+from treadle.core.operation import ACQUIRE, FAILED, LOOK, MULTI, READ, TIMEOUT, TRY, WRITE, Operation, location, word
 from treadle.core.result import Finding, Step, Waiting
 from treadle.core.transition import JOINING, Constants, JoinedStep, only_reads
 from treadle.search.strategy import Strategy
@@ -293,6 +293,8 @@ class Execution:
             me.step = describe(me)
         checks = me.checks
         me.checks = 0
+        if self.gil:
+            me.stands = checks if me.guard is None or me.guard.ready(me.waits, me) else -1
         if self.gil and not checks & self.gil and not self.ending and self._goes_on(me):
             return
         starter = self.starter
@@ -361,8 +363,10 @@ class Execution:
     def _choose(self) -> Strand | None:
         """The strand to go on, its operation recorded; None when the execution is over."""
         step = self.step
-        if self.gil and not self._settle():
-            return None
+        if self.gil:
+            if not self._settle():
+                return None
+            self._note_waits()
         if step < self.planned:
             chosen = self.by_index.get(self.plan[step])
             expected = self.trace[step][1]
@@ -444,6 +448,24 @@ class Execution:
         """While a strand is alone, others read what it writes afterwards: that is how constants are made."""
         if self.constants is not None and len(self.live) > 1 and not self.constants.note(op):
             self.revealed = True
+
+    def _note_waits(self) -> None:
+        """A lock that a strand finds taken is one that it waits for, here and elsewhere: on the versions that can
+        switch where its owner stands."""
+        constants = self.constants
+        if constants is None:
+            return
+        for strand in self.live:
+            guard = strand.guard
+            if guard is None or strand.waits != ACQUIRE or guard.ready(ACQUIRE, strand):
+                continue
+            owner = getattr(guard, "owner", None)
+            versions = owner.stands if isinstance(owner, Strand) and not owner.finished else -1
+            who = (strand.pending[1], strand.treadle_name)
+            known = constants.contended.get(who, 0)
+            if versions & ~known:
+                constants.contended[who] = known | versions
+                self.revealed = True
 
     def settle(self) -> None:
         """Write down all that the last step of the search has done so far."""

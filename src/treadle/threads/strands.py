@@ -111,6 +111,7 @@ class Strand(SyncObject):
         "spin_pause",
         "spin_place",
         "spin_writes",
+        "stands",
         "step",
         "thread",
         "timed_out",
@@ -151,6 +152,7 @@ class Strand(SyncObject):
         self.spin_writes = 0  # private writes when the iteration began
         self.loop: SyncObject | None = None  # what a strand waits for that seems to go round in a loop that only reads
         self.checks = ALL  # the versions that could have switched since the last point; kept by marked code only
+        self.stands = ALL  # under a gil: those that can switch at the point where it stands
         self.step: Step | None = None  # the pending operation with its place, in an execution that is shown
 
     def __repr__(self) -> str:

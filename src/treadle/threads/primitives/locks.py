@@ -56,12 +56,16 @@ def would_block(what: object) -> RuntimeError:
     )
 
 
-def entered(taken: bool) -> bool:
-    """`with lock` took it: only some versions look at their eval breaker now."""
+def entered(lock: SyncObject, anew: bool = True) -> bool:
+    """`with lock` took it, anew or once more: only some versions look at their eval breaker now. But who had to wait
+    for it took it without the GIL, and waits for that in turn."""
     strand = STATE.strand
     if strand is not None:
-        strand.checks |= ENTERED
-    return taken
+        constants = strand.execution.constants
+        who = (lock.treadle_name, strand.treadle_name)
+        waits = constants.contended.get(who, 0) if anew and constants is not None else 0
+        strand.checks |= ENTERED | waits & ALL
+    return True
 
 
 def left() -> None:
@@ -135,7 +139,8 @@ class Lock(SyncObject, metaclass=StandsFor):
         return self._locked
 
     def __enter__(self) -> bool:
-        return entered(self.acquire())
+        self.acquire()
+        return entered(self)
 
     def __exit__(self, *exc: object) -> None:
         self.release()
@@ -256,7 +261,8 @@ class RLock(SyncObject, metaclass=StandsFor):
             strand.callback()
 
     def __enter__(self) -> bool:
-        return entered(self.acquire())
+        self.acquire()
+        return entered(self, self._count == 1)
 
     def __exit__(self, *exc: object) -> None:
         self.release()
