@@ -107,18 +107,36 @@ def _note_iteration(iterable: Any) -> None:
 def operate(name: str, *operands: Any) -> Any:
     """`a + b`, `-a`, `a < b`: code in Python behind it looks."""
     result = getattr(operator, name)(*operands)
+    _note_operands(name, operands)
+    return result
+
+
+def _operating(name: str, hook: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for an operator that is a hook already."""
+
+    def operating(*operands: Any) -> Any:
+        result = hook(*operands)
+        _note_operands(name, operands)
+        return result
+
+    return operating
+
+
+def _note_operands(name: str, operands: tuple[Any, ...]) -> None:
     for operand in operands:
         if type(operand) not in PLAIN:
-            _note_code(type(operand), *_methods(name))
+            _note_code(type(operand), *_methods(name), *_methods(name.removeprefix("i")))
         if name in _ASKS:
             _note_held(operand, *_ASKS[name])
-    return result
 
 
 # What operators of containers made in C ask of what these hold, and `%` of a text of what it is given.
 _COMPARED: Final = ("__eq__", "__lt__", "__gt__", "__le__", "__ge__")
 _WRITTEN: Final = ("__format__", "__str__", "__repr__")
-_ASKS: Final = {**dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), _COMPARED), "mod": _WRITTEN}
+_ASKS: Final = {
+    **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), _COMPARED),
+    **dict.fromkeys(("mod", "imod"), _WRITTEN),
+}
 _HOLDERS: Final = (tuple, list, dict, set, frozenset, deque)
 _MOST_HELD: Final = 100  # of one container: the rest is mostly of the same types
 _DEEP: Final = 2
@@ -353,17 +371,16 @@ def context(manager: Any) -> Any:
     return made if leave is None or type(leave) is _FunctionType else _Exits(made)
 
 
-def _operating(name: str, hook: Callable[..., Any]) -> Callable[..., Any]:
-    """An operator that is a hook already: code in Python behind it looks."""
+def _asking(hook: Callable[[Any], Any], *methods: str) -> Callable[[Any], Any]:
+    """A hook for a value of which a statement asks more than one thing: these methods may be code in Python."""
 
-    def operating(*operands: Any) -> Any:
-        result = hook(*operands)
-        for operand in operands:
-            if type(operand) not in PLAIN:
-                _note_code(type(operand), *_methods(name), *_methods(name.removeprefix("i")))
+    def asking(value: Any) -> Any:
+        result = hook(value)
+        if STATE.strand is not None and type(value) not in PLAIN:
+            _note_code(type(value), *methods)
         return result
 
-    return operating
+    return asking
 
 
 def with_checks(hooks: dict[str, Any]) -> dict[str, Any]:
@@ -396,6 +413,8 @@ def with_checks(hooks: dict[str, Any]) -> dict[str, Any]:
         "_treadle_del_item": _noting(items.del_item, 0, "__delitem__"),
         "_treadle_in": _noting(items.inside, 1, "__contains__"),
         "_treadle_use": use,
+        "_treadle_match": _asking(iteration.match, "__eq__", "__len__", "__getitem__"),
+        "_treadle_spread": _asking(iteration.spread, "keys", "__getitem__", "__iter__", "__next__"),
         "_treadle_iter": iterate,
         "_treadle_context": context,
     }
