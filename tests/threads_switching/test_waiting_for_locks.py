@@ -15,7 +15,7 @@ def opposite_after_a_wait() -> None:
 
     def one() -> None:
         with first:
-            int()
+            len("")
         with second, first:
             pass
 
