@@ -7,14 +7,7 @@ it gives the same answer. What observers say after a concurrent test is what cou
 
 from __future__ import annotations
 
-import builtins
-import io
-import os
-import socket
-import sqlite3
-import subprocess
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,13 +65,14 @@ def roots(stage: Stage, pools: Pools) -> list[MethodCall]:
             tried += 1
             if tried > _MOST_TRIALS:
                 break
-            with _watching_io() as deeds:
-                made = stage.run_sequence(call, (_NOTHING,))
+            made = _tried(stage, call, _NOTHING)
+            if stage.refused:
+                raise Unsupported(_touches_the_world(subject, stage.refused[0]))
             if made.failed is not None:
                 error = made.failed
                 problem = problem or _does_not_build(subject, call, error)
                 continue
-            _refuse(subject, call, made, deeds)
+            _refuse(subject, call, made)
             if made.calls and made.calls[0].state not in found:
                 found[made.calls[0].state] = call
     if not found:
@@ -89,9 +83,20 @@ def roots(stage: Stage, pools: Pools) -> list[MethodCall]:
 _NOTHING = MethodCall("nothing", "None and {sout}")
 
 
+def _tried(stage: Stage, root: MethodCall, call: MethodCall) -> Sequence:
+    """A first run of a call, which may be refused: `stage.refused` says so."""
+    stage.probing = True
+    try:
+        return stage.run_sequence(root, (call,))
+    finally:
+        stage.probing = False
+
+
 def _probe_setup(stage: Stage) -> MethodCall:
     root = MethodCall("setup", "None")
-    made = stage.run_sequence(root, (_NOTHING,))
+    made = _tried(stage, root, _NOTHING)
+    if stage.refused:
+        raise Unsupported(f"the --setup function would {stage.refused[0]}; pass --allow-effects to let it")
     if made.failed is not None:
         error = made.failed
         raise UsageError(f"the --setup function fails: {type(error).__name__}: {error}")
@@ -114,13 +119,16 @@ def _does_not_build(subject: Subject, call: MethodCall, error: BaseException) ->
     return f"{subject.target} cannot be built: {call} raises {said}; {hint} a factory with --setup FILE:function"
 
 
-def _refuse(subject: Subject, call: MethodCall, made: Sequence, deeds: list[str]) -> None:
+def _touches_the_world(subject: Subject, what: str) -> str:
     """Constructors that reach outside cannot be run thousands of times."""
-    if deeds:
-        raise Unsupported(
-            f"the constructor of {subject.target} does I/O ({deeds[0]}), which no schedule controls; give a factory "
-            "that replaces it, with --setup FILE:function"
-        )
+    return (
+        f"the constructor of {subject.target} would {what}, which no schedule controls; give a factory that replaces "
+        "it, with --setup FILE:function, or pass --allow-effects to let it"
+    )
+
+
+def _refuse(subject: Subject, call: MethodCall, made: Sequence) -> None:
+    """Constructors whose objects are never at rest."""
     if made.strands > 1:
         raise Unsupported(
             f"the constructor of {subject.target} starts {made.strands - 1} thread(s) of its own, so a fresh object is "
@@ -128,61 +136,6 @@ def _refuse(subject: Subject, call: MethodCall, made: Sequence, deeds: list[str]
         )
     if made.ending:
         raise Unsupported(f"the constructor of {subject.target} does not come back: {call} ends in a {made.ending}")
-
-
-# What reaches outside the process, where it can be replaced, and how to say it. An audit hook would see more, but slows
-# down everything for the rest of the process.
-_WATCHED: tuple[tuple[Any, str, str], ...] = (
-    (socket.socket, "connect", "connects to the network"),
-    (socket.socket, "bind", "opens a port"),
-    (socket, "getaddrinfo", "looks up a host"),
-    (subprocess.Popen, "__init__", "starts a process"),
-    (os, "system", "starts a process"),
-    (os, "mkdir", "makes a folder"),
-    (os, "remove", "removes a file"),
-    (os, "unlink", "removes a file"),
-    (os, "rename", "renames a file"),
-    (os, "replace", "renames a file"),
-    (sqlite3, "connect", "opens a database"),
-)
-
-
-@contextmanager
-def _watching_io() -> Iterator[list[str]]:
-    """Notes what reaches outside the process while it is open."""
-    deeds: list[str] = []
-    undo: list[tuple[Any, str, Any]] = []
-
-    def watch(place: Any, name: str, said: str) -> None:
-        own = vars(place).get(name)
-        original = getattr(place, name)
-
-        def noted(*args: Any, **kwargs: Any) -> Any:
-            deeds.append(said)
-            return original(*args, **kwargs)
-
-        undo.append((place, name, own))
-        setattr(place, name, noted)
-
-    def opening(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
-        if set(mode) & set("wax+"):
-            deeds.append(f"opens {file!r} for writing")
-        return real_open(file, mode, *args, **kwargs)
-
-    real_open = builtins.open
-    for place, name, said in _WATCHED:
-        watch(place, name, said)
-    builtins.open = opening
-    io.open = opening
-    try:
-        yield deeds
-    finally:
-        builtins.open = io.open = real_open
-        for place, name, own in undo:
-            if own is None:
-                delattr(place, name)
-            else:
-                setattr(place, name, own)
 
 
 def _small_first(calls: list[MethodCall]) -> list[MethodCall]:
@@ -213,15 +166,18 @@ def candidate_calls(
         if missing is not None:
             skipped.append(f"{method.name}: nothing in the pools fits parameter '{missing.name}'")
             continue
-        accepted = _accepted(stage, pools, root, method)
-        if not accepted:
+        accepted, refused = _accepted(stage, pools, root, method)
+        if refused:
+            skipped.append(f"{method.name}: it would {refused}; pass --allow-effects to let it")
+        elif not accepted:
             skipped.append(f"{method.name}: raises an error for every value tried")
         found += accepted
     return found, skipped
 
 
-def _accepted(stage: Stage, pools: Pools, root: MethodCall, method: SubjectMethod) -> list[MethodCall]:
-    """At least two variants, so that keys can differ and agree, then those that do something new."""
+def _accepted(stage: Stage, pools: Pools, root: MethodCall, method: SubjectMethod) -> tuple[list[MethodCall], str]:
+    """At least two variants, so that keys can differ and agree, then those that do something new; none, and why, of a
+    method that would change the world."""
     chosen: list[MethodCall] = []
     spare: list[MethodCall] = []
     traces: set[Any] = set()
@@ -230,7 +186,9 @@ def _accepted(stage: Stage, pools: Pools, root: MethodCall, method: SubjectMetho
     for number, call in enumerate(pools.calls(method)):
         if number >= _MOST_TRIALS or len(chosen) >= _MOST_CALLS:
             break
-        made = stage.run_sequence(root, (call,))
+        made = _tried(stage, root, call)
+        if stage.refused:
+            return [], stage.refused[0]
         ran = made.last
         if ran is None or made.strands > 1 or len(ran.steps) > LONGEST_CALL:
             continue
@@ -245,7 +203,7 @@ def _accepted(stage: Stage, pools: Pools, root: MethodCall, method: SubjectMetho
             spare.append(call)
     if not chosen and last_resort is not None and not method.parameters:
         chosen.append(last_resort)  # it depends on the state, not on what it was given
-    return chosen + spare[: max(0, 2 - len(chosen))]
+    return chosen + spare[: max(0, 2 - len(chosen))], ""
 
 
 def _ending(ran: CallRecord) -> str:

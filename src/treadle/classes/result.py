@@ -34,7 +34,9 @@ class Options:
     atomic_sets: tuple[frozenset[str], ...] = ()
     instrument: tuple[str, ...] = ()
     switches: str = "free"  # the model: "free", "gil", or "auto" for one after the other
+    allow_effects: bool = False  # may calls change files, start processes, use the network?
     share: tuple[int, int] = (0, 1)  # which of how many processes this is
+    keep: Callable[[Any], None] | None = None  # is given the result so far whenever a fault is found
     alarm: Path | None = None  # a file that all processes look for: one of them has found a fault
     ignored: frozenset[frozenset[str]] = frozenset()  # pairs of methods that are not reported again
 
@@ -106,6 +108,7 @@ class ClassResult(JsonForm):
         default_factory=set, metadata=NOT_IN_JSON
     )  # tests of this process's share, when there are several
     left_to_others: set[int] = field(default_factory=set, metadata=NOT_IN_JSON)
+    finished: bool = field(default=False, metadata=NOT_IN_JSON)  # what a process answers at its end, not on its way
 
 
 def message(witness: Witness) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Hashable, Iterable
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, ClassVar
@@ -21,6 +22,7 @@ from treadle.classes.subject import Subject
 from treadle.core.errors import Unsupported
 from treadle.core.operation import MULTI, Operation
 from treadle.core.result import Step
+from treadle.observe.effects import EffectGuard, scratch_folder
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 from treadle.threads.detail import short
 from treadle.threads.execution import Execution
@@ -75,6 +77,14 @@ class CallRecord:
     literal: bool = True  # can its result be written into a test? Found out when values are told
 
 
+class EffectOfMethod(Exception):
+    """In a state that no trial of it met, a method would change the world."""
+
+    def __init__(self, method: str, what: str) -> None:
+        self.method, self.what = method, what
+        super().__init__(f"{method or 'the constructor'} would {what}")
+
+
 class First(Strategy):
     """Lets whoever can go on do so, oldest first: for executions that leave nothing to choose."""
 
@@ -97,7 +107,14 @@ class Stage:
         seed: int = 0,
         extra_packages: Iterable[str] = (),
         gil: int = 0,
+        allow_effects: bool = False,
     ) -> None:
+        self.allow_effects = allow_effects
+        self.scratch = ""  # where calls may write
+        self.refused: list[str] = []  # what the last execution would have done to the world
+        self.refused_in = ""  # the method that would have
+        self.probing = False  # is it being found out which calls are accepted?
+        self._stack = ExitStack()
         self.subject = subject
         self.setup = setup
         self.namespace = Namespace()
@@ -124,13 +141,15 @@ class Stage:
         self.loom.selection = _selection(source, packages)
 
     def __enter__(self) -> Stage:
-        self.loom.__enter__()
+        if not self.allow_effects:
+            self.scratch = self._stack.enter_context(scratch_folder())
+        self._stack.enter_context(self.loom)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.loom.__exit__(kind, error, trace)
+        self._stack.close()
 
     def ready(self, call: MethodCall) -> Ready:
         made = self._ready.get(call)
@@ -151,7 +170,7 @@ class Stage:
         for call in (root, *calls):
             self.ready(call)
         run = self._execute(First(), detail=True)
-        ending = _ending(run)
+        ending = _ending(run) or ("refused effect" if self.refused else "")
         while ending and len(self.made) < len(calls) and self.built:
             self.made.append(CallRecord(PENDING))
             break
@@ -159,10 +178,17 @@ class Stage:
 
     def _execute(self, strategy: Strategy, detail: bool = False) -> Execution:
         self.executions += 1
+        guard = self._guard = EffectGuard(self.scratch)
+        self.refused_in = ""
         try:
-            return self.loom.run(strategy, detail)
+            with nullcontext() if self.allow_effects else guard:
+                return self.loom.run(strategy, detail)
         except ReallyBlocked as blocked:
             raise Unsupported(str(blocked)) from None
+        finally:
+            self.refused = guard.refused
+            if self.refused and not self.probing:
+                raise EffectOfMethod(self.refused_in, self.refused[0])
 
     def _play(self) -> None:
         """What the main strand of every execution does."""
@@ -216,6 +242,9 @@ class Stage:
             raise
         except BaseException as error:
             return "raised", error
+        finally:
+            if self._guard.refused and not self.refused_in:
+                self.refused_in = ready.call.method
 
     def _settle(self, happened: tuple[str, Any], sout: Any) -> Happened:
         """A result as plain data."""

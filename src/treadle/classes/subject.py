@@ -19,6 +19,7 @@ import traceback
 import types
 import typing
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +27,7 @@ from typing import Any
 
 from treadle.core.errors import Unsupported, UsageError
 from treadle.core.settings import did_you_mean
+from treadle.observe.effects import EffectGuard, EffectRefused
 from treadle.observe.parameters import BUILTIN, Parameter, hints_of, parameters_of, parameters_of_class
 from treadle.threads.instrument.selection import never
 
@@ -156,13 +158,16 @@ def _is_self_attribute(node: ast.AST) -> bool:
 # ---------------------------------------------------------------------- finding the class
 
 
-def import_module(name: str) -> types.ModuleType:
+def import_module(name: str, guarded: bool = True) -> types.ModuleType:
     """Import a module; whatever goes wrong is one sentence."""
     for folder in (Path.cwd() / "src", Path.cwd()):
         if folder.is_dir() and str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
     try:
-        return importlib.import_module(name)
+        with EffectGuard() if guarded else nullcontext():
+            return importlib.import_module(name)
+    except EffectRefused as refused:
+        raise UsageError(f"'{name}' cannot be imported: {refused}; pass --allow-effects to let it") from None
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
             raise UsageError(f"there is no module '{name}' that Python can import from here") from None
@@ -179,12 +184,12 @@ def import_module(name: str) -> types.ModuleType:
         raise UsageError(f"'{name}' cannot be imported: {text}{place}") from None
 
 
-def find_class(target: str) -> Any:
+def find_class(target: str, guarded: bool = True) -> Any:
     """The class that `module:Class` names."""
     module_name, _, path = target.partition(":")
     if not module_name:
         raise UsageError(f"'{target}' names no module; write pkg.mod:Class, for example bank:Account")
-    value: Any = import_module(module_name)
+    value: Any = import_module(module_name, guarded)
     for part in path.split("."):
         if not hasattr(value, part):
             names = [n for n, v in vars(value).items() if isinstance(v, type) and not n.startswith("_")]

@@ -26,7 +26,7 @@ from treadle.core.files import check_may_write, write_whole
 from treadle.core.settings import read_settings
 from treadle.core.verdict import Verdict, worst
 from treadle.doors.class_ import console as class_console
-from treadle.doors.class_.campaign import run_class
+from treadle.doors.class_.alone import run_alone
 from treadle.doors.class_.models import run_under_model
 from treadle.doors.class_.pytest_file import class_file, shown_path, tests_path, warnings_path
 from treadle.doors.class_.replay import staged
@@ -69,6 +69,7 @@ class _Place:
 @click.option(
     "--workers", type=int, default=1, metavar="N", help="Processes that work on the class, or on those of a package."
 )
+@click.option("--allow-effects", is_flag=True, help="Let calls change files, start processes and use the network.")
 @click.option("--seed", type=int, default=0, metavar="N", help="Other values and other random numbers.")
 @click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
@@ -81,7 +82,7 @@ def command(target: str, as_json: bool, output: str, keep_green: bool, force: bo
     if workers < 1:
         raise UsageError(f"--workers must be 1 or more, not {workers}")
     place = _Place(output, keep_green, force)
-    found = classes(target)
+    found = classes(target, not options.allow_effects)
     if workers > 1 and len(found) > 1:
         return report_facts(_in_processes([name for name, _ in found], workers, given, place), as_json)
     results = []
@@ -167,6 +168,7 @@ def make_options(
     calls: int,
     prune: str,
     instrument: tuple[str, ...],
+    allow_effects: bool,
     seed: int,
     switches: str | None = None,
 ) -> Options:
@@ -187,6 +189,7 @@ def make_options(
         atomic_sets=tuple(frozenset(_names(part)) for part in atomic_set),
         instrument=instrument,
         switches=_switches(switches),
+        allow_effects=allow_effects,
     )
     if setup:
         load_setup(setup, options)
@@ -257,14 +260,14 @@ def load_setup(text: str, options: Options) -> None:
     options.setup_import, options.setup_call = f"from {path.stem} import {name}", f"{name}()"
 
 
-def classes(target: str) -> list[tuple[str, Any]]:
+def classes(target: str, guarded: bool = True) -> list[tuple[str, Any]]:
     """The classes that a target names."""
     if target.endswith(".py") or "/" in target or os.sep in target:
         raise UsageError(f"'{target}' is a path; name the class as Python imports it: pkg.mod:Class")
     if ":" in target:
-        return [(target, find_class(target))]
-    module = import_module(target)
-    found = [(f"{m.__name__}:{cls.__qualname__}", cls) for m in _modules(module) for cls in public_classes(m)]
+        return [(target, find_class(target, guarded))]
+    module = import_module(target, guarded)
+    found = [(f"{m.__name__}:{cls.__qualname__}", cls) for m in _modules(module, guarded) for cls in public_classes(m)]
     if not found:
         if any(callable(v) and getattr(v, "__module__", "") == module.__name__ for v in vars(module).values()):
             return [(target, module)]  # no classes: the functions share the module's globals
@@ -272,7 +275,7 @@ def classes(target: str) -> list[tuple[str, Any]]:
     return found
 
 
-def _modules(module: ModuleType) -> list[ModuleType]:
+def _modules(module: ModuleType, guarded: bool) -> list[ModuleType]:
     """A module, or a package with all its public modules that can be imported."""
     if not hasattr(module, "__path__"):
         return [module]
@@ -281,7 +284,7 @@ def _modules(module: ModuleType) -> list[ModuleType]:
         if any(part.startswith("_") for part in info.name.split(".")) or ".tests" in info.name:
             continue
         try:
-            found.append(import_module(info.name))
+            found.append(import_module(info.name, guarded))
         except UsageError:
             continue
     return found
@@ -296,7 +299,7 @@ def _one(name: str, cls: Any, options: Options, progress: Any, place: _Place, al
         check_may_write(path, "--output", place.force)
 
         def run(asked: Options) -> ClassResult:
-            return run_in_processes(subject, asked, workers) if workers > 1 else run_class(subject, asked, progress)
+            return run_in_processes(subject, asked, workers) if workers > 1 else run_alone(subject, asked, progress)
 
         result = run_under_model(options, run)
     except UsageError as error:
@@ -320,7 +323,7 @@ _WORTHWHILE = 5.0
 def _go_on_without(result: ClassResult, subject: Subject, options: Options, progress: Any) -> ClassResult:
     """A second campaign that leaves out what was not confirmed; it cannot pass any more."""
     ignored = options.ignored | {frozenset(fault.methods) for fault in result.unconfirmed}
-    again = run_under_model(replace(options, ignored=ignored), lambda asked: run_class(subject, asked, progress))
+    again = run_under_model(replace(options, ignored=ignored), lambda asked: run_alone(subject, asked, progress))
     again.notes += [note for note in result.notes if note not in again.notes]
     again.warnings += result.warnings
     again.unconfirmed = result.unconfirmed

@@ -1,14 +1,18 @@
 """What code under test may not do to the world: one audit hook for every place that calls it.
 
 Writes and deletions outside a scratch folder, processes, signals and the network are refused with `EffectRefused`; what
-was refused is also kept, because a program may swallow the exception. Reading is allowed. The hook is installed once in
+was refused is also kept, because a program may swallow the exception. Reading is allowed. Temporary files that the
+program makes go to the scratch folder (`scratch_folder`). The hook is installed once in
 a process and sleeps outside of `EffectGuard`. Extensions that raise no audit events are not seen.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import tempfile
+from collections.abc import Iterator
 from types import TracebackType
 
 _NETWORK = (
@@ -27,6 +31,9 @@ _FILES = (
     *("os.chown", "os.lchown", "os.chflags", "os.utime", "os.setxattr", "os.removexattr", "shutil.", "tempfile."),
     "sqlite3.connect",
 )
+
+# what an import writes, and where Treadle keeps what it compiles: neither is the program's doing
+_OURS = frozenset({"__pycache__", ".treadle"})
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
@@ -67,11 +74,25 @@ def _is_harmless(path: object, scratch: str) -> bool:
     if text in (os.devnull, ":memory:"):
         return True
     place = os.path.realpath(text)
+    if not _OURS.isdisjoint(place.split(os.sep)):
+        return True
     return bool(scratch) and os.path.commonpath([place, os.path.realpath(scratch)]) == os.path.realpath(scratch)
 
 
 def _shown(path: object) -> str:
     return repr(os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else path)
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[str]:
+    """A folder that code under test may write to, and where `tempfile` makes its files meanwhile."""
+    before = tempfile.tempdir
+    with tempfile.TemporaryDirectory(prefix="treadle-", ignore_cleanup_errors=True) as folder:
+        tempfile.tempdir = folder
+        try:
+            yield folder
+        finally:
+            tempfile.tempdir = before
 
 
 class EffectGuard:

@@ -33,10 +33,10 @@ from treadle.classes.pools import Pools
 from treadle.classes.result import ClassResult, Fault, Options, message, passed
 from treadle.classes.sequences import Automaton, Delta, SequenceGenerator
 from treadle.classes.serializability import races, walks
-from treadle.classes.stage import Stage, Test
+from treadle.classes.stage import EffectOfMethod, Stage, Test
 from treadle.classes.subject import Subject, SubjectMethod
 from treadle.core.choice import CallComes
-from treadle.core.errors import UsageError
+from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Verdict
 from treadle.core.settings import did_you_mean
 from treadle.core.trail import Trail
@@ -121,7 +121,10 @@ class ClassCampaign:
     def run(self) -> ClassResult:
         gil = running() if self.options.switches == "gil" else 0
         self.result.switches = f"gil, {running_name()}" if gil else "free"
-        stage = Stage(self.subject, self.options.setup, self.options.seed, self.options.instrument, gil)
+        options = self.options
+        stage = Stage(
+            self.subject, options.setup, options.seed, options.instrument, gil, allow_effects=options.allow_effects
+        )
         interrupted = False
         finished = False
         with stage:
@@ -376,6 +379,8 @@ class ClassCampaign:
             return
         self.known_faults.add(fault.key)
         self.result.faults.append(fault)
+        if self.options.keep is not None:
+            self.options.keep(self.result)
         if self.result.first_fault is None:
             self.result.first_fault = fault.found_after
             if self.options.alarm is not None:
@@ -616,5 +621,19 @@ def _interesting_first(calls: list[MethodCall], judged: frozenset[str]) -> list[
 
 
 def run_class(subject: Subject, options: Options, progress: Progress | None = None) -> ClassResult:
-    """One campaign over one class."""
-    return ClassCampaign(subject, options, progress).run()
+    """One campaign over one class; it starts again without a method that turns out to change the world."""
+    notes: list[str] = []
+    ends = time.perf_counter() + options.budget
+    while True:
+        try:
+            result = ClassCampaign(subject, options, progress).run()
+        except EffectOfMethod as refused:
+            if not refused.method:
+                raise Unsupported(f"the constructor of {subject.target} would {refused.what}; see --setup") from None
+            notes.append(f"{refused.method}: it would {refused.what}; pass --allow-effects to let it")
+            left = max(ends - time.perf_counter(), 1.0)
+            kept = tuple(name for name in options.methods if name != refused.method)
+            options = replace(options, skip=(*options.skip, refused.method), methods=kept, budget=left)
+            continue
+        result.notes += notes
+        return result
