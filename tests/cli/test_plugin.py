@@ -157,3 +157,56 @@ def test_an_unknown_strategy_stops_pytest() -> None:
     session = Session("--treadle=dopr")
     assert session.code == pytest.ExitCode.USAGE_ERROR
     assert "did you mean 'dpor'?" in session.errors
+
+
+OWN_INTERRUPT = """
+import treadle
+
+class Box:
+    n = 0
+
+@treadle.explore()
+def test_interrupts_itself():
+    box = Box()
+    def add():
+        box.n = box.n + 1
+    treadle.parallel(add, add)
+    if box.n != 2:
+        raise KeyboardInterrupt("its own")
+
+class TestStatic:
+    @staticmethod
+    @treadle.explore()
+    def test_below(tmp_path):
+        test_passes()
+
+    @treadle.explore()
+    @staticmethod
+    def test_above(tmp_path):
+        test_passes()
+
+    @classmethod
+    @treadle.explore()
+    def test_of_the_class(cls, tmp_path):
+        assert cls is TestStatic
+        test_passes()
+
+@treadle.explore()
+def test_passes():
+    box = Box()
+    def write():
+        box.n = 1
+    treadle.parallel(write, write)
+    assert box.n == 1
+"""
+
+
+@pytest.mark.slow
+def test_a_keyboard_interrupt_of_the_test_itself_is_a_failure_and_static_tests_get_no_object(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").touch()
+    (tmp_path / "test_own.py").write_text(OWN_INTERRUPT)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert "exception: KeyboardInterrupt: its own" in done.stdout
+    assert "5 explored: 4 every schedule, 1 failed" in done.stdout
+    assert done.returncode == 1

@@ -238,9 +238,11 @@ class Stage:
     def _invoke(self, ready: Ready, sout: Any, arguments: tuple[Any, ...]) -> tuple[str, Any]:
         try:
             return "returned", ready.invoke(sout, *arguments)
-        except (StrandEnd, ReallyBlocked, KeyboardInterrupt):
+        except (StrandEnd, ReallyBlocked):
             raise
         except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) and self.loom.watch.interrupted:
+                raise
             return "raised", error
         finally:
             if self._guard.refused and not self.refused_in:

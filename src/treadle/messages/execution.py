@@ -244,6 +244,7 @@ class MessageExecution(Execution):
         self.orders: list[OrderInForce] = []  # what `treadle.order` asked for
         self.at_end: list[tuple[MessageStrand, SyncObject | None]] = []  # the strands that were stuck, and on what
         self.knowers: list[Any] = []  # whoever has `puts`, besides messages on their way
+        self.went_last: Strand | None = None  # the strand that was chosen last
         self.impossible = False  # no order of puts explains what the mailboxes held
 
     # ------------------------------------------------------------------ strands
@@ -289,6 +290,7 @@ class MessageExecution(Execution):
                 return None
             self.last_step[chosen.index] = self.step - 1
             if not isinstance(chosen, Courier):
+                self.went_last = chosen
                 return chosen
             self._deliver(chosen)
 

@@ -17,10 +17,12 @@ from typing import Any
 from treadle.core.errors import UsageError
 from treadle.core.result import Finding
 from treadle.messages import oracles
-from treadle.messages.execution import MessageExecution
+from treadle.messages.execution import MessageExecution, MessageStrand
+from treadle.messages.journal import HandlerFailure
 from treadle.threads.execution import Execution
 from treadle.threads.instrument.selection import ModuleSelection, file_of, module_of
 from treadle.threads.loom import Loom
+from treadle.threads.watchdog import ReallyBlocked
 
 # library -> the module here that puts it under control
 LIBRARIES = {"pykka": "treadle.messages.pykka", "thespian": "treadle.messages.thespian"}
@@ -30,6 +32,8 @@ DELIVERIES = ("mailbox", "causal", "promised")
 
 # An execution of an actor program may be long: a message takes three operations or four.
 MOST_STEPS = 200_000
+# Seconds without an operation once a handler was seen that does not end: then it is only shown again.
+_SECOND_PATIENCE = 3.0
 
 
 class MessageLoom(Loom):
@@ -75,6 +79,19 @@ class MessageLoom(Loom):
 
     def judge(self, run: Execution) -> list[Finding]:
         return oracles.judge(run)
+
+    def _blocked(self, run: Execution, blocked: ReallyBlocked) -> None:
+        """A handler that does not end is a failure of its actor."""
+        assert isinstance(run, MessageExecution)
+        busy = next((strand for strand in run.people if strand.exception is blocked), None) or run.went_last
+        handling = busy.handling if isinstance(busy, MessageStrand) else run.journal.entry
+        if handling.message is None:
+            raise blocked
+        run.journal.failures.append(HandlerFailure(handling.actor, blocked, handling.message, False))
+        for strand in run.people:
+            if strand.exception is blocked:
+                strand.exception = None  # told as the failure of the handler
+        self.watch.patience = min(self.watch.patience, _SECOND_PATIENCE)
 
     def possible(self, run: Execution) -> bool:
         return not getattr(run, "impossible", False)

@@ -3,6 +3,7 @@
 Decides the findings beyond those of every execution (`treadle.threads.outcome`), most telling first:
 
     exception               an actor's handler raised, and nobody was told: no reply was asked for
+    handler never ends      an actor's handler goes on without an operation
     actor dead              the same, because the actor it talked to had stopped (ActorDeadError)
     cycle of blocking gets  actors wait for each other's replies
     ask never answered      somebody waits for a reply that cannot come any more
@@ -20,6 +21,7 @@ from typing import Any
 
 from treadle.core.result import Finding
 from treadle.threads import outcome
+from treadle.threads.watchdog import ReallyBlocked
 
 
 def judge(run: Any) -> list[Finding]:
@@ -75,6 +77,9 @@ def _failure(failure: Any, more: str = "") -> Finding:
     if failure.message is not None:
         where += f" handling {failure.message.label} from {failure.message.sender.label}"
     dead = any(kind.__name__ == "ActorDeadError" for kind in type(error).__mro__)
+    if isinstance(error, ReallyBlocked):
+        file, line, function = error.where
+        return Finding("handler never ends", f"{where.removeprefix(' in ')} does not end ({file}:{line} in {function})")
     kind = "actor dead" if dead else "assertion" if isinstance(error, AssertionError) else "exception"
     return Finding(kind, what + where + more, exception=error)
 

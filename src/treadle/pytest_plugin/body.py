@@ -121,11 +121,21 @@ class Body:
         arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
         if self.copied:
             arguments |= {name: copy.deepcopy(value) for name, value in self.copied.items() if name in arguments}
-        function = self.function if item.instance is None else partial(self.function, item.instance)
+        function = partial(self.function, *_bound_to(item))
         if self.is_async:
             self.loops.run_test(function, arguments)
         else:
             function(**arguments)
+
+
+def _bound_to(item: pytest.Function) -> tuple[Any, ...]:
+    """What the test gets before its fixtures: its object, its class, or nothing."""
+    if item.instance is None or item.cls is None:
+        return ()
+    kind = inspect.getattr_static(item.cls, item.originalname, None)
+    if isinstance(kind, staticmethod):
+        return ()
+    return (item.cls,) if isinstance(kind, classmethod) else (item.instance,)
 
 
 def plain(function: Any) -> Any:

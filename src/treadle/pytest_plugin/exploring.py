@@ -98,7 +98,9 @@ def _raise_outcome(result: Result, campaign: Campaign, saved: list[str]) -> None
 
 def failure(finding: Finding, saved: Sequence[str] = ()) -> BaseException:
     """The exception of a finding, carrying its explanation and the command that replays it."""
-    error = finding.exception if finding.exception is not None else exception_for(finding.kind, finding.message)
+    error = finding.exception
+    if error is None or isinstance(error, KeyboardInterrupt):  # pytest would take that for Ctrl-C
+        error = exception_for(finding.kind, finding.message)
     notes = getattr(error, "__notes__", [])
     command = f"replay: {replay_command(finding)}"
     if not any(command in note for note in notes):

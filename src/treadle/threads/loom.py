@@ -32,7 +32,7 @@ from treadle.threads.instrument.swap import REWRITTEN, instrumented
 from treadle.threads.names import names_of_globals
 from treadle.threads.patches import patched
 from treadle.threads.primitives import chance
-from treadle.threads.watchdog import PATIENCE, OutOfTime, ReallyBlocked, Watch, watching
+from treadle.threads.watchdog import PATIENCE, OutOfTime, ReallyBlocked, Watch, noticing_ctrl_c, watching
 
 # Operations in one execution before it is given up; a test that needs more should be made smaller.
 MOST_STEPS = 20_000
@@ -106,6 +106,7 @@ class Loom:
                 gc.disable()
                 stack.callback(gc.enable)
             stack.enter_context(watching(self.watch))
+            stack.enter_context(noticing_ctrl_c(self.watch))
         except BaseException:
             stack.close()
             raise
@@ -143,6 +144,10 @@ class Loom:
     def judge(self, run: Execution) -> list[Finding]:
         """What went wrong in an execution of this loom, most important first."""
         return outcome.judge(run)
+
+    def _blocked(self, run: Execution, blocked: ReallyBlocked) -> None:
+        """Code blocked for real, or computed for very long, whether the program swallowed the exception or not."""
+        raise blocked
 
     def possible(self, run: Execution) -> bool:
         """Can the program really do this?"""
@@ -197,7 +202,11 @@ class Loom:
                 gc.collect(0)
         if run.failure is not None:
             raise run.failure
+        if self.watch.raised is not None:
+            self._blocked(run, self.watch.raised)
         for strand in run.strands:
-            if isinstance(strand.exception, (ReallyBlocked, OutOfTime, KeyboardInterrupt, Unsupported)):
+            if isinstance(strand.exception, (ReallyBlocked, OutOfTime, Unsupported)):
+                raise strand.exception
+            if isinstance(strand.exception, KeyboardInterrupt) and self.watch.interrupted:
                 raise strand.exception
         return run

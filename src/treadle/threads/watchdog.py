@@ -29,7 +29,8 @@ class ReallyBlocked(BaseException):
 
     def __init__(self, seconds: float, stack: tuple[tuple[str, int, str], ...]) -> None:
         self.stack = stack
-        file, line, function = next((frame for frame in stack if not _is_library(frame[0])), ("?", 0, "?"))
+        self.where = next((frame for frame in stack if not _is_library(frame[0])), ("?", 0, "?"))
+        file, line, function = self.where
         below = "" if not stack or stack[0][0] == file else f" (in {stack[0][0]}:{stack[0][1]})"
         super().__init__(
             f"no operation for {seconds:g} s: {file}:{line} in {function} blocks outside Treadle's control{below} or "
@@ -69,6 +70,9 @@ class Watch:
     def __init__(self, patience: float) -> None:
         self.patience = patience
         self.deadline: float | None = None  # of the search, by the real clock
+        # Did Ctrl-C come? A KeyboardInterrupt that the program raises itself is its own affair.
+        self.interrupted = False
+        self.raised: ReallyBlocked | None = None  # in the execution that is running: the program may swallow it
         self.run: Watched | None = None  # the execution that is running
         self.number = 0  # of executions begun
         self.seen: tuple[int, int] | None = None
@@ -77,6 +81,7 @@ class Watch:
     def begin(self, run: Watched) -> None:
         self.number += 1
         self.run = run
+        self.raised = None
 
     def end(self) -> None:
         self.run = None
@@ -95,7 +100,28 @@ class Watch:
             self.seen, self.moved = (self.number, run.step), now
         elif now - self.moved >= self.patience:
             self.moved = now
-            raise ReallyBlocked(self.patience, stack_of(running_frame(frame)))
+            self.raised = ReallyBlocked(self.patience, stack_of(running_frame(frame)))
+            raise self.raised
+
+
+@contextmanager
+def noticing_ctrl_c(watch: Watch) -> Iterator[None]:
+    """Let the watch know that a KeyboardInterrupt comes from a person."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        watch.interrupted = True
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is stop:
+            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

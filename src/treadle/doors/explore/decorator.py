@@ -31,7 +31,10 @@ def explore(test: Callable[..., Any] | None = None, **options: Any) -> Any:
     """
     _check_names(options)
 
-    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
+    def mark(function: Any) -> Any:
+        if isinstance(function, (staticmethod, classmethod)):
+            return type(function)(mark(function.__func__))
+
         @functools.wraps(function)
         def explored(*args: Any, **kwargs: Any) -> Any:
             if current() is not None:  # something explores us already

@@ -33,7 +33,7 @@ from treadle.messages.possible import Possible
 from treadle.messages.receive import Receive
 from treadle.messages.result import Coverage, OrderFinding, ScheduleResult
 from treadle.search.strategy import Strategy
-from treadle.threads.watchdog import ReallyBlocked
+from treadle.threads.watchdog import OutOfTime, ReallyBlocked
 
 Progress = Callable[[int, float | None, str], None]
 
@@ -125,6 +125,7 @@ class ScheduleCampaign:
         self.criteria = list(criteria)
         self.most = executions
         self.seconds = seconds
+        self.deadline = None if seconds is None else time.monotonic() + seconds
         self.progress = progress
         self.first = first
         self.barren = dict.fromkeys(NAMES, 0)  # greedy executions in a row that reached nothing, by criterion
@@ -290,9 +291,19 @@ class ScheduleCampaign:
     def _run(self, follow: FollowSchedule, strategy: Strategy) -> bool:
         self._check_budget()
         strategy.begin()
-        run = self.loom.run(strategy)
+        self.loom.watch.deadline = self.deadline
+        try:
+            run = self.loom.run(strategy)
+        except OutOfTime:
+            raise _Over(f"time ran out inside an execution, after {self._count()}: not a pass") from None
+        finally:
+            self.loom.watch.deadline = None
         assert isinstance(run, MessageExecution)
         self.result.executions += 1
+        if run.stop_reason == "seconds":  # whatever it was in the middle of
+            raise _Over(f"time ran out inside an execution, after {self._count()}: not a pass")
+        if run.stop_reason == "limit" and not judge(run):  # too long to be learned from, let alone to be reordered
+            raise _Over(f"an execution was stopped after {run.step} operations, without an end: not a pass")
         self.last = receives = run.journal.receives()
         if self.observe is not None:
             self.observe(receives)
@@ -359,7 +370,7 @@ class ScheduleCampaign:
         if result.findings:
             result.verdict = Verdict.FAILED
             result.reason = result.reason or f"failed in execution {result.executions}"
-        elif not self.events:
+        elif not self.events and not result.reason:
             result.verdict = Verdict.NOTHING_TO_EXPLORE
             result.reason = "no actor received a message: there is no order to change"
         elif saturated and result.executions == 1:
