@@ -136,7 +136,7 @@ class ClassServer:
         self._options = make_options(**given)
 
     def run(self, number: int, name: str) -> dict[str, Any]:
-        [(_, cls)] = classes(name, not self.options.allow_effects)
+        [(_, cls)] = classes(name, not self._options.allow_effects)
         result = _one(name, cls, self._options, None, self._place, alone=False, workers=1)
         return result.to_json() if result.subject is not None else _skipped(name, result.reason)
 
