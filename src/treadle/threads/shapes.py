@@ -120,7 +120,7 @@ def _classify(kind: type, name: str) -> int:
 
 def plain_shape(kind: type, name: str) -> int:
     """What an attribute of an instance is for whoever reads it past a `__getattribute__` of its class."""
-    if kind is types.FunctionType and not name.startswith("__"):
+    if kind is types.FunctionType and (not name.startswith("__") or name == "__wrapped__"):
         return FIELD  # a variable that a function keeps for itself
     if kind in PLAIN or issubclass(kind, (SyncObject, Local)):
         return NONE

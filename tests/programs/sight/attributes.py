@@ -1,5 +1,5 @@
 """Attributes, classes, module variables and the life of threads."""
-import dataclasses, enum, functools, sys, threading, queue, types, weakref
+import abc, dataclasses, enum, functools, sys, threading, queue, types, weakref
 from treadle import parallel as par
 from tests.programs.sight.table import fails, passes, within_bounds
 
@@ -364,3 +364,36 @@ def locked_counter():
         with lock: o.n += 1
     par(f, f)
     assert o.n == 2
+
+
+@fails
+def value_pattern_of_match():
+    state = types.SimpleNamespace(phase=1)
+    def look():
+        match 2:
+            case state.phase: return True
+        return False
+    def put(): state.phase = 2
+    assert not par(look, put)[0]
+@fails
+def class_registered_with_an_abstract_one():
+    class Shape(abc.ABC): pass
+    class Circle: pass
+    assert not par(lambda: issubclass(Circle, Shape), lambda: Shape.register(Circle))[0]
+@fails
+def wrapped_function_exchanged():
+    def one(): return 1
+    wrapper = functools.wraps(one)(lambda: wrapper.__wrapped__())
+    def put(): wrapper.__wrapped__ = lambda: 2
+    assert par(lambda: wrapper(), put)[0] == 1
+@fails
+def class_attribute_set_past_its_class():
+    class C: n = 1
+    assert par(lambda: C.n, lambda: type.__setattr__(C, 'n', 2))[0] == 1
+@within_bounds('C.__len__, which is exchanged')
+def special_method_exchanged():
+    class C:
+        def __len__(self): return 1
+    c = C()
+    def put(): C.__len__ = lambda self: 1
+    assert par(lambda: len(c), put)[0] == 1

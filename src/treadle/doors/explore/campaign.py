@@ -311,7 +311,7 @@ class ScheduleSearch:
     def _verdict(self, reason: str) -> tuple[Verdict, list[Finding]]:
         whole = self.search.exhausted and not self.over_limit and not self.loom.incomplete
         if reason == "end" and whole and not self._surprise() and not self.unseen:
-            if self.executions == 1 and not self.search.conflicts:
+            if self.executions == 1 and not self.search.conflicts and not self.loom.assumed:
                 return Verdict.NOTHING_TO_EXPLORE, []
             bounded = self.search.bounded or self.looping or self.loom.bounds or self.loom.assumed
             return (Verdict.PASSED_WITHIN_BOUNDS if bounded else Verdict.PASSED_EXHAUSTIVE), []

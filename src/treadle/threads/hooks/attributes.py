@@ -38,6 +38,8 @@ from treadle.threads.strands import STATE, Strand
 
 _MISSING: Final = object()
 _MethodType: Final = types.MethodType
+# What is read without being named when something is called, made or compared.
+_CALLED: Final = (type, types.FunctionType, types.CellType)
 
 
 def load(obj: Any, name: str) -> Any:
@@ -225,6 +227,9 @@ def _before_store(strand: Strand, obj: Any, name: str, how: int, value: Any) -> 
     else:
         if how == ADOPT:
             adopt(obj)  # a threading.local shows the attributes of this strand from here on
+        elif isinstance(obj, _CALLED) and len(strand.execution.live) > 1:
+            label = getattr(obj, "__qualname__", type(obj).__name__)
+            strand.execution.assumed.add(f"{label}.{name}, which is exchanged while other threads may use it")
         return
     if strand.detail:
         strand.execution.saw(value)

@@ -21,7 +21,7 @@ from treadle.threads.hooks.points import during, found, holding, include, perfor
 from treadle.threads.hooks.reach import CARRIER, NOTHING, OBJECT, OWN, kind_of
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.known import CHANGES, LOOKS, PURE, READS, SORTS
-from treadle.threads.names import INERT, PLAIN, Named, carried, meet, publish
+from treadle.threads.names import INERT, PLAIN, Named, carried, class_name, meet, publish
 from treadle.threads.strands import STATE, Strand
 
 _FunctionType: Final = types.FunctionType
@@ -70,7 +70,7 @@ def _method(called: Any) -> Any:
     inner = called.__func__
     if type(inner) is not _FunctionType:
         return called if inner in REPLACED else functools.partial(function(inner), called.__self__)
-    model = REPLACED.get(inner)
+    model = REPLACED.get(inner) or STAND_INS.get(inner)
     if model is not None:  # `done = event.set`, taken before the models came
         return types.MethodType(model, called.__self__)
     module = inner.__globals__.get("__name__") or ""
@@ -154,6 +154,9 @@ def _unbound_call(method: Any, /, *args: Any, **kwargs: Any) -> Any:
             return container_call(obj, method.__name__, *args[1:], via=bound, **kwargs)
         if method in _ATTRIBUTE_ACCESS and len(args) > 1:
             return _attribute(strand, method, *args)
+        if method in (type.__setattr__, type.__delattr__) and isinstance(obj, type) and len(args) > 1:
+            strand.execution.rebind(args[1])
+            strand.access(WRITE, class_name(obj), args[1])
         if kind_of(type(obj)) not in (NOTHING, OWN, CARRIER):
             return atomic_method(obj, method.__name__, *args[1:], via=method.__get__(obj), **kwargs)
         if obj is not None and type(obj) in PLAIN:

@@ -6,6 +6,7 @@ a cache of the calls that were made before.
 
 from __future__ import annotations
 
+import abc
 import functools
 import operator
 import os
@@ -21,7 +22,7 @@ from treadle.threads.hooks.calls import CALLABLES, STAND_INS, function
 from treadle.threads.hooks.items import del_item, inside, item, set_item
 from treadle.threads.hooks.iteration import next_item
 from treadle.threads.hooks.points import during, include, touch
-from treadle.threads.names import INERT, PLAIN, meet, publish
+from treadle.threads.names import INERT, PLAIN, class_name, meet, publish
 from treadle.threads.strands import AFTER_EXECUTION, STATE, SyncObject
 
 
@@ -65,7 +66,34 @@ def _id(obj: Any) -> int:
 
 def _isinstance(obj: Any, classes: Any) -> bool:
     _read_class(obj)
+    _read_registry(classes)
     return isinstance(obj, classes)
+
+
+def _issubclass(cls: Any, classes: Any) -> bool:
+    _read_registry(classes)
+    return issubclass(cls, classes)
+
+
+def _register(cls: Any, subclass: Any) -> Any:
+    """`Shape.register(Circle)`: from now on, asking whether something is a Shape reads what is registered."""
+    strand = STATE.strand
+    if strand is not None:
+        strand.execution.rebind(_REGISTRY)
+        strand.access(WRITE, class_name(cls), _REGISTRY)
+    return _real_register(cls, subclass)
+
+
+def _read_registry(classes: Any) -> None:
+    strand = STATE.strand
+    if strand is not None and _REGISTRY in strand.execution.rebound:
+        for cls in classes if type(classes) is tuple else (classes,):
+            if isinstance(cls, abc.ABCMeta):
+                strand.access(READ, class_name(cls), _REGISTRY)
+
+
+_real_register = abc.ABCMeta.register
+_REGISTRY = "what is registered"
 
 
 def _type(*args: Any, **kwargs: Any) -> Any:
@@ -188,6 +216,8 @@ STAND_INS.update(
         next: next_item,
         id: _id,
         isinstance: _isinstance,
+        issubclass: _issubclass,
+        abc.ABCMeta.register: _register,
         type: _type,
         print: _print,
         os.getenv: _getenv,

@@ -35,7 +35,9 @@ type parameters are left alone.
 from __future__ import annotations
 
 import ast
+import copy
 import sys
+from collections.abc import Iterator
 from typing import TypeVar
 
 from treadle.threads.instrument.scopes import analyse
@@ -43,7 +45,7 @@ from treadle.threads.instrument.spin_loops import is_spin_loop
 from treadle.threads.instrument.targets import TargetRewriter
 
 # Part of the key of the on-disk cache: change it whenever the rewritten form changes.
-REWRITER_VERSION = 7
+REWRITER_VERSION = 8
 
 # Frames for the deepest tree; the parser itself gives up far earlier.
 _DEEPEST = 100_000
@@ -168,7 +170,9 @@ class _Rewriter(TargetRewriter):
         return self._visit_import(node)
 
     def visit_Match(self, node: ast.Match) -> ast.stmt:
-        node.subject = self._hook("match", node.subject, self._load(node.subject))
+        subject = self._hook("match", node.subject, self._load(node.subject))
+        values = [self._load(value) for case in node.cases for value in _values(case.pattern)]
+        node.subject = self._pick(0, node.subject, subject, *values) if values else subject
         for case in node.cases:
             stores = self._captures(case.pattern)
             guard = None if case.guard is None else self._test(case.guard)
@@ -289,3 +293,16 @@ class _Rewriter(TargetRewriter):
         if node.msg is not None:
             node.msg = self._load(node.msg)
         return node
+
+
+def _values(pattern: ast.pattern) -> Iterator[ast.expr]:
+    """Copies of the attributes that a pattern compares with: it cannot hold a hook, so they are read before it."""
+    for node in ast.walk(pattern):
+        dotted = (
+            [node.value]
+            if isinstance(node, ast.MatchValue)
+            else node.keys
+            if isinstance(node, ast.MatchMapping)
+            else []
+        )
+        yield from (copy.deepcopy(value) for value in dotted if isinstance(value, ast.Attribute))
