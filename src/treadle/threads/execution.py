@@ -612,6 +612,9 @@ class Execution:
     # ------------------------------------------------------------------ the end
 
     def _diverge(self, step: int, expected: Operation, found: Operation | None) -> Strand | None:
+        if self.revealed:  # more is known than when it was planned: the search starts again anyway
+            self.stop_reason = "blocked"
+            return None
         names = {index: name for name, index in self.indexes.items()}
         strand = self.by_index.get(self.plan[step])
         place = ""
