@@ -38,6 +38,7 @@ LOOKS: Final = 1  # looks at the containers it is given, not into their items; t
 READS: Final = 2  # looks at everything in its arguments
 CHANGES: Final = 3  # may change everything that its arguments lead to
 SORTS: Final = 4  # changes its first argument, and compares what is in it
+COPIES: Final = 5  # reads all that its arguments lead to, attributes of the program's own objects included
 
 _LOOKING: tuple[Any, ...] = (len, iter, list, tuple, set, frozenset, dict, bytes, bytearray, bool, enumerate, zip, map)
 _LOOKING += (filter, reversed, collections.deque, collections.OrderedDict, collections.defaultdict, memoryview)
@@ -45,14 +46,15 @@ _LOOKING += (types.MappingProxyType, functools.reduce, operator.length_hint, ait
 _LOOKING += (object, complex, float, int, type, itertools.tee, types.SimpleNamespace, functools.partial, re.compile)
 _LOOKING += tuple(kind for kind in vars(itertools).values() if isinstance(kind, type))
 _READING: tuple[Any, ...] = (repr, str, ascii, format, sum, any, all, min, max, sorted, abs, divmod, pow, round, hash)
-_READING += (copy.copy, copy.deepcopy, json.dumps, pprint.pformat, bisect.bisect_left, bisect.bisect_right)
+_COPYING: tuple[Any, ...] = (copy.copy, copy.deepcopy, pickle.dumps)
+_READING += (json.dumps, pprint.pformat, bisect.bisect_left, bisect.bisect_right)
 _READING += (heapq.nlargest, heapq.nsmallest, decimal.Decimal, fractions.Fraction, collections.Counter)
 _READING += (datetime.datetime, datetime.date, datetime.time, datetime.timedelta, datetime.timezone, uuid.UUID)
 _READING += (io.StringIO, io.BytesIO, string.Template, struct.pack, struct.unpack, operator.index, operator.truth)
 _READING += (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 _PURE: tuple[Any, ...] = (isinstance, issubclass, callable, ord, chr, hex, bin, oct, sys._getframe, input, open)
 _PURE += (globals, locals, sys.exc_info, compile, exec, eval, __import__, __build_class__, sys.getrefcount, sys.intern)
-_PURE += (sys.getsizeof, sys.getrecursionlimit, functools.wraps, functools.update_wrapper, functools.total_ordering)
+_PURE += (sys.getsizeof, functools.wraps, functools.update_wrapper, functools.total_ordering)
 _PURE += (functools.lru_cache, functools.cache, functools.cached_property, functools.singledispatch, property)
 _PURE += (staticmethod, classmethod, functools.cmp_to_key, BaseException, weakref.ref, weakref.proxy)
 _SORTING: tuple[Any, ...] = (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop)
@@ -75,6 +77,7 @@ FUNCTIONS: Final[dict[Any, int]] = {
     **dict.fromkeys(_LOOKING, LOOKS),
     **dict.fromkeys(_READING, READS),
     **dict.fromkeys(_SORTING, SORTS),
+    **dict.fromkeys(_COPYING, COPIES),
 }
 
 # Modules whose functions keep no state that a program can see, and only read what they are given.
@@ -89,7 +92,7 @@ READING_MODULES: Final = frozenset(
 # Modules that call what they are given, or make something of it, without looking into it themselves.
 TRANSPARENT_MODULES: Final = frozenset(
     {"contextlib", "functools", "_functools", "abc", "_abc", "_collections_abc", "enum", "warnings", "_warnings"}
-    | {"importlib", "_frozen_importlib", "_frozen_importlib_external", "_imp", "_weakref", "gc", "faulthandler"}
+    | {"importlib", "_frozen_importlib", "_frozen_importlib_external", "_imp", "_weakref", "faulthandler"}
     | {"contextvars", "_contextvars", "greenlet", "mypy_extensions"}
 )
 # Modules whose types keep their state in their objects alone, so that no location stands for the module.
@@ -111,7 +114,7 @@ SELF_CONTAINED: Final = (
         "argparse",
     }
     | {"configparser", "xml.etree.ElementTree", "optparse", "http.cookies", "email", "pathlib", "ctypes", "_ctypes"}
-    | {"unittest.case", "unittest.mock", "sys", "collections.abc"}
+    | {"unittest.case", "unittest.mock", "collections.abc"}
 )
 # Native modules whose calls hold the interpreter lock from beginning to end, callbacks into Python apart.
 ATOMIC_NATIVE: Final = frozenset(

@@ -1,6 +1,6 @@
 """Code that is not rewritten: methods given shared arguments, views, types of the standard library, files."""
 import array, collections, configparser, copy, ctypes, decimal, functools, io, json, logging, os, pickle, pprint, re
-import sqlite3, string, struct, sys, textwrap, contextlib, csv, random, tempfile, types, weakref
+import gc, sqlite3, string, struct, sys, textwrap, contextlib, csv, random, tempfile, types, weakref
 from treadle import parallel as par
 from tests.programs.sight.table import fails, passes, within_bounds
 
@@ -294,3 +294,27 @@ def user_dict_pass():
     d = collections.UserDict()
     par(lambda: d.update(a=1), lambda: d.update(b=2))
     assert len(d) == 2
+
+
+class _Box:
+    def __init__(self): self.n = [1]
+
+@fails
+def deepcopy_of_an_instance():
+    box = _Box()
+    def put(): box.n[0] = 2
+    assert par(lambda: copy.deepcopy(box).n[0], put)[0] == 1
+@fails
+def recursion_limit():
+    limit = sys.getrecursionlimit()
+    def put():
+        sys.setrecursionlimit(limit + 1)
+        sys.setrecursionlimit(limit)
+    assert par(sys.getrecursionlimit, put)[0] == limit
+@fails
+def threshold_of_the_collector():
+    before = gc.get_threshold()
+    def put():
+        gc.set_threshold(before[0] + 1)
+        gc.set_threshold(*before)
+    assert par(gc.get_threshold, put)[0] == before

@@ -20,7 +20,7 @@ from treadle.threads.hooks import reach
 from treadle.threads.hooks.points import during, found, holding, include, perform, touch
 from treadle.threads.hooks.reach import CARRIER, NOTHING, OBJECT, OWN, kind_of
 from treadle.threads.instrument.swap import REWRITTEN
-from treadle.threads.known import CHANGES, LOOKS, PURE, READS, SORTS
+from treadle.threads.known import CHANGES, COPIES, LOOKS, PURE, READS, SORTS
 from treadle.threads.names import INERT, PLAIN, Named, carried, class_name, meet, publish
 from treadle.threads.strands import STATE, Strand
 
@@ -315,8 +315,8 @@ def _add_arguments(
             continue
         if category == CARRIER and callable(argument):
             reach.callback(strand, operations, argument)
-        elif how == CHANGES:
-            reach.everything(strand, operations, argument, WRITE)
+        elif how in (CHANGES, COPIES):
+            reach.everything(strand, operations, argument, WRITE if how == CHANGES else READ)
         elif how == SORTS:
             if number == 0:
                 reach.look(strand, operations, argument, WRITE)
