@@ -89,12 +89,11 @@ class Loops:
     def _add(self, code: CodeType) -> None:
         instructions = list(dis.get_instructions(code))
         places = {one.offset: _place(one) for one in instructions}
+        self.known = self.known and any(place is not None for place in places.values())
         for one in instructions:
             if "JUMP_BACKWARD" in one.opname and looks(one):
                 start, end = places[one.offset], places.get(one.argval)
-                if start is None or end is None:
-                    self.known = False
-                else:
+                if start is not None and end is not None:  # a jump that the compiler made up belongs to no `while`
                     self.jumps.append((start, end))
 
     def tested_at_the_end(self, loop: Place, body: Place, end: Place) -> bool | None:
