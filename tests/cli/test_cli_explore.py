@@ -325,7 +325,7 @@ def test_a_pass_beside_what_cannot_be_explored_is_no_pass(cli: Cli, project: Pat
 def test_ctrl_c_keeps_what_was_found_out(cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TREADLE_RUNS", "")
     (project / "test_stop.py").write_text(
-        "import os, treadle\n"
+        "import os, signal, treadle\n"
         "def test_stop():\n"
         "    box = [0]\n"
         "    def add():\n"
@@ -333,7 +333,7 @@ def test_ctrl_c_keeps_what_was_found_out(cli: Cli, project: Path, monkeypatch: p
         "    treadle.parallel(add, add)\n"
         "    os.environ['TREADLE_RUNS'] = os.environ.get('TREADLE_RUNS', '') + 'x'\n"
         "    if len(os.environ['TREADLE_RUNS']) == 3:\n"
-        "        raise KeyboardInterrupt\n"
+        "        signal.raise_signal(signal.SIGINT)\n"
     )
     answer = cli("explore", "test_stop.py::test_stop", "--strategy", "dfs")
     assert answer.code == 3

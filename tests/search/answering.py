@@ -23,8 +23,8 @@ class AnsweringServer:
             print("what the code under test prints is no message", flush=True)
         if task == "until interrupted":
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            self._tell(("told", number, "waiting"))
             try:
+                self._tell(("told", number, "waiting"))  # inside: the signal may come before the message has left
                 while True:
                     time.sleep(1)  # ended by the signal
             except KeyboardInterrupt:
