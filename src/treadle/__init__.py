@@ -2,6 +2,8 @@
 
 The public names are loaded when they are first used, so that importing treadle costs nothing in a
 program that is not being tested.
+
+PYTEST_DONT_REWRITE: pytest would warn that it cannot, and where warnings are errors nothing would run.
 """
 
 from importlib import import_module

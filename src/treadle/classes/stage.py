@@ -27,7 +27,7 @@ from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 from treadle.threads.detail import short
 from treadle.threads.execution import Execution
 from treadle.threads.fingerprint import attributes_of, fingerprint, inner_state
-from treadle.threads.instrument.selection import _INSTALLED_FOLDERS as INSTALLED
+from treadle.threads.instrument.selection import INSTALLED_FOLDERS as INSTALLED
 from treadle.threads.instrument.selection import ModuleSelection
 from treadle.threads.loom import Loom
 from treadle.threads.names import publish

@@ -41,6 +41,7 @@ _FOR_MODELS = {"executions", "seconds", *_MODELS_ONLY}
 @click.option("--strategy", metavar="S", help=f"How to search: {', '.join(strategies.NAMES)}. Default: auto.")
 @click.option("--executions", type=int, metavar="N", help="Stop after N executions.")
 @click.option("--seconds", type=float, metavar="N", help="Stop after N seconds.")
+@click.option("--operations", type=int, metavar="N", help="Stop an execution after N. Default: as long as it needs.")
 @click.option("--preemptions", type=int, metavar="N", help="Only schedules with at most N preemptions.")
 @click.option("--delays", type=int, metavar="N", help="Only schedules with at most N delays.")
 @click.option("--timeouts", metavar="idle|any", help="When a timeout may fire: when nothing else can run, or any time.")
@@ -89,6 +90,7 @@ def check_options(
     strategy: str = "auto",
     executions: int | None = None,
     seconds: float | None = None,
+    operations: int | None = None,
     preemptions: int | None = None,
     delays: int | None = None,
     timeouts: str = "idle",
@@ -99,7 +101,7 @@ def check_options(
 ) -> None:
     """Refuse options that make no sense before any test is imported."""
     strategies.make(strategy, preemptions=preemptions, delays=delays)
-    for name, budget in (("executions", executions), ("seconds", seconds)):
+    for name, budget in (("executions", executions), ("seconds", seconds), ("operations", operations)):
         if budget is not None and not budget > 0:
             raise UsageError(f"a budget of {budget:g} {name} leaves nothing to run; give more than 0")
     if timeouts not in ("idle", "any"):

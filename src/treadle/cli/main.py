@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "actor": ("treadle.cli.actor:command", "Write tests for an actor's method with unknown inputs."),
     "run": ("treadle.cli.run:command", "Run an ABS model once."),
     "explore": ("treadle.cli.explore:command", "Run a test under every schedule that can matter."),
+    "try": ("treadle.cli.try_:command", "Explore the tests of a project that start threads."),
     "schedule": ("treadle.cli.schedule:command", "Try the orders of messages that an actor test has not seen."),
     "class": ("treadle.cli.class_:command", "Write concurrent tests for a class that threads share."),
     "replay": ("treadle.cli.replay:command", "Run one saved execution again."),

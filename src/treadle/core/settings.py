@@ -24,6 +24,7 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "seconds": ((int, float), "a number"),
     "preemptions": ((int,), "a whole number"),
     "delays": ((int,), "a whole number"),
+    "operations": ((int,), "a whole number"),
     "timeouts": ((str,), '"idle" or "any"'),
     "any_order": ((bool,), "true or false"),
     "cancel": ((str,), '"never" or "at-await"'),

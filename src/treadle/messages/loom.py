@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from treadle.core.errors import UsageError
@@ -22,6 +22,7 @@ from treadle.messages.journal import HandlerFailure
 from treadle.threads.execution import Execution
 from treadle.threads.instrument.selection import ModuleSelection, file_of, module_of
 from treadle.threads.loom import Loom
+from treadle.threads.unasked import globals_of, home_of, is_a
 from treadle.threads.watchdog import ReallyBlocked
 
 # library -> the module here that puts it under control
@@ -115,11 +116,13 @@ def own_modules(test: ModuleType | None, selection: ModuleSelection) -> list[Mod
         if module.__name__ in found or not selection.selects(module.__name__, file_of(module)):
             continue
         found[module.__name__] = module
-        for value in list(vars(module).values()):
-            name = value.__name__ if type(value) is ModuleType else str(getattr(type(value), "__module__", ""))
-            if isinstance(value, type) or callable(value):
-                name = str(getattr(value, "__module__", name))
+        for value in list(globals_of(module).values()):
+            name = value.__name__ if type(value) is ModuleType else home_of(type(value))
+            if is_a(value, type):
+                name = home_of(value)
+            elif type(value) is FunctionType:
+                name = str(value.__module__)
             reached = sys.modules.get(name)
-            if isinstance(reached, ModuleType):
+            if reached is not None and is_a(reached, ModuleType):
                 pending.append(reached)
     return list(found.values())

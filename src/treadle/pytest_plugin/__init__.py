@@ -6,6 +6,8 @@ Decides which tests are explored, with which options, and how a verdict looks in
 - settings of the project, then of the decorator or marker, then of the command line: the last one holds;
 - a failing schedule fails the test with its own exception, the explanation and the replay command as notes;
 - a search that was cut is reported as `cut`, never as passed; a test with one schedule only fails.
+
+PYTEST_DONT_REWRITE, as in treadle/__init__.py.
 """
 
 from __future__ import annotations

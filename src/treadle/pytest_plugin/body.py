@@ -37,6 +37,25 @@ from treadle.pytest_plugin.loops import EventLoops
 _CONTAINERS = (list, dict, set, bytearray)
 
 
+class _Kept(io.TextIOWrapper):
+    """What the test prints, kept; for who needs a real file (faulthandler, another process), the one it stands for."""
+
+    def __init__(self) -> None:
+        self.kept = io.BytesIO()
+        super().__init__(self.kept, encoding="utf-8", errors="backslashreplace", newline="", write_through=True)
+
+    def instead_of(self, stream: Any) -> None:
+        self.fileno = stream.fileno  # type: ignore[method-assign]
+
+    def getvalue(self) -> str:
+        return self.kept.getvalue().decode("utf-8", "backslashreplace")
+
+    def forget(self) -> None:
+        if self.kept.tell():
+            self.kept.seek(0)
+            self.kept.truncate()
+
+
 class Body:
     """The executions of one item. `run` is one execution; `output` is what the last one printed."""
 
@@ -44,8 +63,8 @@ class Body:
         self.item = item
         self.function = plain(item.function)
         self.is_async = inspect.iscoroutinefunction(self.function)
-        self.stdout = io.StringIO()
-        self.stderr = io.StringIO()
+        self.stdout = _Kept()
+        self.stderr = _Kept()
         self.anew = _has_fixtures_to_renew(item)
         self.loops = EventLoops(item)
         self.folder: Path | None = None  # the tmp_path of the last execution
@@ -57,6 +76,8 @@ class Body:
     def redirected(self) -> Iterator[None]:
         """Keep the output of a thousand executions away from the person; the last one's is printed at the end."""
         out, err = sys.stdout, sys.stderr
+        self.stdout.instead_of(out)
+        self.stderr.instead_of(err)
         sys.stdout, sys.stderr = self.stdout, self.stderr
         try:
             yield
@@ -91,9 +112,7 @@ class Body:
 
     def _forget_output(self) -> None:
         for stream in (self.stdout, self.stderr):
-            if stream.tell():
-                stream.seek(0)
-                stream.truncate()
+            stream.forget()
         for handler in logging.getLogger().handlers:
             if isinstance(handler, LogCaptureHandler) and handler.records:
                 handler.clear()

@@ -1,15 +1,19 @@
-"""The default: an optimal search while the space may be small, sampling when it turns out to be large."""
+"""The default: an optimal search while the space may be small, sampling when it turns out to be large or long."""
 
 from __future__ import annotations
 
 from treadle.search.dpor import Dpor
+from treadle.search.few_preemptions import FewPreemptions
 from treadle.search.random_walk import RandomWalk
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
-# Enough for most tests written by people to be exhausted in a second or two; counted in executions, not in seconds,
-# so that the same test takes the same course everywhere.
+# Enough for most tests written by people to be exhausted in a second or two; counted in executions and operations, not
+# in seconds, so that the same test takes the same course everywhere.
 SYSTEMATIC = 20_000
 SAMPLED = 5_000
+_MOST_OPERATIONS = 10_000_000
+# An execution of so many operations is long: the systematic search and the sampling take turns from the start.
+LONG = 2_000
 
 
 class Auto(Strategy):
@@ -21,35 +25,49 @@ class Auto(Strategy):
         self, seed: int = 0, systematic: int = SYSTEMATIC, sampled: int = SAMPLED, reduced: Strategy | None = None
     ) -> None:
         super().__init__()
-        self.systematic = systematic
-        self.sampled = sampled
         self.dpor: Strategy = Dpor() if reduced is None else reduced
         self.reversed = self.dpor.reversed
         self.random = RandomWalk(seed)
+        self.few = FewPreemptions(seed)
+        self.left = {"dpor": systematic, "random": sampled}  # executions
+        self.operations = {"dpor": _MOST_OPERATIONS, "random": _MOST_OPERATIONS}  # that are left
         self.conflicts = 0
+        self.kind = "dpor"
         self.phase: Strategy = self.dpor
         self.sample_after_surprise = True
-        self.count = 0
 
     def begin(self) -> bool:
-        if self.phase is self.dpor and (self.count >= self.systematic or self._lost()):
-            self.phase, self.count = self.random, 0
-        if self.phase is self.random and self.count >= self.sampled:
+        self.kind = self._next()
+        if not self.kind:
             return False
-        self.count += 1
+        self.left[self.kind] -= 1
+        if self.kind == "dpor":
+            self.phase = self.dpor
+        else:
+            self.phase = self.few if self._is_long() else self.random
         going_on = self.phase.begin()
         self.exhausted = self.dpor.exhausted
         self.plan, self.trace, self.guards = self.phase.plan, self.phase.trace, self.phase.guards
         return going_on
 
-    def _lost(self) -> bool:
-        return self.sample_after_surprise and self.dpor.surprise is not None
+    def _next(self) -> str:
+        """Which of the two has its turn; empty when both have spent all they had."""
+        if self.sample_after_surprise and self.dpor.surprise is not None:
+            self.left["dpor"] = 0
+        order = ("random", "dpor") if self._is_long() and self.kind == "dpor" else ("dpor", "random")
+        return next((kind for kind in order if self.left[kind] > 0 and self.operations[kind] > 0), "")
+
+    def _is_long(self) -> bool:
+        return self.few.length >= LONG and self.conflicts > 0  # without a conflict one execution is all of them
 
     def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         return self.phase.pick(run)
 
     def end(self, run: ExecutionSeen) -> None:
         self.phase.end(run)
+        if self.phase is not self.few:
+            self.few.end(run)  # it knows how long executions are
+        self.operations[self.kind] -= len(run.trace)
         self.blocked, self.conflicts, self.surprise = self.dpor.blocked, self.dpor.conflicts, self.dpor.surprise
 
     def progress(self) -> float:

@@ -15,11 +15,12 @@ from weakref import ref
 
 from mypy_extensions import mypyc_attr
 
+from treadle.core.errors import Unsupported
 from treadle.core.operation import ACQUIRE, FAILED, LOOK, MULTI, READ, TIMEOUT, TRY, WRITE, Operation, location, word
 from treadle.core.result import Finding, Step, Waiting
 from treadle.core.transition import JOINING, Constants, JoinedStep, only_reads
 from treadle.search.strategy import Strategy
-from treadle.threads.carriers import greenlet
+from treadle.threads.carriers import getcurrent, greenlet
 from treadle.threads.detail import describe, short, stack_of, waiting
 from treadle.threads.greenlets import Pool, Worker
 from treadle.threads.names import Named
@@ -35,6 +36,11 @@ LIVES: Final = "the lives of objects"
 # So many reads in a row of at most so few different things by one strand are taken for a loop that waits.
 SAME_READS: Final = 64
 _FEW: Final = 4
+
+_OTHER_GREENLET: Final = (
+    "the program switches greenlets of its own, as Treadle does for its threads; run it on OS threads instead, with "
+    "TREADLE_STRANDS=threads in the environment"
+)
 
 # A strand that is being ended may run its `finally` blocks, but only so far.
 _LAST_POINTS: Final = 200
@@ -297,6 +303,8 @@ class Execution:
             me.stands = checks if me.guard is None or me.guard.ready(me.waits, me) else -1
         if self.gil and not checks & self.gil and not self.ending and self._goes_on(me):
             return
+        if me.greenlet is not getcurrent():
+            raise Unsupported(_OTHER_GREENLET)
         starter = self.starter
         if starter is not None:  # I am new, and this is my first point: back to the strand that made me
             self.starter = None

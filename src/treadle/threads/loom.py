@@ -34,7 +34,8 @@ from treadle.threads.patches import patched
 from treadle.threads.primitives import chance
 from treadle.threads.watchdog import PATIENCE, OutOfTime, ReallyBlocked, Watch, noticing_ctrl_c, watching
 
-# Operations in one execution before it is given up; a test that needs more should be made smaller.
+# Operations in one execution before it is given up, unless fair executions are seen to need more (or the test's author
+# says how many): no longer than it takes to see that nothing gets anywhere.
 MOST_STEPS = 20_000
 # Executions between two runs of the garbage collector, which is off during executions: finalisers that run at any
 # moment would make them differ.

@@ -20,6 +20,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from treadle.threads.strands import Strand, SyncObject
+from treadle.threads.unasked import globals_of, home_of, is_a
 
 # Types whose values cannot be changed by anybody, or that stand for code: never named, never a point.
 PLAIN: Final[set[type]] = {
@@ -113,7 +114,7 @@ def publish(strand: Strand, value: Any) -> None:
         if kind in CARRIERS:
             announce(strand, value)
     elif id(value) not in strand.execution.names:
-        if isinstance(value, SyncObject):
+        if is_a(value, SyncObject):
             return
         _remember(strand, value, strand.fresh(kind.__name__))
 
@@ -126,7 +127,7 @@ def name_by_path(strand: Strand, value: Any, path: str, depth: int = 2) -> None:
             for number, part in enumerate(carried(value)):
                 if type(part) not in INERT and id(part) not in strand.execution.names:
                     name_by_path(strand, part, f"{path}.{number}", depth - 1)
-    elif not isinstance(value, SyncObject):
+    elif not is_a(value, SyncObject):
         _remember(strand, value, path)
 
 
@@ -173,19 +174,19 @@ def names_of_globals(modules: Iterable[types.ModuleType]) -> tuple[dict[int, Nam
     keep: list[Any] = []
 
     def add(value: Any, name: str) -> None:
-        if type(value) not in PLAIN and not isinstance(value, (type, SyncObject)) and id(value) not in names:
+        if type(value) not in PLAIN and not is_a(value, (type, SyncObject)) and id(value) not in names:
             names[id(value)] = Named(name, None, True)
             keep.append(value)
 
     for module in modules:
-        for variable, value in list(vars(module).items()):
+        for variable, value in list(globals_of(module).items()):
             if variable.startswith(("__", "_treadle")):
                 continue
-            if isinstance(value, type) and value.__module__ == module.__name__:
-                for attribute, kept in list(vars(value).items()):
+            if is_a(value, type) and home_of(value) == module.__name__:
+                for attribute, kept in list(type.__getattribute__(value, "__dict__").items()):
                     add(kept, f"{class_name(value)}.{attribute}")
                 continue
-            if isinstance(value, types.FunctionType) and value.__module__ == module.__name__:
+            if is_a(value, types.FunctionType) and value.__module__ == module.__name__:
                 for default in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
                     add(default, f"{value.__qualname__}.default")
                 for cell in value.__closure__ or ():

@@ -81,7 +81,7 @@ def endless(run: Any) -> bool:
 
     A loop that waits for a strand which the schedule never lets on is no livelock: no real scheduler does that.
     """
-    period = _period(run.trace)
+    period = period_of(run.trace)
     acting = {index for index, _ in run.trace[len(run.trace) - period :]}
     held = dict(run.held)
     alive = {strand.treadle_name for strand, _ in run.unfinished}
@@ -93,7 +93,7 @@ def endless(run: Any) -> bool:
     )
 
 
-def _period(trace: list[Any]) -> int:
+def period_of(trace: list[Any]) -> int:
     """How many operations the end of a trace repeats exactly, many times over; 0 when it does not."""
     for period in range(1, _LONGEST_PERIOD + 1):
         length = period * _REPEATS

@@ -39,6 +39,7 @@ from treadle.threads.primitives import (
     semaphore,
     thread,
 )
+from treadle.threads.unasked import globals_of, is_a
 
 Place = Any  # a class or a module
 
@@ -128,9 +129,9 @@ def _rebind_imported_names(undo: list[tuple[Place, str, Any]], models: dict[Any,
     """`from threading import Lock` and its like, in every module that did so before now."""
     replaced = {id(original): model for original, model in models.items()}
     for module_name, module in list(sys.modules.items()):
-        if not isinstance(module, types.ModuleType) or module_name.partition(".")[0] in _UNTOUCHED:
+        if not is_a(module, types.ModuleType) or module_name.partition(".")[0] in _UNTOUCHED:
             continue
-        variables = vars(module)
+        variables = globals_of(module)
         if replaced.keys().isdisjoint(map(id, variables.values())):
             continue  # nearly all of them
         found = [(name, replaced[id(value)]) for name, value in variables.items() if id(value) in replaced]

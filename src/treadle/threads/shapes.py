@@ -35,6 +35,7 @@ from treadle.threads.primitives.local import Local, RealLocal
 from treadle.threads.primitives.locks import RealLock, RealRLock
 from treadle.threads.primitives.queues import RealSimpleQueue
 from treadle.threads.strands import SyncObject
+from treadle.threads.unasked import home_of
 
 NONE: Final = 0
 FIELD: Final = 1
@@ -94,7 +95,7 @@ def forget() -> None:
 
 def rewritten(cls: type) -> bool:
     """Was the module that defines this class rewritten?"""
-    return cls.__module__ in REWRITTEN
+    return home_of(cls) in REWRITTEN
 
 
 def classify(kind: type, name: str) -> int:
@@ -154,7 +155,7 @@ def _of_the_model(kind: type, name: str) -> bool:
     return name.startswith("_treadle") or any(
         name in vars(cls) or name in _USED_BY_MODELS.get(cls, ())
         for cls in kind.__mro__
-        if cls.__module__ in _MODELLED_MODULES
+        if home_of(cls) in _MODELLED_MODULES
     )
 
 
@@ -216,7 +217,7 @@ _CODE_OF_OTHERS = frozenset({"treadle", "threading", "queue", "concurrent", "asy
 def _delegates(kind: type, cls: type) -> bool:
     """Is this a method of a mixin, which does everything through methods of the class that are rewritten?"""
     return rewritten(kind) and all(
-        rewritten(base) or base is object or in_modules(base.__module__, TRANSPARENT_MODULES | {"typing", "unittest"})
+        rewritten(base) or base is object or in_modules(home_of(base), TRANSPARENT_MODULES | {"typing", "unittest"})
         for base in kind.__mro__
-        if base.__module__ != "collections.abc"
+        if home_of(base) != "collections.abc"
     )

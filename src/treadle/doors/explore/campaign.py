@@ -24,10 +24,11 @@ from treadle.search.other_orders import Reservoir
 from treadle.search.replay import FollowSteps, FollowTrail, strand_runs
 from treadle.search.shrink import shrink_schedule
 from treadle.search.strategy import Strategy
+from treadle.threads import outcome
 from treadle.threads.detail import hide_own_frames
 from treadle.threads.execution import SAME_READS, Diverged, Execution
 from treadle.threads.fine import FINE, fine_points
-from treadle.threads.loom import Loom
+from treadle.threads.loom import MOST_STEPS, Loom
 from treadle.threads.switching import ALL
 from treadle.threads.watchdog import OutOfTime, ReallyBlocked
 
@@ -58,6 +59,13 @@ _MOST_LISTED = 5
 # An execution that is so many times as long as the first one goes round in a loop.
 _LOOPS = 3
 
+# Operations to which a schedule must repeat itself to be taken for endless.
+_ENDLESS = 100_000
+# Operations that a fair execution may have when the length of a test is measured.
+_LONGEST = 1_000_000
+# The limit of an execution, in lengths of a fair one.
+_ROOM = 3
+
 
 class ScheduleSearch:
     """One search: executions until a failure, the end of the space, or the end of the budget."""
@@ -73,6 +81,7 @@ class ScheduleSearch:
         progress: Progress | None,
         strategy: str,
         wanted: Finding | None = None,
+        fixed_limit: bool = False,
     ) -> None:
         self.loom = loom
         self.make = make
@@ -85,6 +94,7 @@ class ScheduleSearch:
         self.progress = progress
         self.strategy = strategy
         self.wanted = wanted  # look only for executions that fail as this one does
+        self.fixed_limit = fixed_limit  # did somebody say how many operations an execution may have?
         self.executions = 0  # of the search that the result is about
         self.spent = 0  # also of searches that had to start again
         self.longest = 0
@@ -92,7 +102,9 @@ class ScheduleSearch:
         self.looked_for_livelock = False
         self.over_limit = 0
         self.impossible = 0  # executions that the program cannot really do: they do not count
+        self.measured = False  # is it known how long fair executions are?
         self.looping = False
+        self.waited = False  # did a strand wait until its time had come?
         self.warnings: dict[str, Finding] = {}
         self.kept = Reservoir(_KEPT)
         self.checked = 0  # executions of the check that a pass makes of itself
@@ -177,6 +189,7 @@ class ScheduleSearch:
                 continue
             search.end(run)
             self.looping |= run.looping
+            self.waited |= run.clock.now > run.clock.start
             if run.stop_reason == "blocked":
                 continue
             if not self.loom.possible(run):
@@ -201,8 +214,17 @@ class ScheduleSearch:
             if not run.stop_reason and not run.unfinished and not run.held and not run.troubled:
                 run.release()
                 continue  # as almost always: everybody came to an end, and nobody raised
-            self._note(run)
             findings = self.loom.judge(run)
+            if run.stop_reason == "limit":
+                try:
+                    findings = [one for one in findings if one.kind != "livelock" or self._repeats_itself(run)]
+                    longer = not findings and self._longer()
+                except _Revealed:
+                    longer = True
+                if longer:
+                    search = self._start_again()
+                    continue
+            self._note(run)
             if findings and (self.wanted is None or same_failure(findings[0], self.wanted)):
                 try:
                     return self._confirm(findings[0], run)
@@ -219,9 +241,49 @@ class ScheduleSearch:
                 self.looked_for_livelock = False
                 raise _Revealed
             found = [finding for finding in self.loom.judge(run) if finding.kind == "livelock"]
-            if found:
+            if found and (run.stop_reason != "limit" or self._repeats_itself(run)):
                 return self._confirm(found[0], run)
         return None
+
+    def _repeats_itself(self, run: Execution) -> bool:
+        """Does a schedule that seems to go round for ever still do so when it is followed much longer?
+
+        A loop of many thousand iterations looks like one without an end until it is let to its end.
+        """
+        names = {index: name for name, index in self.loom.indexes.items()}
+        steps = [names[index] for index, _ in run.trace]
+        period = outcome.period_of(run.trace)
+        follow = FollowSteps(steps + steps[-period:] * (_ENDLESS // period) if period else steps)
+        follow.begin()
+        again = self._run_to(max(_ENDLESS, self.loom.most_steps), follow)
+        return again.stop_reason == "limit" and outcome.endless(again)
+
+    def _longer(self) -> bool:
+        """Once, when an execution came to the limit: raise it if executions in which everybody has turns need more."""
+        if self.measured or self.fixed_limit:
+            return False
+        fair = Fair()
+        fair.begin()
+        run = self._run_to(_LONGEST, fair)
+        self.measured = True
+        needed = _ROOM * len(run.trace) if run.stop_reason != "limit" else 0
+        if needed <= self.loom.most_steps:
+            return False
+        self.loom.most_steps = needed
+        return True
+
+    def _run_to(self, limit: int, strategy: Strategy) -> Execution:
+        """One execution with another limit."""
+        usual, self.loom.most_steps = self.loom.most_steps, limit
+        try:
+            run = self.loom.run(strategy)
+        finally:
+            self.loom.most_steps = usual
+        if run.revealed:
+            raise _Revealed
+        if run.stop_reason == "seconds":
+            raise OutOfTime
+        return run
 
     def _start_again(self) -> Strategy:
         self.search = self.make()
@@ -291,7 +353,7 @@ class ScheduleSearch:
         trail = Trail(
             self.target,
             strand_runs(run, shown),
-            settings=self.settings,
+            settings=self._settings(),
             shared=None if self.loom.shared is None else frozenset(self.loom.shared),
             kind=finding.kind,
             message=finding.message,
@@ -305,6 +367,11 @@ class ScheduleSearch:
         finding.trail, finding.replay = trail, str(trail)
         finding.versions = versions_that_switch_so(run, shown, self.loom)
         return True
+
+    def _settings(self) -> dict[str, Any]:
+        """A replay may need as many operations."""
+        usual = self.loom.most_steps <= MOST_STEPS
+        return self.settings if usual else self.settings | {"operations": self.loom.most_steps}
 
     # ------------------------------------------------------------------ the end
 

@@ -38,6 +38,7 @@ def check(
     delays: int | None = None,
     instrument: Sequence[str] | str = (),
     timeouts: str = "idle",
+    operations: int | None = None,
     any_order: bool = False,
     cancel: str = "never",
     seed: int = 0,
@@ -51,10 +52,12 @@ def check(
     """Run `test` under its schedules and return what was found.
 
     `source` is the function whose module is rewritten when `test` itself only wraps it; `target` is how the trail
-    names the test. `any_order` also permutes the steps of asyncio tasks that are ready, whose order asyncio promises;
+    names the test. `operations` is where an execution is stopped; without it, the length of fair executions
+    decides.
+    `any_order` also permutes the steps of asyncio tasks that are ready, whose order asyncio promises;
     `cancel="at-await"` cancels a task at one of its awaits, once per execution.
     """
-    _check_options(test, executions, seconds, switches)
+    _check_options(test, executions, seconds, operations, switches)
     packages = (instrument,) if isinstance(instrument, str) else tuple(instrument)
     reduced = _reduced(any_order, cancel, timeouts)
     make = functools.partial(
@@ -90,7 +93,19 @@ def check(
     def in_accesses(executions: int | None, seconds: float | None) -> Result:
         settings = _settings(packages, timeouts, seed) | tasks_settings(any_order, cancel)
         search = Search(
-            test, source, packages, timeouts, seed, make, name, settings, progress, strategy, any_order, cancel
+            test,
+            source,
+            packages,
+            timeouts,
+            seed,
+            make,
+            name,
+            settings,
+            progress,
+            strategy,
+            any_order,
+            cancel,
+            operations,
         )
         if granularity == messages.ACCESSES:
             search.afterwards = functools.partial(_look_at_actors, source if source is not None else test)
@@ -112,13 +127,17 @@ def _look_at_actors(source: Any, loom: Loom, found: Result) -> None:
         found.reason = "actors share an object"
 
 
-def _check_options(test: Any, executions: int | None, seconds: float | None, switches: str) -> None:
+def _check_options(
+    test: Any, executions: int | None, seconds: float | None, operations: int | None, switches: str
+) -> None:
     if switches not in MODELS:
         raise UsageError(f"switches must be 'free', 'gil' or 'auto', not {switches!r}")
     if not callable(test):
         raise UsageError(f"check needs a function to run, not {type(test).__name__}")
     if executions is not None and executions <= 0:
         raise UsageError(f"executions must be 1 or more, not {executions}: a search of nothing finds nothing")
+    if operations is not None and operations <= 0:
+        raise UsageError(f"operations must be 1 or more, not {operations}: an execution of nothing finds nothing")
     if seconds is not None and seconds <= 0:
         raise UsageError(f"seconds must be more than 0, not {seconds:g}: a search of nothing finds nothing")
 

@@ -24,7 +24,7 @@ from treadle.search.auto import Auto
 from treadle.search.replay import FollowSteps
 from treadle.search.strategy import Strategy
 from treadle.tasks.loom import TaskLoom
-from treadle.threads.loom import Loom
+from treadle.threads.loom import MOST_STEPS, Loom
 from treadle.threads.switching import ALL, running, running_name, versions_in
 
 _LIBRARY = Path(sysconfig.get_path("stdlib"))
@@ -33,6 +33,11 @@ _LIBRARY = Path(sysconfig.get_path("stdlib"))
 _SYSTEMATIC = 2_000
 _SAMPLED = 500
 _SECONDS = 10.0
+
+
+# Executions of a search with sleeps that end at any time, when nobody said how many.
+_EARLY = 2_000
+_ORDERED = "only sleeps and timeouts order what the threads do to each other"
 
 
 @dataclass
@@ -51,6 +56,7 @@ class Search:
     strategy: str
     any_order: bool = False
     cancel: str = "never"
+    operations: int | None = None  # of one execution
     afterwards: Callable[[Loom, Result], None] = lambda loom, result: None
     shared: set[str] = field(default_factory=set)  # names of objects that are known to be shared
     looped: bool = False  # does the test run an event loop? Known when it was run
@@ -60,15 +66,49 @@ class Search:
         loom = self.loom(running() if model == "gil" else 0)
         with loom:
             campaign = ScheduleSearch(
-                loom, self.make, self.target, self.settings, executions, seconds, self.progress, self.strategy
+                loom,
+                self.make,
+                self.target,
+                self.settings,
+                executions,
+                seconds,
+                self.progress,
+                self.strategy,
+                fixed_limit=self.operations is not None,
             )
             result = campaign.run()
             self.afterwards(loom, result)
+        idle = campaign.waited and self.timeouts == "idle" and not loom.looped
+        if result.verdict is Verdict.NOTHING_TO_EXPLORE and idle:
+            result = self._ordered_by_time(model, result, executions, seconds)
         self.looped = loom.looped
         if loom.looped and not loom.threaded:
             return result  # tasks of one loop switch where they await, whatever the model
         result.switches = f"gil, {running_name()}" if model == "gil" else "free"
         return result
+
+    def _ordered_by_time(self, model: str, idle: Result, executions: int | None, seconds: float | None) -> Result:
+        """Only sleeps and timeouts order what the strands do: what if they end at any time?
+
+        That a failure needs a sleep to end early is told as a warning: the test says that this does not happen.
+        """
+        settings = self.settings | {"timeouts": "any"}
+        early = replace(self, timeouts="any", settings=settings, shared=set(), afterwards=lambda loom, result: None)
+        left = None if seconds is None else max(0.1, seconds - idle.seconds)
+        found = early.run(model, executions if executions is not None else _EARLY, left)
+        if found.verdict is Verdict.NOTHING_TO_EXPLORE:
+            return idle
+        found.seconds += idle.seconds
+        if not found.failed:
+            found.reason = f"{_ORDERED}; with sleeps that end at any time, {found.reason}"
+            return found
+        finding = found.findings[0]
+        idle.verdict, idle.bounds = Verdict.PASSED_WITHIN_BOUNDS, {"sleeps or timeouts that end early": 0}
+        idle.reason = f"{_ORDERED}, and no schedule fails in which each of them lasts long enough"
+        message = f"{_ORDERED}: when one ends early, {finding.kind}: {finding.message}; see it with --timeouts any"
+        idle.warnings.append(Finding("ordered by sleeps", message))
+        idle.seconds = found.seconds
+        return idle
 
     def loom(self, gil: int) -> TaskLoom:
         loom = TaskLoom(
@@ -81,6 +121,7 @@ class Search:
             seed=self.seed,
             skip_private=True,
             gil=gil,
+            most_steps=MOST_STEPS if self.operations is None else self.operations,
         )
         loom.shared = self.shared  # what one loom learns of the program, the next one knows
         return loom

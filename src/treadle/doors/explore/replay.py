@@ -27,7 +27,7 @@ from treadle.report.fresh_process import run_python
 from treadle.search.replay import FollowTrail
 from treadle.tasks.loom import TaskLoom
 from treadle.threads.fine import fine_points
-from treadle.threads.loom import Loom
+from treadle.threads.loom import MOST_STEPS, Loom
 
 # A replay is one execution: most of its time goes into starting pytest.
 _SECONDS = 120.0
@@ -102,6 +102,7 @@ def _loom_of(trail: Trail, test: Callable[[], Any], source: Any) -> Loom:
         cancel=settings.get("cancel", "never"),
         seed=settings.get("seed", 0),
         shared=trail.shared,
+        most_steps=settings.get("operations", MOST_STEPS),
     )
 
 

@@ -23,6 +23,7 @@ from treadle.threads.instrument.cache import CodeCache
 from treadle.threads.instrument.marks import mark
 from treadle.threads.instrument.rewrite import rewrite
 from treadle.threads.switching import Loops
+from treadle.threads.unasked import globals_of
 
 # The plain form of every rewritten code object that was ever made, by identity; the code objects are kept alive
 # by the entry itself. Equality would not do: two files may hold equal functions.
@@ -180,12 +181,12 @@ def file_chunk(filename: str, loader: object, cache: CodeCache | None) -> Chunk:
 
 def chunk_of(filename: str, module: ModuleType, cache: CodeCache | None) -> Chunk | None:
     """The chunk of a file, or of a source that only linecache knows; None if there is no source to be had."""
-    loader = vars(module).get("__loader__") if "@pytest_ar" in vars(module) else None
+    loader = globals_of(module).get("__loader__") if "@pytest_ar" in globals_of(module) else None
     try:
         return file_chunk(filename, loader, cache)
     except (OSError, ValueError):
         pass
-    source = "".join(linecache.getlines(filename, vars(module)))
+    source = "".join(linecache.getlines(filename, globals_of(module)))
     if not source:
         return None
     stamp = (source,)

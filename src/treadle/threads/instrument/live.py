@@ -19,6 +19,8 @@ from types import CellType, FunctionType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
+from treadle.threads.unasked import globals_of, is_a
+
 Found = list[tuple[FunctionType, ModuleType]]
 
 # From 3.14 on the collector has other generations: everything is looked at.
@@ -67,14 +69,18 @@ def _functions_among(objects: list[Any]) -> list[FunctionType]:
 
 
 def _belonging(functions: Iterable[FunctionType], modules: list[ModuleType]) -> Found:
-    by_globals = {id(vars(module)): module for module in modules}
+    by_globals = {id(globals_of(module)): module for module in modules}
     by_name = {module.__name__: module for module in modules}
+    # A module that stands in the place of another one: the functions are those of that other one.
+    in_place = {name: module for name, module in by_name.items() if "__file__" not in globals_of(module)}
     found: dict[int, tuple[FunctionType, ModuleType]] = {}
     for function in functions:
         module = by_globals.get(id(function.__globals__))
         if module is None and function.__code__.co_filename[:1] == "<":
             # Generated for a class of the module, in a namespace of its own (attrs does so).
             module = by_name.get(str(function.__module__))
+        if module is None and in_place:
+            module = in_place.get(str(function.__globals__.get("__name__")))
         if module is not None:
             found[id(function)] = function, module
     return list(found.values())
@@ -96,7 +102,7 @@ def _still_alive(module: ModuleType) -> Found:
 def reachable_functions(modules: list[ModuleType]) -> list[FunctionType]:
     """The functions and methods that the globals of `modules` lead to."""
     found: dict[int, Any] = {}
-    pending: list[Any] = [value for module in modules for value in vars(module).values()]
+    pending: list[Any] = [value for module in modules for value in globals_of(module).values()]
     while pending:
         thing = pending.pop()
         if id(thing) in found:
@@ -104,11 +110,11 @@ def reachable_functions(modules: list[ModuleType]) -> list[FunctionType]:
         found[id(thing)] = thing
         if type(thing) is FunctionType:
             pending.extend(_contents(cell) for cell in thing.__closure__ or ())
-        elif isinstance(thing, type):
-            pending.extend(vars(thing).values())
-        elif isinstance(thing, staticmethod | classmethod):
+        elif is_a(thing, type):
+            pending.extend(type.__getattribute__(thing, "__dict__").values())
+        elif is_a(thing, (staticmethod, classmethod)):
             pending.append(thing.__func__)
-        elif isinstance(thing, property):
+        elif is_a(thing, property):
             pending.extend((thing.fget, thing.fset, thing.fdel))
     return [thing for thing in found.values() if type(thing) is FunctionType]
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from ctypes import string_at
 from gc import get_referents
 from itertools import chain
 from operator import is_
 from types import CellType, FunctionType, MappingProxyType, MemberDescriptorType, ModuleType
 from typing import Any, ClassVar
+
+from treadle.threads.unasked import globals_of, keeps_attributes
 
 MISSING: Any = object()
 
@@ -143,7 +146,7 @@ class ModuleRecord(Record):
 
     def __init__(self, module: ModuleType) -> None:
         self.module = module
-        super().__init__(vars(module))
+        super().__init__(globals_of(module))
 
     def reset(self) -> None:
         names: dict[str, Any] = self.holder
@@ -172,7 +175,7 @@ class ClassAttributes(Record):
 
     def __init__(self, owner: type) -> None:
         self.owner = owner
-        super().__init__(vars(owner))
+        super().__init__(type.__getattribute__(owner, "__dict__"))
 
     def names(self) -> dict[Any, Any]:
         (behind_the_view,) = get_referents(self.holder)
@@ -217,7 +220,8 @@ class Attributes(Record):
 
     def reset(self) -> None:
         if _attributes(self.owner) is not self.holder:
-            object.__setattr__(self.owner, "__dict__", self.holder)
+            with suppress(AttributeError, TypeError):  # an attribute that the program cannot set either
+                object.__setattr__(self.owner, "__dict__", self.holder)
         values, keys = self.saved
         self.holder.clear()
         self.holder.update(zip(keys, values, strict=True))
@@ -369,10 +373,11 @@ class Slot(Record):
     def reset(self) -> None:
         ((value,),) = self.saved
         member, owner = self.holder
-        if value is MISSING:
-            member.__delete__(owner)
-        else:
-            member.__set__(owner, value)
+        with suppress(AttributeError, TypeError):  # read-only: a member of a type made in C
+            if value is MISSING:
+                member.__delete__(owner)
+            else:
+                member.__set__(owner, value)
 
 
 # Py_TPFLAGS_HEAPTYPE: the class was made by a class statement, and its member descriptors are its `__slots__`.
@@ -381,11 +386,7 @@ _HEAP_TYPE = 1 << 9
 
 def instance_records(thing: object) -> Iterator[Record]:
     """The records for the attributes of an instance."""
-    try:
-        has_attributes = type(_attributes(thing)) is dict
-    except AttributeError:
-        has_attributes = False
-    if has_attributes:
+    if keeps_attributes(type(thing)) and type(_attributes(thing)) is dict:
         yield Attributes(thing)
     for base in type(thing).__mro__:
         if base.__flags__ & _HEAP_TYPE:

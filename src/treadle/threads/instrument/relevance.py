@@ -18,6 +18,7 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from treadle.threads.instrument.selection import ModuleSelection, file_of
+from treadle.threads.unasked import globals_of, home_of, keeps_attributes
 
 # Values looked at below one global; a registry of more than this many entries names its modules early enough.
 _MOST_VALUES = 10_000
@@ -67,7 +68,7 @@ def _words(module: ModuleType, functions: list[FunctionType]) -> set[str]:
     for function in functions:
         _add_code_words(function.__code__, words)
     # The module's own papers (`__spec__`, `__builtins__`, pytest's `@pytest_ar`) lead everywhere.
-    pending: list[Any] = [value for name, value in vars(module).items() if not name.startswith(("__", "@"))]
+    pending: list[Any] = [value for name, value in globals_of(module).items() if not name.startswith(("__", "@"))]
     while pending and len(seen) < _MOST_VALUES:
         value = pending.pop()
         if id(value) in seen:
@@ -82,10 +83,10 @@ def _words(module: ModuleType, functions: list[FunctionType]) -> set[str]:
             words.add(str(value.__module__))
             words.add(str(value.__globals__.get("__name__")))
         elif issubclass(kind, type):
-            words.update(str(base.__module__) for base in type.mro(value))
+            words.update(home_of(base) for base in type.mro(value))
         else:
             # By its type, without asking the value: it may be a proxy that runs the program.
-            words.update(str(base.__module__) for base in kind.__mro__)
+            words.update(home_of(base) for base in kind.__mro__)
             pending.extend(_parts(value, kind))
     return words
 
@@ -110,8 +111,7 @@ def _parts(value: Any, kind: type) -> Iterable[Any]:
         return [value.__func__, value.__self__]
     if kind is functools.partial:
         return [value.func, *value.args, *value.keywords.values()]
-    try:
-        attributes = object.__getattribute__(value, "__dict__")
-    except AttributeError:
+    if not keeps_attributes(kind):
         return ()
+    attributes = object.__getattribute__(value, "__dict__")
     return list(dict.values(attributes)) if type(attributes) is dict else ()

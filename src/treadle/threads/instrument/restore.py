@@ -27,6 +27,7 @@ from treadle.threads.instrument.records import (
     Attributes,
     Cell,
     ClassAttributes,
+    Dict,
     FunctionRecord,
     ModuleRecord,
     Numbers,
@@ -34,6 +35,7 @@ from treadle.threads.instrument.records import (
     Records,
     instance_records,
 )
+from treadle.threads.unasked import globals_of, home_of
 
 # Python classes of the standard library whose instances are state shared by threads, by their module.
 _STANDARD_STATE = frozenset({"queue", "collections", "threading", "types", "weakref", "_weakrefset"})
@@ -60,13 +62,13 @@ class Snapshot:
 
     def add(self, modules: Iterable[ModuleType]) -> None:
         """Remember more modules: as they were right after their import, if that was seen, or else as they are now."""
-        new = [module for module in modules if id(vars(module)) not in self._globals]
+        new = [module for module in modules if id(globals_of(module)) not in self._globals]
         for module in new:
-            fresh = _fresh.pop(id(vars(module)), None)
+            fresh = _fresh.pop(id(globals_of(module)), None)
             if fresh is not None:
                 fresh.restore()
             self._names.add(module.__name__)
-            self._globals.add(id(vars(module)))
+            self._globals.add(id(globals_of(module)))
         pending: list[object] = []
         for module in new:
             self._seen[id(module)] = module
@@ -129,7 +131,7 @@ class Snapshot:
             self._caches.append(thing.cache_clear)
             pending.append(thing.__wrapped__)
         elif issubclass(kind, type):
-            if thing.__module__ in self._names:
+            if home_of(thing) in self._names:
                 self._record(ClassAttributes(thing), pending)
         elif self._is_ours(thing):
             for record in instance_records(thing):
@@ -137,7 +139,11 @@ class Snapshot:
 
     def _look_into_function(self, function: FunctionType, pending: list[object]) -> None:
         if id(function.__globals__) not in self._globals:
-            return
+            if function.__globals__.get("__name__") not in self._names:
+                return
+            # of a module that put something else in its place
+            self._globals.add(id(function.__globals__))
+            self._record(Dict(function.__globals__), pending)
         if function.__dict__:
             self._record(Attributes(function), pending)
         else:
@@ -152,7 +158,7 @@ class Snapshot:
         kind = type(thing)
         if issubclass(kind, threading.Thread) and threading.Thread.is_alive(thing):  # type: ignore[arg-type]
             return False
-        return kind.__module__ in _STANDARD_STATE or any(base.__module__ in self._names for base in kind.__mro__)
+        return home_of(kind) in _STANDARD_STATE or any(home_of(base) in self._names for base in kind.__mro__)
 
 
 # The state of modules that were imported in the midst of an execution, which then went on to change it.
@@ -161,11 +167,11 @@ _fresh: dict[int, Snapshot] = {}
 
 def remember_fresh(module: ModuleType) -> None:
     """`module` was imported just now; a snapshot that learns of it later goes back to this moment."""
-    _fresh[id(vars(module))] = Snapshot([module])
+    _fresh[id(globals_of(module))] = Snapshot([module])
 
 
 def forget_fresh(module: ModuleType) -> None:
-    _fresh.pop(id(vars(module)), None)
+    _fresh.pop(id(globals_of(module)), None)
 
 
 class _Count:

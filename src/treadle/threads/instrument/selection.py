@@ -18,6 +18,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from treadle.core.errors import UsageError
+from treadle.threads.unasked import globals_of
 
 # Each with its reason; a name covers its submodules too.
 NEVER: dict[str, str] = {
@@ -77,7 +78,7 @@ _EXAMPLES = "treadle.examples"
 _ROOT_MARKS = ("pyproject.toml", "setup.cfg", "setup.py", ".git")
 
 # Installed code that lives below a project's root is not the project's own.
-_INSTALLED_FOLDERS = frozenset({"site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox", ".eggs"})
+INSTALLED_FOLDERS = frozenset({"site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox", ".eggs"})
 
 
 @dataclass(frozen=True)
@@ -126,10 +127,10 @@ class ModuleSelection:
             return False
         if name in self.modules:
             return True
+        if self.names(name):
+            return file is None or file.endswith(".py")
         if file is None or not file.endswith(".py"):
             return False
-        if self.names(name):
-            return True
         return self.project_root is not None and _is_own(file, self.project_root)
 
 
@@ -164,7 +165,7 @@ def unwrapped(subject: Callable[..., Any]) -> Callable[..., Any]:
 
 def file_of(module: ModuleType) -> str | None:
     """`module.__file__`, without waking a module that is loaded lazily."""
-    file = object.__getattribute__(module, "__dict__").get("__file__")
+    file = globals_of(module).get("__file__")
     return file if isinstance(file, str) else None
 
 
@@ -195,7 +196,7 @@ def _is_own(file: str, root: Path) -> bool:
     """Is `file` the project's, and neither installed below it nor part of an interpreter that lives there?"""
     if not _is_below(file, root):
         return False
-    if _INSTALLED_FOLDERS.intersection(Path(file).parts[len(root.parts) : -1]):
+    if INSTALLED_FOLDERS.intersection(Path(file).parts[len(root.parts) : -1]):
         return False
     return not any(_is_below(str(folder), root) and _is_below(file, folder) for folder in _interpreter_folders())
 
@@ -210,18 +211,24 @@ def _interpreter_folders() -> tuple[Path, ...]:
     return (*(Path(sysconfig.get_path(name)) for name in names), Path(sys.prefix) / "lib")
 
 
+def _spec_of(name: str) -> importlib.machinery.ModuleSpec | None:
+    """Where a package is found; also one that has replaced its own module by something that does not know."""
+    try:
+        return importlib.util.find_spec(name)
+    except ModuleNotFoundError:
+        return None
+    except (ImportError, ValueError, AttributeError):
+        return None if "." in name else importlib.machinery.PathFinder.find_spec(name)
+
+
 def _check_package(name: str) -> None:
     """`name` must be importable and have Python source."""
     reason = never(name)
     if reason is not None:
         raise UsageError(f"'{name}' cannot be instrumented: {reason}")
-    try:
-        spec = importlib.util.find_spec(name)
-    except ModuleNotFoundError:
-        spec = None
-    except (ImportError, ValueError, AttributeError):
-        module = sys.modules.get(name)
-        spec = getattr(module, "__spec__", None)
+    spec = _spec_of(name)
+    if spec is None and name in sys.modules:
+        return  # it put something of its own in its place
     if spec is None:
         raise UsageError(f"cannot instrument '{name}': no package or module of that name is installed")
     if isinstance(spec.loader, importlib.machinery.ExtensionFileLoader):

@@ -27,6 +27,7 @@ from treadle.threads.instrument.places import derived_hooks
 from treadle.threads.instrument.relevance import related
 from treadle.threads.instrument.restore import forget_fresh, remember_fresh
 from treadle.threads.instrument.selection import ModuleSelection, file_of, module_of, never, unwrapped
+from treadle.threads.unasked import globals_of, is_a
 
 Subject = Callable[..., Any] | ModuleType | Iterable[ModuleType] | None
 
@@ -119,9 +120,7 @@ class _Instrumentation:
         selected = {
             name: module
             for name, module in list(sys.modules.items())
-            if isinstance(module, ModuleType)
-            and name not in self.untouched
-            and self.selection.selects(name, file_of(module))
+            if is_a(module, ModuleType) and name not in self.untouched and self.selection.selects(name, file_of(module))
         }
         selected |= self.modules
         functions = functions_of(list(selected.values()))
@@ -197,7 +196,7 @@ def _despite_differences(chunk: Chunk, code: CodeType, module: ModuleType) -> Co
     if code.co_filename == "<string>":
         # many sources have this name, and the one that is known may be another: from 3.13 on, that of `python -c`
         return None
-    plainly_loaded = type(vars(module).get("__loader__")) is SourceFileLoader
+    plainly_loaded = type(globals_of(module).get("__loader__")) is SourceFileLoader
     if plainly_loaded and code.co_filename == file_of(module) and not is_up_to_date(module):
         raise UsageError(
             f"{code.co_filename} was edited after it was imported ({code.co_qualname} differs); run it in a new process"
@@ -214,4 +213,4 @@ def _swap_out(modules: list[ModuleType]) -> None:
 
 
 def _belongs(function: FunctionType, module: ModuleType) -> bool:
-    return function.__globals__ is vars(module) or function.__module__ == module.__name__
+    return function.__globals__ is globals_of(module) or function.__module__ == module.__name__

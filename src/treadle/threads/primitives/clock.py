@@ -8,6 +8,7 @@ where rewritten code calls it.
 from __future__ import annotations
 
 import datetime
+import sys
 import time
 from typing import Any
 
@@ -53,6 +54,12 @@ def sleep(seconds: float, /) -> None:
         strand.pause((SLEEP, None, None), None, strand.execution.clock.now + seconds)
 
 
+def travelling() -> bool:
+    """Has the program set the clocks itself, below the functions of the time module (time-machine does so)?"""
+    machine: Any = sys.modules.get("time_machine")
+    return machine is not None and bool(getattr(machine, "coordinates_stack", ()))
+
+
 def _now(strand: Strand) -> float:
     strand.read_clock = True  # a loop that only watches the clock is waiting for time to pass
     return strand.execution.clock.now
@@ -84,12 +91,12 @@ def _wall(strand: Strand) -> float:
 
 def time_() -> float:
     strand = here()
-    return _real_time() if strand is None else _wall(strand)
+    return _real_time() if strand is None or travelling() else _wall(strand)
 
 
 def time_ns() -> int:
     strand = here()
-    return _real_time_ns() if strand is None else round(_wall(strand) * _NANO)
+    return _real_time_ns() if strand is None or travelling() else round(_wall(strand) * _NANO)
 
 
 def process_time() -> float:
@@ -133,11 +140,11 @@ def strftime(format: str, time_tuple: Any = None, /) -> str:
 
 def now(tz: datetime.tzinfo | None = None) -> datetime.datetime:
     strand = here()
-    return _real_now(tz) if strand is None else datetime.datetime.fromtimestamp(_wall(strand), tz)
+    return _real_now(tz) if strand is None or travelling() else datetime.datetime.fromtimestamp(_wall(strand), tz)
 
 
 def utcnow() -> datetime.datetime:
-    if here() is None:
+    if here() is None or travelling():
         return _real_utcnow()  # type: ignore[no-any-return]
     return now(datetime.UTC).replace(tzinfo=None)
 

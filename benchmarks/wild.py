@@ -1,0 +1,185 @@
+"""Tests that were written by others, for other purposes: how many get a useful verdict from `treadle try`?
+
+The packages are the lines of wild_packages.txt, chosen before any of their tests was looked at. The seed is the hash of
+the commit that brought that file into the repository, so nobody chose the twenty that are drawn; `--seed` and `--apart`
+draw others, to develop with, that the official draw does not contain. Of each package the newest source distribution is
+unpacked and installed in an environment of its own, what its tests import is installed as it turns out to be missing,
+and `treadle try` finds the tests that start threads and pass plainly, and explores at most six of them.
+
+What a row counts as, by its verdict alone:
+
+- useful: PASSED-EXHAUSTIVE, PASSED-WITHIN-BOUNDS, FAILED, and CUT after at least MANY executions;
+- nothing: NOTHING-TO-EXPLORE, and CUT after fewer;
+- refused: REFUSED, one sentence that says why;
+- crash, hang: an internal error or a process that dies; a process that does not end.
+
+Each FAILED is then looked at by hand. One that no schedule of real threads can show is an alarm, and not useful. They
+are named in docs/benchmarks-wild.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.environments import CHECKOUT, FOLDER
+from benchmarks.rows import Rows
+
+PACKAGES = Path(__file__).with_name("wild_packages.txt")
+DRAWN = 20
+TESTS = 6
+SECONDS = 5.0
+MANY = 20
+# Seconds for all tests of one package: running them once, and exploring at most six.
+_MOST_SECONDS = 900.0
+# How often what is missing is installed before a package's tests are taken as they are.
+_ROUNDS = 6
+_EXTRAS = ("test", "tests", "testing", "dev")
+_MISSING = re.compile(r"No module named '?([A-Za-z0-9_]+)")
+_INSTALLED_AS = {"yaml": "pyyaml", "dateutil": "python-dateutil", "attr": "attrs", "mock": "mock", "zmq": "pyzmq"}
+
+
+def official_seed() -> str:
+    """The hash of the commit that brought the list of packages."""
+    words = ["git", "log", "--diff-filter=A", "--format=%H", "--", str(PACKAGES)]
+    done = subprocess.run(words, cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    return done.stdout.split()[-1]
+
+
+def draw(seed: str, apart: str = "") -> list[str]:
+    """Twenty packages by a seed; none that the seed `apart` draws."""
+    packages = PACKAGES.read_text(encoding="utf-8").split()
+    others = set(draw(apart)) if apart else set()
+    left = [name for name in packages if name not in others]
+    return sorted(random.Random(seed).sample(left, min(DRAWN, len(left))))
+
+
+def install(inner: str, *words: str) -> bool:
+    """Install packages in an environment, with uv where there is one."""
+    uv = shutil.which("uv")
+    command = [uv, "pip", "install", "-q", "--python", inner] if uv else [inner, "-m", "pip", "install", "-q"]
+    return subprocess.run([*command, *words], capture_output=True, check=False).returncode == 0
+
+
+def unpacked(package: str, folder: Path) -> Path | None:
+    """The newest source distribution of a package, unpacked; None when there is none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    words = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", package]
+    subprocess.run([*words, "-d", str(folder), package], capture_output=True, check=False)
+    for archive in sorted(folder.iterdir()):
+        if archive.name.endswith((".tar.gz", ".tgz")):
+            with tarfile.open(archive) as packed:
+                packed.extractall(folder, filter="data")
+        elif archive.suffix == ".zip":
+            with zipfile.ZipFile(archive) as zipped:
+                zipped.extractall(folder)
+    return next((path for path in sorted(folder.iterdir()) if path.is_dir() and path.name != "environment"), None)
+
+
+def environment_for(source: Path, folder: Path) -> str | None:
+    """An interpreter that has the package, its extras for tests, pytest and this checkout of Treadle."""
+    inner = str(folder / "environment" / "bin" / "python")
+    subprocess.run([sys.executable, "-m", "venv", str(folder / "environment")], check=True)
+    extras = [extra for extra in _EXTRAS if install(inner, f"{source}[{extra}]")]
+    if not extras and not install(inner, str(source)):
+        return None
+    install(inner, "pytest", "-e", str(CHECKOUT))
+    return inner
+
+
+def explored(inner: str, source: Path) -> tuple[list[dict[str, Any]], str]:
+    """The rows of `treadle try`, and what it said when there are none; what is missing is installed on the way."""
+    said = ""
+    for _ in range(_ROUNDS):
+        once = _run(
+            [inner, "-m", "pytest", "-q", "--collect-only", "--continue-on-collection-errors", "."], source, 120.0
+        )
+        missing = {_INSTALLED_AS.get(name, name) for name in _MISSING.findall(once)}
+        if not missing or True not in [install(inner, name) for name in sorted(missing)]:
+            break
+    words = [inner, "-m", "treadle", "try", ".", "--json", "--tests", str(TESTS), "--seconds", f"{SECONDS:g}"]
+    said = _run(words, source, _MOST_SECONDS)
+    for line in said.splitlines():
+        if line.startswith('{"tests"'):
+            return json.loads(line)["tests"], ""
+    lines = [line for line in said.splitlines() if line.startswith("treadle: ")]
+    return [], lines[-1] if lines else "it did not end"
+
+
+def _run(words: list[str], where: Path, seconds: float) -> str:
+    """What a command printed; as much as it had when it had to be ended."""
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    process = subprocess.Popen(
+        words,
+        cwd=where,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        return process.communicate(timeout=seconds)[0]
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        return process.communicate()[0]
+
+
+def counts_as(verdict: str, executions: int) -> str:
+    """The rules at the top of this file."""
+    if verdict.startswith("PASSED") or verdict == "FAILED" or (verdict == "CUT" and executions >= MANY):
+        return "useful"
+    return {"REFUSED": "refused", "CRASH": "crash", "HANG": "hang"}.get(verdict, "nothing")
+
+
+def main(quick: bool = False, seed: str = "", apart: str = "", only: tuple[str, ...] = ()) -> None:
+    rows = Rows("wild", ["package", "test", "verdict", "executions", "seconds", "counts_as"])
+    names = list(only) or draw(seed or official_seed(), apart)
+    for package in names[: 2 if quick else None]:
+        folder = FOLDER / "wild" / package
+        shutil.rmtree(folder, ignore_errors=True)
+        source = unpacked(package, folder)
+        inner = environment_for(source, folder) if source is not None else None
+        if source is None or inner is None:
+            print(f"{package}: cannot be installed from source", file=sys.stderr, flush=True)
+            continue
+        found, said = explored(inner, source)
+        if not found:
+            print(f"{package}: {said}", file=sys.stderr, flush=True)
+        for one in found:
+            if one["verdict"] != "fails plainly":
+                rows.add(
+                    package=source.name,
+                    test=one["target"],
+                    verdict=one["verdict"],
+                    executions=one["executions"],
+                    seconds=one["seconds"],
+                    counts_as=counts_as(one["verdict"], one["executions"]),
+                    todo=one["todo"],
+                )
+        shutil.rmtree(folder / "environment", ignore_errors=True)
+    rows.table()
+    kinds = [row["counts_as"] for row in rows.rows]
+    counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+    print(f"{len(kinds)} tests: {counted}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="How many tests written by others get a useful verdict?")
+    parser.add_argument("--seed", default="", help="draw other packages, to develop with")
+    parser.add_argument("--apart", default="", help="none that this seed draws")
+    parser.add_argument("packages", nargs="*", help="these instead of a draw")
+    given = parser.parse_args()
+    main(seed=given.seed, apart=given.apart, only=tuple(given.packages))

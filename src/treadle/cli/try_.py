@@ -1,0 +1,107 @@
+"""`treadle try`: the first command in a project: a verdict for each of its tests that start threads, in one table."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from treadle.core.errors import UsageError
+from treadle.core.verdict import EXIT_FAILED, EXIT_NOT_A_PASS, EXIT_PASSED
+from treadle.doors.explore import project
+
+# Seconds that running the tests once may take.
+_ONCE = 600.0
+
+
+@click.command()
+@click.argument("target", metavar="PACKAGE_OR_FOLDER", default=".")
+@click.option("--seconds", type=float, default=10.0, metavar="N", help="Seconds for each test. Default: 10.")
+@click.option("--tests", type=click.IntRange(1), default=50, metavar="N", help="At most N tests. Default: 50.")
+@click.option("--instrument", multiple=True, metavar="PKG", help="Also look inside this installed package. Repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def command(target: str, seconds: float, tests: int, instrument: tuple[str, ...], as_json: bool) -> int:
+    """Explore the tests of a project that start threads.
+
+    Runs the tests that speak of threads once, as they are; explores those that pass and start a thread, each in a
+    process of its own; prints what came out and what to do about it.
+    """
+    if not seconds > 0:
+        raise UsageError(f"a budget of {seconds:g} seconds leaves nothing to run; give more than 0")
+    folder = _folder(target)
+    root = project.root_of(folder)
+    files = [Path(os.path.abspath(path)) for path in project.test_files(folder)]
+    if not files:
+        raise UsageError(f"there are no files with tests in '{target}' (test_*.py or *_test.py)")
+    packages = [*project.installed_packages(root), *instrument]
+    say = Console(stderr=True, highlight=False, soft_wrap=True)
+    say.print(f"running the tests of {len(files)} file{'s' * (len(files) != 1)} once", style="dim")
+    found = project.run_once(files, _ONCE)
+    if not found:
+        raise UsageError(f"no test in '{target}' starts a thread when it is run: {_pytest_command(files)}")
+    rows = []
+    for number, test in enumerate(found[:tests], 1):
+        say.print(f"{number} of {min(len(found), tests)}: {test.target}", style="dim", markup=False)
+        rows.append(project.explore_alone(test, seconds, packages))
+    left_out = len(found) - len(rows)
+    if as_json:
+        print(json.dumps({"tests": [row.to_json() for row in rows], "left_out": left_out, "instrument": packages}))
+    else:
+        _show(rows, left_out)
+    return exit_code(rows)
+
+
+def _folder(target: str) -> Path:
+    path = Path(target)
+    if path.exists():
+        return path
+    try:
+        spec = importlib.util.find_spec(target)
+    except (ImportError, ValueError, AttributeError):
+        spec = None
+    places = list(spec.submodule_search_locations or ()) if spec is not None else []
+    if not places:
+        raise UsageError(f"there is no folder '{target}', and no package of that name is installed")
+    return Path(places[0])
+
+
+def _pytest_command(files: list[Path]) -> str:
+    names = " ".join(os.path.relpath(path) for path in files[:3])
+    return f"see {os.path.basename(sys.executable)} -m pytest {names}"
+
+
+def _show(rows: list[project.Row], left_out: int) -> None:
+    console = Console(highlight=False)
+    table = Table(box=None, pad_edge=False)
+    for name in ("test", "verdict", "builds", "time", "what to do"):
+        table.add_column(name, overflow="fold", justify="right" if name == "time" else "left")
+    for row in rows:
+        table.add_row(
+            *(_plain(text) for text in (row.target, row.verdict, row.builds, f"{row.seconds:.1f} s", row.todo))
+        )
+    console.print(table)
+    verdicts = [row.verdict for row in rows]
+    counted = ", ".join(f"{verdicts.count(name)} {name}" for name in dict.fromkeys(verdicts))
+    console.print(f"\n{len(rows)} tests: {counted}", markup=False)
+    if left_out:
+        console.print(f"{left_out} more start threads: raise --tests", markup=False)
+    failed = [row for row in rows if row.verdict == "FAILED"]
+    if failed:
+        console.print(f"see why: treadle explore '{failed[0].target}'", markup=False)
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", "\\[")
+
+
+def exit_code(rows: list[project.Row]) -> int:
+    """1 when a test fails under some schedule, 0 when all pass, 3 otherwise."""
+    if any(row.verdict == "FAILED" for row in rows):
+        return EXIT_FAILED
+    return EXIT_PASSED if all(row.verdict.startswith("PASSED") for row in rows) else EXIT_NOT_A_PASS

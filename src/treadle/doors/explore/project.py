@@ -1,0 +1,203 @@
+"""Everything that explore can say about a project it has never seen: which tests start threads, and a verdict
+for each of them.
+
+Decides which tests are tried: those of files that speak of threads, which pass and start a thread when they are run
+once, plainly. Each is then explored in a process of its own, as `treadle explore` does, within its seconds; what does
+not come to an end long after them is ended, and said to hang. Nothing of the project is imported in this process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from treadle.core.json_form import JsonForm
+from treadle.core.verdict import EXIT_INTERNAL, EXIT_NOT_A_PASS
+from treadle.report.fresh_process import scratch_folder
+from treadle.threads.instrument.selection import INSTALLED_FOLDERS, find_root
+
+# Names without which nothing starts a thread; what a test file does not say, the code that it tests may do.
+_THREADS = re.compile(rb"\b(threading|_thread|ThreadPool\w*|concurrent\.futures|to_thread|run_in_executor|Thread)\b")
+_TEST_FILE = re.compile(r"^(test_.*|.*_test|tests)\.py$")
+_NO_PACKAGES = frozenset(
+    {"tests", "test", "testing", "docs", "doc", "examples", "benchmarks", "build", "dist", "scripts"}
+)
+
+# Seconds beyond its budget that an exploration may take: it imports, shrinks, replays, looks at other builds.
+_PATIENCE = 90.0
+
+
+@dataclass(frozen=True)
+class ThreadedTest:
+    """A test of the project, and how it went when it was run once."""
+
+    path: str
+    names: tuple[str, ...]
+    outcome: str
+    seconds: float
+    threads: int
+
+    @property
+    def target(self) -> str:
+        return "::".join((os.path.relpath(self.path), *self.names))
+
+
+@dataclass(slots=True)
+class Row(JsonForm):
+    """What came out for one test."""
+
+    target: str
+    verdict: str  # of explore; or REFUSED, CRASH, HANG; or what it was when run plainly: "fails plainly"
+    builds: str  # where a failure can happen
+    executions: int
+    seconds: float
+    todo: str  # what its reader can do next
+
+
+def test_files(folder: Path) -> list[Path]:
+    """The files with tests that speak of threads; all files with tests when none does."""
+    if folder.is_file():
+        return [folder]
+    files = [Path(path) for path in sorted(_below(folder)) if _TEST_FILE.match(os.path.basename(path))]
+    speaking = [path for path in files if _THREADS.search(path.read_bytes())]
+    return speaking or files
+
+
+def _below(folder: Path) -> Iterator[str]:
+    for at, folders, names in os.walk(folder):
+        skipped = {*INSTALLED_FOLDERS, "build", "dist"}
+        folders[:] = [name for name in folders if name not in skipped and not name.startswith(".")]
+        yield from (os.path.join(at, name) for name in names)
+
+
+def own_packages(root: Path) -> list[str]:
+    """The names under which the code of a project is imported: what stands in its folder, or in `src`."""
+    found = []
+    for folder in (root, root / "src"):
+        for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if (entry / "__init__.py").is_file() and entry.name not in _NO_PACKAGES:
+                found.append(entry.name)
+            elif entry.suffix == ".py" and entry.stem not in ("setup", "conftest") and not _TEST_FILE.match(entry.name):
+                found.append(entry.stem)
+    return found
+
+
+def run_once(files: Sequence[Path], seconds: float) -> list[ThreadedTest]:
+    """Run the tests of some files as they are; those that start threads, in their order."""
+    with scratch_folder() as scratch:
+        notes = scratch / "tests.jsonl"
+        words = [sys.executable, "-m", "pytest", "-q", "-p", "treadle.pytest_plugin.thread_starts"]
+        words += ["--continue-on-collection-errors", "-m", "", *map(str, files)]
+        environment = {**os.environ, "TREADLE_THREAD_STARTS": str(notes), "PYTHONHASHSEED": "1"}
+        _run(words, environment, seconds)
+        lines = notes.read_text(encoding="utf-8").splitlines() if notes.exists() else []
+    entries = [json.loads(line) for line in lines]
+    return [
+        ThreadedTest(entry["path"], tuple(entry["names"]), entry["outcome"], entry["seconds"], entry["threads"])
+        for entry in entries
+        if entry["threads"] and entry["function"] and entry["outcome"] != "skipped"
+    ]
+
+
+def explore_alone(test: ThreadedTest, seconds: float, packages: Sequence[str], more: Sequence[str] = ()) -> Row:
+    """Explore one test in a process of its own."""
+    if test.outcome != "passed":
+        return Row(test.target, "fails plainly", "", 0, test.seconds, "mend the test first: it fails without Treadle")
+    words = [sys.executable, "-m", "treadle", "explore", test.target, "--json", "--seconds", f"{seconds:g}", *more]
+    for package in packages:
+        words += ["--instrument", package]
+    done = _run(words, {**os.environ}, seconds + _PATIENCE)
+    if done is None:
+        todo = f"it did not end within {seconds + _PATIENCE:g} s: a limit of Treadle, please report it"
+        return Row(test.target, "HANG", "", 0, seconds + _PATIENCE, todo)
+    try:
+        found = json.loads(done.stdout.strip().splitlines()[-1])
+    except (ValueError, IndexError):
+        return _without_result(test, done)
+    return _row(test, found)
+
+
+def _without_result(test: ThreadedTest, done: subprocess.CompletedProcess[str]) -> Row:
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    why = lines[-1].removeprefix("treadle: ") if lines else f"exit code {done.returncode}"
+    if done.returncode == EXIT_NOT_A_PASS:
+        return Row(test.target, "NOTHING", "", 0, 0.0, "it was skipped, or did not run")
+    crashed = done.returncode == EXIT_INTERNAL or done.returncode < 0 or done.returncode > 128
+    return Row(test.target, "CRASH" if crashed else "REFUSED", "", 0, 0.0, why)
+
+
+def _row(test: ThreadedTest, found: dict[str, Any]) -> Row:
+    findings = found.get("findings", [])
+    verdict, todo, builds = found["verdict"], "", ""
+    if findings:
+        todo = f"{findings[0]['kind']}: {findings[0]['message'].splitlines()[0]}"
+        builds = (findings[0].get("builds") or {}).get("on", "")
+    elif verdict == "CUT":
+        todo = f"{found.get('reason', '')}; give it more --seconds"
+    elif verdict == "NOTHING-TO-EXPLORE":
+        todo = found.get("reason", "")
+    elif found.get("warnings"):
+        todo = f"{found['warnings'][0]['kind']}: {found['warnings'][0]['message']}"
+    return Row(test.target, verdict, builds, found["executions"], found["seconds"], todo)
+
+
+def installed_packages(root: Path) -> list[str]:
+    """Those of the project's packages that its tests import from elsewhere than its folder: they must be named."""
+    code = (
+        "import importlib.util, json, sys\n"
+        "found = {}\n"
+        "for name in sys.argv[1:]:\n"
+        "    try:\n"
+        "        spec = importlib.util.find_spec(name)\n"
+        "        found[name] = spec.origin if spec else None\n"
+        "    except Exception:\n"
+        "        found[name] = None\n"
+        "print(json.dumps(found))\n"
+    )
+    done = _run([sys.executable, "-c", code, *own_packages(root)], {**os.environ}, 60.0)
+    if done is None or done.returncode:
+        return []
+    places: dict[str, str | None] = json.loads(done.stdout.splitlines()[-1])
+    return [name for name, place in places.items() if place and INSTALLED_FOLDERS & set(Path(place).parts)]
+
+
+def _run(words: list[str], environment: dict[str, str], seconds: float) -> subprocess.CompletedProcess[str] | None:
+    """Run a command in a session of its own, so that all it started can be ended with it; None when it did not end."""
+    process = subprocess.Popen(
+        words,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        return None
+    except BaseException:
+        _end(process)
+        raise
+    return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    if hasattr(os, "killpg"):
+        os.killpg(process.pid, 9)
+    else:
+        process.kill()
+    process.communicate()
+
+
+def root_of(folder: Path) -> Path:
+    return find_root(folder) or folder

@@ -1,0 +1,71 @@
+"""Runs tests as they are and notes how each ended and how many threads it started: a plugin for `treadle try`.
+
+One line of JSON per test goes to the file that TREADLE_THREAD_STARTS names: path, names, outcome, seconds, threads.
+PYTEST_DONT_REWRITE, as in treadle/__init__.py.
+"""
+
+from __future__ import annotations
+
+import _thread
+import json
+import os
+import threading
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+_started = 0
+
+
+def _counting(real: Any) -> Any:
+    def start(*args: Any, **kwargs: Any) -> Any:
+        global _started
+        _started += 1
+        return real(*args, **kwargs)
+
+    return start
+
+
+def pytest_configure() -> None:
+    # the first is what threading calls, whatever it is named in this version
+    for place, name in (
+        (threading, "_start_new_thread"),
+        (threading, "_start_joinable_thread"),
+        (_thread, "start_new_thread"),
+    ):
+        if hasattr(place, name):
+            setattr(place, name, _counting(getattr(place, name)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    before = _started
+    result = yield
+    reports = item.stash.get(_REPORTS, [])
+    outcomes = {report.outcome for report in reports}
+    outcome = next((one for one in ("failed", "skipped", "passed") if one in outcomes), "failed")
+    if any(hasattr(report, "wasxfail") for report in reports):
+        outcome = "expected failure"
+    chain = [node.name for node in item.listchain() if isinstance(node, (pytest.Class, pytest.Function))]
+    entry = {
+        "path": str(item.path),
+        "names": chain,
+        "outcome": outcome,
+        "seconds": round(sum(report.duration for report in reports), 3),
+        "threads": _started - before,
+        "function": isinstance(item, pytest.Function),
+    }
+    with open(os.environ["TREADLE_THREAD_STARTS"], "a", encoding="utf-8") as file:
+        file.write(json.dumps(entry) + "\n")
+    return result
+
+
+_REPORTS = pytest.StashKey[list[pytest.TestReport]]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    item.stash.setdefault(_REPORTS, []).append(report)
+    return report

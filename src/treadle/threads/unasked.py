@@ -1,0 +1,40 @@
+"""Looks at objects of the program without asking them: no property, no `__getattribute__`, no lazy loading runs.
+
+A proxy may answer for its `__class__` by failing outside of a request, a lazy module loads itself when it is asked for
+its `__dict__`, a class may compute its `__module__`. What looks at everything that a program has must bear all of them.
+"""
+
+from __future__ import annotations
+
+from types import GetSetDescriptorType, ModuleType
+from typing import Any
+
+_home: Any = vars(type)["__module__"]
+_globals: Any = vars(ModuleType)["__dict__"]
+
+
+def is_a(thing: object, kinds: type | tuple[type, ...]) -> bool:
+    """`isinstance`, by the real type alone."""
+    return issubclass(type(thing), kinds)
+
+
+def home_of(cls: type) -> str:
+    """The name of the module that defines a class; empty when the class says something else."""
+    try:
+        home = _home.__get__(cls)
+    except AttributeError:
+        return ""
+    return home if type(home) is str else ""
+
+
+def globals_of(module: ModuleType) -> dict[str, Any]:
+    """The variables of a module."""
+    return _globals.__get__(module)  # type: ignore[no-any-return]
+
+
+def keeps_attributes(kind: type) -> bool:
+    """Do instances of this type have a `__dict__` that is their own, and not what a property makes up?"""
+    for cls in kind.__mro__:
+        if "__dict__" in vars(cls):
+            return type(vars(cls)["__dict__"]) is GetSetDescriptorType
+    return False

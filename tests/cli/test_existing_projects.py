@@ -1,0 +1,375 @@
+"""Tests as projects have them: one small project for each thing that once kept a test from a verdict."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+HEAD = """
+import os, queue, sys, threading, time
+
+def both(*functions):
+    threads = [threading.Thread(target=function) for function in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+SAFE = """
+def test_it():
+    total = [0]
+    lock = threading.Lock()
+
+    def add():
+        with lock:
+            total[0] += 1
+
+    both(add, add)
+    assert total == [2]
+"""
+
+
+def explored(cli: Cli, project: Path, source: str, *options: str, settings: str = "", **files: str) -> dict[str, Any]:
+    """The result of exploring `test_it` of a project with these files."""
+    (project / "pyproject.toml").write_text(f"[tool.pytest.ini_options]\n{settings}")
+    (project / "test_existing.py").write_text(HEAD + source)
+    for name, text in files.items():
+        (project / f"{name}.py").write_text(text)
+    answer = cli("explore", "test_existing.py::test_it", "--json", *options)
+    assert answer.out, answer.err
+    return dict(json.loads(answer.out))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "filterwarnings = ['error']\n",
+        "addopts = '-ra --strict-markers --strict-config -W error'\nxfail_strict = true\n",
+        "addopts = '-p no:cacheprovider --import-mode=importlib'\n",
+    ],
+)
+def test_whatever_the_project_tells_pytest(cli: Cli, project: Path, settings: str) -> None:
+    assert explored(cli, project, SAFE, settings=settings)["verdict"].startswith("PASSED")
+
+
+CONFTEST = """
+import pytest
+
+class Item(pytest.Function):
+    def runtest(self):
+        self.obj()
+
+def pytest_pycollect_makeitem(collector, name, obj):
+    if name.startswith("test_") and callable(obj):
+        return Item.from_parent(collector, name=name)
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    return (yield)
+
+@pytest.fixture(autouse=True)
+def around(monkeypatch):
+    monkeypatch.setenv("AROUND", "1")
+    yield
+"""
+
+
+def test_hooks_and_collectors_of_its_own(cli: Cli, project: Path) -> None:
+    assert explored(cli, project, SAFE, conftest=CONFTEST)["verdict"].startswith("PASSED")
+
+
+# What a program may have lying about: in sys.modules, and among its globals.
+ODD_MODULES = """
+import sys
+
+class Slotted:
+    __slots__ = ()
+    answer = 42
+
+class Nothing:
+    def __getattribute__(self, name):
+        raise RuntimeError(name)
+
+sys.modules["oddities"] = Slotted()
+sys.modules["odd_nothing"] = Nothing()
+"""
+
+ODD_OBJECTS = """
+import functools
+import oddities
+
+class Meta(type):
+    @property
+    def __module__(cls):
+        raise AttributeError("none")
+
+class WithMeta(metaclass=Meta):
+    @property
+    def __module__(self):
+        return "elsewhere"
+
+class Partial(functools.partial):
+    pass
+
+class Frozen:
+    __slots__ = ("a", "__weakref__")
+    def __setattr__(self, name, value):
+        raise AttributeError("frozen")
+
+class Proxy:
+    __slots__ = ("__wrapped",)
+    def __init__(self, wrapped):
+        object.__setattr__(self, "_Proxy__wrapped", wrapped)
+    __dict__ = property(lambda self: object.__getattribute__(self, "_Proxy__wrapped").__dict__)
+    def __getattr__(self, name):
+        return getattr(object.__getattribute__(self, "_Proxy__wrapped"), name)
+
+class Unbound:
+    __slots__ = ()
+    @property
+    def __class__(self):
+        raise RuntimeError("working outside of request context")
+
+with_meta, partial, frozen, unbound = WithMeta(), Partial(int, "3"), Frozen(), Unbound()
+partial.extra = 1
+proxy = Proxy(partial)
+""" + SAFE.replace("total[0] += 1", "total[0] += oddities.answer - 41 + partial() - 3")
+
+
+def test_objects_that_must_not_be_asked(cli: Cli, project: Path) -> None:
+    found = explored(cli, project, ODD_OBJECTS, oddities=ODD_MODULES)
+    for name in ("oddities", "odd_nothing"):
+        sys.modules.pop(name, None)
+    assert found["verdict"].startswith("PASSED")
+
+
+REPLACED = """
+import sys, types
+
+count = 0
+
+def add():
+    global count
+    count = count + 1
+
+class Itself(types.ModuleType):
+    add = staticmethod(add)
+    count = property(lambda self: count)
+
+sys.modules["replaced"] = Itself("replaced")
+"""
+
+USES_REPLACED = """
+import replaced
+
+def test_it():
+    both(replaced.add, replaced.add)
+    assert replaced.count == 2
+"""
+
+
+def test_a_package_that_replaces_its_own_module_is_looked_into(cli: Cli, project: Path) -> None:
+    found = explored(cli, project, USES_REPLACED, "--instrument", "replaced", replaced=REPLACED)
+    sys.modules.pop("replaced", None)
+    assert found["verdict"] == "FAILED"  # a lost update in it
+
+
+LONG = """
+def test_it():
+    total, lock = [0], threading.Lock()
+
+    def add():
+        for _ in range(3000):
+            with lock:
+                total[0] += 1
+
+    both(add, add)
+    assert total == [6000]
+"""
+
+
+@pytest.mark.slow
+def test_a_long_test_is_run_to_its_end(cli: Cli, project: Path) -> None:
+    found = explored(cli, project, LONG, "--executions", "4")
+    assert found["verdict"] == "CUT"
+    assert "is used up" in str(found["reason"])  # and none was stopped
+
+
+@pytest.mark.slow
+def test_a_finite_loop_is_no_livelock_and_its_bug_is_found_with_few_preemptions(cli: Cli, project: Path) -> None:
+    source = LONG.replace("with lock:", "if not lock.locked():").replace("3000", "4000").replace("[6000]", "[8000]")
+    found = explored(cli, project, source, "--executions", "10")
+    assert found["verdict"] == "FAILED"
+    assert found["findings"][0]["kind"] == "assertion"
+
+
+def test_the_limit_of_operations_is_an_option(cli: Cli, project: Path) -> None:
+    found = explored(cli, project, LONG, "--executions", "2", "--operations", "500")
+    assert found["reason"] == "2 of 2 executions were stopped after 500 operations: not a pass"
+
+
+EARLY = """
+def test_it():
+    found = {}
+
+    def first():
+        found["a"] = 1
+
+    def second():
+        time.sleep(1)
+        found["b"] = found["a"]
+
+    both(first, second)
+    assert found["b"] == 1
+"""
+
+
+def test_threads_that_only_sleeps_order_are_told_so(cli: Cli, project: Path) -> None:
+    found = explored(cli, project, EARLY)
+    assert found["verdict"] == "PASSED-WITHIN-BOUNDS"
+    assert found["bounds"] == {"sleeps or timeouts that end early": 0}
+    (warning,) = found["warnings"]
+    assert warning["kind"] == "ordered by sleeps"
+    assert "when one ends early, exception: KeyError: " in warning["message"]
+    assert warning["message"].endswith("see it with --timeouts any")
+
+
+POLLING = """
+def test_it():
+    done = []
+    thread = threading.Thread(target=lambda: done.append(1))
+    thread.start()
+    end = time.time() + 10
+    while not done and time.time() < end:
+        time.sleep(0.01)
+    thread.join()
+    assert done
+"""
+
+
+def test_a_test_that_polls_with_sleeps_has_more_than_one_schedule(cli: Cli, project: Path) -> None:
+    assert explored(cli, project, POLLING, "--executions", "200")["verdict"] != "NOTHING-TO-EXPLORE"
+
+
+STREAMS = """
+import faulthandler
+
+def test_it():
+    faulthandler.dump_traceback_later(1000)
+    faulthandler.cancel_dump_traceback_later()
+    done = []
+
+    def go():
+        os.write(sys.stdout.fileno(), b"x")
+        sys.stdout.buffer.write(b"y")
+        done.append(1)
+
+    both(go, go)
+    assert len(done) == 2
+"""
+
+
+def test_output_has_a_file_behind_it(cli: Cli, project: Path) -> None:
+    assert explored(cli, project, STREAMS)["verdict"].startswith("PASSED")
+
+
+PATCHED = """
+def test_it(monkeypatch):
+    slept, seen = [], []
+    monkeypatch.setattr(time, "sleep", slept.append)
+    monkeypatch.setattr(time, "monotonic", lambda: 5.0)
+    monkeypatch.setattr(threading, "Thread", type("Own", (threading.Thread,), {}))
+
+    def go():
+        time.sleep(10)
+        seen.append(time.monotonic())
+
+    both(go, go)
+    assert seen == [5.0, 5.0] and slept == [10, 10]
+"""
+
+
+def test_what_the_test_itself_exchanges_holds(cli: Cli, project: Path) -> None:
+    assert explored(cli, project, PATCHED)["verdict"].startswith("PASSED")
+
+
+# As time-machine does it: below the functions of the time module.
+TRAVELLING = """
+import time_machine
+
+def test_it():
+    seen = []
+    time_machine.coordinates_stack.append("somewhere")
+    both(lambda: seen.append(time.time()), lambda: seen.append(time.time()))
+    time_machine.coordinates_stack.clear()
+    assert seen[0] > 1_750_000_000 and seen[1] > 1_750_000_000
+"""
+
+
+def test_clocks_that_the_program_has_set_are_left_to_it(cli: Cli, project: Path) -> None:
+    found = explored(cli, project, TRAVELLING, "--executions", "3", time_machine="coordinates_stack = []\n")
+    assert found["findings"] == []
+
+
+CHANCE = """
+import uuid
+
+def test_it():
+    seen = []
+    both(lambda: seen.append(uuid.uuid4()), lambda: seen.append(uuid.uuid4()))
+    if str(seen[0]) < "8":
+        seen.append(os.urandom(4))
+    assert len(set(seen)) == len(seen)
+"""
+
+
+def test_chance_is_the_same_in_every_execution(cli: Cli, project: Path) -> None:
+    assert explored(cli, project, CHANCE)["verdict"].startswith("PASSED")
+
+
+GREENLETS = """
+import greenlet
+
+def test_it():
+    seen = []
+
+    def go():
+        greenlet.greenlet(lambda: seen.append(1)).switch()
+
+    both(go, go)
+    assert seen == [1, 1]
+"""
+
+
+def test_greenlets_of_the_program_are_refused_with_the_way_out(cli: Cli, project: Path) -> None:
+    (project / "test_existing.py").write_text(HEAD + GREENLETS)
+    answer = cli("explore", "test_existing.py::test_it")
+    assert answer.code == 2
+    assert "switches greenlets of its own" in answer.err
+    assert "TREADLE_STRANDS=threads" in answer.err
+
+
+CHILD = """
+import subprocess
+
+def test_it():
+    done = []
+
+    def go():
+        words = [sys.executable, "-S", "-c", "print(1)"]
+        done.append(subprocess.run(words, capture_output=True, timeout=60).stdout)
+
+    both(go, go)
+    assert done == [b"1\\\\n"] * 2
+"""
+
+
+def test_a_timeout_for_another_process_is_real(cli: Cli, project: Path) -> None:
+    assert explored(cli, project, CHILD.replace("\\\\", "\\"))["verdict"].startswith("PASSED")

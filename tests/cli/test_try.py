@@ -1,0 +1,102 @@
+"""`treadle try`: which tests it finds, one row for each, and its exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+from treadle.cli.try_ import exit_code
+from treadle.doors.explore import project as projects
+from treadle.doors.explore.project import Row
+
+THREADED = """
+import threading
+
+class Counter:
+    def __init__(self):
+        self.count = 0
+
+    def add(self):
+        self.count += 1
+
+def run(counter):
+    threads = [threading.Thread(target=counter.add) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+def test_lost():
+    counter = Counter()
+    run(counter)
+    assert counter.count == 2
+
+def test_wrong():
+    run(Counter())
+    assert False
+
+def test_alone():
+    assert Counter().count == 0
+"""
+
+
+@pytest.mark.slow
+def test_each_test_that_starts_threads_has_a_row(cli: Cli, project: Path) -> None:
+    (project / "test_bank.py").unlink()
+    (project / "test_threads.py").write_text(THREADED)
+    (project / "test_nothing.py").write_text("def test_nothing():\n    pass\n")
+    answer = cli("try", ".", "--json", "--seconds", "20")
+    rows = {row["target"]: row for row in json.loads(answer.out)["tests"]}
+    assert {target: row["verdict"] for target, row in rows.items()} == {
+        "test_threads.py::test_lost": "FAILED",
+        "test_threads.py::test_wrong": "fails plainly",
+    }
+    assert rows["test_threads.py::test_lost"]["todo"].startswith("assertion: ")
+    assert rows["test_threads.py::test_lost"]["builds"]
+    assert answer.code == 1
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "code"),
+    [
+        (["PASSED-EXHAUSTIVE", "PASSED-WITHIN-BOUNDS"], 0),
+        (["PASSED-EXHAUSTIVE", "CUT"], 3),
+        (["REFUSED", "FAILED"], 1),
+        (["fails plainly"], 3),
+        (["CRASH"], 3),
+    ],
+)
+def test_only_passes_exit_with_0(verdicts: list[str], code: int) -> None:
+    assert exit_code([Row("t", verdict, "", 1, 0.0, "") for verdict in verdicts]) == code
+
+
+def test_files_that_speak_of_threads_come_alone(project: Path) -> None:
+    (project / "test_plain.py").write_text("def test_plain():\n    pass\n")
+    (project / ".venv").mkdir()
+    (project / ".venv" / "test_installed.py").write_text("import threading\n")
+    assert [path.name for path in projects.test_files(project)] == ["test_bank.py"]
+
+
+def test_the_packages_of_a_project(project: Path) -> None:
+    for name in ("bank", "src/vault", "tests"):
+        (project / name).mkdir(parents=True)
+        (project / name / "__init__.py").touch()
+    (project / "tools.py").touch()
+    (project / "setup.py").touch()
+    assert projects.own_packages(project) == ["bank", "tools", "vault"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["no_such_folder"], "there is no folder 'no_such_folder', and no package of that name is installed"),
+        ([".", "--seconds", "0"], "a budget of 0 seconds leaves nothing to run; give more than 0"),
+    ],
+)
+def test_wrong_use_is_one_sentence(cli: Cli, words: list[str], sentence: str) -> None:
+    answer = cli("try", *words)
+    assert answer.code == 2
+    assert answer.err == f"treadle: {sentence}\n"
