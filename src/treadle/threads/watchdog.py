@@ -96,7 +96,8 @@ class Watch:
             run.expire()
             if now >= self.deadline + _GRACE:
                 if self.number == 1 and now - self.moved >= _GRACE:  # not slow: it has not come to an operation
-                    raise ReallyBlocked(round(now - self.moved), stack_of(running_frame(frame)))
+                    self.raised = ReallyBlocked(round(now - self.moved), stack_of(running_frame(frame)))
+                    raise self.raised
                 raise OutOfTime
         if (self.number, run.step) != self.seen:
             self.seen, self.moved = (self.number, run.step), now
