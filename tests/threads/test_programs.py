@@ -237,7 +237,8 @@ def test_a_spin_loop_that_never_ends_is_a_livelock() -> None:
     assert finding.kind == "livelock"
 
 
-def test_a_loop_until_a_deadline_ends_in_virtual_time() -> None:
+@pytest.mark.parametrize("timeouts", ["idle", "any"])
+def test_a_loop_until_a_deadline_ends_in_virtual_time(timeouts: str) -> None:
     def run() -> None:
         flag = Flag()
 
@@ -252,7 +253,7 @@ def test_a_loop_until_a_deadline_ends_in_virtual_time() -> None:
         treadle.parallel(waiter, setter)
 
     started = time.perf_counter()
-    assert treadle.check(run, executions=50).verdict is not Verdict.FAILED
+    assert treadle.check(run, executions=50, timeouts=timeouts).verdict is not Verdict.FAILED
     assert time.perf_counter() - started < 1800  # an hour of virtual time
 
 

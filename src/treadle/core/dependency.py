@@ -143,7 +143,7 @@ class HappensBefore:
             after = {made, fence}
             if kind == WAIT and name in indexes:
                 after.add(last.get(indexes[name], -1))
-            if kind == SPIN:
+            if kind == SPIN and not guards[number] & FAILED:  # else it went on because its time was over
                 after.add(guards[number])
             mask = 1 << number
             if kind == TIMEOUT:

@@ -200,7 +200,7 @@ class TraceHash:
             self.objects.setdefault(part_name, []).append((number, reads, part_key))
         if kind == TIMEOUT:
             self.fences.append(self.sums[-1])
-        cause = self.hashes[guards] if kind == SPIN else 0
+        cause = self.hashes[guards] if kind == SPIN and not guards & FAILED else 0
         value = _mixed(hash((strand, kind, name, key, past, self.fences[-1], cause)) & _MASK)
         own.append(number)
         self.hashes.append(value)

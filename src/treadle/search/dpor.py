@@ -233,7 +233,8 @@ class Dpor(Strategy):
             for part in key:  # not before: the parts of one event are not in order
                 self._register(part[0], part[1], number)
         elif kind == SPIN:
-            past |= self.before[self.guards[number]]
+            if not self.guards[number] & FAILED:  # else it went on because its time was over
+                past |= self.before[self.guards[number]]
         elif name is not None:
             if kind == WAIT and name in run.indexes:  # for a strand: all of it happens before
                 joined = self.by_strand.get(run.indexes[name])

@@ -6,7 +6,7 @@ its `__dict__`, a class may compute its `__module__`. What looks at everything t
 
 from __future__ import annotations
 
-from types import GetSetDescriptorType, ModuleType
+from types import GetSetDescriptorType, MemberDescriptorType, ModuleType
 from typing import Any
 
 _home: Any = vars(type)["__module__"]
@@ -36,5 +36,5 @@ def keeps_attributes(kind: type) -> bool:
     """Do instances of this type have a `__dict__` that is their own, and not what a property makes up?"""
     for cls in kind.__mro__:
         if "__dict__" in vars(cls):
-            return type(vars(cls)["__dict__"]) is GetSetDescriptorType
+            return type(vars(cls)["__dict__"]) in (GetSetDescriptorType, MemberDescriptorType)
     return False

@@ -95,9 +95,6 @@ class Watch:
         if self.deadline is not None and now >= self.deadline:
             run.expire()
             if now >= self.deadline + _GRACE:
-                if self.number == 1 and now - self.moved >= _GRACE:  # not slow: it has not come to an operation
-                    self.raised = ReallyBlocked(round(now - self.moved), stack_of(running_frame(frame)))
-                    raise self.raised
                 raise OutOfTime
         if (self.number, run.step) != self.seen:
             self.seen, self.moved = (self.number, run.step), now

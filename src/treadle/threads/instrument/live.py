@@ -72,7 +72,11 @@ def _belonging(functions: Iterable[FunctionType], modules: list[ModuleType]) -> 
     by_globals = {id(globals_of(module)): module for module in modules}
     by_name = {module.__name__: module for module in modules}
     # A module that stands in the place of another one: the functions are those of that other one.
-    in_place = {name: module for name, module in by_name.items() if "__file__" not in globals_of(module)}
+    in_place = {
+        name: module
+        for name, module in by_name.items()
+        if "__file__" not in globals_of(module) and sys.modules.get(name) is module
+    }
     found: dict[int, tuple[FunctionType, ModuleType]] = {}
     for function in functions:
         module = by_globals.get(id(function.__globals__))
