@@ -197,7 +197,7 @@ def standard_output_redirected():
 def warnings_filters_saved_and_restored():
     def quiet():
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            warnings.simplefilter("error", UnicodeWarning)  # nobody else has set this one
 
     kept = list(warnings.filters)
     assert parallel(lambda: list(warnings.filters) == kept, quiet)[0]
