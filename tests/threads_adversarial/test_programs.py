@@ -32,7 +32,6 @@ WRONG_TODAY: dict[str, str] = {
     "narrow_function_defaults": "writing __defaults__ of a function",
     "narrow_function_keyword_defaults": "writing into __kwdefaults__ of a function",
     "narrow_function_code": "writing __code__ of a function",
-    "narrow_match_on_value_pattern": "a value pattern of match reads an attribute",
     "narrow_class_bool": "a special method that is bound anew or deleted on the class",
     "narrow_class_call": "a special method that is bound anew or deleted on the class",
     "narrow_class_eq_removed": "a special method that is bound anew or deleted on the class",
