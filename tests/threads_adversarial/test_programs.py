@@ -25,13 +25,8 @@ CLAIMS_A_PASS = (Verdict.PASSED_EXHAUSTIVE, Verdict.NOTHING_TO_EXPLORE)
 
 # Programs with a failing schedule that are passed today, and what is not seen. Who makes one of them seen takes it out.
 WRONG_TODAY: dict[str, str] = {
-    "recursion_limit_put_back": "sys.setrecursionlimit and sys.getrecursionlimit are no operations",
-    "collector_threshold": "gc.set_threshold and gc.get_threshold are no operations",
     "standard_output_redirected": "contextlib.redirect_stdout writes sys.stdout in code that is not rewritten",
     "narrow_function_keyword_defaults": "writing into __kwdefaults__ of a function",
-    "narrow_deepcopy": "copy.deepcopy of an instance reads the list in its attribute",
-    "narrow_recursion_limit": "as recursion_limit_put_back",
-    "narrow_collector_threshold": "as collector_threshold",
     "narrow_standard_output_redirected": "as standard_output_redirected",
     "narrow_warnings_caught": "warnings.catch_warnings writes warnings.filters in code that is not rewritten",
     "narrow_import_statement": "an import statement reads sys.modules",
@@ -44,13 +39,14 @@ WRONG_TODAY: dict[str, str] = {
 
 
 def _explored(program: Callable[[], None]) -> Verdict:
-    return treadle.check(program, executions=600).verdict
+    return treadle.check(program, executions=300).verdict
 
 
 def _named(programs: list[Callable[[], None]]) -> list[Any]:
     return [pytest.param(program, id=program.__name__) for program in programs]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", _named([p for p in FAILS if p.__name__ not in WRONG_TODAY]))
 def test_a_program_with_a_failing_schedule_is_not_passed(program: Callable[[], None]) -> None:
     assert _explored(program) not in CLAIMS_A_PASS
