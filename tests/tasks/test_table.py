@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 import treadle
 
 
@@ -40,7 +42,9 @@ def test_tasks_of_a_loop_are_columns_beside_threads() -> None:
     assert "loop#" not in finding.explanation
 
 
-def test_with_any_order_every_access_is_shown() -> None:
+def test_with_any_order_every_access_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")  # room for three columns
+
     async def test() -> None:
         counter = Counter()
         await asyncio.gather(update(counter), update(counter))
