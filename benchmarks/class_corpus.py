@@ -3,8 +3,8 @@ release that fixed it raise an alarm?
 
 The programs of `corpus.json` are not used. The entries are split by a seed, stated here before any of the measured ones
 was looked at: what is built is developed with the others, and only the measured ones count. A fault is the entry's own
-when its written test passes on the release that fixed the bug, or, where there is none, when it is about a method of the
-entry. An alarm on a fixed release is listed with its message: it is a false one, or a fault that the fix left.
+when its written test passes on the release that fixed the bug, or, where there is none, when it is about a method of
+the entry. An alarm on a fixed release is listed with its message: it is a false one, or a fault that the fix left.
 """
 
 from __future__ import annotations
