@@ -131,12 +131,10 @@ def test_setup_gives_fresh_objects(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["class_bad:Shape"], "is abstract (area): name a concrete subclass"),
         (["class_bad:Colour"], "is an enum"),
         (["class_bad:Connection"], "cannot be built: Connection('a') raises ValueError: a real handle, please"),
         (["class_bad:Opaque"], "nothing in the pools fits parameter 'engine'"),
         (["class_bad:WritesFile"], "would write the file 'class_bad_output.txt'"),
-        (["class_bad:StartsThread"], "starts 1 thread(s) of its own"),
         (["class_bad:Nothing"], "has no public method of its own"),
         (["class_bad:Nowhere"], "there is no 'Nowhere' in class_bad"),
         (["class_broken:X"], "it needs 'a_module_that_is_not_there', which is not installed"),

@@ -17,6 +17,7 @@ from treadle.classes.pools import Pools
 from treadle.classes.sequences import LONGEST_CALL
 from treadle.classes.stage import CallRecord, Sequence, Stage
 from treadle.classes.subject import Subject, SubjectMethod
+from treadle.classes.ways import constructors
 from treadle.core.errors import Unsupported, UsageError
 from treadle.threads.fingerprint import attributes_of
 
@@ -55,7 +56,7 @@ def roots(stage: Stage, pools: Pools) -> list[MethodCall]:
         return [_probe_setup(stage)]
     found: dict[Hashable, MethodCall] = {}
     problem: str = ""
-    for constructor in subject.constructors:
+    for constructor in constructors(subject, pools):
         missing = pools.unmakeable(constructor)
         if missing is not None:
             problem = problem or _cannot_give(subject, constructor, missing.name, missing.type)
@@ -67,12 +68,17 @@ def roots(stage: Stage, pools: Pools) -> list[MethodCall]:
                 break
             made = _tried(stage, call, _NOTHING)
             if stage.refused:
-                raise Unsupported(_touches_the_world(subject, stage.refused[0]))
+                problem = problem or _touches_the_world(subject, stage.refused[0])
+                continue
             if made.failed is not None:
                 error = made.failed
                 problem = problem or _does_not_build(subject, call, error)
                 continue
-            _refuse(subject, call, made)
+            if made.ending:
+                problem = f"the constructor of {subject.target} does not come back: {call} ends in a {made.ending}"
+                continue
+            if not _is_one(subject, stage.last_sout):
+                continue
             if made.calls and made.calls[0].state not in found:
                 found[made.calls[0].state] = call
     if not found:
@@ -127,15 +133,9 @@ def _touches_the_world(subject: Subject, what: str) -> str:
     )
 
 
-def _refuse(subject: Subject, call: MethodCall, made: Sequence) -> None:
-    """Constructors whose objects are never at rest."""
-    if made.strands > 1:
-        raise Unsupported(
-            f"the constructor of {subject.target} starts {made.strands - 1} thread(s) of its own, so a fresh object is "
-            "never at rest; give a factory that does not start them, with --setup FILE:function"
-        )
-    if made.ending:
-        raise Unsupported(f"the constructor of {subject.target} does not come back: {call} ends in a {made.ending}")
+def _is_one(subject: Subject, made: Any) -> bool:
+    """Is what a factory made an object of the class? Its hint may name a base."""
+    return not isinstance(subject.cls, type) or subject.is_used or isinstance(made, subject.cls)
 
 
 def _small_first(calls: list[MethodCall]) -> list[MethodCall]:
@@ -143,6 +143,8 @@ def _small_first(calls: list[MethodCall]) -> list[MethodCall]:
 
     def rank(call: MethodCall) -> int:
         values = [str(argument.value) for argument in call.arguments]
+        if call.method == "stand-in":
+            return 4
         if "1" in values:
             return 0
         if "2" in values:
@@ -190,7 +192,7 @@ def _accepted(stage: Stage, pools: Pools, root: MethodCall, method: SubjectMetho
         if stage.refused:
             return [], stage.refused[0]
         ran = made.last
-        if ran is None or made.strands > 1 or len(ran.steps) > LONGEST_CALL:
+        if ran is None or len(ran.operations) > LONGEST_CALL:
             continue
         if ran.happened[0] == "raised" and ran.happened[1] in ILLEGAL:
             last_resort = last_resort or call

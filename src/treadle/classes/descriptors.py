@@ -86,7 +86,7 @@ def _client(target: str, cls: type) -> Subject:
         decorator=f"@lambda function: {name}(function, {signature})" if signature else f"@{name}",
     )
     lines = (*needs, textwrap.dedent(source).strip())
-    subject = Subject(target, cls, packages=plain.packages)
+    subject = Subject(target, cls, packages=plain.packages, is_used=True)
     given = tuple(p for p in rest if p.required)
     subject.constructors.append(SubjectMethod("constructor", f"{factory}({{args}})", given, needs=lines))
     _uses(subject, cls)

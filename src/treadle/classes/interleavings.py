@@ -7,6 +7,7 @@ is judged against all orders of the calls.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -23,6 +24,9 @@ from treadle.threads.execution import Diverged, Execution
 _OTHER_SEED = 7919
 # Orders of the calls of one test: more would take longer than they are worth.
 _MOST_ORDERS = 300
+# Orders in which an object's own threads go on at any moment: so many are drawn, and so often it is their turn.
+_BACKGROUND_ORDERS = 24
+_TURN_OF_BACKGROUND = 0.4
 # An execution that is so many times as long as the calls are alone goes round in a loop.
 _LOOPS = 3
 
@@ -91,6 +95,25 @@ class CallOrders(Strategy):
         choice = min(self.choices[self.position], total - 1)
         self.position += 1
         return choice
+
+
+class Background(CallOrders):
+    """An order of the calls by chance, in which threads of the object's own may go on at any moment."""
+
+    name = "background"
+
+    def __init__(self, stage: Stage, seed: int) -> None:
+        super().__init__(stage)
+        self.dice = random.Random(seed)
+
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
+        own = [s for s in run.enabled() if s.treadle_name not in ("main", *self.stage.strand_names)]
+        if self.stage.together and own and self.dice.random() < _TURN_OF_BACKGROUND:
+            return self.dice.choice(own)
+        return super().pick(run)
+
+    def _choose(self, total: int) -> int:
+        return self.dice.randrange(total)
 
 
 class Drive(Strategy):
@@ -231,6 +254,18 @@ class InterleavingExplorer:
         finally:
             loom.seed = kept
 
+    def with_background(self, test: Test) -> list[Outcome]:
+        """Outcomes of orders in which the object's own threads are not kept waiting: what they change meanwhile, no
+        two calls at once are needed for."""
+        found = []
+        for seed in range(_BACKGROUND_ORDERS):
+            strategy = Background(self.stage, seed)
+            strategy.begin()
+            outcome, _ = self.stage.run_at_every_point(test, strategy)
+            if outcome is not None:
+                found.append(outcome)
+        return found
+
     def solo(self, test: Test) -> tuple[list[Operation], list[Operation]]:
         """What each thread does when the other does nothing, from the same state."""
         traces = []
@@ -249,6 +284,12 @@ class InterleavingExplorer:
             result.unstable = "the calls have too many orders"
             return result
         stable = _alike(orders, self.elsewise(test))
+        if any(order.background for order in orders):
+            more = self.with_background(test)
+            known = {order.visible() for order in orders}
+            if any(order.visible() not in known for order in more):
+                stable = False
+            orders = orders + more
         if not stable:
             result.unstable = "what the calls do depends on more than the state of the object and the schedule"
             orders = orders + [order for number in range(1, 5) for order in self.elsewise(test, number)]

@@ -49,6 +49,7 @@ class Outcome:
     invariant: Happened | None = None
     state: Hashable = None
     ending: str = ""
+    background: bool = False  # does the object have threads of its own?
     late: bool = False  # did it get stuck only when somebody looked at the object afterwards?
     crashed: tuple[str, ...] = ()  # exceptions in threads of the class's own
     texts: dict[tuple[str, int, int], str] = field(default_factory=dict)  # values as a person reads them

@@ -24,6 +24,7 @@ from typing import Any
 
 from treadle.classes.calls import SOUT, Argument, MethodCall, Namespace, Value
 from treadle.classes.grown import Grower
+from treadle.classes.stand_ins import definition, hooks, needs_stand_in
 from treadle.classes.subject import Subject, SubjectMethod, import_of
 from treadle.core.errors import Unsupported
 from treadle.observe.parameters import MISSING, Parameter, load_mentioning, parameters_of_class
@@ -31,6 +32,8 @@ from treadle.observe.parameters import MISSING, Parameter, load_mentioning, para
 _NOTHING = "def do_nothing(*args, **kwargs):\n    return None"
 _ONE = "def give_one(*args, **kwargs):\n    return 1"
 _RAISE = "def fail(*args, **kwargs):\n    raise ValueError('fail')"
+
+_SOMETHING = 'class Something:\n    """A class for this test."""'
 
 CALLABLES = (Value("do_nothing", (_NOTHING,)), Value("give_one", (_ONE,)), Value("fail", (_RAISE,)))
 
@@ -179,7 +182,7 @@ class Pools:
         if kind in (typing.Callable, collections.abc.Callable):
             return CALLABLES
         if isinstance(kind, type):
-            return self._instances(kind)
+            return self.instances(kind)
         return []
 
     def _generic(self, origin: Any, inner: tuple[Any, ...]) -> Iterable[Value]:
@@ -193,7 +196,7 @@ class Pools:
         if origin is collections.abc.Callable:
             return CALLABLES
         if origin is type:
-            return _BY_TYPE[type]
+            return self._classes(inner[0])
         if origin is tuple:
             return self._tuples(inner)
         if isinstance(origin, type) and issubclass(origin, collections.abc.Mapping):
@@ -222,9 +225,27 @@ class Pools:
             found.append(_compose(form, tuple(values)))
         return [*found, Value("set()" if "{{" in form else "[]")]
 
+    def _classes(self, base: Any) -> list[Value]:
+        """Classes as values: the one that is named and its heirs, or any class."""
+        if isinstance(base, typing.TypeVar):
+            base = base.__bound__ or Any
+        if not isinstance(base, type) or base in (object, Any):
+            return [Value("Something", (_SOMETHING,)), *_BY_TYPE[type]]
+        load_mentioning(base.__name__, self.subject.packages)
+        usable = [one for one in (base, *heirs(base)) if not needs_stand_in(one) and "<locals>" not in one.__qualname__]
+        return [Value(name, needs) for needs, name in map(import_of, usable[:3])] or self.stand_in_class(base)
+
+    def stand_in_class(self, cls: type) -> list[Value]:
+        try:
+            needs, base = import_of(cls)
+        except Unsupported:
+            return []
+        name, lines, source = definition(cls, base, lambda hint: list(self._by_type(hint)))
+        return [Value(name, (*needs, *lines, source))]
+
     # ------------------------------------------------------------------ instances of other classes
 
-    def _instances(self, cls: type) -> list[Value]:
+    def instances(self, cls: type) -> list[Value]:
         """Objects of another class, made by its own constructor with pooled values."""
         if cls in self._making or len(self._making) > 3:
             return []
@@ -243,14 +264,39 @@ class Pools:
             found = [] if protocol else self._construct(cls)
             if not found:
                 load_mentioning(cls.__name__, self.subject.packages)
-                for heir in self._implementers(cls) if protocol else _heirs(cls):
+                for heir in self._implementers(cls) if protocol else heirs(cls):
                     found = self._construct(heir)
                     if found:
                         cls = heir
                         break
-            return found[:1] + self._grown(cls, found) + found[1:]
+            known = self._kept_by_modules(cls)
+            if not found and not known:
+                return self._stand_in(cls)
+            return found[:1] + self._grown(cls, found) + known + found[1:]
         finally:
             self._making.pop()
+
+    def _stand_in(self, cls: type) -> list[Value]:
+        """An object of a class written for the purpose."""
+        found = []
+        for value in self.stand_in_class(cls) if hooks(cls) else ():
+            try:
+                made = self.namespace.evaluate(value)
+            except Exception:
+                continue
+            found += self._construct_as(made, value.source, value.needs)
+        return found[:1]
+
+    def _kept_by_modules(self, cls: type) -> list[Value]:
+        """Objects of a class that the package offers by name (`singleton`, `NOT_SET`)."""
+        found: list[Value] = []
+        for name, module in list(sys.modules.items()):
+            if not within(name, self.subject.packages):
+                continue
+            for word, value in list(vars(module).items()):
+                if type(value) is cls and not word.startswith("_") and len(found) < 2:
+                    found.append(Value(word, (f"from {name} import {word}",)))
+        return list({value.source: value for value in found}.values())
 
     def _grown(self, cls: type, fresh: list[Value]) -> list[Value]:
         """The same in other states, for direct arguments only."""
@@ -264,7 +310,7 @@ class Pools:
         """Classes of the subject's packages that have every member of a protocol."""
         members = {name for name in vars(protocol) if not name.startswith("_") and callable(vars(protocol)[name])}
         for name, module in list(sys.modules.items()):
-            if any(name == package or name.startswith(package + ".") for package in self.subject.packages):
+            if within(name, self.subject.packages):
                 for value in list(vars(module).values()):
                     own = isinstance(value, type) and value.__module__ == name
                     if own and members and members <= set(dir(value)) and not getattr(value, "_is_protocol", False):
@@ -285,8 +331,10 @@ class Pools:
             needs, name = import_of(cls)
         except Unsupported:
             return []
-        if inspect.isabstract(cls):
-            return []
+        return [] if inspect.isabstract(cls) else self._construct_as(cls, name, needs)
+
+    def _construct_as(self, cls: type, name: str, needs: tuple[str, ...]) -> list[Value]:
+        """Objects of a class by the name that it has after some lines."""
         if dataclasses.is_dataclass(cls):
             parameters = _dataclass_parameters(cls)
         else:
@@ -345,6 +393,11 @@ class Pools:
             if number == (1 if required else 0) and "{args}" in method.form:  # keys that differ come before options
                 made += [[*base, Argument(v, p.name)] for p in optional for v in pools[p.name][:1]]
                 made += [[*base, Argument(v, p.name)] for p in optional for v in pools[p.name][1:2]]
+                made += [
+                    [*base, *(Argument(pools[p.name][0], p.name) for p in two)]
+                    for two in itertools.islice(itertools.combinations(optional, 2), _MOST)
+                    if all(pools[p.name] for p in two)
+                ]
             for arguments in made:
                 call = MethodCall(method.name, method.form, tuple(arguments), method.expression, method.needs)
                 if call not in seen:
@@ -377,13 +430,18 @@ def _compose(form: str, parts: tuple[Value, ...], comma: bool = False) -> Value:
     return Value(source, tuple(dict.fromkeys(line for part in parts for line in part.needs)))
 
 
-def _heirs(cls: type) -> Iterator[type]:
-    """Concrete subclasses that are loaded, nearest first."""
-    pending: list[type] = list(cls.__subclasses__()) if not isinstance(cls, type(type)) else []
+def heirs(cls: type) -> Iterator[type]:
+    """Subclasses that are loaded and can be imported, nearest first: no stand-ins, nothing of the tests themselves."""
+    pending: list[type] = type.__subclasses__(cls)
     while pending:
         heir = pending.pop(0)
-        yield heir
-        pending += heir.__subclasses__()
+        if getattr(sys.modules.get(heir.__module__), heir.__qualname__, None) is heir:
+            yield heir
+        pending += type.__subclasses__(heir)
+
+
+def within(module: str, packages: tuple[str, ...]) -> bool:
+    return any(module == package or module.startswith(package + ".") for package in packages)
 
 
 def _dataclass_parameters(cls: Any) -> tuple[Parameter, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
@@ -37,9 +38,12 @@ from treadle.threads.switching import ALL
 from treadle.threads.watchdog import ReallyBlocked
 
 # Operations of one execution; a single call on a small object takes a few dozen.
-_MOST_STEPS = 4_000
+_MOST_STEPS = 8_000
 # Seconds without an operation before a call is taken to block for real.
 _PATIENCE = 5.0
+
+# Virtual seconds in which the object's own threads come to rest: time passes only when nobody can go on.
+REST = 0.001
 
 # Results of these are made of many steps in every Python container, and nobody promises that they are consistent:
 # they must not fail, but what they say is not compared.
@@ -125,6 +129,7 @@ class Stage:
         self.root: MethodCall | None = None
         self.last_sout: Any = None
         self.tell = False  # keep values as a person reads them?
+        self.background = False  # did the object have threads of its own in the last execution?
         self._ready: dict[MethodCall, Ready] = {}
         packages = tuple(dict.fromkeys((*subject.packages, *extra_packages)))
         source: Any = subject.cls
@@ -167,6 +172,7 @@ class Stage:
         self.made: list[CallRecord] = []
         self.failed: BaseException | None = None
         self.built = False
+        self.background = False
         for call in (root, *calls):
             self.ready(call)
         run = self._execute(First(), detail=True)
@@ -191,11 +197,14 @@ class Stage:
                 raise EffectOfMethod(self.refused_in, self.refused[0])
 
     def _play(self) -> None:
-        """What the main strand of every execution does."""
-        if self.test is None:
-            self._play_sequence()
-        else:
-            self._play_test(self.test)
+        """What the main strand of every execution does. Threads that the object has started end with it."""
+        try:
+            if self.test is None:
+                self._play_sequence()
+            else:
+                self._play_test(self.test)
+        finally:
+            leave_threads()
 
     def _build(self, root: MethodCall, setup: Any) -> Any:
         if setup is not None:
@@ -206,7 +215,14 @@ class Stage:
         strand = STATE.strand
         if strand is not None and not self.subject.is_module:
             publish(strand, sout)
+        self._rest()
         return sout
+
+    def _rest(self) -> None:
+        """Let the threads that the object has started come to rest: its state counts then."""
+        if STATE.strand is not None and len(STATE.strand.execution.live) > 1:
+            self.background = True
+            time.sleep(REST)
 
     def _play_sequence(self) -> None:
         assert self.root is not None
@@ -227,11 +243,12 @@ class Stage:
             start = len(trace)
             named = dict(STATE.strand.encounters)  # type: ignore[union-attr]
             happened = self._invoke(ready, sout, arguments)
+            self._rest()
             ran = CallRecord(self._settle(happened, sout))
             if self.tell:
                 ran.literal = happened[0] == "raised" or literal(happened[1]) is not None
             ran.steps = list(detail or ())[start:]
-            ran.operations = [op for _, op in trace[start:] if not _on_new_object(op, named)]
+            ran.operations = [op for who, op in trace[start:] if who == 0 and not _on_new_object(op, named)]
             ran.state = self._state(sout)
             self.made.append(ran)
 
@@ -277,6 +294,7 @@ class Stage:
         self.outcome: Outcome | None = None
         self.sout: Any = None
         self.together = False  # have both threads been started?
+        self.background = False
         run = self._execute(strategy, detail)
         if run.stop_reason in ("blocked", "unfit") or run.revealed:
             return None, run
@@ -294,6 +312,7 @@ class Stage:
             done = all(len(r) == len(calls) for r, calls in zip(self.results, self.test.threads, strict=True))  # type: ignore[union-attr]
             outcome.late = done and bool(ending)
         outcome.ending = ending
+        outcome.background = self.background
         others = {"main", *self.strand_names}
         outcome.crashed = tuple(
             type(strand.exception).__name__
@@ -316,6 +335,7 @@ class Stage:
         for call in test.alpha:
             ready = self.ready(call)
             self._invoke(ready, sout, ready.make(sout))
+            self._rest()
         strand = STATE.strand
         work: list[list[tuple[Ready, tuple[Any, ...]]]] = []
         for calls in test.threads:
@@ -333,6 +353,7 @@ class Stage:
         self.together = True
         for thread in threads:
             thread.join()
+        self._rest()
         self.outcome = self._look(test, sout)
 
     def _thread(self, number: int, sout: Any, work: list[tuple[Ready, tuple[Any, ...]]]) -> None:
@@ -452,6 +473,15 @@ def _selection(source: Any, packages: tuple[str, ...]) -> ModuleSelection:
     if root is not None and INSTALLED & set(root.parts):
         return replace(selection, project_root=None)
     return selection
+
+
+def leave_threads() -> None:
+    """Nobody waits for the threads that are still there: they end with the execution."""
+    strand = STATE.strand
+    for other in strand.execution.live if strand is not None else ():
+        if other is not strand and not other.daemon:
+            other.daemon = True
+            other.execution.running_foreground -= 1
 
 
 def _ending(run: Execution) -> str:

@@ -88,6 +88,7 @@ class Subject:
     constructors: list[SubjectMethod] = field(default_factory=list)
     packages: tuple[str, ...] = ()
     skipped: list[str] = field(default_factory=list)  # methods that are not called, with the reason
+    is_used: bool = False  # is what is shared a use of the class or function, written for the purpose?
 
     @property
     def name(self) -> str:
@@ -220,11 +221,8 @@ def check_class(cls: Any, target: str) -> None:
         raise Unsupported(f"{target} is an enum: its members never change, so there is nothing to get wrong")
     if issubclass(cls, BaseException):
         raise Unsupported(f"{target} is an exception class: exceptions are not shared by threads")
-    if typing.is_typeddict(cls) or getattr(cls, "_is_protocol", False):
-        raise Unsupported(f"{target} is a protocol or typed dictionary: name a class that implements it")
-    if inspect.isabstract(cls):
-        missing = ", ".join(sorted(cls.__abstractmethods__))
-        raise Unsupported(f"{target} is abstract ({missing}): name a concrete subclass")
+    if typing.is_typeddict(cls):
+        raise Unsupported(f"{target} is a typed dictionary: name a class that uses it")
     if not cls.__flags__ & (1 << 9) or not _has_python(cls):
         raise Unsupported(
             f"{target} is written in C: each of its methods is one atomic step while the interpreter holds its lock, "

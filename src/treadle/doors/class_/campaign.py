@@ -14,7 +14,7 @@ import math
 import random
 import time
 import zlib
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -113,6 +113,7 @@ class ClassCampaign:
         self.enough = math.inf  # when it stops, some work after the first fault
         self.told = 0.0
         self.count = itertools.count()
+        self.unstable: dict[str, dict[str, None]] = {}  # why results are not compared -> of which methods
         self.longer: Iterator[tuple[_Root, Test]] | None = None
         self.evicts: bool | None = None  # does the class drop entries to make room? Asked when it matters
 
@@ -351,7 +352,8 @@ class ClassCampaign:
     def _witnessed(self, explored: Explored, blame: Hashable, test: int) -> bool:
         """Make the violations of one pair small, confirm them, and report the gravest. True when one was a fault."""
         if explored.unstable:
-            self._note(_unstable(self.methods, explored))
+            names = {call.method for calls in explored.test.threads for call in calls}
+            self.unstable.setdefault(explored.unstable, {}).update(dict.fromkeys(sorted(names)))
         for witness in sorted(explored.witnesses, key=lambda one: one.violation.gravity):
             if not witness.violation.is_fault:
                 self._warn(witness)
@@ -553,6 +555,7 @@ class ClassCampaign:
     def _conclude(self, finished: bool, interrupted: bool) -> None:
         result = self.result
         result.seconds = time.perf_counter() - self.started
+        result.notes += [_unstable(self.methods, why, names) for why, names in self.unstable.items()]
         result.interrupted = interrupted
         roots = getattr(self, "roots", [])
         result.traces = sum(len(root.covered) for root in roots)
@@ -581,10 +584,9 @@ def _calls(test: Test) -> list[CallComes]:
     return found + [CallComes(str(call), thread) for thread, calls in enumerate(test.threads, 1) for call in calls]
 
 
-def _unstable(methods: list[SubjectMethod], explored: Explored) -> str:
-    names = {call.method for calls in explored.test.threads for call in calls}
-    where = ", ".join(f"{method.name} ({method.where})" for method in methods if method.name in names and method.where)
-    return f"results not compared, {explored.unstable}: {where or explored.test}"
+def _unstable(methods: list[SubjectMethod], why: str, names: Collection[str]) -> str:
+    places = {method.name: f"{name} ({method.where})" for method in methods if (name := method.name) and method.where}
+    return f"results not compared, {why}: {', '.join(places.get(name, name) for name in names)}"
 
 
 def _selected(subject: Subject, options: Options) -> list[SubjectMethod]:

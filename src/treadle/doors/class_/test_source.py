@@ -15,7 +15,7 @@ from typing import Any
 
 from treadle.classes.linearizability import Outcome
 from treadle.classes.result import ClassResult, Fault, Options
-from treadle.classes.stage import NOT_COMPARED, Test
+from treadle.classes.stage import NOT_COMPARED, REST, Test
 from treadle.threads.fingerprint import digest
 
 _OPERATORS = {
@@ -48,6 +48,11 @@ def write_test(result: ClassResult, fault: Fault, options: Options, taken: set[s
     scenario = _Scenario(test, fault, sout, result.subject.tallies if result.subject is not None else frozenset())
     checks = scenario.check()
     needs += scenario.needs
+    if fault.witness.outcome.background:
+        rest = f"time.sleep({REST})  # its own threads come to rest"
+        body = [line for one in body for line in (one, rest)]
+        checks = [rest, *checks, "leave_threads()"]
+        needs += ["import time", "from treadle.classes.stage import leave_threads"]
     message = fault.message.replace("\\", "\\\\").replace('"""', "'''")
     lines = [f'"""{message}"""', *body, "", *scenario.threads(), *checks]
     source = "\n".join(f"    {line}".rstrip() for line in lines)

@@ -1,0 +1,53 @@
+"""Objects that take more than a constructor with plain values."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.classes.drive import campaign, kinds, subject
+from treadle.classes.pools import Pools, heirs
+from treadle.observe.parameters import Parameter
+
+
+def test_subclasses_are_found() -> None:
+    import class_reach
+
+    assert list(heirs(class_reach.Store)) == [class_reach.MemoryStore]
+
+
+def test_a_parameter_of_an_abstract_class_is_given_an_heir() -> None:
+    result = campaign("class_reach:Counts")
+    assert kinds(result) == {"add": "linearizability"}
+    assert str(result.faults[0].witness.test.root) == "Counts(MemoryStore())"
+
+
+def test_a_parameter_that_no_class_fits_is_given_a_stand_in() -> None:
+    result = campaign("class_reach:Guarded")
+    assert kinds(result) == {"add": "linearizability"}
+    assert "class SomeSink(Sink):" in "\n".join(result.faults[0].witness.test.root.lines())
+
+
+def test_an_abstract_class_is_judged_through_a_stand_in() -> None:
+    result = campaign("class_reach:Meter")
+    assert kinds(result) == {"turn": "linearizability"}
+    assert str(result.faults[0].witness.test.root) == "SomeMeter()"
+
+
+def test_a_class_as_a_value_and_results_by_identity() -> None:
+    result = campaign("class_reach:Registry")
+    assert kinds(result) == {"get": "linearizability"}
+    assert "sout.get(Something)" in str(result.faults[0].witness.test)
+
+
+def test_a_class_that_is_named_is_given_itself_and_its_heirs() -> None:
+    import class_reach
+
+    values = Pools(subject("class_reach:Registry"), {}).of(Parameter("cls", type[class_reach.Store]))
+    assert [str(value) for value in values] == ["MemoryStore"]
+
+
+@pytest.mark.slow
+def test_an_object_with_a_thread_of_its_own_from_the_programs_own_factory() -> None:
+    result = campaign("class_reach:Worker", budget=20.0)
+    assert kinds(result) == {"ask || stop": "deadlock"}
+    assert str(result.faults[0].witness.test.root) == "Hub.worker()"

@@ -1,0 +1,113 @@
+"""Classes whose objects a program cannot simply make: they need subclasses, factories, threads, or other classes."""
+
+from __future__ import annotations
+
+import abc
+import queue
+import threading
+from typing import Any, Protocol, TypeVar
+
+
+class Store(abc.ABC):
+    @abc.abstractmethod
+    def load(self) -> int: ...
+
+
+class MemoryStore(Store):
+    def __init__(self) -> None:
+        self.kept = 0
+
+    def load(self) -> int:
+        return self.kept
+
+
+class Counts:
+    """Needs a store, and only a subclass of it can be made."""
+
+    def __init__(self, store: Store) -> None:
+        self.value = store.load()
+
+    def add(self) -> int:
+        self.value = self.value + 1
+        return self.value
+
+
+class Sink(Protocol):
+    def size(self) -> int: ...
+
+
+class Guarded:
+    """Needs something that no class of the module is."""
+
+    def __init__(self, sink: Sink) -> None:
+        self.total = sink.size()
+
+    def add(self) -> int:
+        self.total = self.total + 1
+        return self.total
+
+
+class Meter(abc.ABC):
+    """Abstract itself."""
+
+    def __init__(self) -> None:
+        self.value = 0
+
+    @abc.abstractmethod
+    def step(self) -> int: ...
+
+    def turn(self) -> int:
+        self.value = self.value + self.step()
+        return self.value
+
+
+Kind = TypeVar("Kind")
+
+
+class Registry:
+    """Get or create by class."""
+
+    def __init__(self) -> None:
+        self._made: dict[type, Any] = {}
+
+    def get(self, cls: type[Kind]) -> Kind:
+        if cls not in self._made:
+            self._made[cls] = cls()
+        return self._made[cls]  # type: ignore[no-any-return]
+
+
+class Worker:
+    """Has a thread of its own, and loses what is put in while it stops."""
+
+    def __init__(self, hub: Hub) -> None:
+        self.hub = hub
+        self.open = True
+        self.inbox: queue.Queue[Any] = queue.Queue()
+        threading.Thread(target=self._work).start()
+
+    def _work(self) -> None:
+        while (answer := self.inbox.get()) is not None:
+            answer.put("done")
+
+    def ask(self) -> str:
+        if not self.open:
+            return "closed"
+        answer: queue.Queue[str] = queue.Queue()
+        self.inbox.put(answer)
+        return answer.get()
+
+    def stop(self) -> None:
+        self.open = False
+        self.inbox.put(None)
+
+
+class Hub:
+    """The program's own way to a worker."""
+
+    def __init__(self, key: Hub | None) -> None:
+        if key is not None:
+            raise ValueError("a hub is made by nobody")
+
+    @staticmethod
+    def worker() -> Worker:
+        return Worker(Hub(None))
