@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import types
+
 import pytest
 
 from tests.classes.drive import campaign, kinds, subject
 from treadle.classes.pools import Pools, heirs
+from treadle.classes.subject import find_class
 from treadle.observe.parameters import Parameter
 
 
 def test_subclasses_are_found() -> None:
-    import class_reach
-
-    assert list(heirs(class_reach.Store)) == [class_reach.MemoryStore]
+    assert list(heirs(find_class("class_reach:Store"))) == [find_class("class_reach:MemoryStore")]
 
 
 def test_a_parameter_of_an_abstract_class_is_given_an_heir() -> None:
@@ -40,9 +41,8 @@ def test_a_class_as_a_value_and_results_by_identity() -> None:
 
 
 def test_a_class_that_is_named_is_given_itself_and_its_heirs() -> None:
-    import class_reach
-
-    values = Pools(subject("class_reach:Registry"), {}).of(Parameter("cls", type[class_reach.Store]))
+    store: type = find_class("class_reach:Store")
+    values = Pools(subject("class_reach:Registry"), {}).of(Parameter("cls", types.GenericAlias(type, (store,))))
     assert [str(value) for value in values] == ["MemoryStore"]
 
 
