@@ -45,6 +45,7 @@ class Auto(Strategy):
             self.phase = self.dpor
         else:
             self.phase = self.few if self._is_long() else self.random
+        self.reads_footprints = self.phase.reads_footprints
         going_on = self.phase.begin()
         self.exhausted = self.dpor.exhausted
         self.plan, self.trace, self.guards = self.phase.plan, self.phase.trace, self.phase.guards

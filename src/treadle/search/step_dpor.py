@@ -80,6 +80,7 @@ class StepDpor(Dpor):
 
     def __init__(self) -> None:
         super().__init__()
+        self.reads_footprints = True
         self.explored: list[KnownClass] = []
         self.holding: dict[int, list[int]] = {}  # hash of an event -> the explored classes that have it
         self.todo: list[Reversal] = []

@@ -16,6 +16,7 @@ from treadle.core.operation import MULTI, YIELD, Operation
 from treadle.core.result import Finding, Step
 from treadle.tasks import oracles
 from treadle.tasks.choices import OpenChoice, Option
+from treadle.tasks.futures import RECORDED
 from treadle.tasks.running import RUNNING, running_or_none
 from treadle.tasks.steps import Block, TaskStrand, task_name, task_of
 from treadle.threads.detail import describe, short, stack_of
@@ -34,6 +35,8 @@ class TaskExecution(Execution):
     any_order = False
     public: set[str] | None = None  # with any_order: what several threads touch; the rest is seen in footprints only
     cancel = "never"
+    only_steps = False  # with any_order: one thread, and nobody asks what its steps do
+    drawing = False  # and is one being drawn now?
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -64,9 +67,11 @@ class TaskExecution(Execution):
         hooks = sys.get_asyncgen_hooks()
         sys.set_asyncgen_hooks(firstiter=_first_iteration, finalizer=_finalize)
         _LOOPS.append(self.loops)
+        RECORDED.futures = not self.only_steps
         try:
             super().run(main, thread)
         finally:
+            RECORDED.futures = True
             asyncio_tasks._task_name_counter = names  # type: ignore[attr-defined]
             sys.set_asyncgen_hooks(*hooks)
 
@@ -87,6 +92,11 @@ class TaskExecution(Execution):
             self.shared.add(name)
         self.revealed = True
 
+    def spawn(self, thread: Any, run: Any, name: str = "", daemon: bool = False) -> Strand:
+        if self.only_steps:
+            self.revealed = True  # what the steps do is seen by others: from now on it is recorded
+        return super().spawn(thread, run, name, daemon)
+
     def _is_public(self, thread: Strand, op: Operation) -> bool:
         kind, name, key = op
         if kind == MULTI:
@@ -106,7 +116,9 @@ class TaskExecution(Execution):
             if self.detail is not None and not self.ending:
                 self._note_lane(me)
             return
-        thread = me.of_loop.strand if type(me) is TaskStrand else me
+        if self.only_steps and me.touched is None:
+            return
+        thread = me.of_thread or me
         block = self.running_step.get(thread)
         op = me.pending
         if me.touched is None:
@@ -155,6 +167,14 @@ class TaskExecution(Execution):
         super().saw(value, owner)
         if self.any_order and self.detail is not None and self.story and not self.story[-1].value:
             self.story[-1].value = short(value)
+
+    def enabled(self) -> list[Strand]:
+        if not self.drawing:
+            return super().enabled()
+        live = self.live  # the strand of the loop, and those of the tasks that are scheduled
+        first = live[0]
+        assert first.guard is not None
+        return live if first.guard.ready(first.waits, first) else live[1:]
 
     def next_step(self, me: Strand) -> Strand:
         """The loop of this strand is between two steps: who of its strands goes on."""
@@ -228,11 +248,11 @@ class TaskExecution(Execution):
 
     # ------------------------------------------------------------------ tasks
 
-    def add_task(self, loop: Any, name: str) -> TaskStrand:
+    def add_task(self, loop: Any, task: Any) -> TaskStrand:
         maker = STATE.strand
         assert maker is not None
-        full = maker.fresh(name)
-        strand = TaskStrand(loop, self._index(full), full)
+        name = maker.fresh(task_name(task))
+        strand = TaskStrand(loop, self._index(name), name, task)
         self.strands.append(strand)
         self.by_index[strand.index] = strand
         self.spawned[strand.index] = self.step - 1
@@ -257,7 +277,7 @@ class TaskExecution(Execution):
     def _end_all(self) -> None:
         for loop in self.loops:
             self.causes[loop.strand.index] = loop.turn.guards()
-            self.causes |= {strand.index: strand.turn.guards() for strand in loop.strands.values()}
+            self.causes |= {strand.index: strand.turn.guards() for strand in loop.strands}
             if loop._exception_handler is None:
                 self.unretrieved += [future for future in loop.failed if future._Future__log_traceback]
         borrowed = [strand for strand in self.live if isinstance(strand, (Option, TaskStrand))]

@@ -12,11 +12,11 @@ from __future__ import annotations
 import asyncio.futures as futures
 import asyncio.tasks as tasks
 import zlib
-from typing import Any
+from typing import Any, Final
 
 from treadle.core.operation import READ, WRITE
 from treadle.threads.hooks.points import touch
-from treadle.threads.names import Named, meet
+from treadle.threads.names import meet
 from treadle.threads.primitives.inside import here
 
 _PyFuture: Any = futures._PyFuture  # type: ignore[attr-defined]
@@ -24,6 +24,18 @@ _PyTask: Any = tasks._PyTask  # type: ignore[attr-defined]
 
 # the two things of a future that others look at apart from all of it
 STATE_KEY = "state"
+
+
+class _Recorded:
+    """What of the current execution is recorded. One slot that every operation on a future reads."""
+
+    __slots__ = ("futures",)
+
+    def __init__(self) -> None:
+        self.futures = True
+
+
+RECORDED: Final = _Recorded()
 
 
 class Seen:
@@ -40,40 +52,49 @@ class Seen:
             number = self._treadle_hash = zlib.crc32(meet(strand, self).name.encode()) or 1
         return number
 
-    def _treadle_touch(self, kind: int, key: Any) -> Named | None:
+    def _treadle_touch(self, kind: int, key: Any) -> None:
         strand = here()
-        return None if strand is None else touch(strand, kind, self, key)
+        if strand is not None:
+            touch(strand, kind, self, key)
 
     def done(self) -> bool:
-        self._treadle_touch(READ, STATE_KEY)
+        if RECORDED.futures:
+            self._treadle_touch(READ, STATE_KEY)
         return bool(super().done())  # type: ignore[misc]
 
     def cancelled(self) -> bool:
-        self._treadle_touch(READ, STATE_KEY)
+        if RECORDED.futures:
+            self._treadle_touch(READ, STATE_KEY)
         return bool(super().cancelled())  # type: ignore[misc]
 
     def result(self) -> Any:
-        self._treadle_touch(READ, STATE_KEY)
+        if RECORDED.futures:
+            self._treadle_touch(READ, STATE_KEY)
         return super().result()  # type: ignore[misc]
 
     def exception(self) -> Any:
-        self._treadle_touch(READ, STATE_KEY)
+        if RECORDED.futures:
+            self._treadle_touch(READ, STATE_KEY)
         return super().exception()  # type: ignore[misc]
 
     def add_done_callback(self, fn: Any, *, context: Any = None) -> None:
-        self._treadle_touch(WRITE, None)
+        if RECORDED.futures:
+            self._treadle_touch(WRITE, None)
         super().add_done_callback(fn, context=context)  # type: ignore[misc]
 
     def remove_done_callback(self, fn: Any) -> int:
-        self._treadle_touch(WRITE, None)
+        if RECORDED.futures:
+            self._treadle_touch(WRITE, None)
         return int(super().remove_done_callback(fn))  # type: ignore[misc]
 
     def set_result(self, result: Any) -> None:
-        self._treadle_touch(WRITE, None)
+        if RECORDED.futures:
+            self._treadle_touch(WRITE, None)
         super().set_result(result)  # type: ignore[misc]
 
     def set_exception(self, exception: Any) -> None:
-        self._treadle_touch(WRITE, None)
+        if RECORDED.futures:
+            self._treadle_touch(WRITE, None)
         super().set_exception(exception)  # type: ignore[misc]
         self._treadle_failed()
 
@@ -84,7 +105,8 @@ class Seen:
             failed.append(self)
 
     def cancel(self, msg: Any = None) -> bool:
-        self._treadle_touch(WRITE, None)
+        if RECORDED.futures:
+            self._treadle_touch(WRITE, None)
         return bool(super().cancel(msg=msg))  # type: ignore[misc]
 
 
@@ -95,9 +117,12 @@ class Future(Seen, _PyFuture):  # type: ignore[misc]
 class Task(Seen, _PyTask):  # type: ignore[misc]
     """What `asyncio.Task` makes inside an execution."""
 
+    treadle_strand: Any = None  # with any_order: its strand, once it has been scheduled
+
     def _Future__schedule_callbacks(self) -> None:
         """The task has come to its end."""
-        self._treadle_touch(WRITE, None)
+        if RECORDED.futures:
+            self._treadle_touch(WRITE, None)
         super()._Future__schedule_callbacks()
         self._treadle_failed()
 

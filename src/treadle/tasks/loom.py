@@ -73,10 +73,13 @@ class TaskLoom(Loom):
         return self._make
 
     def _make(self, *arguments: Any) -> TaskExecution:
-        if self.any_order:  # every access is seen, and the execution itself tells what threads share
+        picker, detail = arguments[1], arguments[8]
+        only_steps = self.any_order and not self.threaded and detail is None and not picker.reads_footprints
+        if self.any_order and not only_steps:  # every access is seen, and the execution tells what threads share
             arguments = (*arguments[:_SHARED], None, *arguments[_SHARED + 1 :])
         run = TaskExecution(*arguments)
         run.any_order, run.public, run.cancel = self.any_order, self.shared, self.cancel
+        run.only_steps = only_steps
         return run
 
     def run(self, strategy: Strategy, detail: bool = False) -> Execution:

@@ -102,9 +102,10 @@ class Loop(_Base):  # type: ignore[misc]
         self.entered = -1  # the last event before the loop began to run
         self.between_steps = False  # with any_order: may a step begin?
         self.turn = Turn(self)
+        self.step_of_loop = (STEP, self.turn.treadle_name, None)
         # with any_order, of each ready handle: its place in the order of asyncio, and the event that scheduled it
         self.causes: deque[tuple[int, int]] = deque()
-        self.strands: dict[Any, TaskStrand] = {}  # task -> its strand, with any_order
+        self.strands: list[TaskStrand] = []  # of its tasks, with any_order
         self.signal_handlers: dict[int, Any] = {}
         self.execution.loops.append(self)
         super().__init__()
@@ -143,9 +144,11 @@ class Loop(_Base):  # type: ignore[misc]
     # ------------------------------------------------------------------ scheduling
 
     def call_soon(self, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
-        if not self.execution.any_order or not self._is_own_thread():  # own callbacks keep their order otherwise
+        run = self.execution
+        if not run.only_steps and (not run.any_order or not self._is_own_thread()):  # own callbacks keep their order
             self.seen(SIGNAL)
-        self._check_closed()
+        if self._closed:
+            self._check_closed()
         if self._debug:
             self._check_thread()
             self._check_callback(callback, "call_soon")
@@ -164,16 +167,20 @@ class Loop(_Base):  # type: ignore[misc]
 
     def put(self, handle: Any) -> Any:
         """Schedule a handle behind all others, or as the next step of its task."""
-        if self.execution.any_order:
-            handle.treadle_name = self._name_of_handle()
+        run = self.execution
+        if run.any_order:
+            if not run.only_steps:
+                handle.treadle_name = self._name_of_handle()
             task = task_of(handle)
             if task is not None:
-                strand = self.strands.get(task)
+                strand = task.treadle_strand
                 if strand is None:
-                    strand = self.strands[task] = self.execution.add_task(self, task_name(task))
+                    strand = task.treadle_strand = run.add_task(self, task)
+                    self.strands.append(strand)
                 strand.schedule(handle)
                 return handle
-            self._in_order()
+            if not run.only_steps:
+                self._in_order()
             self.causes.append((next(self.execution.scheduled), self.execution.step - 1))
         self._ready.append(handle)
         return handle
@@ -241,6 +248,8 @@ class Loop(_Base):  # type: ignore[misc]
         strand = here()
         assert strand is not None, "an event loop of an execution that is over"
         self.strand = thread_of(strand)
+        for task in self.strands:
+            task.of_thread = self.strand
         self._thread_id: int | None = strand.ident
         self.entered = self.execution.step - 1
         set_running(self)
@@ -296,24 +305,28 @@ class Loop(_Base):  # type: ignore[misc]
     def _run_any(self) -> None:
         """One step, of whichever task the search chooses, or the next callback; with any_order."""
         run, me, ready = self.execution, self.strand, self._ready
-        self._take_timers()
+        if self.timers:
+            self._take_timers()
         if run.cancel != "never":
             cancel_one(self)
         self.announce()
         self.between_steps = True
+        run.drawing = run.only_steps and not run.any_timeout and len(run.loops) == 1
         who = run.next_step(me)
-        self.between_steps = False
+        self.between_steps = run.drawing = False
         waited = me.pending[0] != STEP or me.timed_out
         me.touched = me.guard = me.deadline = None
         if who is not me:
             assert isinstance(who, TaskStrand)
-            self._note_order(who.number)
+            if not run.only_steps:
+                self._note_order(who.number)
             me.guard = self.turn  # the loop itself cannot go on meanwhile
             self._run_step(who, who.handle, who.turn)
             me.guard = None
         elif not waited:
             number, _ = self.causes.popleft()
-            self._note_order(number)
+            if not run.only_steps:
+                self._note_order(number)
             self._run_step(me, ready.popleft(), self.turn)
         else:
             if me.timed_out and run.any_timeout:
@@ -332,7 +345,7 @@ class Loop(_Base):  # type: ignore[misc]
         self.turn.scheduled = bool(ready)
         if ready:
             self.turn.cause = self.causes[0][1]
-            me.pending, me.waits = (STEP, self.turn.treadle_name, None), STEP
+            me.pending, me.waits = self.step_of_loop, STEP
             me.touched = me.guard = self.turn
         else:
             self._before_waiting(me)
@@ -347,13 +360,16 @@ class Loop(_Base):  # type: ignore[misc]
     def _note_order(self, number: int) -> None:
         """Has a step been chosen that is not the first one in the order that asyncio promises?"""
         if not self.execution.out_of_order:
-            waiting = [one.number for one in self.strands.values() if one.turn.scheduled]
+            waiting = [one.number for one in self.strands if one.turn.scheduled]
             first = min([number, *waiting, *(other for other, _ in list(self.causes)[:1])])
             self.execution.out_of_order = number != first
 
     def _run_step(self, who: Strand, handle: Any, turn: Turn) -> None:
         run = self.execution
         turn.scheduled = False
+        if run.only_steps:
+            self._run_unseen_step(who, handle)
+            return
         block = run.blocks[run.step - 1] = Block(run.step - 1, turn.treadle_name)
         run.running_step[self.strand] = block
         seen = block.segments[block.begin]
@@ -383,11 +399,20 @@ class Loop(_Base):  # type: ignore[misc]
         if self._stopping:
             block.add((WRITE, turn.treadle_name, None))
         if isinstance(who, TaskStrand):
-            if who.turn.scheduled:
-                who.wait_for_turn()
-            else:
-                run.live.remove(who)
-                who.finished = task is not None and task._state != "PENDING"
+            who.end_step()
+
+    def _run_unseen_step(self, who: Strand, handle: Any) -> None:
+        """A step of which nobody asks what it does: there is one thread, and schedules are drawn."""
+        is_task = type(who) is TaskStrand
+        if is_task:
+            who.touched = who.guard = None
+        try:
+            if not handle._cancelled:
+                self.run_handle(handle)
+        finally:
+            STATE.strand = self.strand
+        if is_task:
+            who.end_step()  # type: ignore[attr-defined]
 
     def _is_own_thread(self) -> bool:
         strand = here()
@@ -519,8 +544,8 @@ class _Handle(_AnyHandle):  # type: ignore[misc]
 
 
 def _access_to(handle: Any) -> None:
-    strand = here()
-    if strand is not None and handle._loop.execution.any_order and not handle._loop.execution.ending:
+    strand, run = here(), handle._loop.execution
+    if strand is not None and run.any_order and not run.only_steps and not run.ending:
         strand.access(WRITE, handle.treadle_name, None)
 
 

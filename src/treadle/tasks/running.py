@@ -32,10 +32,7 @@ AFTER_EXECUTION.append(_forget)
 
 def thread_of(strand: Strand) -> Strand:
     """The strand that stands for the thread: a task of a loop belongs to the strand that runs the loop."""
-    if type(strand) is Strand:
-        return strand
-    loop = getattr(strand, "of_loop", None)
-    return strand if loop is None else loop.strand
+    return strand.of_thread or strand
 
 
 def running_or_none() -> Any:

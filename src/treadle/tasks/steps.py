@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from treadle.tasks.loop import Loop
 
 
-def causes(*events: int) -> int:
-    """Up to two events that a step comes after, as one number for the search; -1 is none."""
-    return sum((event + 1) << (place * CAUSE_BITS) for place, event in enumerate(events))
+def causes(first: int, second: int) -> int:
+    """Two events that a step comes after, as one number for the search; -1 is none."""
+    return (first + 1) | (second + 1) << CAUSE_BITS
 
 
 class Turn(SyncObject):
@@ -52,12 +52,15 @@ class Turn(SyncObject):
 class TaskStrand(Strand):
     """A task of an event loop, in an execution that permutes steps."""
 
-    def __init__(self, loop: Loop, index: int, name: str) -> None:
+    def __init__(self, loop: Loop, index: int, name: str, task: Any) -> None:
         super().__init__(loop.execution, index, name, loop.strand.thread, None, False)
         self.of_loop = loop
+        self.of_thread = loop.strand
         self.greenlet = loop.strand.greenlet
         self.turn = Turn(loop)
+        self.task = task
         self.handle: Any = None
+        self.is_live = False
         self.number = -1  # its place in the order that asyncio promises
         self.pending = (WAIT, None, None)
         self.unseen: bool | None = None  # did its last step end in code that is not rewritten?
@@ -71,14 +74,24 @@ class TaskStrand(Strand):
         self.turn.cause = run.step - 1
         if STATE.strand is not self:  # what schedules itself does so when its step has ended
             self.wait_for_turn()
-        if self not in run.live:
+        if not self.is_live and not run.ending:
+            self.is_live = True
             run.live.append(self)
+
+    def end_step(self) -> None:
+        """A step has ended: the next one is scheduled already, or the task waits, or it is done."""
+        if self.turn.scheduled:
+            self.wait_for_turn()
+        else:
+            self.is_live = False
+            self.execution.live.remove(self)
+            self.finished = self.task._state != "PENDING"
 
     def wait_for_turn(self) -> None:
         """The next point of this strand is the beginning of a step."""
         if self.detail:
             self.step = self._describe(self.handle)
-        self.pending = (STEP, self.turn.treadle_name, None)
+        self.pending = self.of_loop.step_of_loop
         self.guard = self.touched = self.turn
         self.waits = STEP
 

@@ -90,6 +90,11 @@ class Named:
         self.shared = shared
 
 
+def is_private(strand: Strand, named: Named) -> bool:
+    """Has nobody met this object but the thread of this strand?"""
+    return named.owner is strand or (strand.of_thread is not None and named.owner is strand.of_thread)
+
+
 def meet(strand: Strand, obj: Any) -> Named:
     """The record of an object, made now if it has none."""
     named = strand.execution.names.get(id(obj))
@@ -210,7 +215,7 @@ def _remember(strand: Strand, obj: Any, name: str) -> Named:
     key = id(obj)
     names = execution.names
     shared = execution.shared
-    named = names[key] = Named(name, strand, shared is None or name in shared)
+    named = names[key] = Named(name, strand.of_thread or strand, shared is None or name in shared)
     if type(obj).__weakrefoffset__:
         try:
             execution.keep.append(weakref.ref(obj, _Forget(names, key)))

@@ -103,6 +103,7 @@ class Strand(SyncObject):
         "held",
         "index",
         "loop",
+        "of_thread",
         "pending",
         "private_writes",
         "read_clock",
@@ -132,6 +133,8 @@ class Strand(SyncObject):
         self.daemon = daemon
         self.detail = execution.detail is not None or execution.values
         self.encounters: dict[Any, int] = {}
+        # of a task: the strand that runs its loop; what is private to one is private to both
+        self.of_thread: Strand | None = None
         self.guard: SyncObject | None = None  # what a blocking operation waits for
         # what native calls on this strand's stack are doing: each of its steps may be part of that
         self.held: tuple[Operation, ...] = ()

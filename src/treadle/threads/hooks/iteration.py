@@ -17,7 +17,7 @@ from treadle.threads.hooks.points import during, found, holding, include, perfor
 from treadle.threads.hooks.reach import CONTAINER, GENERATOR, ITERATOR, OBJECT, OWN, WINDOW, kind_of
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.known import LOOKS
-from treadle.threads.names import INERT, meet
+from treadle.threads.names import INERT, is_private, meet
 from treadle.threads.strands import STATE, Strand
 
 
@@ -107,7 +107,7 @@ def iterate(iterable: Any) -> Any:
         return _steps(iterable, reach.root_of(iterable))
     if category in (GENERATOR, ITERATOR):
         named = meet(strand, iterable)
-        if category == GENERATOR and not named.shared and named.owner is strand:
+        if category == GENERATOR and not named.shared and is_private(strand, named):
             return iterable  # nobody else has it: its own code is seen
         return _steps(iterable)
     if category == OBJECT and type(getattr(kind, "__iter__", None)) is not types.FunctionType:

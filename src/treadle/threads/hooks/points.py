@@ -11,13 +11,13 @@ from typing import Any
 
 from treadle.core.dependency import READS
 from treadle.core.operation import MULTI, Operation
-from treadle.threads.names import INERT, Named, meet, name_by_path
+from treadle.threads.names import INERT, Named, is_private, meet, name_by_path
 from treadle.threads.strands import Strand
 
 
 def public(strand: Strand, named: Named, kind: int) -> bool:
     """Must an access to an object that is not known to be shared be a point? It is now shared if so."""
-    if named.owner is strand:
+    if is_private(strand, named):
         if not READS[kind]:
             strand.private_writes += 1
         return False

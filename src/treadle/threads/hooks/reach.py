@@ -25,7 +25,7 @@ from treadle.threads import known
 from treadle.threads.containers import VIEWS, container_base, simple_key, view_source
 from treadle.threads.hooks.points import include, name_part
 from treadle.threads.instrument.swap import REWRITTEN
-from treadle.threads.names import CARRIERS, PLAIN, Named, carried, meet
+from treadle.threads.names import CARRIERS, PLAIN, Named, carried, is_private, meet
 from treadle.threads.primitives.local import Local, RealLocal
 from treadle.threads.primitives.locks import RealLock, RealRLock
 from treadle.threads.primitives.queues import RealSimpleQueue
@@ -244,7 +244,7 @@ def _walk(strand: Strand, operations: list[Operation], value: Any, mode: int, wi
         elif kind == CARRIER and callable(one):
             pending.extend(reversed(_touched_by(one)) if wide else ())
         elif kind == CARRIER:
-            parts = carried(one) if type(one) in CARRIERS else tuple(one)
+            parts: list[Any] = list(carried(one) if type(one) in CARRIERS else one)
             pending.extend((part, how) for part in reversed(parts))
         elif kind == GENERATOR:
             if wide:
@@ -323,8 +323,8 @@ def include_module(strand: Strand, operations: list[Operation], module: str) -> 
     if named is None:
         shared = strand.execution.shared
         name = f"module {module}"
-        named = places[module] = Named(name, strand, shared is None or name in shared)
-    if not named.shared and named.owner is not strand:
+        named = places[module] = Named(name, strand.of_thread or strand, shared is None or name in shared)
+    if not named.shared and not is_private(strand, named):
         strand.execution.reveal(named)
     if named.shared:
         operations.append((WRITE, named.name, None))

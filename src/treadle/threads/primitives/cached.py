@@ -11,7 +11,7 @@ from typing import Any
 
 from treadle.core.operation import WRITE
 from treadle.threads.instrument.swap import REWRITTEN
-from treadle.threads.names import meet, publish
+from treadle.threads.names import is_private, meet, publish
 from treadle.threads.primitives.inside import ADOPTED, here
 from treadle.threads.primitives.locks import adopt_lock
 from treadle.threads.strands import Strand
@@ -46,7 +46,7 @@ def _make(self: Any, instance: Any, strand: Strand) -> Any:
     if type(instance).__module__ in REWRITTEN:
         named = strand.execution.names.get(id(instance)) or meet(strand, instance)
         publish(strand, value)
-        if not named.shared and named.owner is not strand:
+        if not named.shared and not is_private(strand, named):
             strand.execution.reveal(named)
         if named.shared:
             strand.access(WRITE, named.name, self.attrname)

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from treadle.core.operation import LOOK, MULTI, READ, WAIT, WRITE
-from treadle.threads.names import announce, meet, publish
+from treadle.threads.names import announce, is_private, meet, publish
 from treadle.threads.primitives.event import make_guard
 from treadle.threads.primitives.inside import count_made, here, put_back
 from treadle.threads.primitives.local import forget
@@ -114,7 +114,7 @@ def _life(self: Any, strand: Strand | None, kind: int) -> None:
     if strand is None or not self._initialized:
         return
     named = meet(strand, self)
-    if not named.shared and named.owner is not strand:
+    if not named.shared and not is_private(strand, named):
         strand.execution.reveal(named)
     if named.shared and (named.owner is not strand or strand.execution.shared is not None):
         strand.access(kind, named.name, "life")

@@ -1,0 +1,113 @@
+"""any_order with schedules that are drawn: what steps do is not recorded, and nothing is lost by that."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+import treadle
+from treadle import Verdict
+
+
+class Shared:
+    def __init__(self) -> None:
+        self.x = 0
+
+
+async def update(shared: Shared, times: int = 2) -> None:
+    for _ in range(times):
+        value = shared.x
+        await asyncio.sleep(0)
+        shared.x = value + 1
+
+
+def test_drawn_schedules_reach_every_outcome() -> None:
+    outcomes: dict[str, set[int]] = {"dpor": set(), "random": set()}
+
+    def explored(strategy: str) -> None:
+        async def main() -> None:
+            shared = Shared()
+            await asyncio.gather(update(shared), update(shared))
+            outcomes[strategy].add(shared.x)
+
+        treadle.check(main, any_order=True, strategy=strategy, executions=200)
+
+    explored("dpor")
+    explored("random")
+    assert outcomes["random"] == outcomes["dpor"] == {2, 3, 4}
+
+
+def test_a_finding_of_a_drawn_schedule_replays() -> None:
+    async def test() -> None:
+        shared = Shared()
+        await asyncio.gather(update(shared), update(shared))
+        assert shared.x != 3
+
+    result = treadle.check(test, any_order=True, strategy="random", executions=200)
+    assert result.findings[0].kind == "assertion"
+    assert treadle.replay(result.findings[0].replay, test).failed
+    assert {step.strand for step in result.findings[0].steps} >= {"update", "update#2"}
+
+
+def test_a_thread_that_a_step_starts_is_seen() -> None:
+    """The first execution shows the thread, and does not count: from then on what steps do is recorded."""
+
+    async def test() -> None:
+        shared = Shared()
+
+        def add() -> None:
+            shared.x += 1
+
+        thread = threading.Thread(target=add)
+        thread.start()
+        shared.x += 1
+        thread.join()
+        assert shared.x == 2
+
+    result = treadle.check(test, any_order=True, strategy="random", executions=100)
+    assert result.failed
+    assert treadle.replay(result.findings[0].replay, test).failed
+
+
+def test_tasks_that_an_earlier_loop_left_do_not_run_on_the_next_one() -> None:
+    ran: list[str] = []
+
+    async def left_behind() -> None:
+        while True:
+            ran.append("left")
+            await asyncio.sleep(0)
+
+    async def first() -> Any:
+        return asyncio.ensure_future(left_behind())
+
+    async def second() -> None:
+        ran.clear()
+        await asyncio.gather(asyncio.sleep(0), asyncio.sleep(0))
+        assert not ran
+
+    def test() -> None:
+        early, late = asyncio.new_event_loop(), asyncio.new_event_loop()
+        task = early.run_until_complete(first())
+        late.run_until_complete(second())
+        task.cancel()
+        early.run_until_complete(asyncio.wait([task]))
+
+    result = treadle.check(test, any_order=True, strategy="random", executions=50)
+    assert not result.findings, result.findings
+    assert result.verdict is Verdict.CUT
+
+
+@pytest.mark.parametrize("strategy", ["dpor", "random"])
+def test_a_cancelled_handle_is_not_run(strategy: str) -> None:
+    async def test() -> None:
+        loop = asyncio.get_running_loop()
+        called: list[int] = []
+        loop.call_soon(called.append, 1).cancel()
+        loop.call_later(1, called.append, 2).cancel()
+        await asyncio.sleep(2)
+        assert not called
+
+    assert not treadle.check(test, any_order=True, strategy=strategy, executions=20).findings
