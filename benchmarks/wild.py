@@ -32,7 +32,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.environments import CHECKOUT, FOLDER
+from benchmarks.environments import CHECKOUT, FOLDER, OWN_NEEDS
 from benchmarks.rows import Rows
 
 PACKAGES = Path(__file__).with_name("wild_packages.txt")
@@ -89,11 +89,14 @@ def unpacked(package: str, folder: Path) -> Path | None:
 def environment_for(source: Path, folder: Path) -> str | None:
     """An interpreter that has the package, its extras for tests, pytest and this checkout of Treadle."""
     inner = str(folder / "environment" / "bin" / "python")
-    subprocess.run([sys.executable, "-m", "venv", str(folder / "environment")], check=True)
-    extras = [extra for extra in _EXTRAS if install(inner, f"{source}[{extra}]")]
-    if not extras and not install(inner, str(source)):
+    uv = shutil.which("uv")
+    make = [uv, "venv", "-q", "--python", sys.executable] if uv else [sys.executable, "-m", "venv"]
+    subprocess.run([*make, str(folder / "environment")], check=True)
+    if not install(inner, f"{source}[{','.join(_EXTRAS)}]"):  # uv takes unknown extras for a warning
         return None
-    install(inner, "pytest", "-e", str(CHECKOUT))
+    install(inner, "pytest", *OWN_NEEDS)
+    packages = next((folder / "environment" / "lib").glob("python*/site-packages"))
+    (packages / "treadle.pth").write_text(f"{CHECKOUT / 'src'}\n")
     return inner
 
 

@@ -16,24 +16,25 @@ from treadle.core.errors import UsageError
 from treadle.core.verdict import EXIT_FAILED, EXIT_NOT_A_PASS, EXIT_PASSED
 from treadle.doors.explore import project
 
-# Seconds that running the tests once may take.
-_ONCE = 600.0
-
 
 @click.command()
 @click.argument("target", metavar="PACKAGE_OR_FOLDER", default=".")
 @click.option("--seconds", type=float, default=10.0, metavar="N", help="Seconds for each test. Default: 10.")
 @click.option("--tests", type=click.IntRange(1), default=50, metavar="N", help="At most N tests. Default: 50.")
+@click.option(
+    "--once", type=float, default=600.0, metavar="N", help="Seconds for running all tests once. Default: 600."
+)
 @click.option("--instrument", multiple=True, metavar="PKG", help="Also look inside this installed package. Repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-def command(target: str, seconds: float, tests: int, instrument: tuple[str, ...], as_json: bool) -> int:
+def command(target: str, seconds: float, tests: int, once: float, instrument: tuple[str, ...], as_json: bool) -> int:
     """Explore the tests of a project that start threads.
 
     Runs the tests that speak of threads once, as they are; explores those that pass and start a thread, each in a
     process of its own; prints what came out and what to do about it.
     """
-    if not seconds > 0:
-        raise UsageError(f"a budget of {seconds:g} seconds leaves nothing to run; give more than 0")
+    for budget in (seconds, once):
+        if not budget > 0:
+            raise UsageError(f"a budget of {budget:g} seconds leaves nothing to run; give more than 0")
     folder = _folder(target)
     root = project.root_of(folder)
     files = [Path(os.path.abspath(path)) for path in project.test_files(folder)]
@@ -42,7 +43,7 @@ def command(target: str, seconds: float, tests: int, instrument: tuple[str, ...]
     packages = [*project.installed_packages(root), *instrument]
     say = Console(stderr=True, highlight=False, soft_wrap=True)
     say.print(f"running the tests of {len(files)} file{'s' * (len(files) != 1)} once", style="dim")
-    found = project.run_once(files, _ONCE)
+    found = project.run_once(files, once)
     if not found:
         raise UsageError(f"no test in '{target}' starts a thread when it is run: {_pytest_command(files)}")
     rows = []

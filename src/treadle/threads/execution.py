@@ -24,8 +24,9 @@ from treadle.threads.carriers import getcurrent, greenlet
 from treadle.threads.detail import describe, short, stack_of, waiting
 from treadle.threads.greenlets import Pool, Worker
 from treadle.threads.names import Named
+from treadle.threads.real_waits import wait_really, waiting_outside
 from treadle.threads.spin import Change, operations_since
-from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd, with_held
+from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd, SyncObject, with_held
 
 # In the set of shared names: the ends of strands.
 ENDS: Final = "the end of a strand"
@@ -385,11 +386,11 @@ class Execution:
             if begun is not None and begun.begins(expected):
                 op = expected
             if op != expected:
-                if chosen.guard is not None and not chosen.guard.ready(chosen.waits, chosen):
+                if chosen.guard is not None and (chosen.guard.outside or not chosen.guard.ready(chosen.waits, chosen)):
                     op = self._fire(chosen)
                 if op != expected:
                     return self._diverge(step, expected, op)
-            elif chosen.guard is not None and not chosen.guard.ready(chosen.waits, chosen):
+            elif chosen.guard is not None and not self._becomes_ready(chosen, chosen.guard):
                 if not self.any_timeout or chosen.deadline is None:
                     return self._diverge(step, expected, None)
                 self._fire(chosen)
@@ -410,7 +411,12 @@ class Execution:
         if chosen is None:
             if self.stop_reason:
                 return None
-            chosen = self._earliest()
+            if self._waited_really():
+                chosen = self.picker.pick(self)  # type: ignore[assignment]
+            if self.stop_reason:
+                return None
+            if chosen is None:
+                chosen = self._earliest()
             if chosen is None:
                 self.stop_reason = "stuck"
                 return None
@@ -533,6 +539,34 @@ class Execution:
             self.guards[self.step] |= FAILED
             return strand.pending
         return (TIMEOUT, strand.pending[1], strand.pending[0])
+
+    def _waited_really(self) -> bool:
+        """Nobody can go on: when some wait for something real, wait for that, until the first deadline at most. True
+        when one of them can go on."""
+        outside = waiting_outside(self.live)
+        if not outside:
+            return False
+        first = self._earliest()
+        seconds = None if first is None or first.deadline is None else first.deadline - self.clock.now
+        return self._wait_for(outside, seconds)
+
+    def _becomes_ready(self, strand: Strand, guard: SyncObject) -> bool:
+        """Can a strand go on as planned? What is real may need as long as it did when the plan was made."""
+        if guard.ready(strand.waits, strand):
+            return True
+        return guard.outside and not guard.of_this_process() and self._wait_for([strand], None)
+
+    def _wait_for(self, outside: list[Strand], seconds: float | None) -> bool:
+        self.assumed.update(f"{strand.guard.describe()} (real)" for strand in outside if strand.guard is not None)
+        try:
+            ready, passed = wait_really(outside, seconds, self)
+        except Unsupported as problem:
+            self.failure, self.stop_reason = problem, "outside"
+            return False
+        self.clock.now += passed if seconds is None else min(passed, seconds)
+        if self.limit < 0:
+            self.stop_reason = "seconds"
+        return ready
 
     def _earliest(self) -> Strand | None:
         """Nothing can run: the strand whose time runs out first."""

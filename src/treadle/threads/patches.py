@@ -33,6 +33,7 @@ from treadle.threads.primitives import (
     futures,
     local,
     locks,
+    outside,
     pool,
     processes,
     queues,
@@ -55,6 +56,7 @@ _FAMILIES: tuple[Any, ...] = (
     clock,
     chance,
     cached,
+    outside,
 )
 
 _C_TYPES: list[tuple[Place, dict[str, Any]]] = [

@@ -68,6 +68,8 @@ class SyncObject:
     of_several: ClassVar[bool] = False
     # Is CPython's own made in C? Its methods are then entered without a look at the eval breaker (see `switching`).
     in_c: ClassVar[bool] = False
+    # Is it something real, outside of the execution, that gets ready by itself?
+    outside: ClassVar[bool] = False
 
     def ready(self, kind: int, strand: Strand) -> bool:
         return True
@@ -77,6 +79,10 @@ class SyncObject:
 
     def describe(self) -> str:
         return ""
+
+    def of_this_process(self) -> bool:
+        """Of something outside: can only strands of this execution make it ready?"""
+        return False
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

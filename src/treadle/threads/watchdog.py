@@ -29,7 +29,7 @@ class ReallyBlocked(BaseException):
 
     def __init__(self, seconds: float, stack: tuple[tuple[str, int, str], ...]) -> None:
         self.stack = stack
-        self.where = next((frame for frame in stack if not _is_library(frame[0])), ("?", 0, "?"))
+        self.where = next((frame for frame in stack if not is_library(frame[0])), ("?", 0, "?"))
         file, line, function = self.where
         below = "" if not stack or stack[0][0] == file else f" (in {stack[0][0]}:{stack[0][1]})"
         super().__init__(
@@ -55,7 +55,7 @@ class Watched(Protocol):
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
-def _is_library(file: str) -> bool:
+def is_library(file: str) -> bool:
     """Not code of the user: the standard library, an installed package, code without a file."""
     return file.startswith((*_LIBRARIES, "<")) or file == "?"
 

@@ -34,6 +34,12 @@ CALLABLES: Final[dict[type, Any]] = {}
 _CONTROLLED: Final = frozenset(
     {"treadle", "threading", "queue", "concurrent", "asyncio", "_pytest", "pytest", "pykka", "thespian", "builtins"}
 )
+# Pools of threads over modelled queues; what else is in that package is not under control.
+_THREAD_POOLS: Final = frozenset({"multiprocessing.pool", "multiprocessing.dummy"})
+
+
+def _is_controlled(module: str) -> bool:
+    return module.partition(".")[0] in _CONTROLLED or module in _THREAD_POOLS
 
 
 def function(called: Any) -> Any:
@@ -74,7 +80,7 @@ def _method(called: Any) -> Any:
     if model is not None:  # `done = event.set`, taken before the models came
         return types.MethodType(model, called.__self__)
     module = inner.__globals__.get("__name__") or ""
-    if module in REWRITTEN or module.partition(".")[0] in _CONTROLLED:
+    if module in REWRITTEN or _is_controlled(module):
         return called
     model = REPLACED.get(called)  # `from random import randrange`
     if model is not None:
@@ -112,7 +118,7 @@ def _class(called: Any) -> Any:
     how = known.FUNCTIONS.get(called)
     if how is not None:
         return called if how == PURE else functools.partial(atomic_call, called)
-    if issubclass(called, (*shapes.MODELLED, BaseException)) or called.__module__.partition(".")[0] in _CONTROLLED:
+    if issubclass(called, (*shapes.MODELLED, BaseException)) or _is_controlled(called.__module__):
         return called
     for name in ("__init__", "__new__"):
         made_by = getattr(called, name)
@@ -130,7 +136,7 @@ def _instance(called: Any, kind: type) -> Any:
         return functools.partial(special, called)
     code = vars(next((cls for cls in kind.__mro__ if "__call__" in vars(cls)), object)).get("__call__")
     module = getattr(code, "__globals__", {}).get("__name__")
-    if module in REWRITTEN or (module or kind.__module__).partition(".")[0] in _CONTROLLED:
+    if module in REWRITTEN or _is_controlled(module or kind.__module__):
         return called
     if kind_of(kind) == NOTHING:
         return called
@@ -139,7 +145,7 @@ def _instance(called: Any, kind: type) -> Any:
 
 def _outside(called: Any, module: str) -> Any:
     """A Python function that is not rewritten."""
-    if module.partition(".")[0] in _CONTROLLED or known.FUNCTIONS.get(called) == PURE:
+    if _is_controlled(module) or known.FUNCTIONS.get(called) == PURE:
         return called
     return functools.partial(atomic_call, called)
 

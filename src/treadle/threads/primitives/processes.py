@@ -2,8 +2,10 @@
 one that ends the process it runs in (os._exit, os.abort) or makes it another program (os.exec...).
 
 The child would go on as a copy of the scheduler; the end would be that of the search, without a verdict and with the
-program's exit code. `subprocess` runs another program, which is one step, and is fine.
-multiprocessing.pool.ThreadPool is refused as well: it has threads, but waits for them on a pipe.
+program's exit code. `subprocess` runs another program, which is fine (see `outside`).
+
+multiprocessing.pool.ThreadPool has threads, and waits for them on a pipe: inside an execution it runs as it is, with a
+modelled queue in the place of that pipe.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import sys
 from typing import Any, NoReturn
 
 from treadle.core.errors import Unsupported
+from treadle.threads.primitives import queues
 from treadle.threads.primitives.inside import here
 
 _real_fork: Any = getattr(os, "fork", None)
@@ -63,19 +66,53 @@ def _start(real: Any) -> Any:
     return start
 
 
+class _Notices:
+    """In the place of the pipe by which a pool tells its handlers that something has changed."""
+
+    _reader = None
+
+    def __init__(self) -> None:
+        notices = queues.SimpleQueue()
+        self.put, self.get, self.empty = notices.put, notices.get, notices.empty
+
+
+class _InMemory:
+    """In the place of the context of a pool: where it has its pipe from."""
+
+    SimpleQueue = _Notices
+
+
+# Workers of a ThreadPool that is not told how many: the same on every machine, and more than one.
+_WORKERS = 2
+
+
 def _make_pool(real: Any) -> Any:
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        if here() is not None:
+    def __init__(
+        self: Any, processes: Any = None, initializer: Any = None, initargs: Any = (), *args: Any, **kwargs: Any
+    ) -> None:
+        strand = here()
+        if strand is not None:
             self._state = None  # its finaliser asks
-            if type(self).__name__ == "ThreadPool":
-                raise Unsupported(
-                    "the program makes a multiprocessing.pool.ThreadPool, which waits for its workers on a pipe of the "
-                    "operating system; use concurrent.futures.ThreadPoolExecutor, which Treadle controls"
-                )
-            _refuse(f"{type(self).__name__}() of multiprocessing.pool")
-        real(self, *args, **kwargs)
+            if type(self).__name__ != "ThreadPool":
+                _refuse(f"{type(self).__name__}() of multiprocessing.pool")
+            strand.execution.assumed.add("what a ThreadPool does inside")
+            real(self, _WORKERS if processes is None else processes, initializer, initargs, context=_InMemory())
+            return
+        real(self, processes, initializer, initargs, *args, **kwargs)
 
     return __init__
+
+
+def _wait_for_updates(real: Any) -> Any:
+    def wait(sentinels: Any, notices: Any, timeout: float | None = None) -> None:
+        if type(notices) is not _Notices:
+            real(sentinels, notices, timeout)
+            return
+        notices.get()
+        while not notices.empty():
+            notices.get()
+
+    return staticmethod(wait)
 
 
 def patches() -> list[tuple[Any, dict[str, Any]]]:
@@ -90,5 +127,6 @@ def patches() -> list[tuple[Any, dict[str, Any]]]:
     pools = sys.modules.get("multiprocessing.pool")
     if pools is not None:
         pool: Any = vars(pools)["Pool"]
-        found.append((pool, {"__init__": _make_pool(vars(pool)["__init__"])}))
+        waits = _wait_for_updates(vars(pool)["_wait_for_updates"].__func__)
+        found.append((pool, {"__init__": _make_pool(vars(pool)["__init__"]), "_wait_for_updates": waits}))
     return found

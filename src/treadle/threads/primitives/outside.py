@@ -1,0 +1,428 @@
+"""What is really waited for: sockets, pipes, selectors and other processes.
+
+A strand that waits for one of them lets the others run, and goes on when a look at the real thing says that it would
+not block. When nobody else can go on, the execution waits really (`threads.real_waits`). All that strands do to the
+outside is one location: what one of them sends is what another receives, through the kernel, where nobody sees it.
+
+Keeps: no model here calls what could block before it has seen that it does not.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import select as select_module
+import selectors
+import socket as socket_module
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # not on this platform
+    fcntl = None  # type: ignore[assignment]
+
+from treadle.core.operation import GET, PUT, SIGNAL
+from treadle.threads.primitives.inside import at_end, here
+from treadle.threads.strands import Strand, SyncObject
+
+_Socket: Any = socket_module.socket
+_real_socket: Any = socket_module.socket.__base__  # the one in C
+_real_accept = _Socket.accept
+_real_close = _Socket.close
+_real_select = select_module.select
+_real_read = os.read
+_real_wait = subprocess.Popen.wait
+_real_communicate = subprocess.Popen.communicate
+_real_flock: Any = getattr(fcntl, "flock", None)
+_real_poll: Any = getattr(select_module, "poll", None)
+
+# Seconds of a wait that says no end.
+_LONG = 1e6
+_LOOPBACK = ("127.", "::1", "localhost")
+# addresses of the sockets that strands of this execution listen at or are connected from
+_OURS: set[Any] = set()
+
+
+class Outside(SyncObject):
+    """Something real that a strand waits for: ready when a look at it says so."""
+
+    __slots__ = ("descriptors", "look", "what")
+    label = "outside"
+    outside = True
+    of_several = True  # whether it could have gone on earlier, nobody knows
+    look: Callable[[], Any]
+    what: str
+    descriptors: tuple[int, ...]  # empty: something that is certainly not of this process
+
+    def ready(self, kind: int, strand: Strand) -> bool:
+        return bool(self.look())
+
+    def describe(self) -> str:
+        return self.what
+
+    def of_this_process(self) -> bool:
+        """Can only strands of this execution make it ready? Then there is no use in waiting for it really."""
+        return bool(self.descriptors) and not _others() and all(map(_is_ours, self.descriptors))
+
+
+def _guard(look: Callable[[], Any], what: str, descriptors: Iterable[int] = ()) -> Outside:
+    guard = Outside()
+    guard.look, guard.what, guard.descriptors = look, what, tuple(descriptors)
+    guard.treadle_name = "the outside"
+    return guard
+
+
+def _act(strand: Strand) -> None:
+    """Something is sent, closed or begun: others may receive it."""
+    strand.point(SIGNAL, _guard(bool, "the outside"))
+
+
+def _others() -> bool:
+    """Is there another process of ours, or a thread that is not a strand, which may do something meanwhile?"""
+    if len(sys._current_frames()) > 1:
+        return True
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    except (AttributeError, OSError):
+        return True
+    return True
+
+
+def _is_ours(descriptor: int) -> bool:
+    """A pipe, or a socket whose other end is one of this execution's: nobody else can write to it."""
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISFIFO(mode):
+            return True
+        if not stat.S_ISSOCK(mode):
+            return False
+        same = _real_socket(fileno=os.dup(descriptor))
+    except OSError:
+        return False
+    try:
+        if same.family == getattr(socket_module, "AF_UNIX", None):
+            return True
+        return _address(same.getpeername()) in _OURS
+    except OSError:  # listening, or not connected
+        return str(same.getsockname()[0]).startswith(_LOOPBACK)
+    finally:
+        same.close()
+
+
+def _address(address: Any) -> Any:
+    return address[:2] if isinstance(address, tuple) else address
+
+
+def _note(sock: Any) -> None:
+    """Remember an address of ours, until the execution is over."""
+    if not _OURS:
+        at_end(_OURS.clear)
+    try:
+        _OURS.add(_address(sock.getsockname()))
+    except OSError:
+        pass
+
+
+def _readable(descriptor: int) -> bool:
+    """Would a read not block? Also when it fails at once."""
+    return _polled(descriptor, "r")
+
+
+def _writable(descriptor: int) -> bool:
+    return _polled(descriptor, "w")
+
+
+def _polled(descriptor: int, way: str) -> bool:
+    if descriptor < 0:
+        return True
+    if _real_poll is None:
+        try:
+            readable, writable, _ = _real_select([descriptor] * (way == "r"), [descriptor] * (way == "w"), [], 0)
+        except (OSError, ValueError):
+            return True
+        return bool(readable or writable)
+    poll = _real_poll()
+    poll.register(descriptor, select_module.POLLIN if way == "r" else select_module.POLLOUT)
+    return bool(poll.poll(0))
+
+
+# ---------------------------------------------------------------------- sockets
+
+
+def _await(strand: Strand, sock: Any, way: str, what: str) -> None:
+    """Wait until a socket can be read or written, as long as its timeout says; a non-blocking one does not wait."""
+    timeout, descriptor = sock.gettimeout(), sock.fileno()
+    if timeout == 0 or descriptor < 0:
+        _act(strand)
+        return
+    look = _readable if way == "r" else _writable
+    guard = _guard(lambda: look(descriptor), f"{what} of a socket", (descriptor,))
+    if not strand.point(GET if way == "r" else PUT, guard, timeout):
+        raise TimeoutError("timed out")
+
+
+def _socket_method(name: str, way: str) -> Any:
+    """A method of a socket that waits until the socket can be read or written."""
+    real = getattr(_real_socket, name)
+
+    def method(self: Any, *args: Any) -> Any:
+        strand = here()
+        if strand is not None:
+            _await(strand, self, way, name)
+        return real(self, *args)
+
+    method.__name__ = name
+    return method
+
+
+def accept(self: Any) -> Any:
+    strand = here()
+    if strand is not None:
+        _await(strand, self, "r", "accept")
+    made = _real_accept(self)
+    if strand is not None:
+        _note(made[0])
+    return made
+
+
+def sendall(self: Any, data: Any, flags: int = 0) -> None:
+    strand = here()
+    if strand is None or self.gettimeout() == 0:
+        _real_socket.sendall(self, data, flags)
+        return
+    left = memoryview(data).cast("B")
+    while True:
+        _await(strand, self, "w", "sendall")
+        before = self.gettimeout()
+        _real_socket.setblocking(self, False)  # a kernel buffer takes what it has room for
+        try:
+            left = left[_real_socket.send(self, left, flags) :]
+        except BlockingIOError:
+            continue
+        finally:
+            _real_socket.settimeout(self, before)
+        if not left:
+            return
+
+
+def connect(self: Any, address: Any) -> None:
+    strand = here()
+    if strand is not None:
+        _act(strand)
+    _real_socket.connect(self, address)
+    if strand is not None:
+        _note(self)
+
+
+def connect_ex(self: Any, address: Any) -> int:
+    strand = here()
+    if strand is not None:
+        _act(strand)
+    found: int = _real_socket.connect_ex(self, address)
+    if strand is not None:
+        _note(self)
+    return found
+
+
+def close(self: Any) -> None:
+    strand = here()
+    if strand is not None and not self._closed and not strand.execution.ending:
+        _act(strand)
+    _real_close(self)
+
+
+def shutdown(self: Any, how: int) -> None:
+    strand = here()
+    if strand is not None:
+        _act(strand)
+    _real_socket.shutdown(self, how)
+
+
+# ---------------------------------------------------------------------- several at once
+
+
+def select(readers: Any, writers: Any, failing: Any, timeout: float | None = None, /) -> Any:
+    strand = here()
+    if strand is None:
+        return _real_select(readers, writers, failing, timeout)
+    readers, writers, failing = list(readers), list(writers), list(failing)
+    found: Any = ([], [], [])
+
+    def look() -> bool:
+        nonlocal found
+        found = _real_select(readers, writers, failing, 0)
+        return any(found)
+
+    _look_until(strand, look, "select", map(_descriptor, (*readers, *writers, *failing)), timeout)
+    return found
+
+
+def _descriptor(thing: Any) -> int:
+    return thing if isinstance(thing, int) else int(thing.fileno())
+
+
+def _look_until(
+    strand: Strand, look: Callable[[], Any], what: str, descriptors: Iterable[int], timeout: float | None
+) -> None:
+    """Wait until a look finds something, at most so long; a timeout of nothing is one look."""
+    look()  # what is wrong with the arguments is told here
+    if timeout is not None and timeout <= 0:
+        _act(strand)
+    else:
+        strand.point(GET, _guard(look, what, descriptors), timeout)
+    look()
+
+
+def _selecting(kind: Any) -> Any:
+    real = vars(kind)["select"]
+
+    def select(self: Any, timeout: float | None = None) -> Any:
+        strand = here()
+        if strand is None:
+            return real(self, timeout)
+        found: Any = []
+
+        def look() -> Any:
+            nonlocal found
+            found = real(self, 0)
+            return found
+
+        descriptors = list(self.get_map() or ())
+        _look_until(strand, look, f"{type(self).__name__}.select", descriptors, timeout)
+        return found
+
+    return select
+
+
+class Poll:
+    """In the place of `select.poll`, which is a function that makes objects of a type in C."""
+
+    def __init__(self) -> None:
+        self._real = _real_poll()
+        self._descriptors: set[int] = set()
+
+    def register(self, file: Any, *events: int) -> None:
+        self._real.register(file, *events)
+        self._descriptors.add(_descriptor(file))
+
+    def modify(self, file: Any, events: int) -> None:
+        self._real.modify(file, events)
+
+    def unregister(self, file: Any) -> None:
+        self._real.unregister(file)
+        self._descriptors.discard(_descriptor(file))
+
+    def poll(self, timeout: float | None = None) -> Any:
+        """The timeout is in milliseconds, and none when it is negative."""
+        strand = here()
+        if strand is None:
+            return self._real.poll(timeout)
+        found: Any = []
+
+        def look() -> Any:
+            nonlocal found
+            found = self._real.poll(0)
+            return found
+
+        seconds = None if timeout is None or timeout < 0 else timeout / 1000
+        _look_until(strand, look, "poll", self._descriptors, seconds)
+        return found
+
+
+# ---------------------------------------------------------------------- pipes, other processes
+
+
+def read(descriptor: int, length: int, /) -> bytes:
+    strand = here()
+    if strand is not None and os.get_blocking(descriptor) and not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        strand.point(GET, _guard(lambda: _readable(descriptor), "os.read", (descriptor,)))
+    return _real_read(descriptor, length)
+
+
+def wait(self: Any, timeout: float | None = None) -> Any:
+    """`Popen.wait`: another process works in real time, and its time-out is real."""
+    strand = here()
+    if strand is None or self.returncode is not None:
+        return _real_wait(self, timeout)
+    if not strand.point(GET, _guard(lambda: _has_ended(self), "the end of another process"), timeout):
+        assert timeout is not None
+        raise subprocess.TimeoutExpired(self.args, timeout)
+    return _real_wait(self, timeout)
+
+
+def _has_ended(process: Any) -> bool:
+    if process.returncode is not None:
+        return True
+    try:
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except (AttributeError, OSError):
+        return True
+
+
+def communicate(self: Any, input: Any = None, timeout: float | None = None) -> Any:
+    """Without a timeout it would read in C, where nobody else can run."""
+    inside = here() is not None and timeout is None
+    return _real_communicate(self, input, _LONG if inside else timeout)
+
+
+# ---------------------------------------------------------------------- locks on files
+
+
+def flock(file: Any, operation: int, /) -> None:
+    strand = here()
+    if strand is not None:
+        if operation & (fcntl.LOCK_NB | fcntl.LOCK_UN):
+            _act(strand)
+        else:
+            descriptor = _descriptor(file)
+            look = functools.partial(_could_lock, descriptor, operation)
+            strand.point(GET, _guard(look, "fcntl.flock", (descriptor,)))
+    _real_flock(file, operation)
+
+
+def _could_lock(descriptor: int, operation: int) -> bool:
+    """Would this file be locked at once? Asked through another opening of it, which has locks of its own."""
+    try:
+        with open(f"/proc/self/fd/{descriptor}", "rb") as again:
+            _real_flock(again, operation | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+_READING = ("recv", "recv_into", "recvfrom", "recvfrom_into", "recvmsg", "recvmsg_into")
+_WRITING = ("send", "sendto", "sendmsg")
+_SELECTORS = ("SelectSelector", "_PollLikeSelector", "EpollSelector", "KqueueSelector")
+
+PATCHES: list[tuple[Any, dict[str, Any]]] = [
+    (
+        _Socket,
+        {
+            **{name: _socket_method(name, "r") for name in _READING if hasattr(_real_socket, name)},
+            **{name: _socket_method(name, "w") for name in _WRITING if hasattr(_real_socket, name)},
+            "accept": accept,
+            "sendall": sendall,
+            "connect": connect,
+            "connect_ex": connect_ex,
+            "close": close,
+            "shutdown": shutdown,
+        },
+    ),
+    (select_module, {"select": select} | ({"poll": Poll} if _real_poll is not None else {})),
+    *([(fcntl, {"flock": flock})] if _real_flock is not None else []),
+    (os, {"read": read}),
+    (subprocess.Popen, {"wait": wait, "communicate": communicate}),
+    *(
+        (kind, {"select": _selecting(kind)})
+        for kind in (getattr(selectors, name, None) for name in _SELECTORS)
+        if kind is not None and "select" in vars(kind)
+    ),
+]

@@ -1,0 +1,68 @@
+"""Waiting in real time, when no strand can go on and some wait for something real.
+
+Virtual time is moved on afterwards by as much as was waited, so that what is measured is what passed. Not longer than
+until the first deadline of a strand, the end of the search, or PATIENCE: then the test is refused, with the line that
+waits.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+from treadle.core.errors import Unsupported
+from treadle.threads.carriers import getcurrent
+from treadle.threads.detail import stack_of
+from treadle.threads.strands import Strand
+from treadle.threads.watchdog import is_library
+
+# Seconds: another process that works for longer is not part of a test that is run again and again.
+PATIENCE = 20.0
+_LOOK_EVERY = 0.001
+
+_real_monotonic = time.monotonic  # models replace names in modules of the program only
+_real_sleep = time.sleep
+
+
+class Limited(Protocol):
+    """An execution, as far as it can be ended from outside."""
+
+    limit: int  # negative when its time is over
+
+
+def waiting_outside(strands: Sequence[Strand]) -> list[Strand]:
+    """Those that wait for something real that somebody else than a strand can make ready."""
+    return [
+        strand
+        for strand in strands
+        if strand.guard is not None and strand.guard.outside and not strand.guard.of_this_process()
+    ]
+
+
+def wait_really(strands: Sequence[Strand], seconds: float | None, run: Limited) -> tuple[bool, float]:
+    """Wait until one of these can go on; whether one can, and how long it took."""
+    started = _real_monotonic()
+    longest = PATIENCE if seconds is None else min(seconds, PATIENCE)
+    while True:
+        passed = _real_monotonic() - started
+        if any(strand.guard is None or strand.guard.ready(strand.waits, strand) for strand in strands):
+            return True, passed
+        if passed >= longest or run.limit < 0:
+            if passed >= PATIENCE:
+                raise Unsupported(_in_vain(strands[0]))
+            return False, passed
+        _real_sleep(_LOOK_EVERY)
+
+
+def _in_vain(strand: Strand) -> str:
+    current = strand.greenlet is getcurrent()
+    frame = None if current else strand.greenlet.gr_frame
+    stack = stack_of(frame) if frame is not None else ()
+    file, line, function = next((one for one in stack if not is_library(one[0])), ("?", 0, "?"))
+    where = f"{file}:{line} in {function}" if line else strand.treadle_name
+    what = "" if strand.guard is None else strand.guard.describe()
+    return (
+        f"nothing happened for {PATIENCE:g} s: {where} waits for {what}, which is outside Treadle's control; give the "
+        "test something in its place that lives in memory"
+    )

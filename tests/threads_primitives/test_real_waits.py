@@ -1,0 +1,260 @@
+"""Sockets, pipes, selectors, other processes and locks on files: strands that wait for them let the others run."""
+
+from __future__ import annotations
+
+import fcntl
+import multiprocessing.pool
+import os
+import select
+import selectors
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import treadle
+from treadle.core.errors import Unsupported
+from treadle.threads import real_waits
+
+
+def explored(test: Callable[[], Any], **options: Any) -> treadle.Result:
+    return treadle.check(test, **options)
+
+
+def together(*functions: Callable[[], Any]) -> None:
+    threads = [threading.Thread(target=function) for function in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_a_pair_of_sockets_between_two_threads() -> None:
+    def test() -> None:
+        one, other = socket.socketpair()
+        got: list[bytes] = []
+        with one, other:
+            together(lambda: got.append(other.recv(10)), lambda: one.sendall(b"x"))
+        assert got == [b"x"]
+
+    assert explored(test).verdict.is_pass
+
+
+def test_which_of_two_messages_comes_first_is_explored() -> None:
+    def test() -> None:
+        one, other = socket.socketpair()
+        with one, other:
+            together(lambda: one.sendall(b"a"), lambda: one.sendall(b"b"))
+            assert other.recv(1) == b"a"
+
+    assert explored(test).failed
+
+
+def test_a_server_at_the_loopback() -> None:
+    def test() -> None:
+        got: list[bytes] = []
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+
+            def serve() -> None:
+                connection, _ = listening.accept()
+                with connection, connection.makefile("rb") as file:
+                    got.append(file.readline())
+
+            def call() -> None:
+                with socket.create_connection(listening.getsockname(), timeout=5) as connection:
+                    connection.sendall(b"hello\n")
+
+            together(serve, call)
+        assert got == [b"hello\n"]
+
+    result = explored(test, executions=50)
+    assert not result.findings
+    assert result.executions
+
+
+def test_nobody_sends_is_a_deadlock_at_once() -> None:
+    def test() -> None:
+        one, other = socket.socketpair()
+        together(lambda: one.recv(1), lambda: other.recv(1))
+
+    result = explored(test)
+    assert [finding.kind for finding in result.findings] == ["deadlock"]
+
+
+def test_the_timeout_of_a_socket_takes_no_time() -> None:
+    def test() -> None:
+        one, other = socket.socketpair()
+        with one, other:
+            one.settimeout(3600)
+
+            def receive() -> None:
+                with pytest.raises(TimeoutError):
+                    one.recv(1)
+
+            together(receive, lambda: time.sleep(1))
+
+    assert not explored(test, executions=20).findings
+
+
+def test_more_than_a_socket_holds_is_sent_while_another_thread_reads() -> None:
+    size = 2_000_000
+
+    def test() -> None:
+        one, other = socket.socketpair()
+        read: list[int] = [0]
+
+        def receive() -> None:
+            while part := other.recv(1 << 20):
+                read[0] += len(part)
+
+        def send() -> None:
+            one.sendall(b"x" * size)
+            one.close()
+
+        together(receive, send)
+        other.close()
+        assert read == [size]
+
+    assert not explored(test, executions=3).findings
+
+
+def _selected(other: socket.socket) -> None:
+    assert select.select([other], [], [], 5) == ([other], [], [])
+
+
+def _polled(other: socket.socket) -> None:
+    poll = select.poll()
+    poll.register(other, select.POLLIN)
+    assert poll.poll() == [(other.fileno(), select.POLLIN)]
+
+
+def _by_selector(other: socket.socket) -> None:
+    for kind in (selectors.DefaultSelector, selectors.PollSelector, selectors.SelectSelector):
+        with kind() as selector:
+            selector.register(other, selectors.EVENT_READ)
+            assert [key.fileobj for key, _ in selector.select()] == [other]
+
+
+@pytest.mark.parametrize("waits", [_selected, _polled, _by_selector])
+def test_waiting_for_several(waits: Callable[[socket.socket], None]) -> None:
+    def test() -> None:
+        one, other = socket.socketpair()
+        with one, other:
+            together(lambda: waits(other), lambda: one.send(b"x"))
+
+    assert explored(test).verdict.is_pass
+
+
+def test_a_pipe() -> None:
+    def test() -> None:
+        reading, writing = os.pipe()
+        got: list[bytes] = []
+        together(lambda: got.append(os.read(reading, 10)), lambda: os.write(writing, b"x"))
+        os.close(reading)
+        os.close(writing)
+        assert got == [b"x"]
+
+    assert not explored(test, executions=20).findings
+
+
+def test_a_timeout_for_another_process_is_real_time() -> None:
+    def test() -> None:
+        ended = [None, None]
+        words = [sys.executable, "-I", "-S", "-c", "pass"]
+
+        def run(place: int) -> None:
+            ended[place] = subprocess.run(words, timeout=60, check=True).returncode  # type: ignore[call-overload]
+
+        together(lambda: run(0), lambda: run(1))
+        assert ended == [0, 0]
+
+    result = explored(test, executions=2)
+    assert not result.findings
+    assert result.executions
+
+
+def test_another_process_that_talks_with_a_second_thread() -> None:
+    code = "print(input()[::-1])"
+
+    def test() -> None:
+        with subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdin is not None
+            ready = threading.Event()
+            thread = threading.Thread(target=ready.set)
+            thread.start()
+            ready.wait()
+            assert process.communicate("abc")[0] == "cba\n"
+            thread.join()
+
+    assert not explored(test, executions=2).findings
+
+
+def test_what_never_comes_is_refused_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(real_waits, "PATIENCE", 0.2)
+
+    def test() -> None:
+        code = "input()"
+        with subprocess.Popen([sys.executable, "-I", "-S", "-c", code], stdin=subprocess.PIPE) as process:
+            try:
+                together(lambda: time.sleep(0), lambda: process.wait())
+            finally:
+                process.kill()
+
+    with pytest.raises(Unsupported, match=r"test_real_waits.py:\d+ in .*lambda> waits for the end of another process"):
+        explored(test)
+
+
+def test_a_lock_on_a_file_lets_its_owner_run(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+
+    def test() -> None:
+        counted = [0]
+
+        def count() -> None:
+            with open(path, "w") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                counted[0] += 1
+                fcntl.flock(file, fcntl.LOCK_UN)
+
+        together(count, count)
+        assert counted == [2]
+
+    result = explored(test, executions=30)
+    assert not result.findings
+    assert result.executions
+
+
+def test_a_pool_of_threads_of_multiprocessing() -> None:
+    def test() -> None:
+        with multiprocessing.pool.ThreadPool(2) as pool:
+            assert pool.map(abs, [-1, 2]) == [1, 2]
+            assert pool.apply(abs, (-3,)) == 3
+
+    result = explored(test, executions=20)
+    assert not result.findings
+    assert result.executions == 20
+
+
+def test_what_two_workers_of_such_a_pool_lose() -> None:
+    class Counter:
+        n = 0
+
+    def test() -> None:
+        counter = Counter()
+
+        def add(_: int) -> None:
+            counter.n += 1
+
+        with multiprocessing.pool.ThreadPool(2) as pool:
+            pool.map(add, [1, 2], chunksize=1)
+        assert counter.n == 2
+
+    assert explored(test, strategy="random", executions=500).failed
