@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from treadle.abs.explore.tree import TreeExplorer
 from treadle.abs.language.load import loads
 from treadle.abs.language.model import Program
-from treadle.abs.machine.criteria import Bounds, OrderSelection
+from treadle.abs.machine.criteria import Bounds, OrderSelection, SelfCalls
 from treadle.abs.machine.machine import ActorMachine, Image
 from treadle.abs.machine.statements import compile_program
 from treadle.abs.machine.system import main_root
@@ -55,9 +55,12 @@ class Compiled:
         return cls(program, compile_program(program))
 
 
-def final_states(compiled: Compiled, reduce: Any, most: int | None = None) -> set[Any] | None:
+def final_states(
+    compiled: Compiled, reduce: Any, most: int | None = None, self_calls: SelfCalls = "at-once"
+) -> set[Any] | None:
     """Every final state of the main block: fields, waiting tasks, futures. None if there are too many states."""
-    machine = ActorMachine(compiled.image, Bounds(None, None, None), OrderSelection(reduce=reduce), None)
+    selection = OrderSelection(reduce=reduce, self_calls=self_calls)
+    machine = ActorMachine(compiled.image, Bounds(None, None, None), selection, None)
     root = main_root(machine, compiled.program)
     explorer = TreeExplorer(machine, root.entry.key)
     explorer.on_state = lambda progress: most is None or progress.states <= most

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from treadle.abs.machine.criteria import REDUCTIONS, Bounds, OrderSelection
+from treadle.abs.machine.criteria import REDUCTIONS, SELF_CALLS, Bounds, OrderSelection
 from treadle.abs.machine.criteria import TreeProgress as Explored
 from treadle.core.errors import InternalError, UsageError
 from treadle.core.files import check_may_write, write_sealed
@@ -67,6 +67,12 @@ def parse_domain(text: str) -> tuple[int, int] | None:
 )
 @click.option("--select-tasks", type=click.Choice(["all", "fifo", "lifo"]), default="all", help="Which task is next.")
 @click.option("--reduce", type=click.Choice(REDUCTIONS), default="independent", help="Which orders are left out.")
+@click.option(
+    "--self-calls",
+    type=click.Choice(SELF_CALLS),
+    default="at-once",
+    help="Whether a call on the own actor runs at once or is waited for.",
+)
 @click.option("--domain", default="-10..10", metavar="LO..HI", help="The range of unknown integers, or none.")
 @click.option(
     "--values",
@@ -94,6 +100,7 @@ def command(
     select_objects: Any,
     select_tasks: Any,
     reduce: Any,
+    self_calls: Any,
     domain: str,
     values: Any,
     seconds: float | None,
@@ -144,7 +151,7 @@ def command(
         made = door.generate(
             target,
             bounds=bounds,
-            selection=OrderSelection(select_objects, select_tasks, reduce, alias),
+            selection=OrderSelection(select_objects, select_tasks, reduce, alias, self_calls),
             domain=parse_domain(domain),
             style=values,
             seconds=seconds,

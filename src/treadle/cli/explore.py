@@ -31,6 +31,7 @@ _MODELS_ONLY = {
     "reduce": "how a Python test is searched is said with --strategy",
     "tasks": "executions of a Python test are bounded with --executions",
     "actors": "executions of a Python test are bounded with --executions",
+    "self_calls": "Python calls its methods at once anyway",
     "goal": "explore finds every deadlock of a Python test anyway",
 }
 _FOR_MODELS = {"executions", "seconds", *_MODELS_ONLY}
@@ -54,6 +55,7 @@ _FOR_MODELS = {"executions", "seconds", *_MODELS_ONLY}
 @click.option("--reduce", metavar="NAME", help="ABS models: which orders are left out, see docs/actor.md.")
 @click.option("--tasks", type=click.IntRange(1), metavar="N", help="ABS models: at most N task switches per actor.")
 @click.option("--actors", type=click.IntRange(1), metavar="N", help="ABS models: at most N actors per program point.")
+@click.option("--self-calls", metavar="at-once|awaited", help="ABS models: how an actor's call on itself is run.")
 @click.option("--goal", metavar="deadlock", help="ABS models: only executions that can still end in a deadlock.")
 @click.option("--instrument", multiple=True, metavar="PKG", help="Also look inside this installed package. Repeatable.")
 @click.option("--explain-pass", is_flag=True, help="Also print what the verdict rests on.")
@@ -71,14 +73,14 @@ def command(target: str, as_json: bool, page: Path | None, explain_pass: bool, *
         pages.check_writable(page)
     if target.partition("::")[0].endswith(".abs"):
         for name in options.keys() - _FOR_MODELS:
-            raise UsageError(f"--{name} means nothing for an ABS model; leave it out")
+            raise UsageError(f"--{name.replace('_', '-')} means nothing for an ABS model; leave it out")
         models = with_extra("explore " + target, "treadle.doors.actor.models")
         return report([models.explore_model(target, **options)], Path.cwd(), as_json, page=page)
     _, colon, method = target.rpartition(".abs:")
     if colon and method and not method.startswith(":"):
         raise UsageError(f"explore runs the main block of a model; a method is for: treadle actor {target}")
     for name in options.keys() & _MODELS_ONLY.keys():
-        raise UsageError(f"--{name} is for ABS models; {_MODELS_ONLY[name]}")
+        raise UsageError(f"--{name.replace('_', '-')} is for ABS models; {_MODELS_ONLY[name]}")
     campaign = Campaign(options=options)
     with terminal_line() as stderr:
         campaign.progress = lambda test: Progress(test.rpartition("::")[2], stderr)

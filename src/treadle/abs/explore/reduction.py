@@ -76,7 +76,7 @@ class Reduction:
 
     def stable(self, state: State, group: ObjectRef) -> bool:
         """Whether nobody else can give this actor a task that matters for the order of the ones it has."""
-        if group in state.active:
+        if group in state.active or group in state.next:
             return True  # it can only go on with the task that holds it
         own = state.queues[group]
         members = {group, *(ref for ref, home in state.groups.items() if home is group)}
@@ -197,7 +197,8 @@ class Reduction:
         """Every way of running both, one directly after the other; None if that is not always possible."""
         found: list[State] = []
         for middle in self._machine.macro_step(state, one):
-            if isinstance(middle, CriterionReached) or self._group(state, one) in middle.active:
+            home = self._group(state, one)
+            if isinstance(middle, CriterionReached) or home in middle.active or home in middle.next:
                 return None
             if two.waiting is not None:
                 return None  # whether it may go on can depend on the first: leave it dependent
@@ -223,6 +224,7 @@ class Reduction:
             one.fields.keys() == two.fields.keys()
             and one.futures.keys() == two.futures.keys()
             and one.active.keys() == two.active.keys()
+            and one.next == two.next
             and one.groups == two.groups
             and one.output == two.output
             and one.observed == two.observed

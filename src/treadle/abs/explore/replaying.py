@@ -19,7 +19,7 @@ from treadle.abs.language.depth import deep_recursion
 from treadle.abs.language.model import Class, Data, Program
 from treadle.abs.language.parser import parse_expression
 from treadle.abs.language.types import AnyType, Type, substituted
-from treadle.abs.machine.criteria import Bounds, CriterionReached, OrderSelection
+from treadle.abs.machine.criteria import Bounds, CriterionReached, OrderSelection, SelfCalls
 from treadle.abs.machine.machine import ActorMachine, Image
 from treadle.abs.machine.state import ActorTask, State
 from treadle.abs.machine.system import Root, call, main_root
@@ -163,8 +163,10 @@ class Replay:
         )
 
 
-def known_machine(image: Image, bounds: Bounds | None = None) -> ActorMachine:
-    return ActorMachine(image, bounds or Bounds(None, None, None, 0, None), OrderSelection(reduce="none"), None)
+def known_machine(image: Image, bounds: Bounds | None = None, self_calls: SelfCalls = "awaited") -> ActorMachine:
+    """A machine for known data. A given order is an order under awaited calls whichever way it was found."""
+    selection = OrderSelection(reduce="none", self_calls=self_calls)
+    return ActorMachine(image, bounds or Bounds(None, None, None, 0, None), selection, None)
 
 
 def replayed(machine: ActorMachine, cls: Class, method: str, case: ActorCase) -> Replayed | None:

@@ -128,7 +128,8 @@ class TreeExplorer:
         """Criterion task-level; the first run of the task under test and going on after a get do not count."""
         if state.switches.get(task.this, 0) < limit or (task.key == self.entry and not task.pc):
             return False
-        return task not in state.active.values()
+        returning = task.waiting is not None and task.key in state.next.values()
+        return not returning and task not in state.active.values()
 
     def _cut(
         self, kind: Literal["loop", "task", "actor"], state: State, task: ActorTask, node: TreeNode | None
@@ -182,6 +183,8 @@ class TreeExplorer:
             if blocked is not None:
                 if self._claims_filled(state, blocked):
                     found[group] = [blocked]
+            elif group in state.next:
+                found[group] = [t for t in queue if t.key == state.next[group]]
             elif queue:
                 tasks = [t for t in queue if t.waiting is None or self._possible(state, t)]
                 if tasks:
@@ -271,7 +274,10 @@ class TreeExplorer:
         start = 0
         if state.last is not None:
             last = state.last.task.this
-            start = order.index(state.groups.get(last, last)) + 1
+            group = state.groups.get(last, last)
+            if group in state.next:
+                return group
+            start = order.index(group) + 1
         return next(g for g in order[start:] + order[:start] if g in runnable)
 
 

@@ -34,6 +34,7 @@ class TaskWait:
     line: int
     reads: frozenset[str] = frozenset()  # the fields the guard looks at
     until: int | None = None  # where the time is at which a delay ends
+    stacked: bool = False  # its own actor works for it: it goes on as soon as that is done
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ from typing import Literal
 from treadle.core.json_form import NOT_IN_JSON, JsonForm
 
 ReductionName = Literal["none", "stable", "independent", "exact", "paper-stable", "paper"]
+SelfCalls = Literal["at-once", "awaited"]
+SELF_CALLS: tuple[SelfCalls, ...] = ("at-once", "awaited")
 # the "paper" ones look for references as Theorem 1 is printed, which can lose orders: never exhaustive
 SOUND_REDUCTIONS: tuple[ReductionName, ...] = ("none", "stable", "independent", "exact")
 REDUCTIONS: tuple[ReductionName, ...] = (*SOUND_REDUCTIONS, "paper-stable", "paper")
@@ -37,6 +39,8 @@ class OrderSelection(JsonForm):
     tasks: Literal["all", "fifo", "lifo"] = field(default="all", metadata=NOT_IN_JSON)
     reduce: ReductionName = "independent"
     alias: bool = False
+    # a call of an actor on itself: run at once, as the ABS tools do, or waited for while others may come between
+    self_calls: SelfCalls = field(default="at-once", metadata=NOT_IN_JSON)
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from treadle.abs.machine.effects import CodeEffect, effect_of, fields_read
 from treadle.abs.machine.expressions import Compilation, ExpCompiler, Slots
 from treadle.abs.machine.guards import holds
 from treadle.abs.machine.machine import Thrown
-from treadle.abs.machine.values import FailedFuture, Fut
+from treadle.abs.machine.values import FailedFuture, Fut, ObjectRef
 
 if TYPE_CHECKING:
     from treadle.abs.machine.machine import MacroStep
@@ -197,7 +197,7 @@ class Emitter:
         def initialised(run: MacroStep, env: Env) -> Fut:
             return run.machine.interned.future(run.machine.interned.key("init", env[slot].key))
 
-        waiting = TaskWait([initialised], None, [], at.line)
+        waiting = TaskWait([initialised], None, [], at.line, stacked=True)
 
         def await_creation(run: MacroStep, env: Env) -> int:
             group = run.state.groups[env[slot]]
@@ -259,13 +259,16 @@ class Emitter:
     def _await_if_shared(self, future_slot: int, target_slot: int, at: AbsPlace, wanted: WaitsFor) -> None:
         """`if (this == y) await w?`: an actor must not wait for itself."""
         here, following = self._here, self._here + 1
-        waiting = TaskWait([lambda run, env: env[future_slot]], [future_slot], [], at.line)
+        waiting = TaskWait([lambda run, env: env[future_slot]], [future_slot], [], at.line, stacked=True)
 
         def await_if_shared(run: MacroStep, env: Env) -> int:
             groups = run.state.groups
-            mine, theirs = env[0], env[target_slot]
-            if groups.get(mine, mine) is not groups.get(theirs, theirs) or env[future_slot] in run.state.futures:
+            mine: ObjectRef = env[0]
+            theirs, called = env[target_slot], env[future_slot]
+            group = groups.get(mine, mine)
+            if group is not groups.get(theirs, theirs) or called in run.state.futures:
                 return following
+            run.runs_next(group, called)
             run.guard, run.resume = waiting, here
             return SUSPENDED
 

@@ -196,11 +196,14 @@ class MacroStep:
         state = self.state
         this = task.this
         group = state.groups.get(this, this) if state.groups else this
+        returning = task.waiting is not None and group in state.next
+        if group in state.next:
+            state.next = {g: key for g, key in state.next.items() if g is not group}
         if group in state.active:  # it never gave the actor away: no switch
             state.active = {g: t for g, t in state.active.items() if g is not group}
         else:
             state.queues[group] = tuple([t for t in state.queues[group] if t is not task])
-            if task.key != self.machine.entry or task.pc:
+            if (task.key != self.machine.entry or task.pc) and not returning:
                 state.switches[this] = state.switches.get(this, 0) + 1
         self.this, self.task, self.serial = this, task, task.serial
         self.fields = list(state.fields[this])
@@ -235,6 +238,7 @@ class MacroStep:
         if outcome == ENDED:
             if task.wanted or type(self.result) is FailedFuture:
                 state.futures[self.machine.interned.future(task.key)] = self.result
+            self._return_to_caller(group)
             return
         stopped = ActorTask(
             task.key, task.this, task.code, self.resume, tuple(env), self.serial, self.guard, task.wanted
@@ -242,10 +246,27 @@ class MacroStep:
         if outcome == SUSPENDED:
             state.queues[group] = (*state.queues[group], stopped)
             # giving the actor away counts as a switch: waiting is not free under a task limit
-            state.switches[task.this] = state.switches.get(task.this, 0) + 1
+            if group not in state.next:
+                state.switches[task.this] = state.switches.get(task.this, 0) + 1
         else:
             assert outcome == BLOCKED
             state.active = {**state.active, group: stopped}
+
+    def _return_to_caller(self, group: ObjectRef) -> None:
+        """A task of the same actor that waits for what has just ended goes on before all others."""
+        state = self.state
+        if self.machine.selection.self_calls != "at-once":
+            return
+        for task in state.queues.get(group, ()):
+            if task.waiting is None or not task.waiting.stacked:
+                continue
+            if all(claim(self, list(task.env)) in state.futures for claim in task.waiting.claims):
+                state.next = {**state.next, group: task.key}
+
+    def runs_next(self, group: ObjectRef, called: Fut) -> None:
+        """A call on the own actor: nothing else of it runs before the called task (unless calls are awaited)."""
+        if self.machine.selection.self_calls == "at-once":
+            self.state.next = {**self.state.next, group: called.key}
 
     def tick(self) -> None:
         """One turn of a loop."""

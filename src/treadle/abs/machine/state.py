@@ -85,6 +85,7 @@ class State:
         "groups",
         "last",
         "made",
+        "next",
         "not_null",
         "observed",
         "output",
@@ -99,6 +100,7 @@ class State:
         self.groups: dict[ObjectRef, ObjectRef] = {}  # objects that live in another one's group
         self.queues: dict[ObjectRef, tuple[ActorTask, ...]] = {}  # group -> tasks that do not run
         self.active: dict[ObjectRef, ActorTask] = {}  # group -> the task that holds it while it waits for a future
+        self.next: dict[ObjectRef, int] = {}  # group -> key of the only task that may go on, after a call on itself
         self.futures: dict[Fut, Value] = {}
         self.observed: frozenset[Fut] = frozenset()  # futures whose exception reached somebody
         self.bindings: dict[Unknown, Value] = {}
@@ -118,6 +120,7 @@ class State:
         new.groups = self.groups
         new.queues = self.queues.copy()
         new.active = self.active
+        new.next = self.next
         new.futures = self.futures.copy()
         new.observed = self.observed
         new.bindings = self.bindings

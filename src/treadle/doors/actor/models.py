@@ -25,11 +25,13 @@ from treadle.abs.language.load import load
 from treadle.abs.language.model import Program
 from treadle.abs.machine.criteria import (
     REDUCTIONS,
+    SELF_CALLS,
     SOUND_REDUCTIONS,
     Bounds,
     CriterionReached,
     Cuts,
     OrderSelection,
+    SelfCalls,
     TreeProgress,
 )
 from treadle.abs.machine.machine import ActorMachine, Image
@@ -266,6 +268,7 @@ def explore_model(
     actors: int | None = None,
     loop: int | None = None,
     goal: str = "",
+    self_calls: SelfCalls = "at-once",
     **threads_only: Any,
 ) -> Result:
     """All runs of the main block that can matter, with the verdict of `treadle explore`.
@@ -288,8 +291,10 @@ def explore_model(
     )
     if reduce not in REDUCTIONS:
         raise UsageError(f"--reduce is one of {', '.join(REDUCTIONS)}, not '{reduce}'")
+    if self_calls not in SELF_CALLS:
+        raise UsageError(f"--self-calls is one of {', '.join(SELF_CALLS)}, not '{self_calls}'")
     model = AbsModel.load(path)
-    machine = ActorMachine(model.image, bounds, OrderSelection(reduce=reduce), None)
+    machine = ActorMachine(model.image, bounds, OrderSelection(reduce=reduce, self_calls=self_calls), None)
     root = main_root(machine, model.program)
     explorer = TreeExplorer(machine, root.entry.key)
     if goal not in ("", "deadlock"):
@@ -438,7 +443,8 @@ def run_model(
 ) -> Replayed:
     """Run the main block once: in the given order, at random with a seed, or always the first task that can run."""
     model = AbsModel.load(path)
-    machine = known_machine(model.image, Bounds(None, None, None, 0, 10_000_000))
+    bounds = Bounds(None, None, None, 0, 10_000_000)
+    machine = known_machine(model.image, bounds, "at-once" if order is None else "awaited")
     root = main_root(machine, model.program)
     chance = Random(seed) if seed is not None else None
     with deep_recursion():
