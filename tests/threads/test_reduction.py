@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 import types
 from collections import deque
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +20,7 @@ from hypothesis import strategies as st
 
 import treadle
 from treadle import Verdict
+from treadle.doors.explore.models import Search
 
 
 class Box:
@@ -101,6 +104,17 @@ def act(shared: Shared, action: tuple[Any, ...], log: list[Any]) -> None:
             log.append("got")
         else:
             log.append("busy")
+    elif what == "nap":
+        with shared.lock:
+            time.sleep(rest[0])
+            box.x += 1
+    elif what == "give up":
+        if shared.lock.acquire(timeout=rest[0]):
+            box.y += 1
+            shared.lock.release()
+            log.append("in time")
+        else:
+            log.append("too late")
     elif what == "gate":
         with shared.gate:
             box.y += 1
@@ -132,6 +146,7 @@ ACTIONS = st.one_of(
     st.tuples(st.just("set"), st.sampled_from("xy"), st.integers(1, 2)),
     st.tuples(st.just("get"), st.sampled_from("xy")),
     st.tuples(st.sampled_from(["put key", "get key", "drop key", "in"]), st.sampled_from("ab")),
+    st.tuples(st.sampled_from(["nap", "give up"]), st.integers(1, 2)),
     st.tuples(st.just("name"), st.sampled_from("ab")),
     st.tuples(st.just("send"), st.integers(1, 2)),
 )
@@ -160,7 +175,8 @@ def outcomes(program: list[list[tuple[Any, ...]]], strategy: str, most: int) -> 
         end = (logs, box.x, box.y, shared.items, list(shared.line), shared.table, sorted(shared.names))
         outside.seen = outside.seen | {repr(end)}
 
-    result = treadle.check(run, strategy=strategy, executions=most)
+    with mock.patch.object(Search, "with_early_deadlines", lambda self, model, idle, *rest: idle):
+        result = treadle.check(run, strategy=strategy, executions=most)
     return outside.seen, result
 
 

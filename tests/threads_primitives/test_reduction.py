@@ -458,7 +458,54 @@ def sleepers() -> Any:
     return tuple(order)
 
 
+def sleeping_with_a_lock() -> Any:
+    order: list[int] = []
+    lock = threading.Lock()
+
+    def sleeper(number: int) -> None:
+        with lock:
+            time.sleep(1)
+            order.append(number)
+
+    together(lambda: sleeper(1), lambda: sleeper(2))
+    return tuple(order)
+
+
+def given_up_while_the_holder_waits() -> Any:
+    lock, done, got = threading.Lock(), threading.Event(), []
+
+    def holder() -> None:
+        with lock:
+            done.wait()
+
+    def impatient() -> None:
+        got.append(lock.acquire(timeout=1))
+        done.set()
+        if got[0]:
+            lock.release()
+
+    together(holder, impatient)
+    return tuple(got)
+
+
+def nothing_came_in_time() -> Any:
+    first: queue.Queue[int] = queue.Queue()
+    got: dict[int, int] = {}
+
+    def taker(number: int) -> None:
+        try:
+            got[number] = first.get(timeout=number)
+        except queue.Empty:
+            first.put(number)
+
+    together(lambda: taker(1), lambda: taker(2))
+    return tuple(sorted(got.items()))
+
+
 PROGRAMS: list[Any] = [
+    sleeping_with_a_lock,
+    given_up_while_the_holder_waits,
+    nothing_came_in_time,
     try_lock,
     timed_lock,
     nested_rlock,

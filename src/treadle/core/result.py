@@ -86,6 +86,8 @@ class Evidence(JsonForm):
     shared: list[str]  # what several strands touched
     races: list[str]  # what was also run the other way round: "Account#1.balance: reads, then writes"
     one_step: list[str]  # calls that were taken as one step each on shared objects
+    # sleeps and time limits that a pass lets end only when nothing else can run: "test_pool.py:9"
+    deadlines: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)

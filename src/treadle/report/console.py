@@ -26,6 +26,7 @@ _COLOUR = {
 
 # More names than this would bury the verdict; --json has them all.
 _MOST_MODULES = 8
+_MOST_DEADLINES = 3
 
 
 def sentence(result: Result) -> str:
@@ -47,9 +48,19 @@ def verdict(result: Result) -> str:
     """The verdict, with what a step was in an actor program, and a pass with the model of switches that it is about:
     `PASSED-EXHAUSTIVE (messages)`, `PASSED-EXHAUSTIVE (messages and accesses; gil, CPython 3.12)`."""
     about = [str(result.statistics.get("granularity", ""))]
-    about += [result.switches] if result.verdict.is_pass else []
+    about += [result.switches, _deadlines(result)] if result.verdict.is_pass else []
     said = "; ".join(part for part in about if part)
     return f"{result.verdict.value} ({said})" if said else result.verdict.value
+
+
+def _deadlines(result: Result) -> str:
+    """The sleeps and time limits that a pass rests on."""
+    places = result.evidence.deadlines if result.evidence is not None else []
+    if not places:
+        return ""
+    named = ", ".join(places[:_MOST_DEADLINES]) + (", ..." if len(places) > _MOST_DEADLINES else "")
+    some = "1 deadline" if len(places) == 1 else f"{len(places)} deadlines"
+    return f"timeouts idle: {some} never struck while something could run, {named}; --timeouts any lets it"
 
 
 _ADVICE_FOR_MODELS = {
@@ -126,6 +137,7 @@ def _evidence(evidence: Evidence) -> Iterator[str]:
         "shared": evidence.shared,
         "run in both orders": evidence.races,
         "taken as one step on shared objects": evidence.one_step,
+        "slept or waited with a time limit that ended only when nothing else could run": evidence.deadlines,
     }
     for title, names in lists.items():
         yield f"  {title}:{'' if names else ' nothing'}"

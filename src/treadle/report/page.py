@@ -86,6 +86,7 @@ def _evidence(result: Result) -> dict[str, list[str]]:
         "Shared by several strands": [] if evidence is None else evidence.shared,
         "Run in both orders": [] if evidence is None else evidence.races,
         "Taken as one step": list(result.atomic_modules) if evidence is None else evidence.one_step,
+        "Deadlines that struck only when nothing else could run": [] if evidence is None else evidence.deadlines,
         "Warnings": [f"{warning.kind}: {warning.message}" for warning in result.warnings],
     }
 

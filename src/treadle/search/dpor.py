@@ -124,14 +124,17 @@ class Dpor(Strategy):
         self.blocked += blocked
         del self.nodes[len(trace) + blocked :]
         races: list[tuple[int, int]] = []
-        for number in range(len(self.before), len(trace)):
+        known = len(self.before)
+        for number in range(known, len(trace)):
             self._link(number, run, races)
         for earlier, later in races:
             self._reverse(earlier, later, trace[later], self.forced[later])
+        for number in range(known, len(trace)):
+            if trace[number][1][0] == TIMEOUT:
+                self._race_given_up(number, run)
         if not blocked:
             for strand, op in run.unfinished:
-                past = self._past(strand.index, run.spawned)
-                self._race_pending(strand.index, op, past)
+                self._race_pending(strand.index, op, self._own_past(strand.index, run.spawned))
             for strand, op in run.untaken:  # whatever came after the choice has nothing to do with it
                 made = run.spawned[strand.index]
                 self._race_pending(strand.index, op, self.before[made] if made >= 0 else 0)
@@ -205,14 +208,18 @@ class Dpor(Strategy):
         """What an event turned out to be: an attempt that failed was only a look."""
         return performed(self.trace[number][1], self.guards[number])
 
-    def _past(self, strand: int, spawned: dict[int, int]) -> int:
+    def _own_past(self, strand: int, spawned: dict[int, int]) -> int:
         """The events that happen before the next step of a strand whatever it does: its own, its creator's."""
         own = self.by_strand.get(strand)
         if own:
-            past = self.before[own[-1]]
-        else:
-            made = spawned[strand]
-            past = self.before[made] if made >= 0 else 0
+            return self.before[own[-1]]
+        made = spawned[strand]
+        return self.before[made] if made >= 0 else 0
+
+    def _past(self, strand: int, spawned: dict[int, int]) -> int:
+        """The same, and what everything is ordered with. A strand that could not go on when another's time ran out is
+        ordered so, too; but that it could not was decided by what came before its own past: that it races with."""
+        past = self._own_past(strand, spawned)
         if self.fence:
             past |= (2 << self.fence[-1]) - 1
         return past
@@ -221,6 +228,7 @@ class Dpor(Strategy):
         """Place a new event in the happens-before order and note the races it ends."""
         strand, op = self.trace[number]
         kind, name, key = op
+        own = self._own_past(strand, run.spawned)
         forced = past = self._past(strand, run.spawned)
         if kind == TIMEOUT:
             self.fence.append(number)
@@ -229,7 +237,7 @@ class Dpor(Strategy):
                 self._register(kind, name, number)
         elif kind == MULTI:
             for part in key:
-                past = self._conflicts(number, strand, part, past, races)
+                past |= self._conflicts(number, strand, part, own if part[0] in ENABLED_BY else past, races)
             for part in key:  # not before: the parts of one event are not in order
                 self._register(part[0], part[1], number)
         elif kind == SPIN:
@@ -240,8 +248,13 @@ class Dpor(Strategy):
                 joined = self.by_strand.get(run.indexes[name])
                 if joined:
                     past |= self.before[joined[-1]]
+                    own |= self.before[joined[-1]]
                     forced = past
-            past = self._conflicts(number, strand, op, past, races)
+            if kind in ENABLED_BY:
+                forced = own
+                past |= self._conflicts(number, strand, op, own, races)
+            else:
+                past = self._conflicts(number, strand, op, past, races)
             self._register(kind, name, number)
         self.before.append(past | (1 << number))
         self.forced.append(forced)
@@ -267,6 +280,8 @@ class Dpor(Strategy):
         reads = READS[kind] or bool(kind == TRY and number < len(guards) and guards[number] & FAILED)
         covered = past  # what is ordered before this operation without the race in question
         for event in reversed(events):
+            if event >= number:
+                continue
             other, (other_kind, _, other_key) = trace[event]
             guard = guards[event]
             if other_kind == MULTI:
@@ -283,7 +298,7 @@ class Dpor(Strategy):
             passed_over = False
             if other != strand and not (covered >> event) & 1:
                 self.conflicts += other_kind != FINISH
-                if reversible(guard, kind):
+                if other_kind != TIMEOUT and reversible(guard, kind):
                     races.append((event, number))
                     covered |= before[event]
                 elif kind in ENABLED_BY:
@@ -295,10 +310,12 @@ class Dpor(Strategy):
                 break  # everything earlier on this key happens before that one
         return past
 
-    def _race_pending(self, strand: int, op: Operation, past: int) -> None:
-        """Races that an operation would end which was never performed: the strand is stuck, or was not waited for."""
+    def _race_pending(self, strand: int, op: Operation, past: int, number: int | None = None) -> None:
+        """Races that an operation would end which was never performed: the strand is stuck, or was not waited for, or
+        its time ran out at the event `number`."""
         races: list[tuple[int, int]] = []
-        number = len(self.trace)
+        if number is None:
+            number = len(self.trace)
         forced = past
         if op[0] == SPIN:
             return
@@ -307,6 +324,14 @@ class Dpor(Strategy):
                 past = self._conflicts(number, strand, part, past, races)
         for earlier, _ in races:
             self._reverse(earlier, number, (strand, op), forced)
+
+    def _race_given_up(self, number: int, run: ExecutionSeen) -> None:
+        """Races of an operation that its strand waited for in vain: what came before kept it from going on."""
+        strand, (_, name, kind) = self.trace[number]
+        if name is not None and kind in ENABLED_BY:
+            place = self.by_strand[strand].index(number)
+            made = self.by_strand[strand][place - 1] if place else run.spawned[strand]
+            self._race_pending(strand, (kind, name, None), self.before[made] if made >= 0 else 0, number)
 
     def _reverse(self, earlier: int, later: int, event: tuple[int, Operation], forced: int) -> None:
         """See to it that the race is also run the other way round."""

@@ -38,8 +38,8 @@ class MessageDpor(Dpor):
         self.follows, self.enablers = messages.follows, messages.enablers
         super().end(run)
 
-    def _past(self, strand: int, spawned: dict[int, int]) -> int:
-        past = super()._past(strand, spawned)
+    def _own_past(self, strand: int, spawned: dict[int, int]) -> int:
+        past = super()._own_past(strand, spawned)
         for other in self.follows.get(strand, ()):
             steps = self.by_strand.get(other)
             if steps:

@@ -129,6 +129,15 @@ def stack_of(frame: FrameType | None) -> tuple[tuple[str, int, str], ...]:
     return tuple(found)
 
 
+def place_of(frame: FrameType | None) -> tuple[str, int]:
+    """File and line of the innermost frame of the program under test."""
+    while frame is not None:
+        if not is_own(frame.f_code.co_filename):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return "", 0
+
+
 def hide_own_frames(error: BaseException) -> None:
     """Take the frames of Treadle out of a traceback: what is left is the program's own way to the error."""
     kept: list[TracebackType] = []

@@ -21,7 +21,7 @@ from treadle.core.result import Finding, Step, Waiting
 from treadle.core.transition import JOINING, Constants, JoinedStep, only_reads
 from treadle.search.strategy import Strategy
 from treadle.threads.carriers import getcurrent, greenlet
-from treadle.threads.detail import describe, short, stack_of, waiting
+from treadle.threads.detail import describe, place_of, short, stack_of, waiting
 from treadle.threads.greenlets import Pool, Worker
 from treadle.threads.names import Named
 from treadle.threads.real_waits import wait_really, waiting_outside
@@ -98,6 +98,7 @@ class Execution:
         "by_index",
         "clock",
         "constants",
+        "deadlines",
         "detail",
         "ending",
         "ends_are_points",
@@ -190,6 +191,7 @@ class Execution:
         self.stop_reason = ""
         self.failure: BaseException | None = None
         self.atomic: set[str] = set()
+        self.deadlines: set[tuple[str, int]] = set()  # where strands slept or waited with a time limit beside others
         self.assumed: set[str] = set()  # what was taken as one step on shared objects without being known to be one
         self.unfinished: list[tuple[Strand, Operation]] = []  # strands left at the end, and what they were about to do
         self.untaken: list[tuple[Strand, Operation]] = []  # strands that others have excluded: options not taken
@@ -587,6 +589,12 @@ class Execution:
     def too_large(self, what: str) -> None:
         """Not all of what a call was given could be looked at."""
         self.assumed.add(f"a call that was given a {what} of many objects")
+
+    def note_deadline(self) -> None:
+        """A strand sleeps or waits with a time limit: that may be over while others run, which only a search with
+        `any_timeout` tries."""
+        if len(self.strands) > 1 and not self.any_timeout:
+            self.deadlines.add(place_of(sys._getframe()))
 
     def know_rebound(self, names: set[str]) -> None:
         """What earlier executions bound anew."""

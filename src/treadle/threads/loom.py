@@ -80,6 +80,7 @@ class Loom:
         self.incomplete = ""  # why the end of a search is no proof, where the executions themselves show it
         self.bounds: dict[str, int] = {}  # what limits the executions, beyond the strategy's own bounds
         self.assumed: set[str] = set()
+        self.deadlines: set[tuple[str, int]] = set()  # where executions slept or waited with a time limit
         self.rebound: set[str] = set()  # names that executions bind anew, where it is not known what is shared
         self.values = False  # do executions record what each strand reads and writes?
         self._stack = ExitStack()
@@ -194,6 +195,7 @@ class Loom:
             if run.atomic:
                 self.atomic |= run.atomic
             self.assumed |= run.assumed
+            self.deadlines |= run.deadlines
             if len(REWRITTEN) != self.rewritten:
                 self._imported(run)
             self.snapshot.restore()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from mypy_extensions import mypyc_attr
 
-from treadle.core.operation import BLOCKING, LOOK, MULTI, READ, TRY, WAIT, WRITE, Operation
+from treadle.core.operation import BLOCKING, LOOK, MULTI, READ, SPIN, TRY, WAIT, WRITE, Operation
 from treadle.threads.switching import ALL
 
 if TYPE_CHECKING:
@@ -205,6 +205,7 @@ class Strand(SyncObject):
             self.waits = kind
             if timeout is not None:
                 self.deadline = self.execution.clock.now + max(timeout, 0.0)
+                self.execution.note_deadline()
                 if self.execution.any_timeout:  # it never blocks: when it is not ready, its time runs out
                     self.pending = (LOOK if kind == WAIT else TRY, name, None)
         self.execution.advance(self)
@@ -234,6 +235,8 @@ class Strand(SyncObject):
     def pause(self, op: Operation, guard: SyncObject | None, deadline: float | None) -> bool:
         """Wait at op until guard is ready (True) or the deadline comes (False)."""
         self.pending = op
+        if deadline is not None and (op[0] != SPIN or self.read_clock):
+            self.execution.note_deadline()
         self.waits = op[0]
         self.touched = self.guard = guard if guard is not None else _NEVER
         self.deadline = deadline

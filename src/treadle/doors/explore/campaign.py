@@ -109,7 +109,6 @@ class ScheduleSearch:
         self.impossible = 0  # executions that the program cannot really do: they do not count
         self.measured = False  # is it known how long fair executions are?
         self.looping = False
-        self.waited = False  # did a strand wait until its time had come?
         self.warnings: dict[str, Finding] = {}
         self.kept = Reservoir(_KEPT)
         self.checked = 0  # executions of the check that a pass makes of itself
@@ -203,7 +202,6 @@ class ScheduleSearch:
                 continue
             search.end(run)
             self.looping |= run.looping
-            self.waited |= run.clock.now > run.clock.start
             if run.stop_reason == "blocked":
                 continue
             if not self.loom.possible(run):

@@ -35,9 +35,16 @@ _SAMPLED = 500
 _SECONDS = 10.0
 
 
-# Executions of a search with sleeps that end at any time, when nobody said how many.
+# What a search with deadlines that strike at any time may cost: executions, and operations of one and of all of them (a
+# loop that polls goes round for ever there).
 _EARLY = 2_000
+_LEAST_EARLY = 50
+_EARLY_OPERATIONS = 100_000
+_ROOM = 3
+_LEAST_ROOM = 200
+
 _ORDERED = "only sleeps and timeouts order what the threads do to each other"
+_RESTS = "the pass rests on sleeps and timeouts that end only when nothing else can run"
 
 
 @dataclass
@@ -78,36 +85,65 @@ class Search:
             )
             result = campaign.run()
             self.afterwards(loom, result)
-        idle = campaign.waited and self.timeouts == "idle" and not loom.looped
-        if result.verdict is Verdict.NOTHING_TO_EXPLORE and idle:
-            result = self._ordered_by_time(model, result, executions, seconds)
+        if self.timeouts == "idle" and loom.deadlines and not loom.looped:
+            if result.verdict.is_pass or result.verdict is Verdict.NOTHING_TO_EXPLORE:
+                result = self.with_early_deadlines(model, result, loom.deadlines, executions, seconds)
         self.looped = loom.looped
         if loom.looped and not loom.threaded:
             return result  # tasks of one loop switch where they await, whatever the model
         result.switches = f"gil, {running_name()}" if model == "gil" else "free"
         return result
 
-    def _ordered_by_time(self, model: str, idle: Result, executions: int | None, seconds: float | None) -> Result:
-        """Only sleeps and timeouts order what the strands do: what if they end at any time?
+    def with_early_deadlines(
+        self,
+        model: str,
+        idle: Result,
+        deadlines: set[tuple[str, int]],
+        executions: int | None,
+        seconds: float | None,
+    ) -> Result:
+        """The pass rests on sleeps and time limits that end only when nothing else can run: what if they end earlier?
 
-        That a failure needs a sleep to end early is told as a warning: the test says that this does not happen.
+        If every schedule passes then, too, the pass stands as it is. Otherwise it is one within a bound that names the
+        deadlines. A failure that needs one to end early is a warning: the test says that this does not happen.
         """
         settings = self.settings | {"timeouts": "any"}
-        early = replace(self, timeouts="any", settings=settings, shared=set(), afterwards=lambda loom, result: None)
+        room = _ROOM * int(idle.statistics["longest"]) + _LEAST_ROOM
+        early = replace(
+            self,
+            timeouts="any",
+            settings=settings,
+            shared=set(),
+            operations=room if self.operations is None else self.operations,
+            afterwards=lambda loom, result: None,
+        )
+        most = min(_EARLY, max(_LEAST_EARLY, _EARLY_OPERATIONS // room))
         left = None if seconds is None else max(0.1, seconds - idle.seconds)
-        found = early.run(model, executions if executions is not None else _EARLY, left)
+        found = early.run(model, most if executions is None else min(most, executions), left)
+        idle.seconds += found.seconds
+        alone = idle.verdict is Verdict.NOTHING_TO_EXPLORE
         if found.verdict is Verdict.NOTHING_TO_EXPLORE:
             return idle
-        found.seconds += idle.seconds
-        if not found.failed:
+        if alone and not found.failed:
             found.reason = f"{_ORDERED}; with sleeps that end at any time, {found.reason}"
+            found.seconds = idle.seconds
             return found
-        finding = found.findings[0]
-        idle.verdict, idle.bounds = Verdict.PASSED_WITHIN_BOUNDS, {"sleeps or timeouts that end early": 0}
-        idle.reason = f"{_ORDERED}, and no schedule fails in which each of them lasts long enough"
-        message = f"{_ORDERED}: when one ends early, {finding.kind}: {finding.message}; see it with --timeouts any"
-        idle.warnings.append(Finding("ordered by sleeps", message))
-        idle.seconds = found.seconds
+        if found.verdict.is_pass:
+            idle.reason += f"; so was every one whose deadlines strike at any time: {found.executions}"
+            return idle
+        idle.verdict, idle.exhaustive = Verdict.PASSED_WITHIN_BOUNDS, False
+        idle.bounds["sleeps or timeouts that end early"] = 0
+        if idle.evidence is not None:
+            idle.evidence.deadlines = sorted(_place(file, line) for file, line in deadlines)
+        if alone:
+            idle.reason = f"{_ORDERED}, and no schedule fails in which each of them lasts long enough"
+        else:
+            idle.reason += "; no sleep or timeout ended while something else could run"
+        if found.failed:
+            finding = found.findings[0]
+            kind, which = ("ordered by sleeps", _ORDERED) if alone else ("early deadline", _RESTS)
+            message = f"{which}: when one ends early, {finding.kind}: {finding.message}; see it with --timeouts any"
+            idle.warnings.append(Finding(kind, message))
         return idle
 
     def loom(self, gil: int) -> TaskLoom:
@@ -213,6 +249,8 @@ def _settled(search: Search, finding: Finding, possible: int) -> Finding:
                 shown = result.findings[0]
             possible |= result.findings[0].versions & rest
         elif not result.findings and result.verdict in (Verdict.PASSED_EXHAUSTIVE, Verdict.NOTHING_TO_EXPLORE):
+            if search.timeouts == "idle" and loom.deadlines:
+                return _with(shown, possible, 0, "", "it does not fail so while deadlines strike only when all wait")
             return _with(shown, possible, rest, between, "")
         elif result.findings:
             return _with(shown, possible, 0, "", "a schedule of it fails so and cannot be recorded")
@@ -244,6 +282,11 @@ def _impossible_switch(loom: Loom, finding: Finding, versions: int) -> str:
         if not switch.versions & versions:
             return _between(switch.before, switch.behind)
     return ""
+
+
+def _place(file: str, line: int) -> str:
+    """Where a strand waited; the wait of a Timer is nobody's line."""
+    return f"{os.path.basename(file)}:{line}" if file else "a Timer"
 
 
 def _between(before: Step, behind: Step) -> str:
