@@ -98,7 +98,8 @@ def test_a_pass_that_bears_every_deadline_stays_exhaustive() -> None:
     for program in (_bears_it, _sleeps_in_a_lock):
         result = treadle.check(program)
         assert result.verdict is Verdict.PASSED_EXHAUSTIVE, result.reason
-        assert result.evidence is not None and not result.evidence.deadlines
+        assert result.evidence is not None
+        assert not result.evidence.deadlines
         assert "deadlines strike at any time" in result.reason
 
 

@@ -85,9 +85,9 @@ class Search:
             )
             result = campaign.run()
             self.afterwards(loom, result)
-        if self.timeouts == "idle" and loom.deadlines and not loom.looped:
-            if result.verdict.is_pass or result.verdict is Verdict.NOTHING_TO_EXPLORE:
-                result = self.with_early_deadlines(model, result, loom.deadlines, executions, seconds)
+        rests_on_idle = self.timeouts == "idle" and loom.deadlines and not loom.looped
+        if rests_on_idle and (result.verdict.is_pass or result.verdict is Verdict.NOTHING_TO_EXPLORE):
+            result = self.with_early_deadlines(model, result, loom.deadlines, executions, seconds)
         self.looped = loom.looped
         if loom.looped and not loom.threaded:
             return result  # tasks of one loop switch where they await, whatever the model
