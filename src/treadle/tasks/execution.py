@@ -17,6 +17,7 @@ from treadle.core.result import Finding, Step
 from treadle.tasks import oracles
 from treadle.tasks.choices import OpenChoice, Option
 from treadle.tasks.futures import RECORDED
+from treadle.tasks.network import Network
 from treadle.tasks.running import RUNNING, running_or_none
 from treadle.tasks.steps import Block, TaskStrand, task_name, task_of
 from treadle.threads.detail import describe, short, stack_of
@@ -41,6 +42,7 @@ class TaskExecution(Execution):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.loops: list[Any] = []
+        self.network = Network()
         self.told: list[dict[str, Any]] = []  # what the exception handlers of loops were told
         self.unawaited: list[str] = []  # coroutines that nobody awaited
         self.unretrieved: list[Any] = []  # futures with an exception that nobody looked at

@@ -27,7 +27,7 @@ from treadle.threads.loom import Loom
 # The place of the shared names among the arguments of an execution.
 _SHARED = 9
 
-_OF_ASYNCIO = [asyncio.locks, asyncio.queues, asyncio.taskgroups, asyncio.timeouts]
+_OF_ASYNCIO = [asyncio.locks, asyncio.queues, asyncio.streams, asyncio.taskgroups, asyncio.timeouts]
 
 
 class TaskLoom(Loom):

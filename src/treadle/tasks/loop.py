@@ -17,16 +17,16 @@ import asyncio.base_events as base_events
 import asyncio.events as events
 import heapq
 import itertools
-import sys
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
-from treadle.core.errors import Unsupported
 from treadle.core.operation import LOOK, READ, SIGNAL, SLEEP, STEP, WAIT, WRITE
 from treadle.tasks.environment import cancel_one, in_some_order, is_timeout, strike
 from treadle.tasks.futures import Future
+from treadle.tasks.network import create_connection, create_server, create_unix_connection, create_unix_server
+from treadle.tasks.outside import OUTSIDE, refused
 from treadle.tasks.running import set_running, thread_of
 from treadle.tasks.steps import (
     Block,
@@ -39,7 +39,7 @@ from treadle.tasks.steps import (
     task_of,
     through_unseen_code,
 )
-from treadle.threads.detail import is_own, stack_of
+from treadle.threads.detail import is_own
 from treadle.threads.names import meet
 from treadle.threads.primitives.inside import here
 from treadle.threads.strands import STATE, Strand, StrandEnd, SyncObject
@@ -581,36 +581,8 @@ def innermost(task: Any) -> Any:
 
 # ---------------------------------------------------------------------- the world outside
 
-
-_OUTSIDE = {
-    "a network connection": (
-        *("create_connection", "create_server", "create_datagram_endpoint", "sock_recv", "sock_recv_into"),
-        *("sock_recvfrom", "sock_recvfrom_into", "sock_sendall", "sock_sendto", "sock_connect", "sock_accept"),
-        *("sock_sendfile", "sendfile", "start_tls", "create_unix_connection", "create_unix_server"),
-        *("connect_accepted_socket", "getaddrinfo", "getnameinfo"),
-    ),
-    "a file descriptor": (
-        *("add_reader", "remove_reader", "add_writer", "remove_writer", "connect_read_pipe", "connect_write_pipe"),
-    ),
-    "a subprocess": ("subprocess_exec", "subprocess_shell"),
-}
-
-
-def _refuse(what: str, method: str) -> Callable[..., Any]:
-    def refused(self: Loop, *args: Any, **kwargs: Any) -> NoReturn:
-        places = [place for place in stack_of(sys._getframe(1)) if "/asyncio/" not in place[0]]
-        where = f"{places[0][0]}:{places[0][1]}" if places else "the test"
-        error = Unsupported(
-            f"{where} uses {what} of the real world (loop.{method}), which no schedule controls; "
-            "give the test something in its place that lives in memory"
-        )
-        self.execution.failure = error  # whatever the program does with the exception
-        raise error
-
-    refused.__name__ = method
-    return refused
-
-
-for _what, _methods in _OUTSIDE.items():
+for _what, _methods in OUTSIDE.items():
     for _method in _methods:
-        setattr(Loop, _method, _refuse(_what, _method))
+        setattr(Loop, _method, refused(_what, _method))
+for _function in (create_connection, create_server, create_unix_connection, create_unix_server):
+    setattr(Loop, _function.__name__, _function)

@@ -244,13 +244,14 @@ def _walk(strand: Strand, operations: list[Operation], value: Any, mode: int, wi
         elif kind == CARRIER and callable(one):
             pending.extend(reversed(_touched_by(one)) if wide else ())
         elif kind == CARRIER:
-            parts: list[Any] = list(carried(one) if type(one) in CARRIERS else one)
-            pending.extend((part, how) for part in reversed(parts))
+            for part in list(carried(one) if type(one) in CARRIERS else one)[::-1]:
+                pending.append((part, how))
         elif kind == GENERATOR:
             if wide:
                 include(strand, operations, one, how)
         elif kind != OWN or wide or shown_natively(type(one)):
-            pending.extend((part, how) for part in reversed(_visit(strand, operations, one, kind, how)))
+            for part in _visit(strand, operations, one, kind, how)[::-1]:
+                pending.append((part, how))
 
 
 def _visit(strand: Strand, operations: list[Operation], one: Any, kind: int, mode: int) -> list[Any]:

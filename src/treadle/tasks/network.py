@@ -1,0 +1,419 @@
+"""Connections between the tasks of one execution: `start_server` and `open_connection` without sockets.
+
+Decides what asyncio and a network leave open. Bytes of one connection arrive in the order in which they were written,
+and what waits is read at once. What arrives at one moment on different connections (bytes, an end, a new connection)
+comes in any order: an arrival is a timer of that moment, and timers of one moment are a choice (see `environment`).
+
+The layer below a connection is `Network`: which addresses there are, and how an arrival gets from one end to the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from treadle.core.operation import READ, WRITE
+from treadle.tasks.outside import refuse
+from treadle.threads.hooks.points import touch
+from treadle.threads.primitives.inside import here
+
+if TYPE_CHECKING:
+    from treadle.tasks.loop import Loop
+
+# Every name that means the machine on which a test runs.
+_THIS_HOST = frozenset({None, "", "localhost", "127.0.0.1", "::1", "0.0.0.0", "::"})
+_FIRST_FREE_PORT = 49_152
+_HIGH_WATER = 64 * 1024  # asyncio's own default
+
+Address = Any  # (host, port), or the path of a Unix socket
+
+
+class Network:
+    """The addresses of one execution, and the way between two ends."""
+
+    def __init__(self) -> None:
+        self.listening: dict[Any, Server] = {}
+        self.free_port = _FIRST_FREE_PORT
+
+    def listen(self, server: Server, port: Any) -> Any:
+        """Take an address; a port of 0 is a free one."""
+        if port == 0:
+            while self.free_port in self.listening:
+                self.free_port += 1
+            port = self.free_port
+            self.free_port += 1
+        if port in self.listening:
+            raise OSError(98, f"error while attempting to bind on address {port!r}: address already in use")
+        self.listening[port] = server
+        return port
+
+    def next_port(self) -> int:
+        self.free_port += 1
+        return self.free_port - 1
+
+    def arrive(self, loop: Loop, callback: Callable[[], None]) -> None:
+        """Something comes to a loop, from this one or another thread's, now."""
+        if here() is not None and loop._is_own_thread():
+            loop.call_at(loop.execution.clock.now, callback)
+        else:
+            loop.call_soon_threadsafe(loop.call_at, loop.execution.clock.now, callback)
+
+
+def _seen(thing: Any, kind: int = WRITE) -> None:
+    """An operation on a connection or a server, as one on any shared object."""
+    strand = here()
+    if strand is not None:
+        touch(strand, kind, thing, None)
+
+
+class Connection(asyncio.Transport):
+    """One end of a connection."""
+
+    def __init__(self, network: Network, loop: Loop, own: Address, other: Address) -> None:
+        super().__init__({"sockname": own, "peername": other, "socket": None})
+        self.network, self.loop = network, loop
+        self.peer: Connection
+        self.server: Server | None = None
+        self.protocol: Any = None
+        self.waiting: list[bytes] = []  # bytes on their way to this end
+        self.end_waits = self.end_told = False  # has the peer said that no more will come? And was the protocol told?
+        self.on_its_way = False  # will the loop of this end be told of an arrival?
+        self.reading = True
+        self.writable = True  # may the protocol of this end write?
+        self.eof_written = self.closing = self.lost = False
+        self.limits = _HIGH_WATER // 4, _HIGH_WATER
+
+    # ------------------------------------------------------------------ what the protocol calls
+
+    def write(self, data: Any) -> None:
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"data argument must be a bytes-like object, not {type(data).__name__!r}")
+        if self.eof_written:
+            raise RuntimeError("Cannot call write() after write_eof()")
+        _seen(self)
+        if not data or self.lost or self.closing or self.peer.lost:
+            return
+        self.peer.waiting.append(bytes(data))
+        self.peer.expect()
+        if self.writable and self.get_write_buffer_size() > self.limits[1]:
+            self.writable = False
+            self.protocol.pause_writing()
+
+    def writelines(self, list_of_data: Any) -> None:
+        self.write(b"".join(list_of_data))
+
+    def write_eof(self) -> None:
+        _seen(self)
+        if not self.eof_written and not self.closing:
+            self.eof_written = True
+            self.peer.expect_end()
+
+    def can_write_eof(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        _seen(self)
+        if not self.closing:
+            self.closing = True
+            self.peer.expect_end()
+            self.loop.call_soon(self.lose, None)
+
+    def abort(self) -> None:
+        self.close()
+
+    def is_closing(self) -> bool:
+        _seen(self, READ)
+        return self.closing
+
+    def pause_reading(self) -> None:
+        _seen(self)
+        self.reading = False
+
+    def resume_reading(self) -> None:
+        _seen(self)
+        self.reading = True
+        if self.waiting or (self.end_waits and not self.end_told):
+            self.expect()
+
+    def is_reading(self) -> bool:
+        _seen(self, READ)
+        return self.reading and not self.closing
+
+    def get_write_buffer_size(self) -> int:
+        _seen(self.peer, READ)
+        return sum(map(len, self.peer.waiting))
+
+    def get_write_buffer_limits(self) -> tuple[int, int]:
+        return self.limits
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        high = (_HIGH_WATER if low is None else 4 * low) if high is None else high
+        low = high // 4 if low is None else low
+        if not high >= low >= 0:
+            raise ValueError(f"high ({high!r}) must be >= low ({low!r}) must be >= 0")
+        self.limits = low, high
+
+    def set_protocol(self, protocol: Any) -> None:
+        self.protocol = protocol
+
+    def get_protocol(self) -> Any:
+        return self.protocol
+
+    # ------------------------------------------------------------------ what the other end does
+
+    def expect(self) -> None:
+        """Something is on its way to this end."""
+        if not self.on_its_way:
+            self.on_its_way = True
+            self.network.arrive(self.loop, self.receive)
+
+    def expect_end(self) -> None:
+        self.end_waits = True
+        self.expect()
+
+    def receive(self) -> None:
+        _seen(self)
+        self.on_its_way = False
+        if self.protocol is None or not self.reading or self.closing or self.lost:
+            return
+        data = b"".join(self.waiting)
+        self.waiting.clear()
+        if data:
+            self._give(data)
+            self.peer.has_been_read()
+        if self.end_waits and not self.end_told and self.reading and not self.closing:
+            self.end_told = True
+            if not self.protocol.eof_received():
+                self.close()
+
+    def _give(self, data: bytes) -> None:
+        if isinstance(self.protocol, asyncio.BufferedProtocol):
+            while data:
+                buffer = memoryview(self.protocol.get_buffer(len(data)))
+                size = min(len(buffer), len(data))
+                buffer[:size] = data[:size]
+                self.protocol.buffer_updated(size)
+                data = data[size:]
+        else:
+            self.protocol.data_received(data)
+
+    def has_been_read(self) -> None:
+        """The other end has read: this one may write again."""
+        if not self.writable and not self.lost and self.get_write_buffer_size() <= self.limits[0]:
+            self.writable = True
+            if self.loop._is_own_thread():
+                self.protocol.resume_writing()
+            else:
+                self.loop.call_soon_threadsafe(self.protocol.resume_writing)
+
+    def lose(self, error: BaseException | None) -> None:
+        if not self.lost:
+            _seen(self)
+            self.lost = True
+            self.waiting.clear()
+            self.peer.has_been_read()
+            if self.protocol is not None:
+                self.protocol.connection_lost(error)
+            if self.server is not None:
+                self.server.detach(self)
+
+    def __repr__(self) -> str:
+        return f"<connection {self.get_extra_info('sockname')} to {self.get_extra_info('peername')}>"
+
+
+class _Listener:
+    """What a program asks for the port of its server."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+
+    def getsockname(self) -> Address:
+        return self.address
+
+
+class Server(asyncio.AbstractServer):
+    """What `create_server` makes inside an execution."""
+
+    def __init__(self, network: Network, loop: Loop, factory: Callable[[], Any], host: Any, port: Any) -> None:
+        self.network, self.loop, self.factory = network, loop, factory
+        self.port = network.listen(self, port)
+        self.address: Address = self.port if isinstance(self.port, str) else (_numeric(host), self.port)
+        self.serving = False
+        self.closed = False
+        self.early: list[Connection] = []  # connections that came before it serves
+        self.connections: list[Connection] = []
+        self.waiters: list[Any] = []
+        self.forever: Any = None
+
+    @property
+    def sockets(self) -> tuple[Any, ...]:
+        return () if self.closed else (_Listener(self.address),)
+
+    def get_loop(self) -> Any:
+        return self.loop
+
+    def is_serving(self) -> bool:
+        _seen(self, READ)
+        return self.serving
+
+    async def start_serving(self) -> None:
+        self.start()
+        await asyncio.sleep(0)
+
+    def start(self) -> None:
+        _seen(self)
+        self.serving = True
+        for connection in self.early:
+            self.network.arrive(self.loop, functools.partial(self.accept, connection))
+        self.early.clear()
+
+    async def serve_forever(self) -> None:
+        if self.forever is not None:
+            raise RuntimeError(f"server {self!r} is already being awaited on serve_forever()")
+        if self.closed:
+            raise RuntimeError(f"server {self!r} is closed")
+        self.start()
+        self.forever = self.loop.create_future()
+        try:
+            await self.forever
+        except asyncio.CancelledError:
+            try:
+                self.close()
+                await self.wait_closed()
+            finally:
+                raise
+        finally:
+            self.forever = None
+
+    def close(self) -> None:
+        _seen(self)
+        if self.closed:
+            return
+        self.closed, self.serving = True, False
+        self.network.listening.pop(self.port, None)
+        for connection in self.early:
+            connection.close()
+        if self.forever is not None and not self.forever.done():
+            self.forever.cancel()
+        if not self.connections:
+            self.wake()
+
+    def close_clients(self) -> None:
+        for connection in self.connections[:]:
+            connection.close()
+
+    abort_clients = close_clients
+
+    async def wait_closed(self) -> None:
+        """Until 3.12, closed is closed; since then, when the last connection has ended as well."""
+        _seen(self)
+        if self.closed and (sys.version_info < (3, 12) or not self.connections):
+            return
+        waiter = self.loop.create_future()
+        self.waiters.append(waiter)
+        await waiter
+
+    def wake(self) -> None:
+        for waiter in self.waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+        self.waiters.clear()
+
+    def accept(self, connection: Connection) -> None:
+        _seen(self)
+        if self.closed:
+            connection.close()
+        elif not self.serving:
+            self.early.append(connection)
+        else:
+            self.connections.append(connection)
+            connection.server = self
+            connection.protocol = self.factory()
+            connection.protocol.connection_made(connection)
+            if connection.waiting or connection.end_waits:
+                connection.expect()
+
+    def detach(self, connection: Connection) -> None:
+        _seen(self)
+        if connection in self.connections:
+            self.connections.remove(connection)
+        if self.closed and not self.connections:
+            self.wake()
+
+    def __repr__(self) -> str:
+        return f"<server on {self.address}>"
+
+
+def _numeric(host: Any) -> str:
+    """The address of a name of this host."""
+    first = host if isinstance(host, str) or host is None else next(iter(host), None)
+    return first if first in ("::1", "::") else "0.0.0.0" if first in (None, "", "0.0.0.0") else "127.0.0.1"
+
+
+def _only_plain(loop: Loop, options: dict[str, Any]) -> None:
+    """What is not there: sockets that were made elsewhere, and encryption."""
+    for option in ("ssl", "sock"):
+        if options.get(option) is not None:
+            refuse(loop.execution, f"a network connection of the real world ({option}=...)")
+
+
+async def create_server(
+    loop: Loop, factory: Callable[[], Any], host: Any = None, port: Any = None, **options: Any
+) -> Server:
+    """`loop.create_server`"""
+    _only_plain(loop, options)
+    for name in [host] if isinstance(host, str) or host is None else host:
+        if name not in _THIS_HOST:
+            refuse(loop.execution, f"a network connection of the real world ({name})")
+    return await _start(loop, factory, host, port, options)
+
+
+async def create_unix_server(loop: Loop, factory: Callable[[], Any], path: Any = None, **options: Any) -> Server:
+    """`loop.create_unix_server`"""
+    _only_plain(loop, options)
+    return await _start(loop, factory, None, str(path), options)
+
+
+async def _start(loop: Loop, factory: Callable[[], Any], host: Any, port: Any, options: dict[str, Any]) -> Server:
+    server = Server(loop.execution.network, loop, factory, host, port or 0)
+    if options.get("start_serving", True):
+        await server.start_serving()
+    return server
+
+
+async def create_connection(
+    loop: Loop, factory: Callable[[], Any], host: Any = None, port: Any = None, **options: Any
+) -> tuple[Connection, Any]:
+    """`loop.create_connection`"""
+    _only_plain(loop, options)
+    if host not in _THIS_HOST:
+        refuse(loop.execution, f"a network connection of the real world ({host})")
+    return await _connect(loop, factory, ("127.0.0.1", port), port)
+
+
+async def create_unix_connection(
+    loop: Loop, factory: Callable[[], Any], path: Any = None, **options: Any
+) -> tuple[Connection, Any]:
+    """`loop.create_unix_connection`"""
+    _only_plain(loop, options)
+    return await _connect(loop, factory, str(path), str(path))
+
+
+async def _connect(loop: Loop, factory: Callable[[], Any], address: Address, port: Any) -> tuple[Connection, Any]:
+    network: Network = loop.execution.network
+    await asyncio.sleep(0)  # a connection is never made at once
+    server = network.listening.get(port)
+    if server is None:
+        raise ConnectionRefusedError(111, f"Connect call failed {address}: nothing in this test listens there")
+    _seen(server)
+    own = "" if isinstance(address, str) else ("127.0.0.1", network.next_port())
+    client = Connection(network, loop, own, address)
+    served = Connection(network, server.loop, address, own)
+    client.peer, served.peer = served, client
+    client.protocol = factory()
+    client.protocol.connection_made(client)
+    network.arrive(server.loop, functools.partial(server.accept, served))
+    return client, client.protocol

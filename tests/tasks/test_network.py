@@ -1,0 +1,211 @@
+"""Streams between the tasks of one test, without sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+import treadle
+from treadle import Verdict
+from treadle.core.errors import Unsupported
+
+
+async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while line := await reader.readline():
+        writer.write(line)
+        await writer.drain()
+    writer.close()
+
+
+def explored(test: Any, **options: Any) -> treadle.Result:
+    return treadle.check(test, executions=300, **options)
+
+
+def port_of(server: Any) -> int:
+    return int(server.sockets[0].getsockname()[1])
+
+
+def test_lines_come_back_in_their_order() -> None:
+    async def test() -> None:
+        async with await asyncio.start_server(echo, "127.0.0.1", 0) as server:
+            reader, writer = await asyncio.open_connection("localhost", port_of(server))
+            writer.write(b"one\ntwo\n")
+            writer.write_eof()
+            assert await reader.read() == b"one\ntwo\n"
+            writer.close()
+            await writer.wait_closed()
+
+    result = explored(test)
+    assert not result.findings, result.findings[0].message
+    assert result.verdict in (Verdict.NOTHING_TO_EXPLORE, Verdict.PASSED_EXHAUSTIVE)
+
+
+def test_what_arrives_at_one_moment_on_two_connections_comes_in_any_order() -> None:
+    seen: set[bytes] = set()
+
+    async def test() -> None:
+        got: list[bytes] = []
+
+        async def note(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            got.append(await reader.readline())
+            writer.close()
+
+        server = await asyncio.start_server(note, "localhost", 8000)
+        ends = [await asyncio.open_connection("localhost", 8000) for _ in range(2)]
+        await asyncio.sleep(1)
+        for number, (_, writer) in enumerate(ends):
+            writer.write(b"%d\n" % number)
+        for reader, writer in ends:
+            await reader.read()
+            writer.close()
+        server.close()
+        seen.add(b"".join(got))
+
+    result = explored(test)
+    assert not result.findings
+    assert result.verdict is Verdict.PASSED_EXHAUSTIVE
+    assert seen == {b"0\n1\n", b"1\n0\n"}
+
+
+def test_a_message_may_come_in_pieces_only_as_written() -> None:
+    """Two tasks that write to one connection: the order of their steps is the order of the bytes."""
+    seen: set[bytes] = set()
+
+    async def test() -> None:
+        got = asyncio.get_running_loop().create_future()
+
+        async def note(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            got.set_result(await reader.read())
+            writer.close()
+
+        server = await asyncio.start_server(note, "localhost", 8000)
+        _, writer = await asyncio.open_connection("localhost", 8000)
+
+        async def say(text: bytes) -> None:
+            writer.write(text)
+            await asyncio.sleep(0)
+            writer.write(text)
+
+        await asyncio.gather(say(b"a"), say(b"b"))
+        writer.close()
+        seen.add(await got)
+        server.close()
+
+    result = treadle.check(test, any_order=True, executions=3000)
+    assert not result.findings
+    assert seen == {b"aabb", b"abab", b"abba", b"baab", b"baba", b"bbaa"}
+
+
+def test_a_writer_waits_until_it_is_read() -> None:
+    async def test() -> None:
+        async def slow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await asyncio.sleep(10)
+            assert len(await reader.read()) == 300_000
+            writer.close()
+
+        server = await asyncio.start_server(slow, "localhost", 8000)
+        reader, writer = await asyncio.open_connection("localhost", 8000)
+        before = asyncio.get_running_loop().time()
+        for _ in range(3):
+            writer.write(b"x" * 100_000)
+            await writer.drain()
+        assert asyncio.get_running_loop().time() - before == 10
+        writer.close()
+        await reader.read()
+        server.close()
+
+    assert not explored(test).findings
+
+
+def test_nobody_listens() -> None:
+    async def test() -> None:
+        with pytest.raises(ConnectionRefusedError, match="nothing in this test listens"):
+            await asyncio.open_connection("localhost", 6379)
+
+    assert not explored(test).findings
+
+
+@pytest.mark.parametrize(
+    "options", [{"host": "example.org", "port": 80}, {"host": "localhost", "port": 1, "ssl": True}]
+)
+def test_the_real_world_is_refused(options: dict[str, Any]) -> None:
+    async def test() -> None:
+        await asyncio.open_connection(**options)
+
+    with pytest.raises(Unsupported, match=r"test_network.py:\d+ uses"):
+        explored(test)
+
+
+def test_a_protocol_and_a_path() -> None:
+    class Upper(asyncio.Protocol):
+        def connection_made(self, transport: Any) -> None:
+            self.transport = transport
+
+        def data_received(self, data: bytes) -> None:
+            self.transport.write(data.upper())
+
+        def eof_received(self) -> bool:
+            return False
+
+    async def test() -> None:
+        loop = asyncio.get_running_loop()
+        server = await loop.create_unix_server(Upper, "/no/such/socket")
+        reader, writer = await asyncio.open_unix_connection("/no/such/socket")
+        writer.write(b"abc")
+        assert await reader.readexactly(3) == b"ABC"
+        writer.close()
+        await writer.wait_closed()
+        server.close()
+        await server.wait_closed()
+
+    assert not explored(test).findings
+
+
+def test_two_loops_in_two_threads() -> None:
+    def test() -> None:
+        ready = threading.Event()
+
+        async def serve() -> None:
+            done = asyncio.Event()
+
+            async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                writer.write(await reader.readline())
+                writer.close()
+                done.set()
+
+            server = await asyncio.start_server(answer, "localhost", 8000)
+            ready.set()
+            await done.wait()
+            server.close()
+
+        async def ask() -> None:
+            reader, writer = await asyncio.open_connection("localhost", 8000)
+            writer.write(b"hello\n")
+            assert await reader.read() == b"hello\n"
+            writer.close()
+
+        thread = threading.Thread(target=lambda: asyncio.run(serve()))
+        thread.start()
+        ready.wait()
+        asyncio.run(ask())
+        thread.join()
+
+    result = treadle.check(test, executions=60)
+    assert not result.findings, result.findings[0].message
+
+
+def test_a_client_that_waits_for_nobody_is_a_deadlock() -> None:
+    async def test() -> None:
+        async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.read()
+
+        await asyncio.start_server(silent, "localhost", 8000)
+        reader, _writer = await asyncio.open_connection("localhost", 8000)
+        await reader.read()
+
+    result = explored(test)
+    assert result.findings[0].kind == "deadlock"
+    assert "StreamReader.read" in result.findings[0].message + str(result.findings[0].waiting)
