@@ -35,10 +35,10 @@ class Network:
     """The addresses of one execution, and the way between two ends."""
 
     def __init__(self) -> None:
-        self.listening: dict[Any, Server] = {}
+        self.listening: dict[Any, MemoryServer] = {}
         self.free_port = _FIRST_FREE_PORT
 
-    def listen(self, server: Server, port: Any) -> Any:
+    def listen(self, server: MemoryServer, port: Any) -> Any:
         """Take an address; a port of 0 is a free one."""
         if port == 0:
             while self.free_port in self.listening:
@@ -69,14 +69,14 @@ def _seen(thing: Any, kind: int = WRITE) -> None:
         touch(strand, kind, thing, None)
 
 
-class Connection(asyncio.Transport):
+class ConnectionEnd(asyncio.Transport):
     """One end of a connection."""
 
     def __init__(self, network: Network, loop: Loop, own: Address, other: Address) -> None:
         super().__init__({"sockname": own, "peername": other, "socket": None})
         self.network, self.loop = network, loop
-        self.peer: Connection
-        self.server: Server | None = None
+        self.peer: ConnectionEnd
+        self.server: MemoryServer | None = None
         self.protocol: Any = None
         self.waiting: list[bytes] = []  # bytes on their way to this end
         self.end_waits = self.end_told = False  # has the peer said that no more will come? And was the protocol told?
@@ -234,7 +234,7 @@ class _Listener:
         return self.address
 
 
-class Server(asyncio.AbstractServer):
+class MemoryServer(asyncio.AbstractServer):
     """What `create_server` makes inside an execution."""
 
     def __init__(self, network: Network, loop: Loop, factory: Callable[[], Any], host: Any, port: Any) -> None:
@@ -243,8 +243,8 @@ class Server(asyncio.AbstractServer):
         self.address: Address = self.port if isinstance(self.port, str) else (_numeric(host), self.port)
         self.serving = False
         self.closed = False
-        self.early: list[Connection] = []  # connections that came before it serves
-        self.connections: list[Connection] = []
+        self.early: list[ConnectionEnd] = []  # connections that came before it serves
+        self.connections: list[ConnectionEnd] = []
         self.waiters: list[Any] = []
         self.forever: Any = None
 
@@ -322,7 +322,7 @@ class Server(asyncio.AbstractServer):
                 waiter.set_result(None)
         self.waiters.clear()
 
-    def accept(self, connection: Connection) -> None:
+    def accept(self, connection: ConnectionEnd) -> None:
         _seen(self)
         if self.closed:
             connection.close()
@@ -336,7 +336,7 @@ class Server(asyncio.AbstractServer):
             if connection.waiting or connection.end_waits:
                 connection.expect()
 
-    def detach(self, connection: Connection) -> None:
+    def detach(self, connection: ConnectionEnd) -> None:
         _seen(self)
         if connection in self.connections:
             self.connections.remove(connection)
@@ -362,7 +362,7 @@ def _only_plain(loop: Loop, options: dict[str, Any]) -> None:
 
 async def create_server(
     loop: Loop, factory: Callable[[], Any], host: Any = None, port: Any = None, **options: Any
-) -> Server:
+) -> MemoryServer:
     """`loop.create_server`"""
     _only_plain(loop, options)
     for name in [host] if isinstance(host, str) or host is None else host:
@@ -371,14 +371,14 @@ async def create_server(
     return await _start(loop, factory, host, port, options)
 
 
-async def create_unix_server(loop: Loop, factory: Callable[[], Any], path: Any = None, **options: Any) -> Server:
+async def create_unix_server(loop: Loop, factory: Callable[[], Any], path: Any = None, **options: Any) -> MemoryServer:
     """`loop.create_unix_server`"""
     _only_plain(loop, options)
     return await _start(loop, factory, None, str(path), options)
 
 
-async def _start(loop: Loop, factory: Callable[[], Any], host: Any, port: Any, options: dict[str, Any]) -> Server:
-    server = Server(loop.execution.network, loop, factory, host, port or 0)
+async def _start(loop: Loop, factory: Callable[[], Any], host: Any, port: Any, options: dict[str, Any]) -> MemoryServer:
+    server = MemoryServer(loop.execution.network, loop, factory, host, port or 0)
     if options.get("start_serving", True):
         await server.start_serving()
     return server
@@ -386,7 +386,7 @@ async def _start(loop: Loop, factory: Callable[[], Any], host: Any, port: Any, o
 
 async def create_connection(
     loop: Loop, factory: Callable[[], Any], host: Any = None, port: Any = None, **options: Any
-) -> tuple[Connection, Any]:
+) -> tuple[ConnectionEnd, Any]:
     """`loop.create_connection`"""
     _only_plain(loop, options)
     if host not in _THIS_HOST:
@@ -396,13 +396,13 @@ async def create_connection(
 
 async def create_unix_connection(
     loop: Loop, factory: Callable[[], Any], path: Any = None, **options: Any
-) -> tuple[Connection, Any]:
+) -> tuple[ConnectionEnd, Any]:
     """`loop.create_unix_connection`"""
     _only_plain(loop, options)
     return await _connect(loop, factory, str(path), str(path))
 
 
-async def _connect(loop: Loop, factory: Callable[[], Any], address: Address, port: Any) -> tuple[Connection, Any]:
+async def _connect(loop: Loop, factory: Callable[[], Any], address: Address, port: Any) -> tuple[ConnectionEnd, Any]:
     network: Network = loop.execution.network
     await asyncio.sleep(0)  # a connection is never made at once
     server = network.listening.get(port)
@@ -410,8 +410,8 @@ async def _connect(loop: Loop, factory: Callable[[], Any], address: Address, por
         raise ConnectionRefusedError(111, f"Connect call failed {address}: nothing in this test listens there")
     _seen(server)
     own = "" if isinstance(address, str) else ("127.0.0.1", network.next_port())
-    client = Connection(network, loop, own, address)
-    served = Connection(network, server.loop, address, own)
+    client = ConnectionEnd(network, loop, own, address)
+    served = ConnectionEnd(network, server.loop, address, own)
     client.peer, served.peer = served, client
     client.protocol = factory()
     client.protocol.connection_made(client)
