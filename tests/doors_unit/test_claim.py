@@ -87,6 +87,6 @@ def test_a_loop_bound_is_named_as_a_reason() -> None:
                     return 1
             return 0
     """
-    suite = suite_of("claim_loop", program, "f", k=1)
+    suite = suite_of("claim_loop", program, "f", k=1, probe=False)
     assert "(the loop bound (-k))" in summary(suite)
     assert not suite.complete

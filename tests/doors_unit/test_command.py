@@ -127,10 +127,24 @@ def test_no_none(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ("unit_bad:coroutine", "treadle explore"),
+        ("coroutine", "'coroutine' is a coroutine; its schedules matter, which are for treadle explore"),
+        ("unknown_type", "the type of parameter 'thing' of 'unknown_type' is unknown"),
+    ],
+)
+def test_what_cannot_be_followed_is_one_sentence_without_probes(
+    target: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(f"unit_bad:{target}", "--no-probe", capsys=capsys)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
         ("unit_bad:compiled", "compiled code without Python source"),
         ("unit_bad:generated", "has no source to follow"),
-        ("unit_bad:unknown_type", "the type of parameter 'thing' of 'unknown_type' is unknown"),
         ("unit_bad:writes_a_fil", "did you mean 'writes_a_file'?"),
         ("unit_bat:x", "no module 'unit_bat'"),
         ("unit_bad:", "is not a target"),
@@ -185,7 +199,7 @@ def test_effects_are_refused(name: str, what: str, capsys: pytest.CaptureFixture
 
 
 def test_unsupported_statement_has_its_place(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run("unit_bad:unsupported_statement", "--json", capsys=capsys)
+    code, out, _ = run("unit_bad:unsupported_statement", "--no-probe", "--json", capsys=capsys)
     found = json.loads(out)
     assert code == 0
     assert [(p["line"], p["what"]) for p in found["unsupported"]] == [(41, "the statement 'class'")]
@@ -193,7 +207,7 @@ def test_unsupported_statement_has_its_place(capsys: pytest.CaptureFixture[str])
 
 
 def test_nothing_covered_is_exit_3(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run("unit_bad:never_supported", capsys=capsys)
+    code, out, _ = run("unit_bad:never_supported", "--no-probe", capsys=capsys)
     assert code == 3
     assert "nothing could be covered; no file was written" in out
     assert list(Path().iterdir()) == []
@@ -218,10 +232,10 @@ def test_api_takes_objects() -> None:
 def test_what_a_module_has_and_no_test_can_be_made_of_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run("unit_kinds", "--json", "--output", "test_x.py", capsys=capsys)
     found = json.loads(out)
-    assert (code, found["tests"], found["complete"]) == (0, 2, False)
-    abstract, members, coroutine = found["left_out"]
+    assert (code, found["tests"], found["complete"]) == (0, 2 + len(found["probed"]), False)
+    abstract, members = found["left_out"]
     assert abstract.startswith("unit_kinds:Shape is an abstract class")
     assert members.startswith("unit_kinds:Color is an enumeration")
-    assert coroutine.startswith("unit_kinds: 'fetched' is a coroutine")
+    assert found["unfollowed"][0].startswith("'fetched' is a coroutine")
     code, _, said = run("unit_kinds:Shape", capsys=capsys)
     assert (code, said.partition(";")[0]) == (2, f"treadle: {abstract.partition(';')[0]}")

@@ -85,7 +85,7 @@ def test_a_path_with_its_cases_can_be_sent() -> None:
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize("workers", [2, 3])
 def test_a_module_gives_the_same_file_with_any_number_of_workers(workers: int) -> None:
-    options: dict[str, Any] = {"k": 1, "write_file": False, "paths": 20}
+    options: dict[str, Any] = {"k": 1, "write_file": False, "paths": 20, "probe": False}
     one = treadle.unit("unit_parted", **options)
     many = treadle.unit("unit_parted", **options, workers=workers)
     assert many.source == one.source

@@ -29,7 +29,7 @@ _GROUPS = {
     "How far to look": ("k", "seconds", "paths", "workers", "more"),
     "Inputs": ("types", "none", "alias", "domain", "pre", "assume", "infer_assumptions", "contracts"),
     "Which tests": ("select", "reach", "missing", "tests"),
-    "How to get there": ("heap", "summaries", "stubs", "allow_effects"),
+    "How to get there": ("heap", "summaries", "stubs", "probe", "allow_effects"),
     "Output": ("output", "append", "force", "show", "json", "help"),
 }
 
@@ -98,6 +98,11 @@ def _name(parameter: click.Parameter) -> str:
     help="Whether calls are composed from summaries of the functions, kept below .treadle/. The tests are the same.",
 )
 @click.option("--stubs", multiple=True, metavar="FILE", help="What code does that cannot be followed. Repeatable.")
+@click.option(
+    "--probe/--no-probe",
+    default=True,
+    help="Whether calls with picked values are tried for what cannot be followed.",
+)
 @click.option("--allow-effects", is_flag=True, help="Really run code that uses files, processes or the network.")
 @click.option("--output", metavar="FILE", help="The test file. Default: tests/test_<module>_<name>_unit.py.")
 @click.option("--append", is_flag=True, help="Add the tests to an existing file.")

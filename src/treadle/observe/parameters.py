@@ -130,7 +130,7 @@ def parameters_of(function: Any, skip_first: bool) -> tuple[Parameter, ...] | No
     except (ValueError, TypeError):
         return None
     hints = hints_of(function)
-    told = _from_docstring(inspect.getdoc(function) or "")
+    told = documented_types(inspect.getdoc(function) or "")
     found = []
     for number, (name, parameter) in enumerate(signature.parameters.items()):
         if number == 0 and skip_first:
@@ -158,7 +158,7 @@ _DOC_TYPES = (
 )
 
 
-def _from_docstring(text: str) -> dict[str, Any]:
+def documented_types(text: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for pattern in _DOC_TYPES:
         for match in pattern.finditer(text):

@@ -44,6 +44,11 @@ def summary(suite: Suite) -> str:
     lines += _places("sampled (values were picked, not every path is covered)", suite.sampled)
     lines += _places("unsupported", suite.unsupported)
     lines += _places("internal error in Treadle, please report it", suite.internal_errors)
+    lines += [f"  tried, not followed: {message}" for message in suite.unfollowed]
+    if suite.probed:
+        lines.append(
+            f"  {_count(len(suite.probed), 'test')} by calls that were tried with picked values (--no-probe: none)"
+        )
     lines += [f"  left out: {message}" for message in suite.left_out[:_MOST_PLACES]]
     if len(suite.left_out) > _MOST_PLACES:
         lines.append(f"  ... and {len(suite.left_out) - _MOST_PLACES} more left out (--json has them all)")

@@ -119,14 +119,23 @@ class ExploredTarget:
 HOST_RECURSION = 20_000
 
 
+class CannotExplore(UsageError):
+    """No unknown inputs can be made for a target, or it cannot be followed at all."""
+
+
 def parameter_types(target: UnitTarget, options: UnitOptions) -> dict[str, t.Type]:
     """Parameter -> type: --types, hint, use; one with a default and no type is left out.
 
     A parameter of unknown type without a default is the user's to name.
     """
     function = target.function
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise CannotExplore(
+            f"'{target.name}' is a coroutine; its schedules matter, which are for treadle explore and treadle actor; "
+            f"here, test the plain functions that it calls"
+        )
     if target.receiver == "self" and not any(map(is_plain_object, known_subclasses(target.cls or object))):
-        raise UsageError(
+        raise CannotExplore(
             f"{target.file}:{target.line}: no unknown object can be made for '{target.name}', because its class is "
             f"abstract or derives from a compiled one; test a function that makes the objects itself"
         )
@@ -148,7 +157,7 @@ def parameter_types(target: UnitTarget, options: UnitOptions) -> dict[str, t.Typ
         if kind is None and parameter.default is not inspect.Parameter.empty:
             continue  # no type, but a default that is certainly right: the tests leave the parameter out
         if kind is None:
-            raise UsageError(
+            raise CannotExplore(
                 f"{target.file}:{target.line}: the type of parameter '{name}' of '{target.name}' is unknown; "
                 f"give it a hint, or pass --types {name}=int"
             )
@@ -480,4 +489,4 @@ def _known_truth(vm: PythonMachine, value: Any) -> Any:
     return vm.decide(value) if isinstance(value, Expr) and value.sort is BOOL else value
 
 
-__all__ = ["ExploredTarget", "FinishedPath", "Impossible", "Session", "parameter_types"]
+__all__ = ["CannotExplore", "ExploredTarget", "FinishedPath", "Impossible", "Session", "parameter_types"]

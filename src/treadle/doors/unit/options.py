@@ -62,6 +62,8 @@ class UnitOptions:
     # files that say what code does that cannot be followed
     stubs: tuple[str, ...] = ()
     allow_effects: bool = False
+    # really call the function with picked values, for what cannot be followed
+    probe: bool = True
 
     # --- output
     output: str | os.PathLike[str] | None = None

@@ -74,10 +74,14 @@ class Suite:
     guesses: list[str] = field(default_factory=list)
     # heap assumptions that follow from the code, and why
     inferred: list[str] = field(default_factory=list)
+    # tests of calls that were tried, for what could not be followed, and their targets
+    probed: dict[str, str] = field(default_factory=dict)
+    # why targets could not be followed at all, and were only tried
+    unfollowed: list[str] = field(default_factory=list)
 
     @property
     def tests(self) -> int:
-        return len(self.cases)
+        return len(self.cases) + len(self.probed)
 
     @property
     def stopped(self) -> bool:
@@ -92,7 +96,7 @@ class Suite:
     @property
     def covers_explored(self) -> bool:
         """The same for the functions that were explored; a selection of paths never claims that."""
-        if self.select != ALL_PATHS or self.guesses:
+        if self.select != ALL_PATHS or self.guesses or self.probed or self.unfollowed:
             return False
         if self.own_tests is None and self.tests and not self.coverage.is_full:
             return False
@@ -106,6 +110,11 @@ class Suite:
             or self.wrong_before
         )
 
+    @property
+    def has_gaps(self) -> bool:
+        """Something is not reached by any test."""
+        return not self.coverage.is_full
+
     def why_unreached(self) -> list[str]:
         """What may keep lines and branches from being reached."""
         reasons = {
@@ -113,7 +122,7 @@ class Suite:
             "paths that are too deep": self.cut[Limit.DEPTH],
             "the time limit (--seconds)": self.cut[Limit.TIME],
             "the limit on paths (--paths)": self.cut[Limit.PATHS] + self.cut[Limit.LOST],
-            "unsupported code": len(self.unsupported),
+            "unsupported code": len(self.unsupported) + len(self.unfollowed),
             "an internal error": len(self.internal_errors) + len(self.disagreements),
             "values that were picked": len(self.sampled),
             "types that were guessed": len(self.guesses),

@@ -147,6 +147,9 @@ class SuiteFacts(JsonForm):
     assumed: Sequence[str]
     inferred: Sequence[str]
     left_out: Sequence[str]
+    # tests of calls that were tried, and why targets could only be tried
+    probed: Sequence[str]
+    unfollowed: Sequence[str]
     more: GrowthFacts | None
     warnings: Sequence[str]
     branches: Mapping[str, int]
@@ -188,6 +191,8 @@ def suite_facts(suite: Suite) -> SuiteFacts:
         assumed=suite.assumed,
         inferred=suite.inferred,
         left_out=suite.left_out,
+        probed=list(suite.probed),
+        unfollowed=suite.unfollowed,
         more=_growth(suite.more) if suite.more is not None else None,
         warnings=suite.warnings,
         branches={name: suite.branches[name] for name in sorted(suite.branches)},

@@ -20,7 +20,7 @@ from treadle.doors.unit.check import coverage_of
 from treadle.doors.unit.commit import commit
 from treadle.doors.unit.contracts import excluded, fitting
 from treadle.doors.unit.ctrl_c import CtrlC
-from treadle.doors.unit.explore import ExploredTarget, Session
+from treadle.doors.unit.explore import CannotExplore, ExploredTarget, Session
 from treadle.doors.unit.files import content_of, output_path, read
 from treadle.doors.unit.grow import Growth
 from treadle.doors.unit.guesses import guesses_of
@@ -29,6 +29,7 @@ from treadle.doors.unit.more import carry_over, file_of, grown, growths, options
 from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.parallel import explore_all
 from treadle.doors.unit.points import points_of, target_around
+from treadle.doors.unit.probe import probe
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.select import ALL_PATHS
 from treadle.doors.unit.selected import default_file, drop_superfluous
@@ -90,6 +91,8 @@ class _Command:
         self.wanted = wanted
         self.progress = progress
         self.growing: list[Growth] = []
+        # what cannot be explored, and why: it is tried instead
+        self.unfollowed: list[tuple[UnitTarget, CannotExplore]] = []
 
     def run(self, targets: Sequence[Any]) -> Suite:
         options = self.options
@@ -112,7 +115,9 @@ class _Command:
             for growth in self.growing:
                 growth.anew()
         carry_over(suite, self.growing)
-        sessions = _sessions(suite, found, options, self.growing if options.more else None, single)
+        sessions = _sessions(suite, found, options, self.growing if options.more else None, single, self.unfollowed)
+        if self.unfollowed and single and not self._may_probe(suite):
+            raise self.unfollowed[0][1]
         if options.missing:
             with _nothing_written("your tests were being run"):
                 suite.own_tests = own_tests(found, path, options.tests, options.append, options.select)
@@ -125,6 +130,7 @@ class _Command:
             self.progress("running the tests", len(sessions), len(sessions), cases)
         drop_superfluous(suite)
         self._run_tests(suite, path, existing, found)
+        self._probe(suite, path)
         if options.more:
             suite.more = grown(suite, self.growing, suite.content or existing or "")
         if options.write_file:
@@ -153,14 +159,34 @@ class _Command:
             if existing is not None and not suite.cases:
                 suite.coverage = coverage_of(existing, measured)
 
+    def _may_probe(self, suite: Suite) -> bool:
+        """Whether calls may be tried: a selection, assumptions and own tests ask for something else."""
+        options = self.options
+        plain = options.select == ALL_PATHS and not (options.more or options.missing or options.pre or options.assume)
+        return options.probe and plain and not suite.assumed and not suite.inferred
+
+    def _probe(self, suite: Suite, path: Path) -> None:
+        """Try what could not be followed, where no test gets to all of it."""
+        unfollowed = [target for target, _ in self.unfollowed]
+        if self._may_probe(suite) and (unfollowed or suite.has_gaps) and not suite.stopped:
+            targets = [*(e.target for e in suite.explored), *unfollowed]
+            unfollowed += [t for t in targets if not any(case.target == t.text for case in suite.cases)]
+            with _nothing_written("calls were being tried"):
+                probe(suite, targets, unfollowed, path, self.options)
+        if self.unfollowed and not suite.tests and not suite.explored:
+            raise self.unfollowed[0][1]
+        for target, why in self.unfollowed:
+            tried = target.text in suite.probed.values()
+            (suite.unfollowed if tried else suite.left_out).append(str(why))
+
     def _write(self, suite: Suite, path: Path, existing: str | None) -> None:
         options = self.options
         with _nothing_written("the files were being written"):
             adding = options.append or options.more
-            content = content_of(path, suite.source, adding) if suite.cases else None
+            content = content_of(path, suite.source, adding) if suite.tests else None
             kept = remembered(suite, options, path, self.growing) if not options.missing else []
             suite.warnings += commit(path, content, kept, options.more)
-        if suite.cases or existing is not None:
+        if suite.tests or existing is not None:
             suite.file = str(path)
 
 
@@ -174,7 +200,12 @@ def _nothing_written(what: str) -> Iterator[None]:
 
 
 def _sessions(
-    suite: Suite, found: Sequence[UnitTarget], options: UnitOptions, growing: Sequence[Growth] | None, single: bool
+    suite: Suite,
+    found: Sequence[UnitTarget],
+    options: UnitOptions,
+    growing: Sequence[Growth] | None,
+    single: bool,
+    unfollowed: list[tuple[UnitTarget, CannotExplore]],
 ) -> list[Session]:
     """One for each target that can be explored; of a module, the others are left out and said."""
     sessions: list[Session] = []
@@ -190,6 +221,11 @@ def _sessions(
                 sessions.append(Session(target, used, start=start, **further))
             elif growing is None:
                 sessions.append(Session(target, options))
+        except CannotExplore as error:
+            if growing is None:
+                unfollowed.append((target, error))
+            else:
+                suite.left_out.append(str(error))
         except UsageError as error:
             if single:
                 raise

@@ -7,6 +7,7 @@ coroutine, a compiled function.
 from __future__ import annotations
 
 import ast
+import contextlib
 import difflib
 import enum
 import functools
@@ -52,6 +53,16 @@ class UnitTarget:
     @property
     def is_generator(self) -> bool:
         return bool(inspect.isgeneratorfunction(self.function))
+
+    @property
+    def is_async(self) -> bool:
+        return inspect.iscoroutinefunction(self.function)
+
+    @property
+    def is_context(self) -> bool:
+        """A generator that is entered with `with`."""
+        code = getattr(self.decorated, "__code__", None)
+        return self.is_generator and code is not None and code.co_filename == contextlib.__file__
 
     def parameters(self) -> list[inspect.Parameter]:
         """The parameters a test gives values to: without self, * and **."""
@@ -188,11 +199,6 @@ def _target(text: str, module: types.ModuleType, cls: type | None, raw: Any, nam
     if name == "__init__":
         receiver = "new"
     shown = text.partition(":")[2] or name
-    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        raise UsageError(
-            f"'{shown}' is a coroutine; its schedules matter, which are for treadle explore and treadle actor; "
-            f"here, test the plain functions that it calls"
-        )
     if not isinstance(function, types.FunctionType):
         if any(isinstance(vars(base).get("__call__"), types.FunctionType) for base in type(function).__mro__):
             kind = type(function).__qualname__

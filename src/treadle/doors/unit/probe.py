@@ -1,0 +1,204 @@
+"""What cannot be followed is tried: real calls with picked values, for lines and branches that no test reaches yet.
+
+The calls are made in a process of its own that may not change the world (`observe.effects`) and is ended when it does
+not come back. What they show is written as tests, run like all others. A suite with such tests never claims every path.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from treadle.core.errors import InternalError
+from treadle.doors.unit.check import check
+from treadle.doors.unit.files import appended, folders, names_in
+from treadle.doors.unit.options import UnitOptions
+from treadle.doors.unit.probe_search import Arc, Prober, Search, fewest, simplest
+from treadle.doors.unit.probe_source import ProbedTest, Writer
+from treadle.doors.unit.probe_values import Pool
+from treadle.doors.unit.pytest_values import Imports
+from treadle.doors.unit.result import Suite
+from treadle.doors.unit.target import UnitTarget
+from treadle.observe.effects import EffectGuard, scratch_folder
+from treadle.report.pytest_file import PytestFile
+from treadle.symbolic.python.compile.source import NoSource
+
+# Of the seconds of a function, and at most: what this does not find it seldom finds later.
+_SHARE = 0.25
+_MOST_SECONDS = 3.0
+# The child counts processor time: how much longer it may take on a busy machine.
+_MOST_WAITING = 4
+_PATIENCE = 3.0
+_MOST_TESTS = 25
+# rounds in which a test that fails is written in its weak form, then dropped
+_ROUNDS = 4
+
+
+def probe(
+    suite: Suite, targets: Sequence[UnitTarget], unfollowed: Sequence[UnitTarget], path: Path, options: UnitOptions
+) -> None:
+    """Add tests to the suite for what its tests do not reach; `unfollowed` are targets that could not be explored."""
+    if "fork" not in multiprocessing.get_all_start_methods():
+        return
+    found: list[tuple[UnitTarget, ProbedTest]] = []
+    taken = set(names_in(suite.content)) if suite.content else set()
+    for target in targets:
+        wanted = _unreached(suite, target)
+        if target in unfollowed or wanted:
+            for test in _in_a_child(target, wanted, options, taken):
+                taken.add(test.name)
+                found.append((target, test))
+    if found:
+        _run_and_keep(suite, found, targets, path, options)
+
+
+def _unreached(suite: Suite, target: UnitTarget) -> set[Arc]:
+    """What the tests of the suite do not reach of a target."""
+    first, last = target.body()
+    file = os.path.realpath(target.file)
+    found = [(line, to) for where, line, to in suite.coverage.unreached if where == file and first <= line <= last]
+    return {(-1, line) if to is None else (line, to) for line, to in found}
+
+
+# --- the child -------------------------------------------------------------------------------------------------
+
+
+def _in_a_child(target: UnitTarget, wanted: set[Arc], options: UnitOptions, taken: set[str]) -> list[ProbedTest]:
+    seconds = min(options.seconds * _SHARE, _MOST_SECONDS)
+    fork = multiprocessing.get_context("fork")
+    here, there = fork.Pipe(duplex=False)
+    process = fork.Process(target=_work, args=(there, target, wanted, seconds, options, taken))
+    process.start()
+    there.close()
+    ends = time.monotonic() + _MOST_WAITING * seconds + _PATIENCE
+    try:
+        answer = json.loads(here.recv_bytes()) if here.poll(max(ends - time.monotonic(), 0.0)) else []
+    except (EOFError, OSError):
+        answer = []
+    finally:
+        process.kill()
+        process.join()
+    return [ProbedTest(**one) for one in answer]
+
+
+def _work(
+    pipe: Connection, target: UnitTarget, wanted: set[Arc], seconds: float, options: UnitOptions, taken: set[str]
+) -> None:
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        os.dup2(nowhere, number)
+    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (until the process ends)
+    sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
+    try:
+        with scratch_folder() as scratch:
+            os.chdir(scratch)
+            tests = probed(target, wanted, seconds, scratch, options, taken)
+        pipe.send_bytes(json.dumps([asdict(test) for test in tests]).encode())
+    except NoSource:
+        pass
+    finally:
+        os._exit(0)
+
+
+def probed(
+    target: UnitTarget, wanted: set[Arc], seconds: float, scratch: str, options: UnitOptions, taken: set[str]
+) -> list[ProbedTest]:
+    """Search, choose few, write them; in this process."""
+    imports = Imports()
+    with EffectGuard(scratch):
+        pool = Pool(target.function, imports)
+        pool.told = dict(options.types)
+        prober = Prober(target, pool, scratch, options.allow_effects)
+        found = Search(prober, wanted, time.process_time() + seconds).run()
+    everything = {arc for one in found for arc in one.arcs}
+    writer = Writer(prober, imports, taken)
+    lines = Path(target.file).read_text(encoding="utf-8", errors="replace").splitlines()
+    tests: list[ProbedTest] = []
+    left = wanted & everything if wanted else everything
+    for one in fewest(found, left)[:_MOST_TESTS]:
+        new = one.arcs & left
+        if not new:
+            continue
+        one = simplest(prober, one, new)
+        test = writer.test(one.probe, _reaches(new, lines))
+        if test is not None:
+            test.imports = _imports_of(test.strong, imports)
+            tests.append(test)
+            left -= one.arcs
+    return tests
+
+
+def _reaches(arcs: frozenset[Arc], lines: list[str]) -> str:
+    """What only this test reaches, in the words of the code."""
+    number = min((to for start, to in arcs if start == -1), default=0) or min(start for start, _ in arcs)
+    text = " ".join(lines[number - 1].split()) if 0 < number <= len(lines) else ""
+    text = text.replace("\\", "\\\\").replace('"""', "'''").rstrip('"')
+    return f"Picked values that reach: {text[:70]}".rstrip()
+
+
+def _imports_of(test: str, imports: Imports) -> list[str]:
+    used = {node.id for node in ast.walk(ast.parse(test)) if isinstance(node, ast.Name)}
+    own = Imports()
+    own.names = {local: source for local, source in imports.names.items() if local in used}
+    own.modules = {name: local for name, local in imports.modules.items() if local.partition(".")[0] in used}
+    return [*own.lines(), *(["import pytest"] if "pytest" in used else [])]
+
+
+# --- the tests -------------------------------------------------------------------------------------------------
+
+
+def _run_and_keep(
+    suite: Suite,
+    found: list[tuple[UnitTarget, ProbedTest]],
+    targets: Sequence[UnitTarget],
+    path: Path,
+    options: UnitOptions,
+) -> None:
+    weak: set[str] = set()
+    for _ in range(_ROUNDS):
+        if not found:
+            return
+        tests = {test.name: test.weak if test.name in weak else test.strong for _, test in found}
+        names = ", ".join(dict.fromkeys(target.text.replace(":", ".") for target, _ in found))
+        imports = list(dict.fromkeys(line for _, test in found for line in test.imports))
+        file = PytestFile(f"Tests of {names}, written by `treadle unit`.", imports=_merged(imports), tests=tests)
+        file.folders = folders(path, list(targets))
+        own = file.source()
+        both = appended(suite.content, own) if suite.content else own
+        try:
+            checked = check(own, targets, allow_effects=options.allow_effects, whole=both, at_once=options.processes)
+        except InternalError:
+            return
+        if not checked.failed:
+            suite.probed = {test.name: target.text for target, test in found}
+            suite.source = suite.content = both
+            suite.coverage = checked.coverage
+            return
+        dropped = {name for name in checked.failed if name in weak}
+        weak |= checked.failed.keys()
+        found = [(target, test) for target, test in found if test.name not in dropped]
+
+
+def _merged(lines: list[str]) -> list[str]:
+    """One line for each module that names are taken from."""
+    own = Imports()
+    plain: list[str] = []
+    for line in lines:
+        node = ast.parse(line).body[0]
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                own.names[alias.asname or alias.name] = (node.module or "", alias.name)
+        else:
+            plain.append(line)
+    return [*dict.fromkeys(plain), *own.lines()]

@@ -1,0 +1,259 @@
+"""The test of a probe: its values, its call, and what the call was seen to do.
+
+The strong form asserts the result, the message of an exception and what has changed; the weak one, for what is not the
+same every time, the type of the result or of the exception alone.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from dataclasses import dataclass, field
+from typing import Any
+from unittest.mock import NonCallableMock
+
+from treadle.doors.unit.probe_search import MOST_ITEMS, Probe, Prober, Reached, arguments
+from treadle.doors.unit.pytest_values import Imports, NotWritable, leaf, quoted
+from treadle.symbolic.python.contracts.conditions import as_written
+
+_LONGEST = 2000
+_LONGEST_MESSAGE = 200
+_LONGEST_NAME = 60
+_INLINE = re.compile(r"""-?\d+(\.\d+)?|True|False|None|"[^"\n]{0,40}"|'[^'\n]{0,40}'|\[\]|\{\}|\(\)""")
+
+
+@dataclass
+class ProbedTest:
+    """A test that can be written in two ways."""
+
+    name: str
+    strong: str
+    weak: str
+    imports: list[str] = field(default_factory=list)
+
+
+def written(value: Any, imports: Imports, depth: int = 0) -> str:
+    """A value whose equality says all: plain ones, and containers of such. Raises NotWritable."""
+    if depth > 6 or isinstance(value, NonCallableMock):
+        raise NotWritable("not plain")
+    kind = type(value)
+    if kind in (list, tuple, set, frozenset) and len(value) <= 200:
+        parts = [written(v, imports, depth + 1) for v in value]
+        if kind in (set, frozenset):
+            parts.sort()
+        inside = ", ".join(parts)
+        if kind is tuple:
+            return f"({inside},)" if len(parts) == 1 else f"({inside})"
+        if kind is list:
+            return f"[{inside}]"
+        shown = f"{{{inside}}}" if parts else ("set()" if kind is set else "")
+        return shown if kind is set else f"frozenset({shown})"
+    if kind is dict and len(value) <= 200:
+        return (
+            "{"
+            + ", ".join(f"{written(k, imports, depth + 1)}: {written(v, imports, depth + 1)}" for k, v in value.items())
+            + "}"
+        )
+    if kind is float and value != value:
+        raise NotWritable("nan is not equal to itself")
+    if (
+        isinstance(value, types.FunctionType | type)
+        or inspect.getattr_static(kind, "__eq__") is not vars(object)["__eq__"]
+    ):
+        return leaf(value, imports)
+    raise NotWritable("compared by identity")
+
+
+class Writer:
+    """Makes tests of probes, all in one file."""
+
+    def __init__(self, prober: Prober, imports: Imports, taken: set[str]) -> None:
+        self.prober = prober
+        self.target = prober.target
+        self.imports = imports
+        self.taken = set(taken)
+
+    def test(self, probe: Probe, reaches: str) -> ProbedTest | None:
+        """The test of a probe, or None when its call does not do the same twice, or cannot be written."""
+        runs = [self.prober.call(probe) for _ in range(2)]
+        first, second = runs
+        if (
+            first is None
+            or second is None
+            or first.arcs != second.arcs
+            or type(first.raised) is not type(second.raised)
+        ):
+            return None
+        try:
+            strong, weak = self._outcome(first), self._outcome(second)
+            calls = self._lines(probe)
+            plain = self._plainly(first)
+        except NotWritable:
+            return None
+        body = strong if strong == weak else plain
+        name = self._name(first)
+        head = f"def {name}():\n" + _indented(f'"""{reaches}"""')
+        return ProbedTest(name, head + _indented(*calls, *body), head + _indented(*calls, *plain))
+
+    # --- the call ----------------------------------------------------------------------------------------
+
+    def _variables(self, probe: Probe) -> dict[str, str]:
+        """Parameter -> how the call names its value."""
+        found: dict[str, str] = {}
+        for name, text in probe.given:
+            inline = name != "self" and _INLINE.fullmatch(text) and not any(s[0] == name for s in probe.sets)
+            taken = {*self.imports.names, "result", "caught", "pytest", *found.values()}
+            wanted = _snake(as_written(self.target.cls).__name__) if name == "self" and self.target.cls else name
+            while wanted in taken:
+                wanted += "_"
+            found[name] = text if inline and text not in ("[]", "{}") else wanted
+        return found
+
+    def _lines(self, probe: Probe) -> list[str]:
+        names = self._variables(probe)
+        lines = [f"{names[name]} = {text}" for name, text in probe.given if names[name] != text]
+        return [*lines, *(f"{names[name]}{path}{f' = {text}' if text else ''}" for name, path, text in probe.sets)]
+
+    def _call(self, probe: Probe) -> str:
+        names, target = self._variables(probe), self.target
+        positional, named = arguments(target, list(names))
+        given = [names[name] for name in positional] + [f"{name}={names[name]}" for name in named]
+        method = target.name.rpartition(".")[2]
+        if target.receiver == "self" and "MagicMock(" in dict(probe.given)["self"]:
+            if target.is_property:
+                raise NotWritable("a property of a stand-in")
+            return f"{self.imports.of(target.cls)}.{method}({', '.join([names['self'], *given])})"
+        if target.receiver == "self":
+            return f"{names['self']}.{method}" + ("" if target.is_property else f"({', '.join(given)})")
+        if target.receiver == "new":
+            return f"{self.imports.of(target.cls)}({', '.join(given)})"
+        if target.cls is not None:
+            return f"{self.imports.of(target.cls)}.{method}({', '.join(given)})"
+        return f"{self.imports.local_name(target.module.__name__, method)}({', '.join(given)})"
+
+    def _statements(self, probe: Probe) -> tuple[list[str], str]:
+        """(statements that make the call, what then is the result): a generator is taken, a coroutine is run."""
+        call, target = self._call(probe), self.target
+        if target.is_async:
+            self.imports.module("asyncio")
+            return [f"result = asyncio.run({call})"], "result"
+        if target.is_context:
+            return [f"with {call} as result:", "    pass"], "result"
+        if target.is_generator:
+            return [f"result = list({self.imports.local_name('itertools', 'islice')}({call}, {MOST_ITEMS}))"], "result"
+        return [f"result = {call}"], "result"
+
+    # --- what it did -------------------------------------------------------------------------------------
+
+    def _outcome(self, reached: Reached) -> list[str]:
+        if reached.raised is not None:
+            return self._raises(reached, with_message=True)
+        statements, result = self._statements(reached.probe)
+        changed = self._changes(reached)
+        value, names = reached.result, self._variables(reached.probe)
+        same = next((names[n] for n, v in reached.values.items() if v is value and names[n].isidentifier()), None)
+        if value is None or isinstance(value, bool):
+            checks = [f"assert {result} is {value}"]
+        elif same is not None and not isinstance(value, int | str | float):
+            checks = [f"assert {result} is {same}"]
+        else:
+            try:
+                text = written(value, self.imports)
+            except NotWritable:
+                text = ""
+            if not text or len(text) > _LONGEST or "0x" in text:
+                return [*statements, *self._type(value, result), *changed]
+            checks = [f"assert {result} == {text}"]
+        return [*statements, *checks, *changed]
+
+    def _plainly(self, reached: Reached) -> list[str]:
+        """What is the same every time."""
+        if reached.raised is not None:
+            return self._raises(reached, with_message=False)
+        statements, result = self._statements(reached.probe)
+        return [*statements, *self._type(reached.result, result)]
+
+    def _type(self, value: Any, result: str) -> list[str]:
+        kind = type(value)
+        if kind.__module__ == "builtins" and kind.__name__ in dir(__import__("builtins")):
+            return [f"assert isinstance({result}, {kind.__name__})"]
+        if value is None:
+            return [f"assert {result} is None"]
+        return [f'assert type({result}).__name__ == "{kind.__name__}"']
+
+    def _raises(self, reached: Reached, with_message: bool) -> list[str]:
+        raised = reached.raised
+        assert raised is not None
+        kind = self.imports.of(type(raised))
+        statements, _ = self._statements(reached.probe)
+        statements[0] = statements[0].removeprefix("result = ").replace(" as result:", ":")
+        try:
+            message = str(raised)
+        except Exception:
+            message = ""
+        steady = message and len(message) <= _LONGEST_MESSAGE and "0x" not in message and "Mock" not in message
+        if with_message and steady and self.prober.scratch not in message:
+            return [
+                f"with pytest.raises({kind}) as caught:",
+                *(f"    {s}" for s in statements),
+                f"assert str(caught.value) == {quoted(message)}",
+            ]
+        return [f"with pytest.raises({kind}):", *(f"    {s}" for s in statements)]
+
+    def _changes(self, reached: Reached) -> list[str]:
+        """The containers and public fields that are not what they were."""
+        before = self.prober.values(reached.probe)
+        names = self._variables(reached.probe)
+        found: list[str] = []
+        for name, value in reached.values.items():
+            shown = names[name]
+            if not shown.isidentifier():
+                continue
+            if isinstance(value, list | dict | set):
+                found += self._changed(shown, before[name], value)
+            elif hasattr(value, "__dict__") and not isinstance(value, NonCallableMock | type):
+                for key, now in vars(value).items():
+                    if not key.startswith("_") and key.isidentifier():
+                        found += self._changed(f"{shown}.{key}", getattr(before[name], key, None), now)
+        return found[:6]
+
+    def _changed(self, place: str, before: Any, now: Any) -> list[str]:
+        try:
+            old, new = written(before, self.imports), written(now, self.imports)
+        except (NotWritable, Exception):
+            return []
+        if old == new or len(new) > _LONGEST:
+            return []
+        return [f"assert {place} is {new}" if new in ("None", "True", "False") else f"assert {place} == {new}"]
+
+    # --- names -------------------------------------------------------------------------------------------
+
+    def _name(self, reached: Reached) -> str:
+        own = _snake(self.target.name)
+        value = reached.result
+        if reached.raised is not None:
+            word = f"raises_{_snake(type(reached.raised).__name__)}"
+        elif value is None or isinstance(value, bool | int):
+            word = "returns_" + _snake(str(value).replace("-", "minus_"))
+        elif isinstance(value, str):
+            word = "returns_" + (_snake(value)[:20].strip("_") or "text")
+        else:
+            word = f"returns_{_snake(type(value).__name__)}"
+        room = _LONGEST_NAME - len(f"test__{word}_99")
+        base = f"test_{own[: max(room, 8)].strip('_')}_{word}"
+        name, number = base, 1
+        while name in self.taken:
+            number += 1
+            name = f"{base}_{number}"
+        self.taken.add(name)
+        return name
+
+
+def _snake(text: str) -> str:
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text)
+    return re.sub(r"\W+", "_", spaced, flags=re.ASCII).strip("_").lower()
+
+
+def _indented(*lines: str) -> str:
+    return "".join(f"    {line}\n" for line in lines)

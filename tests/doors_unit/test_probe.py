@@ -1,0 +1,157 @@
+"""What cannot be followed is tried: real calls with picked values, in a process that may not touch the world."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+import treadle
+from treadle.doors.unit.console import summary
+from treadle.doors.unit.matching import matching
+from treadle.doors.unit.result import Suite
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+def suite_of(name: str, program: str, target: str, **options: Any) -> Suite:
+    Path(f"{name}.py").write_text(dedent(program).lstrip())
+    return treadle.unit(f"{name}:{target}", write_file=False, **options)
+
+
+EXPIRING = """
+    import threading
+    import time
+    from collections import OrderedDict
+
+
+    class Cache:
+        def __init__(self, size: int, ttl: float) -> None:
+            self._data: OrderedDict[str, tuple[float, object]] = OrderedDict()
+            self._lock = threading.Lock()
+            self.size = size
+            self.ttl = ttl
+
+        def get(self, key: str, default: object = None) -> object:
+            with self._lock:
+                if key not in self._data:
+                    return default
+                when, value = self._data[key]
+                if time.monotonic() - when > self.ttl:
+                    del self._data[key]
+                    return default
+                self._data.move_to_end(key)
+                return value
+
+        def put(self, key: str, value: object) -> None:
+            with self._lock:
+                self._data.pop(key, None)
+                self._data[key] = (time.monotonic(), value)
+                while len(self._data) > self.size:
+                    self._data.popitem(last=False)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["get", "put"])
+def test_a_cache_with_a_lock_a_clock_and_expiry_is_covered(method: str) -> None:
+    suite = suite_of(f"probe_cache_{method}", EXPIRING, f"Cache.{method}")
+    assert suite.coverage.percent("branches") == 100
+    assert not suite.complete
+    assert "_data = 3" not in suite.source
+
+
+@pytest.mark.slow
+def test_a_parameter_that_nothing_tells_of_is_stood_in_for() -> None:
+    program = """
+        def describe(shape):
+            if shape.kind == "round":
+                return "a circle"
+            for side in shape.sides:
+                if side.length > 3:
+                    return "long"
+            return "short"
+    """
+    suite = suite_of("probe_shape", program, "describe")
+    assert suite.coverage.percent("branches") == 100
+    assert "'shape' of 'describe' is unknown" in suite.unfollowed[0]
+    assert "tried, not followed" in summary(suite)
+    assert not suite.complete
+    assert "every path" not in summary(suite)
+    names = [node.name for node in ast.parse(suite.source).body if isinstance(node, ast.FunctionDef)]
+    assert names == list(suite.probed)
+    assert all(len(name) <= 60 for name in names)
+
+
+def test_a_hint_is_taken_at_its_word() -> None:
+    """Only a value that is no int gets behind the condition."""
+    program = "def f(n: int) -> int:\n    if not isinstance(n, int):\n        return 1\n    return 2\n"
+    suite = suite_of("probe_hint", program, "f")
+    assert not suite.probed
+    assert [line for _, line, _ in suite.coverage.unreached] == [3]
+
+
+@pytest.mark.slow
+def test_a_coroutine_is_run() -> None:
+    program = """
+        import asyncio
+
+        async def wait(n: int) -> str:
+            await asyncio.sleep(0)
+            if n > 7:
+                raise ValueError("too long")
+            return "done"
+    """
+    suite = suite_of("probe_wait", program, "wait")
+    assert suite.coverage.percent("branches") == 100
+    assert "asyncio.run(wait(" in suite.source
+
+
+@pytest.mark.slow
+def test_the_world_is_left_alone() -> None:
+    program = """
+        import os
+
+        def clean(folder):
+            for name in folder.names:
+                os.unlink("precious.txt")
+            return 1
+    """
+    Path("precious.txt").write_text("kept")
+    suite = suite_of("probe_clean", program, "clean")
+    assert Path("precious.txt").read_text() == "kept"
+    assert "unlink" not in suite.source
+    assert sorted(path.name for path in Path().iterdir() if path.suffix == ".txt") == ["precious.txt"]
+
+
+@pytest.mark.slow
+def test_a_call_that_does_not_come_back_is_given_up() -> None:
+    program = """
+        def spin(thing):
+            if thing.ready:
+                return 1
+            while True:
+                pass
+    """
+    suite = suite_of("probe_spin", program, "spin", seconds=4)
+    assert suite.tests == 1
+    assert (suite.coverage.lines[0], suite.complete) == (2, False)
+
+
+@pytest.mark.parametrize("pattern", [r"[A-Z]{2}-\d+", r"(a|bc)\s*=\s*\w+", r"^(?P<x>\d+)\.(?P=x)$", r"[^a]x?"])
+def test_strings_for_a_pattern_match_it(pattern: str) -> None:
+    import re
+
+    found = matching(pattern)
+    assert any(re.match(pattern, text) for text in found), found
+
+
+def test_a_pattern_that_is_none_gives_no_strings() -> None:
+    assert matching("(") == []
