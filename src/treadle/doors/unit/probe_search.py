@@ -9,6 +9,7 @@ The search is the same every time, as far as the code is; it ends after so many 
 from __future__ import annotations
 
 import ast
+import asyncio
 import contextlib
 import dataclasses
 import enum
@@ -205,8 +206,6 @@ def arguments(target: UnitTarget, given: list[str]) -> tuple[list[str], list[str
 
 
 def _run_coroutine(coroutine: Any) -> Any:
-    import asyncio  # only where a coroutine is called: it is slow to import
-
     return asyncio.run(asyncio.wait_for(coroutine, _SECONDS_OF_A_CALL))
 
 
