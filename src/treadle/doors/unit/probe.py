@@ -22,9 +22,9 @@ from treadle.core.errors import InternalError
 from treadle.doors.unit.check import check
 from treadle.doors.unit.files import appended, folders, names_in
 from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.probe_search import Arc, Prober, Search, fewest, simplest
-from treadle.doors.unit.probe_source import ProbedTest, Writer
-from treadle.doors.unit.probe_values import Pool
+from treadle.doors.unit.probe_search import Arc, Prober, ProbeSearch, fewest, simplest
+from treadle.doors.unit.probe_source import ProbedTest, ProbeWriter
+from treadle.doors.unit.probe_values import ValuePool
 from treadle.doors.unit.pytest_values import Imports
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.target import UnitTarget
@@ -114,15 +114,15 @@ def _work(
 def probed(
     target: UnitTarget, wanted: set[Arc], seconds: float, scratch: str, options: UnitOptions, taken: set[str]
 ) -> list[ProbedTest]:
-    """Search, choose few, write them; in this process."""
+    """ProbeSearch, choose few, write them; in this process."""
     imports = Imports()
     with EffectGuard(scratch):
-        pool = Pool(target.function, imports)
+        pool = ValuePool(target.function, imports)
         pool.told = dict(options.types)
         prober = Prober(target, pool, scratch, options.allow_effects)
-        found = Search(prober, wanted, time.process_time() + seconds).run()
+        found = ProbeSearch(prober, wanted, time.process_time() + seconds).run()
     everything = {arc for one in found for arc in one.arcs}
-    writer = Writer(prober, imports, taken)
+    writer = ProbeWriter(prober, imports, taken)
     lines = Path(target.file).read_text(encoding="utf-8", errors="replace").splitlines()
     tests: list[ProbedTest] = []
     left = wanted & everything if wanted else everything

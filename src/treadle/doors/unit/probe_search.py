@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import NonCallableMock
 
-from treadle.doors.unit.probe_values import Pool
+from treadle.doors.unit.probe_values import ValuePool
 from treadle.doors.unit.pytest_values import NotWritable, quoted
 from treadle.doors.unit.target import UnitTarget
 from treadle.observe.effects import EffectGuard
@@ -83,7 +83,7 @@ class Probe:
 
 
 @dataclass
-class Reached:
+class ProbeRun:
     """What came of a call."""
 
     probe: Probe
@@ -101,7 +101,7 @@ class Reached:
 class Prober:
     """Calls one target."""
 
-    def __init__(self, target: UnitTarget, pool: Pool, scratch: str, allow_effects: bool = False) -> None:
+    def __init__(self, target: UnitTarget, pool: ValuePool, scratch: str, allow_effects: bool = False) -> None:
         self.target = target
         self.pool = pool
         self.scratch = scratch
@@ -114,11 +114,11 @@ class Prober:
 
     # --- one call ----------------------------------------------------------------------------------------
 
-    def call(self, probe: Probe) -> Reached | None:
+    def call(self, probe: Probe) -> ProbeRun | None:
         """Make the values, call, look; None when the values cannot be made or the world was to be changed."""
         guard = EffectGuard(self.scratch)
         arcs: set[Arc] = set()
-        reached = Reached(probe, frozenset())
+        reached = ProbeRun(probe, frozenset())
         with contextlib.ExitStack() as stack:
             stack.enter_context(_alarm())
             if not self.allow_effects:
@@ -316,7 +316,7 @@ def paths_into(
 # --- the search ------------------------------------------------------------------------------------------------
 
 
-class Search:
+class ProbeSearch:
     """Finds calls that reach what is wanted; `kept` are those that reached something new."""
 
     def __init__(self, prober: Prober, wanted: set[Arc], ends: float) -> None:
@@ -325,7 +325,7 @@ class Search:
         self.wanted = set(wanted)
         self.ends = ends
         self.random = random.Random(prober.target.text)
-        self.kept: list[Reached] = []
+        self.kept: list[ProbeRun] = []
         self.seen: set[Arc] = set()
         self.after: dict[int, set[int]] = defaultdict(set)
         self._tried: set[Probe] = set()
@@ -336,7 +336,7 @@ class Search:
         # parameters that may be anything
         self._free: set[str] = set()
 
-    def run(self) -> list[Reached]:
+    def run(self) -> list[ProbeRun]:
         for probe in self._first():
             if self._over():
                 return self.kept
@@ -402,7 +402,7 @@ class Search:
 
     # --- how it goes on ----------------------------------------------------------------------------------
 
-    def _parent(self) -> Reached:
+    def _parent(self) -> ProbeRun:
         """Those that pass a line with one way out so far are worth most."""
         open_lines = {line for line, to in self.after.items() if len(to) == 1}
         wanted = {start if start > 0 else self._before(line) for start, line in self.wanted - self.seen}
@@ -413,7 +413,7 @@ class Search:
         """The line that was met and is nearest above one that was not: the condition, as a rule."""
         return max((met for start, met in self.seen if start == -1 and met < line), default=0)
 
-    def _changed(self, parent: Reached) -> Probe:
+    def _changed(self, parent: ProbeRun) -> Probe:
         probe = parent.probe
         for _ in range(self.random.choice((1, 1, 2, 3))):
             chance = self.random.random()
@@ -499,7 +499,7 @@ def _words(raised: BaseException | None) -> str:
         return ""
 
 
-def simplest(prober: Prober, one: Reached, wanted: frozenset[Arc]) -> Reached:
+def simplest(prober: Prober, one: ProbeRun, wanted: frozenset[Arc]) -> ProbeRun:
     """The same without whatever is not needed to reach what is wanted."""
     for part in one.probe.sets:
         fewer = dataclasses.replace(one.probe, sets=tuple(s for s in one.probe.sets if s is not part))
@@ -514,10 +514,10 @@ def simplest(prober: Prober, one: Reached, wanted: frozenset[Arc]) -> Reached:
     return one
 
 
-def fewest(found: list[Reached], wanted: set[Arc]) -> list[Reached]:
+def fewest(found: list[ProbeRun], wanted: set[Arc]) -> list[ProbeRun]:
     """Few calls that together reach what all of them reach of what is wanted: those that return first."""
     left = set().union(*(one.arcs for one in found)) & wanted if found else set()
-    chosen: list[Reached] = []
+    chosen: list[ProbeRun] = []
     while left:
         best = max(found, key=lambda one: (len(one.arcs & left), one.raised is None, -one.probe.oddity))
         chosen.append(best)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import NonCallableMock
 
-from treadle.doors.unit.probe_search import MOST_ITEMS, Probe, Prober, Reached, arguments
+from treadle.doors.unit.probe_search import MOST_ITEMS, Probe, Prober, ProbeRun, arguments
 from treadle.doors.unit.pytest_values import Imports, NotWritable, leaf, quoted
 from treadle.symbolic.python.contracts.conditions import as_written
 
@@ -65,7 +65,7 @@ def written(value: Any, imports: Imports, depth: int = 0) -> str:
     raise NotWritable("compared by identity")
 
 
-class Writer:
+class ProbeWriter:
     """Makes tests of probes, all in one file."""
 
     def __init__(self, prober: Prober, imports: Imports, taken: set[str]) -> None:
@@ -146,7 +146,7 @@ class Writer:
 
     # --- what it did -------------------------------------------------------------------------------------
 
-    def _outcome(self, reached: Reached) -> list[str]:
+    def _outcome(self, reached: ProbeRun) -> list[str]:
         if reached.raised is not None:
             return self._raises(reached, with_message=True)
         statements, result = self._statements(reached.probe)
@@ -167,7 +167,7 @@ class Writer:
             checks = [f"assert {result} == {text}"]
         return [*statements, *checks, *changed]
 
-    def _plainly(self, reached: Reached) -> list[str]:
+    def _plainly(self, reached: ProbeRun) -> list[str]:
         """What is the same every time."""
         if reached.raised is not None:
             return self._raises(reached, with_message=False)
@@ -182,7 +182,7 @@ class Writer:
             return [f"assert {result} is None"]
         return [f'assert type({result}).__name__ == "{kind.__name__}"']
 
-    def _raises(self, reached: Reached, with_message: bool) -> list[str]:
+    def _raises(self, reached: ProbeRun, with_message: bool) -> list[str]:
         raised = reached.raised
         assert raised is not None
         kind = self.imports.of(type(raised))
@@ -201,7 +201,7 @@ class Writer:
             ]
         return [f"with pytest.raises({kind}):", *(f"    {s}" for s in statements)]
 
-    def _changes(self, reached: Reached) -> list[str]:
+    def _changes(self, reached: ProbeRun) -> list[str]:
         """The containers and public fields that are not what they were."""
         before = self.prober.values(reached.probe)
         names = self._variables(reached.probe)
@@ -229,7 +229,7 @@ class Writer:
 
     # --- names -------------------------------------------------------------------------------------------
 
-    def _name(self, reached: Reached) -> str:
+    def _name(self, reached: ProbeRun) -> str:
         own = _snake(self.target.name)
         value = reached.result
         if reached.raised is not None:

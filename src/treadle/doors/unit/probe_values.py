@@ -158,7 +158,7 @@ def _evaluated(node: ast.expr, names: dict[str, Any]) -> Any:
     return None
 
 
-class Pool:
+class ValuePool:
     """Expressions for the parameters of a function; `namespace` has what they mention."""
 
     def __init__(self, function: types.FunctionType, imports: Imports) -> None:
