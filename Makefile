@@ -9,7 +9,7 @@ READY  := $(VENV)/.ready
 # How often `make fuzz` goes round.
 ROUNDS ?= 10
 
-.PHONY: demo test conformance fuzz test-all test-threads test-compiled conformance-switches check bench clean setup
+.PHONY: demo test conformance fuzz test-all test-threads test-compiled conformance-switches check bench clean setup screenshots
 
 setup: $(READY)
 
@@ -28,7 +28,13 @@ test: $(READY)
 	@failed=; for area in tests/test_*.py tests/*/; do \
 	    case $$area in */__pycache__/|tests/programs/) continue;; esac; \
 	    echo "== $$area"; $(BIN)/python -m pytest -n 2 $$area || failed="$$failed $$area"; \
-	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+	done; \
+	command -v chromedriver >/dev/null || echo "left out: tests/browser, because there is no Chromium with chromedriver"; \
+	test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+
+# The pictures of the pages in the docs, made anew by the browser tests.
+screenshots: $(READY)
+	TREADLE_BROWSER=required TREADLE_SCREENSHOTS=$(CURDIR)/docs/img $(BIN)/python -m pytest tests/browser
 
 # Every pair of methods of every type in the table of what is harmless, and every hook switched off: takes long.
 conformance: $(READY)

@@ -15,6 +15,7 @@ from treadle.core.builds import Builds
 from treadle.core.errors import UsageError
 from treadle.core.result import Finding, Result, Verdict
 from treadle.doors.schedule.campaign import check_schedules
+from treadle.report.explore_page import result_part
 from treadle.report.page import render
 from treadle.threads.switching import running_name
 
@@ -163,10 +164,10 @@ def test_an_order_of_messages_can_come_on_every_build() -> None:
 
 
 def test_a_page_has_the_builds_and_names_the_model_of_a_pass() -> None:
-    failed = render([treadle.check(two_forwarders)])
+    failed = render([result_part(treadle.check(two_forwarders))])
     assert '"builds":"every build"' in failed
     passed = treadle.check(_loop_and_thread(Counter.add), source=_loop_and_thread, switches="gil")
-    assert f'"verdict":"PASSED-EXHAUSTIVE (gil, {running_name()})"' in render([passed])
+    assert f'"verdict":"PASSED-EXHAUSTIVE (gil, {running_name()})"' in render([result_part(passed)])
 
 
 def test_what_else_must_hold_is_said_with_every_form() -> None:

@@ -75,6 +75,23 @@ class Fault(JsonForm):
 
 
 @dataclass
+class PairRuns:
+    """What was run of two methods together: tests of one call each, and how many of them to their end."""
+
+    tests: int = 0
+    exhausted: int = 0
+
+
+@dataclass
+class Growth:
+    """How far a campaign had come at one moment."""
+
+    executions: int
+    traces: int  # method traces covered
+    requirements: int  # problematic interleavings run
+
+
+@dataclass
 class ClassResult(JsonForm):
     """What `treadle class` found out about one class."""
 
@@ -108,7 +125,26 @@ class ClassResult(JsonForm):
         default_factory=set, metadata=NOT_IN_JSON
     )  # tests of this process's share, when there are several
     left_to_others: set[int] = field(default_factory=set, metadata=NOT_IN_JSON)
+    # the methods that are judged, what was run of each pair of them, and how coverage grew: for the page
+    judged: list[str] = field(default_factory=list, metadata=NOT_IN_JSON)
+    matrix: dict[tuple[str, str], PairRuns] = field(default_factory=dict, metadata=NOT_IN_JSON)
+    growth: list[Growth] = field(default_factory=list, metadata=NOT_IN_JSON)
     finished: bool = field(default=False, metadata=NOT_IN_JSON)  # what a process answers at its end, not on its way
+
+
+def pair_of(one: str, other: str) -> tuple[str, str]:
+    """Two methods, whichever is called first."""
+    return (one, other) if one <= other else (other, one)
+
+
+def add_matrix(into: ClassResult, other: ClassResult) -> None:
+    """Add what another campaign over the same class has run."""
+    for pair, runs in other.matrix.items():
+        mine = into.matrix.setdefault(pair, PairRuns())
+        mine.tests += runs.tests
+        mine.exhausted += runs.exhausted
+    into.judged = sorted({*into.judged, *other.judged})
+    into.growth = max(into.growth, other.growth, key=len)
 
 
 def message(witness: Witness) -> str:

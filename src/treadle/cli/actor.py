@@ -17,9 +17,11 @@ from treadle.doors.actor import models as door
 from treadle.doors.actor import table as abs_table
 from treadle.doors.actor.absunit import absunit_file
 from treadle.doors.actor.index_page import index_page
+from treadle.doors.actor.page import MOST_CASES, cases_part
 from treadle.doors.actor.picture import picture
 from treadle.doors.actor.pytest_file import cases_file
 from treadle.doors.actor.table import MOST_ROWS
+from treadle.report import page as pages
 from treadle.report import tree_picture
 from treadle.report.progress import Progress
 from treadle.report.pytest_file import not_as_told, write_pytest_file
@@ -88,6 +90,7 @@ def parse_domain(text: str) -> tuple[int, int] | None:
 @click.option("--pictures", type=click.Path(path_type=Path), metavar="DIR", help="A sequence diagram (SVG) per test.")
 @click.option("--tree", type=click.Path(path_type=Path), metavar="FILE", help="The execution tree as .svg or .dot.")
 @click.option("--force", is_flag=True, help="Replace files even if they were edited by hand.")
+@click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     target: str,
@@ -111,6 +114,7 @@ def command(
     pictures: Path | None,
     tree: Path | None,
     force: bool,
+    page: Path | None,
     as_json: bool,
 ) -> int:
     """Explore a method of an ABS class with unknown arguments, fields and other actors, in all orders that matter.
@@ -130,7 +134,10 @@ def command(
         form = form or ("absunit" if where is not None and where.suffix == ".abs" else "pytest")
         where = where or Path(f"test_{Path(path).stem}_{name.rpartition('.')[2]}.{'py' if form == 'pytest' else 'abs'}")
         check_may_write(where, "--write", force)
-    keep = _cases(wanted, None if as_json or writing or pictures is not None else MOST_ROWS)
+    if page is not None:
+        pages.check_writable(page)
+    most = MOST_CASES if page is not None else MOST_ROWS
+    keep = _cases(wanted, None if as_json or writing or pictures is not None else most)
     if writing and keep == 0:
         raise UsageError("--cases none leaves no tests to write")
     if tree is not None:
@@ -143,9 +150,11 @@ def command(
         queue,
         defaults.steps,
     )
+    curve: list[tuple[int, int]] = []
     with Progress(target) as line:
 
         def told(progress: Explored) -> None:
+            curve.append((progress.states, progress.tests))
             line(progress.tests, strategy=f"{progress.states} states")
 
         made = door.generate(
@@ -156,19 +165,23 @@ def command(
             style=values,
             seconds=seconds,
             states=states,
-            record=tree is not None,
+            record=tree is not None or page is not None,
             keep=keep,
             pruning=pruning,
             on_progress=told,
         )
     written = _write_tests(made, Path(path), where, form, force) if where is not None else []
     written += _write_pictures(made, Path(path), pictures, tree, force)
+    if page is not None:
+        pages.write(page, [cases_part(made, curve)])
     if as_json:
         print(json.dumps(made.to_json()))
     else:
         abs_table.show(made, rows=MOST_ROWS if wanted is None else max(len(made.cases), 1))
         for file in written:
             print(f"wrote {file}")
+        if page is not None:
+            print(f"report: {page}")
     return made.exit_code
 
 

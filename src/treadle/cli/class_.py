@@ -28,10 +28,12 @@ from treadle.core.verdict import Verdict, worst
 from treadle.doors.class_ import console as class_console
 from treadle.doors.class_.alone import run_alone
 from treadle.doors.class_.models import run_under_model
+from treadle.doors.class_.page import class_part
 from treadle.doors.class_.pytest_file import class_file, shown_path, tests_path, warnings_path
 from treadle.doors.class_.replay import staged
 from treadle.doors.class_.shown import decide_faults, decide_warnings
 from treadle.doors.class_.workers import run_in_processes
+from treadle.report import page as pages
 from treadle.report.progress import Progress
 from treadle.report.pytest_file import PytestFile, write_pytest_file
 from treadle.search.workers import Tell, WorkerPool
@@ -45,6 +47,7 @@ class _Place:
     output: str
     keep_green: bool
     force: bool
+    paged: bool = False  # is there to be a page?
 
 
 @click.command()
@@ -72,8 +75,18 @@ class _Place:
 @click.option("--allow-effects", is_flag=True, help="Let calls change files, start processes and use the network.")
 @click.option("--seed", type=int, default=0, metavar="N", help="Other values and other random numbers.")
 @click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
+@click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-def command(target: str, as_json: bool, output: str, keep_green: bool, force: bool, workers: int, **given: Any) -> int:
+def command(
+    target: str,
+    as_json: bool,
+    output: str,
+    keep_green: bool,
+    force: bool,
+    workers: int,
+    page: Path | None,
+    **given: Any,
+) -> int:
     """Write concurrent tests for a class that threads share.
 
     PKG.MOD:CLASS names one class; PKG.MOD works on all public classes of a module, PKG on those of a package.
@@ -81,10 +94,12 @@ def command(target: str, as_json: bool, output: str, keep_green: bool, force: bo
     options = make_options(**given)
     if workers < 1:
         raise UsageError(f"--workers must be 1 or more, not {workers}")
-    place = _Place(output, keep_green, force)
+    if page is not None:
+        pages.check_writable(page)
+    place = _Place(output, keep_green, force, page is not None)
     found = classes(target, not options.allow_effects)
     if workers > 1 and len(found) > 1:
-        return report_facts(_in_processes([name for name, _ in found], workers, given, place), as_json)
+        return report_facts(_in_processes([name for name, _ in found], workers, given, place), as_json, page)
     results = []
     with terminal_line() as stderr:
         for number, (name, cls) in enumerate(found):
@@ -98,7 +113,7 @@ def command(target: str, as_json: bool, output: str, keep_green: bool, force: bo
                 break
             if results[-1].interrupted:
                 break
-    return report(results, as_json)
+    return report(results, as_json, page)
 
 
 def _in_processes(names: list[str], workers: int, given: dict[str, Any], place: _Place) -> list[dict[str, Any]]:
@@ -138,22 +153,29 @@ class ClassServer:
     def run(self, number: int, name: str) -> dict[str, Any]:
         [(_, cls)] = classes(name, not self._options.allow_effects)
         result = _one(name, cls, self._options, None, self._place, alone=False, workers=1)
-        return result.to_json() if result.subject is not None else _skipped(name, result.reason)
+        if result.subject is None:
+            return _skipped(name, result.reason)
+        return {**result.to_json(), **({"page": class_part(result)} if self._place.paged else {})}
 
 
 def _skipped(name: str, why: str) -> dict[str, Any]:
     return {**ClassResult(name, Verdict.NOTHING_TO_EXPLORE, reason=why).to_json(), "skipped": True}
 
 
-def report_facts(facts: list[dict[str, Any]], as_json: bool) -> int:
+def report_facts(facts: list[dict[str, Any]], as_json: bool, page: Path | None = None) -> int:
     """What processes reported, those with the most findings first."""
     ranked = sorted(facts, key=lambda one: (-len(one["faults"]), -len(one["warnings"]), one["target"]))
+    parts = [one.pop("page") for one in ranked if "page" in one]
+    if page is not None:
+        pages.write(page, parts)
     verdict = worst(Verdict(one["verdict"]) for one in ranked)
     if as_json:
         print(json.dumps(_as_one(ranked, verdict)))
     else:
         for one in ranked:
             class_console.show_facts(one)
+        if page is not None:
+            print(f"report: {page}")
     return verdict.exit_code
 
 
@@ -366,9 +388,11 @@ def _write(result: ClassResult, file: PytestFile, path: Path, options: Options, 
         return False
 
 
-def report(results: list[ClassResult], as_json: bool) -> int:
+def report(results: list[ClassResult], as_json: bool, page: Path | None = None) -> int:
     """Print the results, those with the most findings first; return the exit code."""
     ranked = sorted(results, key=lambda r: (-len(r.faults), -len(r.warnings), r.target))
+    if page is not None:
+        pages.write(page, [class_part(result) for result in ranked if result.subject is not None])
     verdict = worst(result.verdict for result in ranked)
     if as_json:
         every = [result.to_json() for result in ranked]
@@ -382,6 +406,8 @@ def report(results: list[ClassResult], as_json: bool) -> int:
             print(f"skipped  {result.target}: {result.reason}")
         else:
             class_console.show(result, Path(result.written) if result.written else None)
+    if page is not None:
+        print(f"report: {page}")
     return verdict.exit_code
 
 

@@ -22,6 +22,7 @@ from treadle.core.verdict import EXIT_INTERNAL, Verdict, worst, worst_exit_code
 from treadle.pytest_plugin import Campaign
 from treadle.report import console, store
 from treadle.report import page as pages
+from treadle.report.explore_page import result_part
 from treadle.report.progress import Progress
 from treadle.search import strategies
 from treadle.threads.switching import MODELS
@@ -139,7 +140,7 @@ def report(
     """Print the results and save what failed; return the worst exit code."""
     saved = [save_findings(root, result.target, result.findings) for result in results]
     if page is not None:
-        pages.write(page, results)
+        pages.write(page, [result_part(result) for result in results])
     if as_json:
         print(json.dumps(_as_one(results, problems)))
     else:

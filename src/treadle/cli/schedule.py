@@ -19,9 +19,11 @@ from treadle.core.verdict import Verdict, worst, worst_exit_code
 from treadle.doors.schedule import console as schedule_console
 from treadle.doors.schedule import pytest_file as schedule_pytest
 from treadle.doors.schedule.campaign import DEFAULT, MOST_EXECUTIONS, NAMES, check_options, check_schedules
+from treadle.doors.schedule.page import schedule_part
 from treadle.messages.result import OrderFinding, ScheduleResult
 from treadle.pytest_plugin import Campaign
 from treadle.report import coverage_curve, message_sequence
+from treadle.report import page as pages
 from treadle.report.progress import Progress
 
 
@@ -45,6 +47,7 @@ from treadle.report.progress import Progress
 @click.option("--curve", type=click.Path(path_type=Path), metavar="FILE", help="Coverage by execution (.svg).")
 @click.option("--write", type=click.Path(path_type=Path), metavar="FILE", help="A failing order as a pytest file.")
 @click.option("--force", is_flag=True, help="Replace files even if they were edited by hand.")
+@click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     target: str,
@@ -59,6 +62,7 @@ def command(
     curve: Path | None,
     write: Path | None,
     force: bool,
+    page: Path | None,
     as_json: bool,
 ) -> int:
     """Try the orders of messages that a test of an actor program has not seen.
@@ -73,6 +77,8 @@ def command(
             raise UsageError(f"{option} writes SVG: '{file}' must end in .svg")
         if file is not None:
             check_may_write(file, option, force)
+    if page is not None:
+        pages.check_writable(page)
     if "::" not in target:
         raise UsageError(f"name the test: {target}::test_something")
     search = functools.partial(
@@ -91,6 +97,10 @@ def command(
         outcome = collect.run(collect.Target(target), campaign)
     results: list[Any] = campaign.results
     code = report(results, outcome.root, as_json, diagram, curve, write, force)
+    if page is not None:
+        pages.write(page, [schedule_part(result) for result in results])
+        if not as_json:
+            print(f"report: {page}")
     for problem in outcome.problems:
         print(f"treadle: {problem.target} was not run: {problem.message}", file=sys.stderr)
     return worst_exit_code([code, *(problem.exit_code for problem in outcome.problems)])

@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -17,12 +18,14 @@ from treadle.core.errors import UsageError
 from treadle.doors.unit import console as unit_report
 from treadle.doors.unit import stubs as unit_stubs
 from treadle.doors.unit.missing import nothing_missing
+from treadle.doors.unit.page import suite_parts
 from treadle.doors.unit.points import is_place
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.result_json import suite_facts
 from treadle.doors.unit.selected import satisfied
 from treadle.doors.unit.suite import unit
 from treadle.observe.streams import protected_streams
+from treadle.report import page
 
 # Where an option stands in --help: a person looks for a purpose, not for a name.
 _GROUPS = {
@@ -30,7 +33,7 @@ _GROUPS = {
     "Inputs": ("types", "none", "alias", "domain", "pre", "assume", "infer_assumptions", "contracts"),
     "Which tests": ("select", "reach", "missing", "tests"),
     "How to get there": ("heap", "summaries", "stubs", "probe", "allow_effects"),
-    "Output": ("output", "append", "force", "show", "json", "help"),
+    "Output": ("output", "append", "force", "show", "report", "json", "help"),
 }
 
 
@@ -108,6 +111,7 @@ def _name(parameter: click.Parameter) -> str:
 @click.option("--append", is_flag=True, help="Add the tests to an existing file.")
 @click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
 @click.option("--show", type=click.Choice(["ir", "cases", "tree", "summary"]), help="Print this as well.")
+@click.option("--report", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     targets: tuple[str, ...],
@@ -117,6 +121,7 @@ def command(
     as_json: bool,
     select: str,
     reach: tuple[str, ...],
+    report: Path | None,
     **options: Any,
 ) -> int:
     """Write unit tests for functions, methods, classes, modules or packages.
@@ -132,6 +137,8 @@ def command(
     or no test reaches a program point, 70 an internal error of Treadle ended some paths.
     """
     select, points, targets = _selection(select, reach, targets)
+    if report is not None:
+        page.check_writable(report)
     with protected_streams(), _progress(as_json) as progress:
         suite = unit(
             *targets,
@@ -142,10 +149,14 @@ def command(
             points=points,
             **options,
         )
+    if report is not None:
+        page.write(report, suite_parts(suite))
     if as_json:
         print(json.dumps(suite_facts(suite).to_json(), indent=2))
     else:
         _print(suite, show)
+        if report is not None:
+            print(f"report: {report}")
     for warning in suite.warnings:
         print(f"treadle: {warning}", file=sys.stderr)
     if suite.disagreements:

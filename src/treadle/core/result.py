@@ -58,6 +58,10 @@ class Finding(JsonForm):
     steps: list[Step] = field(default_factory=list, metadata=in_json_as("operations"))
     trail: Any = field(default=None, metadata=NOT_IN_JSON)  # treadle.core.trail.Trail
     waiting: list[Waiting] = field(default_factory=list, metadata=NOT_IN_JSON)  # the strands of a deadlock
+    # strand -> the number of the step behind which it was started
+    started: dict[str, int] = field(default_factory=dict, metadata=NOT_IN_JSON)
+    # the steps of the nearest schedule that passes, where one was run
+    nearest_pass: list[Step] = field(default_factory=list, metadata=NOT_IN_JSON)
     notes: list[str] = field(default_factory=list)  # what else must be known: it could not be shrunk, or recorded
     replayed: str = ""  # where the replay was seen to fail: "a fresh process", "this process"
     # the versions with a GIL that allow this very schedule, where that was recorded

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from treadle.messages.receive import ENTRY, Receive, actor_hash, message_hash, stable_hash
+from treadle.threads.detail import short
 
 # A dictionary message is named after the first of these keys that it has: {"command": "flush"} is "flush".
 _TAGS = ("type", "kind", "command", "cmd", "msg", "message", "action", "event", "op", "name")
@@ -190,8 +191,25 @@ def _receive(handling: Handling) -> Receive:
         label=message.label,
         actor=message.to.label,
         origin=message.sender.label,
+        told=_told(message),
         type=f"{message.to.kind}.{message.label}",
     )
+
+
+def _told(message: Message) -> str:
+    """What is in a message, in a few characters; "" where its label says all. Nothing of the program runs for it."""
+    body = message.body
+    if type(body).__name__ == "Envelope":  # of Pykka
+        body = body.message
+    elif type(body) is tuple and len(body) == 2 and type(body[0]).__name__ == "ThespianActor":
+        body = body[1]
+    if type(body).__name__ == "ProxyCall":
+        given = [short(one) for one in body.args] + [f"{name}={short(one)}" for name, one in body.kwargs.items()]
+        return f"{message.label}({', '.join(given)})"
+    if type(body).__name__ == "ProxySetAttr":
+        return f"{message.label} = {short(body.value)}"
+    text = short(body)
+    return "" if message.stops or text.strip("'<>") == message.label else text
 
 
 def label_of(body: Any) -> str:

@@ -51,6 +51,7 @@ class Receive:
     label: str = ""  # for people: "Flush"
     actor: str = ""  # for people: "Writer"
     origin: str = ""  # for people: who sent it, "Terminator"
+    told: str = ""  # for people: what is in the message, "('logon', 'anna')"
     type: str = ""  # what PETR tells apart: "Writer.Flush"
     hash: int = 0  # of sender, receiver and message; found out when it is not given
 

@@ -34,6 +34,18 @@ class Coverage(JsonForm):
 
 
 @dataclass(slots=True)
+class OrderRun:
+    """One execution: what was received in which order, and how it ended."""
+
+    receives: list[Receive]
+    ended: str  # "passed", or the kind of its failure
+
+
+# Executions that a result remembers, for the page.
+MOST_RUNS = 300
+
+
+@dataclass(slots=True)
 class ScheduleResult(JsonForm):
     """The result of a schedule campaign."""
 
@@ -57,6 +69,7 @@ class ScheduleResult(JsonForm):
         default_factory=list, metadata=in_json_as("coverage")
     )  # goals covered after each execution, by criterion
     delivery: str = "mailbox"
+    runs: list[OrderRun] = field(default_factory=list, metadata=NOT_IN_JSON)  # the first executions
     # so that a result of this door goes where those of `explore` go
     exhaustive: bool = field(default=False, metadata=NOT_IN_JSON)
     strategy: str = field(default="schedule", metadata=NOT_IN_JSON)

@@ -39,6 +39,7 @@ class Campaign:
     marked: bool = False  # explore marked tests
     every: bool = False  # explore all tests, marked or not
     replay: str = ""  # run this one schedule instead of searching
+    paged: bool = False  # is there to be a page about every test?
     saves: bool = False  # keep failing executions as files; a command does that itself
     search: Callable[..., Any] | None = None  # what another door does with each test instead of exploring it
     settings: dict[str, Any] = field(default_factory=dict)  # of the project
@@ -59,7 +60,8 @@ FACTS = pytest.StashKey[dict[str, Any]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.getgroup("treadle", "exploring the schedules of concurrent tests").addoption(
+    group = parser.getgroup("treadle", "exploring the schedules of concurrent tests")
+    group.addoption(
         "--treadle",
         nargs="?",
         const="",
@@ -67,6 +69,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="STRATEGY",
         help="explore the tests marked with @pytest.mark.treadle, optionally with this strategy",
     )
+    group.addoption("--treadle-report", metavar="DIR", help="write DIR/index.html: every explored test, to look at")
 
 
 def pytest_load_initial_conftests(args: list[str]) -> None:
@@ -79,14 +82,26 @@ def pytest_configure(config: pytest.Config) -> None:
     if CAMPAIGN in config.stash:
         return
     strategy = config.getoption("treadle")
-    campaign = config.stash[CAMPAIGN] = Campaign(marked=strategy is not None, saves=True)
+    folder = config.getoption("treadle_report")
+    campaign = config.stash[CAMPAIGN] = Campaign(marked=strategy is not None, saves=True, paged=folder is not None)
     try:
         campaign.settings = read_settings(Path(config.rootpath))
         if strategy:
             strategies.make(strategy)
             campaign.options["strategy"] = strategy
+        if folder is not None:
+            _check_folder(Path(folder))
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error
+
+
+def _check_folder(folder: Path) -> None:
+    """A report that could not be written is told before the tests are run."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--treadle-report {folder} cannot be made: {error.strerror}") from error
+    import_module("treadle.report.page").check_writable(folder / "index.html", "--treadle-report")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -164,6 +179,12 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     if verdicts:
         parts = [f"{verdicts[verdict]} {words}" for verdict, words in _COUNTED.items() if verdicts[verdict]]
         terminalreporter.line(f"{verdicts.total()} explored: {', '.join(parts)}")
+    folder = terminalreporter.config.getoption("treadle_report")
+    if folder is not None:
+        pages = [report.treadle["page"] for report in reports if hasattr(report, "treadle")]
+        file = Path(folder) / "index.html"
+        import_module("treadle.report.page").write(file, pages)
+        terminalreporter.line(f"report: {file}")
 
 
 # ---------------------------------------------------------------------- exploring one test

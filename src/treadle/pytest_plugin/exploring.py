@@ -18,6 +18,7 @@ from treadle.pytest_plugin import CAMPAIGN, FACTS, Campaign, options_of
 from treadle.pytest_plugin.body import Body, set_up_wider
 from treadle.report import store
 from treadle.report.console import advice, replay_command, sentence
+from treadle.report.explore_page import result_part
 
 
 def take_over(item: pytest.Function) -> None:
@@ -57,6 +58,8 @@ def explore_item(item: pytest.Function) -> None:
             "switches": result.switches,
             "sentence": sentence(result),
         }
+        if campaign.paged:
+            item.stash[FACTS]["page"] = result_part(result)
     except BaseException as error:
         campaign.errors.append((target, error))
         raise

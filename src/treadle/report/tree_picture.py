@@ -20,7 +20,7 @@ _COLOUR = {
     "actor": "#c26a00",
     "pruned": "#9aa7b5",
 }
-_MEANING = {
+MEANING = {
     "state": "",
     "test": "test",
     "deadlock": "deadlock",
@@ -31,7 +31,7 @@ _MEANING = {
 }
 
 
-def _collapsed(node: TreeNode) -> TreeNode:
+def collapsed(node: TreeNode) -> TreeNode:
     """The node together with the steps behind it, as long as there is one way to go on and nothing is decided."""
     labels = [node.label]
     while node.status == "state" and len(node.children) == 1 and not node.children[0].constraints:
@@ -49,7 +49,7 @@ def _lines(tree: TreeNode) -> list[tuple[TreeNode, int, int]]:
     todo: list[tuple[TreeNode, int, int]] = [(tree, 0, -1)]
     while todo:
         node, depth, parent = todo.pop()
-        node = _collapsed(node)
+        node = collapsed(node)
         found.append((node, depth, parent))
         here = len(found) - 1
         todo += [(child, depth + 1, here) for child in reversed(node.children)]
@@ -57,7 +57,7 @@ def _lines(tree: TreeNode) -> list[tuple[TreeNode, int, int]]:
 
 
 def _letters(node: TreeNode) -> int:
-    return len(node.label) + len(", ".join(node.constraints)) + len(_MEANING[node.status])
+    return len(node.label) + len(", ".join(node.constraints)) + len(MEANING[node.status])
 
 
 def svg(tree: TreeNode) -> str:
@@ -79,7 +79,7 @@ def svg(tree: TreeNode) -> str:
         colour = _COLOUR[node.status]
         dashed = ' stroke-dasharray="2 2" fill="none"' if node.status == "pruned" else f' fill="{colour}"'
         out.append(f'<circle cx="{x}" cy="{y - 4}" r="4" stroke="{colour}"{dashed}/>')
-        meaning = _MEANING[node.status]
+        meaning = MEANING[node.status]
         mark = f' <tspan class="mark" fill="{colour}">{escape(meaning)}</tspan>' if meaning else ""
         why = f'<tspan class="why">{escape(", ".join(node.constraints))}</tspan> ' if node.constraints else ""
         out.append(f'<text x="{x + 9}" y="{y}">{why}{escape(node.label)}{mark}</text>')
@@ -91,7 +91,7 @@ def dot(tree: TreeNode) -> str:
     """The tree in Graphviz' language."""
     out = ["digraph tree {", '  node [shape=box, style=rounded, fontname="sans-serif", fontsize=10];']
     for number, (node, _, parent) in enumerate(_lines(tree)):
-        meaning = _MEANING[node.status]
+        meaning = MEANING[node.status]
         text = node.label + (f"\\n{meaning}" if meaning else "")
         style = ', style="rounded,dashed"' if node.status == "pruned" else ""
         label = text.replace('"', "'")

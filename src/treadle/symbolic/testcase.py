@@ -84,6 +84,8 @@ class TestCase:
     # (where the name lives, name) of module- or class-level state that the path changes
     touches: list[tuple[str, str]] = field(default_factory=list)
     lines: tuple[int, ...] = ()
+    # (file, line) in the order in which the path passes them, calls that a summary answers left out
+    walk: tuple[tuple[str, int], ...] = ()
     has_floats: bool = False
     # may depend on what changes from run to run, such as the order of a set
     fragile: bool = False

@@ -30,7 +30,7 @@ from treadle.classes.linearizability import Outcome, judge
 from treadle.classes.longer import Longer
 from treadle.classes.minimise import minimise
 from treadle.classes.pools import Pools
-from treadle.classes.result import ClassResult, Fault, Options, message, passed
+from treadle.classes.result import ClassResult, Fault, Growth, Options, PairRuns, message, pair_of, passed
 from treadle.classes.sequences import Automaton, Delta, SequenceGenerator
 from treadle.classes.serializability import races, walks
 from treadle.classes.stage import EffectOfMethod, Stage, Test
@@ -148,6 +148,7 @@ class ClassCampaign:
         self.result.methods = len({method.name for method in self.methods if method.own})
         self.result.notes += self.subject.skipped
         self.judged = judged
+        self.result.judged = sorted(judged)
         self.waiting = choosing.roots(self.stage, self.pools)
         while self.waiting and not self.roots:
             skipped = self._plant()
@@ -233,6 +234,7 @@ class ClassCampaign:
             return
         root.covered |= beta.improvement
         self.result.sequences += 1
+        self._grew()
         if not root.candidates.later:
             self._choose_observers(root, beta)
         if not self.options.atomic_sets:
@@ -242,6 +244,16 @@ class ClassCampaign:
             for pair in root.assembler.pairs(assembled, root.candidates.judged):
                 pair.test = self.result.tests_assembled
                 heapq.heappush(root.queue, (pair.weight, next(self.count), pair))
+
+    def _grew(self) -> None:
+        traces = sum(len(root.covered) for root in self.roots)
+        found = self.result
+        now = Growth(found.interleavings_tried, traces, found.requirements_covered)
+        if not found.growth or (now.traces, now.requirements) > (
+            found.growth[-1].traces,
+            found.growth[-1].requirements,
+        ):
+            found.growth.append(now)
 
     def _choose_observers(self, root: _Root, beta: Delta) -> None:
         """How to look at the object: asked in the states that the first sequence went through."""
@@ -322,10 +334,13 @@ class ClassCampaign:
         explored = self._run(test, _ROUNDS[number])
         if explored is None:
             return
+        runs = self.result.matrix.setdefault(pair_of(pair.one.method, pair.other.method), PairRuns())
         if number == 0:
+            runs.tests += 1
             self.result.pairs += 1
             self.result.requirements += explored.requirements
             self.result.requirements_covered += explored.covered
+            self._grew()
         reported = self._witnessed(explored, blame, pair.test)
         if not reported and not explored.exhausted and any(w.violation.is_fault for w in explored.witnesses):
             # what was found is not called a fault: look at the other schedules for one that is
@@ -334,6 +349,7 @@ class ClassCampaign:
             explored.witnesses = [w for w in explored.witnesses[seen:] if w.violation.gravity == 0]
             reported = self._witnessed(explored, blame, pair.test)
         if explored.exhausted:
+            runs.exhausted += 1
             self.result.exhausted_pairs += 1
         elif not reported and not explored.unstable:
             self.unfinished.append((root, pair))

@@ -28,7 +28,7 @@ def show(result: ClassResult, written: Path | None = None, file: IO[str] | None 
     )
     console.print(
         Text.assemble(
-            (_verdict(result), _COLOUR.get(result.verdict, "bold yellow")), f"  {result.target}: {_said(result)}"
+            (verdict(result), _COLOUR.get(result.verdict, "bold yellow")), f"  {result.target}: {sentence(result)}"
         )
     )
     for model in result.models:
@@ -54,12 +54,12 @@ def show(result: ClassResult, written: Path | None = None, file: IO[str] | None 
         console.print(
             f"wrote {written} ({tests} test{'s' * (tests != 1)}; run it with: pytest {written})", markup=False
         )
-    hint = _next(result)
+    hint = advice(result)
     if hint:
         console.print(f"next: {hint}", markup=False)
 
 
-def _verdict(result: ClassResult) -> str:
+def verdict(result: ClassResult) -> str:
     """A pass names its model: `PASSED-WITHIN-BOUNDS (gil, CPython 3.12)`."""
     return f"{result.verdict.value} ({result.switches})" if result.verdict.is_pass else result.verdict.value
 
@@ -68,7 +68,7 @@ def _many(number: int, noun: str) -> str:
     return f"{count(number)} {noun}{'s' * (number != 1)}"
 
 
-def _said(result: ClassResult) -> str:
+def sentence(result: ClassResult) -> str:
     if result.verdict is Verdict.FAILED:
         number = len(result.faults)
         return (
@@ -107,7 +107,7 @@ def _show_again(console: Console, fault: Fault, result: ClassResult) -> None:
     console.print(f"    again: treadle class {result.target} --methods {methods}", markup=False)
 
 
-def _next(result: ClassResult) -> str:
+def advice(result: ClassResult) -> str:
     if result.verdict is Verdict.CUT:
         return "give it more time with --budget 300s, or fewer methods with --methods"
     if result.verdict is Verdict.NOTHING_TO_EXPLORE:

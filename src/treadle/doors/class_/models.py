@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from treadle.classes.result import ClassResult, Options
+from treadle.classes.result import ClassResult, Options, add_matrix
 from treadle.core.result import ModelResult, Verdict
 from treadle.core.verdict import worst
 
@@ -54,6 +54,9 @@ def _sum(gil: ClassResult, free: ClassResult) -> ClassResult:
         setattr(whole, name, getattr(gil, name) + getattr(free, name))
     for name in _LARGEST:
         setattr(whole, name, max(getattr(gil, name), getattr(free, name)))
+    whole.matrix, whole.growth = {}, []
+    for one in (gil, free):
+        add_matrix(whole, one)
     keys = {fault.key for fault in gil.faults}
     whole.faults = gil.faults + [fault for fault in free.faults if fault.key not in keys]
     warned = [warning.methods for warning in gil.warnings]

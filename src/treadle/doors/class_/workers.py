@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from treadle.classes.descriptors import examine_use
-from treadle.classes.result import ClassResult, Options, passed
+from treadle.classes.result import ClassResult, Options, add_matrix, passed
 from treadle.classes.subject import Subject, find_class, import_module
 from treadle.core.errors import TreadleError, UsageError
 from treadle.core.result import Verdict
@@ -109,6 +109,8 @@ def _merged(subject: Subject, answers: Sequence[Answer | None], calls: int) -> C
         setattr(merged, name, sum(getattr(part, name) for part in parts))
     for name in _LARGEST:
         setattr(merged, name, max(getattr(part, name) for part in parts))
+    for part in parts:
+        add_matrix(merged, part)
     merged.switches = parts[0].switches
     merged.interrupted = any(part.interrupted for part in parts)
     merged.notes = list(dict.fromkeys(note for part in parts for note in part.notes))

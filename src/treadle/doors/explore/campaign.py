@@ -329,6 +329,7 @@ class ScheduleSearch:
         names = {index: name for name, index in self.loom.indexes.items()}
         steps = [names[index] for index, _ in run.trace]
         operations: dict[tuple[str, ...], list[int]] = {}  # of a schedule: how many each of its steps has
+        passing: list[list[str]] = []  # schedules that were tried and do not fail
 
         def attempt(candidate: list[str]) -> tuple[list[str], tuple[int, int, int]] | None:
             follow = FollowSteps(candidate)
@@ -337,6 +338,8 @@ class ScheduleSearch:
             if tried.revealed:
                 raise _Revealed
             found = self.loom.judge(tried)
+            if not found and not tried.stop_reason:
+                passing.append(follow.taken)
             if not found or not same_failure(found[0], finding):
                 return None
             operations[tuple(follow.taken)] = tried.performed
@@ -356,9 +359,20 @@ class ScheduleSearch:
             again = self.loom.judge(final)
             if again and same_failure(again[0], finding) and self._finished(again[0], final, shown):
                 again[0].notes += [note] if note else []
+                again[0].nearest_pass = self._nearest(passing, schedule)
                 return complete(again[0], final)
         finding.notes.append(_UNRECORDED)
         return complete(finding, final)
+
+    def _nearest(self, passing: list[list[str]], failing: list[str]) -> list[Step]:
+        """The steps of the schedule that passes and parts last from the failing one, run once more."""
+        if passing:
+            follow = FollowSteps(max(passing, key=lambda one: _common(one, failing)))
+            follow.begin()
+            run = self.loom.run(follow, detail=True)
+            if not run.stop_reason and self.loom.possible(run) and not self.loom.judge(run):
+                return run.shown(list(run.detail or []))
+        return []
 
     def _finished(self, finding: Finding, run: Execution, shown: FollowSteps) -> bool:
         """Give the finding its trail; False when following that does not fail in the same way."""
@@ -514,7 +528,9 @@ def same_failure(one: Finding, other: Finding) -> bool:
 
 def complete(finding: Finding, run: Execution) -> Finding:
     """Add the steps and the explanation of the execution that shows a finding."""
-    finding.steps = run.shown(list(run.detail or []))
+    detail: list[Step] = list(run.detail or [])
+    finding.steps = run.shown(detail)
+    finding.started = _started(finding.steps, detail, run)
     finding.waiting = list(run.stuck)
     if finding.exception is not None:
         hide_own_frames(finding.exception)
@@ -529,6 +545,19 @@ def complete(finding: Finding, run: Execution) -> Finding:
             "\nThis needs any_order: steps of tasks ran in an order that asyncio does not choose by itself."
         )
     return finding
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    """How many steps two schedules have in common from the start."""
+    return next((n for n, (mine, its) in enumerate(zip(one, other, strict=False)) if mine != its), len(one))
+
+
+def _started(shown: list[Step], detail: list[Step], run: Execution) -> dict[str, int]:
+    """Behind which of the shown steps each strand was started, where its maker's step is among them."""
+    places = {id(step): number for number, step in enumerate(shown)}
+    made = {strand.treadle_name: run.spawned.get(strand.index, -1) for strand in run.strands}
+    found = {name: detail[at] for name, at in made.items() if 0 <= at < len(detail)}
+    return {name: places[id(step)] for name, step in found.items() if id(step) in places and step.strand != name}
 
 
 def _later(run: Execution, number: int) -> Step | None:

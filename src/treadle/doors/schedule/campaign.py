@@ -31,7 +31,7 @@ from treadle.messages.must_hb import MustHB
 from treadle.messages.oracles import judge, warnings
 from treadle.messages.possible import Possible
 from treadle.messages.receive import Receive
-from treadle.messages.result import Coverage, OrderFinding, ScheduleResult
+from treadle.messages.result import MOST_RUNS, Coverage, OrderFinding, OrderRun, ScheduleResult
 from treadle.search.strategy import Strategy
 from treadle.threads.watchdog import OutOfTime, ReallyBlocked
 
@@ -309,6 +309,8 @@ class ScheduleCampaign:
             self.observe(receives)
         self._learn(run, receives)
         found = judge(run)
+        if len(self.result.runs) < MOST_RUNS:
+            self.result.runs.append(OrderRun(receives, found[0].kind if found else "passed"))
         if not found:
             if (
                 follow.missing is not None and not follow.held_back

@@ -139,6 +139,7 @@ class Concrete:
             bool(self.path.sampled),
             self._touches(),
             self._lines(),
+            tuple(self.run.vm.line_trace),
             self.has_floats,
             self.path.fragile,
             self._symbolic(),

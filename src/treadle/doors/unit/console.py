@@ -191,8 +191,10 @@ def _changes(arguments: dict[str, Any], after: dict[int, CaseObject]) -> str:
 
 
 @dataclass(slots=True)
-class _Branch:
-    below: dict[str, _Branch] = field(default_factory=dict)
+class Branch:
+    """What was decided on the way here leads on to `below`; `ends` are the paths that end here."""
+
+    below: dict[str, Branch] = field(default_factory=dict)
     ends: list[str] = field(default_factory=list)
 
 
@@ -200,17 +202,17 @@ def tree(suite: Suite) -> str:
     """Every decision of every path, cut and unsupported ones included."""
     blocks = []
     for explored in suite.explored:
-        blocks.append("\n".join([explored.target.text, *_tree_lines(_grow(explored), "  ")]))
+        blocks.append("\n".join([explored.target.text, *_tree_lines(grow(explored), "  ")]))
     return "\n\n".join(blocks)
 
 
-def _grow(explored: ExploredTarget) -> _Branch:
-    root = _Branch()
+def grow(explored: ExploredTarget) -> Branch:
+    root = Branch()
     finished = iter(explored.finished)
     for story, end in explored.seen.ends:
         here = root
         for part in story:
-            here = here.below.setdefault(show(part) if isinstance(part, Expr) else str(part), _Branch())
+            here = here.below.setdefault(show(part) if isinstance(part, Expr) else str(part), Branch())
         text = str(end)
         if end.how is End.FINISHED:
             choices = next(finished)
@@ -220,7 +222,7 @@ def _grow(explored: ExploredTarget) -> _Branch:
     return root
 
 
-def _tree_lines(branch: _Branch, indent: str) -> list[str]:
+def _tree_lines(branch: Branch, indent: str) -> list[str]:
     lines = [f"{indent}=> {end}" for end in branch.ends]
     for condition, below in branch.below.items():
         lines.append(f"{indent}{condition}")

@@ -79,6 +79,10 @@ class Yielded:
         self.value = value
 
 
+# Lines that a person could still walk along.
+LONGEST_WALK = 2_000
+
+
 class IrMachine:
     def __init__(self, path: SymbolicPath, k: int) -> None:
         self.path = path
@@ -86,6 +90,8 @@ class IrMachine:
         self.steps = 0
         self.frames: list[Frame] = []
         self.lines: set[tuple[str, int]] = set()
+        # the same in the order in which they were passed, for a person who walks along
+        self.line_trace: list[tuple[str, int]] = []
         # who follows this path, when only some paths are wanted
         self.walk: Walk | None = None
         self._actions: dict[type, Callable[[Frame, Any], None]] = {
@@ -234,7 +240,10 @@ class IrMachine:
         place = self.path.place
         if step.line and (step.line != place.line or place.file != frame.code.file):
             self.path.place = CodePlace(frame.code.file, step.line, "", frame.code.name, frame.code.line)
-            self.lines.add((frame.code.file, step.line))
+            here = (frame.code.file, step.line)
+            self.lines.add(here)
+            if len(self.line_trace) < LONGEST_WALK:
+                self.line_trace.append(here)
             if self.walk is not None:
                 self.walk.line(frame.code.file, step.line)
         if self.steps % 512 == 0 and time.monotonic() > self.path.deadline:

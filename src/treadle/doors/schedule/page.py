@@ -1,0 +1,93 @@
+"""The part of a page about a schedule campaign: failing orders beside passing ones, the tree of orders, the curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from treadle.core.result import Finding
+from treadle.doors.schedule.console import advice, facts, sentence
+from treadle.messages.receive import Receive
+from treadle.messages.result import OrderFinding, OrderRun, ScheduleResult
+from treadle.report import page
+from treadle.report.message_sequence import divergence
+from treadle.report.sequence import sequence, told
+
+# Receives of one execution that a page steps through.
+_MOST_STEPS = 400
+
+
+def schedule_part(result: ScheduleResult) -> page.Part:
+    """What a page shows of one campaign."""
+    said = f"{sentence(result)} [{result.seconds:.2f} s]"
+    found = page.part("schedule", result.target, result.verdict, result.verdict.value, said, advice(result))
+    found |= {
+        "facts": facts(result),
+        "findings": [_finding(finding) for finding in result.findings],
+        "runs": [_run(number, run) for number, run in enumerate(result.runs, 1)],
+        "more": result.executions - len(result.runs),
+        "tree": _tree(result.runs),
+        "curves": {name: _points(result.curve, name) for name in (result.curve[0] if result.curve else {})},
+        "unfit": result.unfit,
+        "warnings": [f"{warning.kind}: {warning.message}" for warning in result.warnings],
+    }
+    return found
+
+
+def _points(curve: Sequence[dict[str, int]], name: str) -> list[list[int]]:
+    return [[number, row[name]] for number, row in enumerate(curve, 1)]
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    orders = finding if isinstance(finding, OrderFinding) else None
+    failing, passing = (orders.schedule, orders.passing) if orders is not None else ([], [])
+    here, there = divergence(failing, passing)
+    return {
+        "kind": finding.kind,
+        "message": finding.message,
+        "order": [] if orders is None else orders.order,
+        "note": "" if orders is None else orders.note,
+        "builds": "" if finding.builds is None else str(finding.builds),
+        "replay": f"treadle replay '{finding.replay}'" if finding.replay else "",
+        "notes": finding.notes,
+        "fails": sequence(failing[:_MOST_STEPS], here, "this fails"),
+        "passes": sequence(passing[:_MOST_STEPS], there, "this passes") if passing else None,
+        "text": finding.explanation,
+    }
+
+
+def _run(number: int, run: OrderRun) -> dict[str, Any]:
+    return {"number": number, "ended": run.ended, "sequence": sequence(run.receives[:_MOST_STEPS], note=run.ended)}
+
+
+def _tree(runs: Sequence[OrderRun]) -> dict[str, Any]:
+    """The orders of all executions, what they share from the start only once."""
+    root: dict[str, Any] = {"ends": [], "below": []}
+    for number, run in enumerate(runs, 1):
+        here = root
+        for event in run.receives[:_MOST_STEPS]:
+            here = _child(here, event)
+        here["ends"].append(
+            f"{run.ended} (execution {number})" if run.ended == "passed" else f"fails: {run.ended} (execution {number})"
+        )
+    return _joined(root)
+
+
+def _child(node: dict[str, Any], event: Receive) -> dict[str, Any]:
+    label = f"{event.actor} receives {told(event)}"
+    for child in node["below"]:
+        if child["hash"] == event.hash:
+            found: dict[str, Any] = child
+            return found
+    made = {"label": label, "hash": event.hash, "ends": [], "below": []}
+    node["below"].append(made)
+    return made
+
+
+def _joined(node: dict[str, Any]) -> dict[str, Any]:
+    """Steps with one way to go on are one line."""
+    label, below = node.get("label", ""), node["below"]
+    while len(below) == 1 and not node["ends"] and label:
+        node = below[0]
+        label, below = f"{label} → {node['label']}", node["below"]
+    return {"label": label, "ends": node["ends"], "below": [_joined(child) for child in below]}

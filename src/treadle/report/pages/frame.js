@@ -1,0 +1,130 @@
+// What every page has: elements, a line to copy, a list that is searched and walked with the keyboard, sources.
+const data = JSON.parse(document.getElementById("data").textContent);
+const SHOW = {};   // kind of a part -> how it is shown
+const begin = [];  // what needs to be on the page before it can be drawn
+
+function make(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (name === "on") for (const [event, act] of Object.entries(value)) element.addEventListener(event, act);
+    else if (value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children.filter(child => child !== null && child !== undefined));
+  return element;
+}
+
+function draw(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes || {})) element.setAttribute(name, value);
+  element.append(...children.filter(child => child !== null && child !== undefined));
+  return element;
+}
+
+let markers = 0;
+function tip() {
+  const id = "tip" + markers++;
+  const marker = draw("marker", { id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
+    draw("path", { d: "M0 0L8 4L0 8z", fill: "currentColor" }));
+  return [draw("defs", {}, marker), `url(#${id})`];
+}
+
+function button(text, act, title) {
+  return make("button", { type: "button", title: title || text, on: { click: act } }, text);
+}
+
+function copyLine(command) {
+  const text = make("code", {}, command);
+  const press = button("copy", async () => {
+    try { await navigator.clipboard.writeText(command); }
+    catch {
+      const range = document.createRange();
+      range.selectNodeContents(text);
+      getSelection().removeAllRanges();
+      getSelection().addRange(range);
+      document.execCommand("copy");
+    }
+    press.textContent = "copied";
+  }, "copy the command");
+  return make("div", { class: "copy" }, text, press);
+}
+
+function head(part) {
+  return [make("h1", {}, make("span", { class: "verdict " + part.colour }, part.verdict), make("span", { class: "mono" }, part.target)),
+    part.sentence ? make("p", {}, part.sentence) : null,
+    part.advice ? make("p", { class: "advice" }, make("b", {}, "What helps: "), part.advice) : null].filter(Boolean);
+}
+
+function listOf(title, items) {
+  if (!items || !items.length) return null;
+  return make("section", {}, make("h2", {}, title), make("ul", { class: "notes" }, ...items.map(item => make("li", { class: "mono" }, item))));
+}
+
+// A list of which one is chosen: by click, by Up and Down; a search field above it where there are many.
+function chooser(items, texts, choose, label) {
+  let now = -1;
+  const list = make("ul", { class: "list", role: "listbox", tabindex: 0, "aria-label": label });
+  const rows = items.map((item, number) => make("li", { role: "option", "aria-selected": "false", on: { click: () => pick(number) } }, item));
+  list.append(...rows);
+  function pick(number) {
+    if (number === now || !rows[number]) return;
+    if (now >= 0) rows[now].setAttribute("aria-selected", "false");
+    now = number;
+    rows[now].setAttribute("aria-selected", "true");
+    rows[now].scrollIntoView({ block: "nearest" });
+    choose(now);
+  }
+  function move(by) {
+    let next = now;
+    do next += by; while (rows[next] && rows[next].hidden);
+    if (rows[next]) pick(next);
+  }
+  list.addEventListener("keydown", event => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by) { move(by); event.preventDefault(); }
+  });
+  const said = make("span", { class: "soft", "aria-live": "polite" });
+  const search = make("input", { type: "search", placeholder: "search", "aria-label": "search " + label, on: { input: () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let left = 0;
+    rows.forEach((row, number) => { row.hidden = !words.every(word => texts[number].toLowerCase().includes(word)); left += !row.hidden; });
+    said.textContent = words.length ? `${left} of ${rows.length}` : "";
+  } } });
+  const tools = items.length > 5 ? make("div", { class: "bar" }, search, said) : null;
+  return { tools, list, pick };
+}
+
+// Buttons, a slider and keys that go from step to step; `told` says where one is.
+function stepper(total, start, show, extra) {
+  let now = start;
+  const told = make("span", { class: "mono told", "aria-live": "polite" });
+  const slider = make("input", { type: "range", min: 0, max: Math.max(0, total - 1), value: start, "aria-label": "step", on: { input: () => go(+slider.value) } });
+  function go(n) {
+    now = Math.max(0, Math.min(total - 1, n));
+    slider.value = now;
+    told.textContent = show(now);
+  }
+  function key(event) {
+    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10 }[event.key];
+    if (by) go(now + by);
+    else if (event.key === "Home") go(0);
+    else if (event.key === "End") go(total - 1);
+    else return;
+    event.preventDefault();
+  }
+  const bar = make("div", { class: "stepper bar", on: { keydown: key } }, button("|◀", () => go(0), "first step (Home)"),
+    button("◀", () => go(now - 1), "step back (left arrow)"), slider, button("▶", () => go(now + 1), "step on (right arrow)"),
+    button("▶|", () => go(total - 1), "last step (End)"), ...(extra ? extra(go, () => now) : []), told);
+  return { bar, go, key };
+}
+
+// Lines of a file: `look(line)` gives the classes of a row and the text of the columns before it.
+function sourceTable(file, low, high, look, caption) {
+  const lines = data.files[file];
+  if (!lines) return null;
+  const table = make("table", {}, make("caption", {}, caption || data.names[file] || file));
+  for (let line = Math.max(1, low); line <= Math.min(lines.length, high); line++) {
+    const { row, before } = look(line);
+    table.append(make("tr", { class: row, "data-line": line }, make("td", { class: "n" }, String(line)), ...before, make("td", {}, lines[line - 1] ?? "")));
+  }
+  return make("div", { class: "source box half", tabindex: 0 }, table);
+}

@@ -1,0 +1,154 @@
+// A schedule: a lane per strand over logical time, the source beside it, the values at that moment, the passing twin.
+const ROW = 44;
+
+function valueTexts(steps) {  // what each step did, with the value that was there before
+  const known = new Map();
+  return steps.map(step => {
+    const before = known.get(step.object);
+    let told = `${step.verb} ${step.object}`.trim();
+    if (step.value !== "") {
+      if (step.verb === "writes") told += before !== undefined && before !== step.value ? `: ${before} → ${step.value}` : ` = ${step.value}`;
+      else told += ` → ${step.value}`;
+      known.set(step.object, step.value);
+    }
+    return told;
+  });
+}
+
+function lanesView(found) {
+  const steps = found.steps, strands = found.strands, texts = valueTexts(steps);
+  const columns = `repeat(${strands.length}, minmax(170px, 1fr))`, wide = `${strands.length * 170}px`;
+  const pair = new Set(found.pair);
+  let now = found.pair.length ? found.pair[found.pair.length - 1] : steps.length - 1;
+  const space = make("div", { class: "space", style: `height:${steps.length * ROW}px; min-width:${wide}` });
+  const arrows = draw("svg", { class: "over" });
+  space.append(arrows);
+  const headRow = make("div", { class: "lanehead", style: `grid-template-columns:${columns}; min-width:${wide}` }, ...strands.map(name => make("div", {}, name)));
+  const walk = stepper(steps.length, now, show, go => pair.size ? [button("to the conflict", () => go([...pair].find(n => n > now) ?? found.pair[0]), "the accesses that clash")] : []);
+  const box = make("div", { class: "lanes box tall", tabindex: 0, "aria-label": "schedule", on: { scroll: paint, keydown: walk.key } }, headRow, space);
+  const side = make("div", { class: "side" });
+  const rows = new Map();
+
+  function row(n) {
+    const step = steps[n], column = strands.indexOf(step.strand);
+    const cells = strands.map((_, c) => make("div", { class: "op" + (c === column ? " mine" : "") }));
+    cells[column].append(make("div", { class: "what", title: texts[n] }, texts[n]), make("div", { class: "where", title: step.place }, step.place));
+    return make("div", { class: "row" + (pair.has(n) ? " pair" : ""), "data-step": n, style: `top:${n * ROW}px; grid-template-columns:${columns}`, on: { click: () => walk.go(n) } }, ...cells);
+  }
+  function paint() {
+    const first = Math.max(0, Math.floor(box.scrollTop / ROW) - 10), last = Math.min(steps.length - 1, first + Math.ceil(box.clientHeight / ROW) + 25);
+    for (const [n, element] of rows) if (n < first || n > last) { element.remove(); rows.delete(n); }
+    for (let n = first; n <= last; n++) {
+      if (!rows.has(n)) { const element = row(n); rows.set(n, element); space.append(element); }
+      rows.get(n).classList.toggle("now", n === now);
+      rows.get(n).classList.toggle("later", n > now);
+    }
+    const width = space.clientWidth / strands.length, x = n => (strands.indexOf(steps[n].strand) + .5) * width, y = n => n * ROW + ROW / 2;
+    arrows.setAttribute("width", space.clientWidth);
+    arrows.setAttribute("height", steps.length * ROW);
+    const [defs, marker] = tip();
+    arrows.replaceChildren(defs);
+    for (const [from, to, why] of found.arrows) {
+      if (to < first || from > last) continue;
+      const middle = (y(from) + y(to)) / 2;
+      arrows.append(draw("path", { d: `M${x(from)} ${y(from) + 14} C${x(from)} ${middle + 14}, ${x(to)} ${middle - 14}, ${x(to)} ${y(to) - 18}`,
+        fill: "none", stroke: "currentColor", opacity: ".35", "marker-end": marker }, draw("title", {}, why)));
+    }
+  }
+  function show(n) {
+    now = n;
+    const top = now * ROW;
+    if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 3 * ROW) box.scrollTop = Math.max(0, top - box.clientHeight / 2);
+    paint();
+    beside();
+    return `step ${now + 1} of ${steps.length}: ${steps[now].strand} ${texts[now]}`;
+  }
+  function beside() {
+    const at = new Map(), values = new Map();  // strand -> its last step up to now; object -> value, who, value before
+    for (let n = 0; n <= now; n++) {
+      const step = steps[n];
+      at.set(step.strand, n);
+      if (step.value !== "") values.set(step.object, [step.value, step.strand, values.get(step.object)?.[0] ?? ""]);
+    }
+    const files = new Map();
+    for (const [strand, n] of at) {
+      const step = steps[n];
+      if (data.files[step.file]) files.set(step.file, [...(files.get(step.file) || []), [strand, step.line, n]]);
+    }
+    const current = steps[now].file;
+    side.replaceChildren(...[...files].sort((a, b) => (b[0] === current) - (a[0] === current)).map(([file, places]) => source(file, places)));
+    if (values.size) side.append(make("table", { class: "grid values" }, make("caption", { class: "soft" }, "shared values at this moment"),
+      make("tr", {}, ...["object", "value", "before", "last by"].map(name => make("th", {}, name))),
+      ...[...values].map(([object, [value, strand, before]]) => make("tr", {}, ...[object, value, before === value ? "" : before, strand].map(text => make("td", { class: "mono" }, text))))));
+  }
+  function source(file, places) {
+    const wanted = places.map(place => place[1]);
+    const clashing = new Set(found.pair.filter(n => steps[n].file === file).map(n => steps[n].line));
+    const all = [...wanted, ...clashing];
+    return sourceTable(file, Math.min(...all) - 6, Math.max(...all) + 6, line => {
+      const here = places.filter(place => place[1] === line);
+      const row = (here.some(place => place[2] === now) ? "now " : here.length ? "at " : "") + (clashing.has(line) ? "pair" : "");
+      return { row, before: [make("td", { class: "who" }, here.map(place => place[0]).join(" "))] };
+    });
+  }
+  begin.push(() => walk.go(now));
+  addEventListener("resize", paint);
+  return [walk.bar, make("div", { class: "split" }, box, side)];
+}
+
+function deadlockView(found) {
+  const box = make("div", { class: "cause stuck" }, make("b", {}, "Nobody can go on:"));
+  box.append(make("ul", {}, ...found.stuck.map(one => make("li", {}, make("b", {}, one.strand), ` ${one.operation} `, make("code", {}, one.object),
+    one.held_by && one.held_by !== one.object ? make("span", {}, ", which ", make("b", {}, one.held_by), " has") : one.note ? ` (${one.note})` : "",
+    one.holds.length ? ` (it holds ${one.holds.join(", ")})` : "", one.place ? make("span", { class: "soft" }, "  " + one.place) : ""))));
+  if (found.cycle.length > 1) box.append(cycleDrawing(found.cycle.map(name => found.stuck.find(one => one.strand === name))));
+  return box;
+}
+
+function cycleDrawing(ring) {  // strand -> what it wants -> who has it -> ...
+  const nodes = ring.flatMap(one => [[one.strand, "strand"], [one.object, "thing"]]);
+  const size = 90 + 22 * nodes.length, middle = size / 2 + 30, radius = size / 2 - 10, wide = 2 * middle + 80;
+  const at = n => [wide / 2 + (radius + 40) * Math.sin(2 * Math.PI * n / nodes.length), middle - radius * Math.cos(2 * Math.PI * n / nodes.length)];
+  const [defs, marker] = tip();
+  const picture = draw("svg", { class: "cycle", viewBox: `0 0 ${wide} ${2 * middle}`, width: wide, style: "max-width:100%;height:auto", role: "img" },
+    draw("title", {}, "the ring of strands that wait for each other"), defs);
+  nodes.forEach(([name, kind], n) => {
+    const [x, y] = at(n), [u, v] = at((n + 1) % nodes.length), long = Math.hypot(u - x, v - y), cut = 34 / long;
+    picture.append(draw("path", { d: `M${x + (u - x) * cut} ${y + (v - y) * cut} L${u - (u - x) * cut} ${v - (v - y) * cut}`, stroke: "var(--bad)", fill: "none", "stroke-width": 2, "marker-end": marker, color: "var(--bad)" }));
+    picture.append(draw("text", { x: (x + u) / 2, y: (y + v) / 2 - 4, "text-anchor": "middle", class: "halo" }, kind === "strand" ? "wants" : "held by"));
+  });
+  nodes.forEach(([name, kind], n) => {
+    const [x, y] = at(n), half = Math.max(28, 4 * name.length);
+    picture.append(draw("rect", { x: x - half, y: y - 13, width: 2 * half, height: 26, rx: kind === "strand" ? 13 : 3, fill: "var(--bg)", stroke: "currentColor" }),
+      draw("text", { x, y: y + 4, "text-anchor": "middle" }, name));
+  });
+  return picture;
+}
+
+function twinView(found) {  // the failing schedule beside the nearest one that passes
+  if (!found.passing.length) return null;
+  const fails = valueTexts(found.steps), passes = valueTexts(found.passing), apart = found.parts;
+  const first = Math.max(0, apart - 6), last = Math.min(Math.max(fails.length, passes.length), apart + 40);
+  const grid = make("div", { class: "compare mono" }, make("div", {}, make("b", { class: "bad" }, "this fails")), make("div", {}, make("b", { class: "good" }, "this passes")));
+  if (first) grid.append(make("div", { class: "soft" }, `${first} steps, the same in both`), make("div", {}));
+  for (let n = first; n < last; n++) {
+    for (const [texts, steps] of [[fails, found.steps], [passes, found.passing]])
+      grid.append(make("div", { class: n === apart ? "apart" : "" }, texts[n] === undefined ? "" : `${steps[n].strand} ${texts[n]}  ${steps[n].place.split(" ")[0]}`));
+  }
+  return make("details", { class: "twin", open: "" }, make("summary", {}, `the nearest schedule that passes: they part at step ${apart + 1}`), make("div", { class: "box half" }, grid));
+}
+
+function findingView(found) {
+  const root = make("section", { class: "finding" }, make("h2", {}, found.kind + ": " + found.message));
+  if (found.cause) root.append(make("p", { class: "cause" }, found.cause));
+  if (found.builds) root.append(make("p", {}, make("b", {}, "on: "), found.builds));
+  if (found.stuck.length) root.append(deadlockView(found));
+  for (const note of found.notes) root.append(make("p", { class: "soft" }, note));
+  if (found.repair) root.append(make("p", {}, make("b", {}, "What to do: "), found.repair));
+  if (found.replay) root.append(make("p", { class: "soft" }, "Run this schedule again:"), copyLine(found.replay));
+  if (found.steps.length) root.append(...lanesView(found));
+  const twin = twinView(found);
+  if (twin) root.append(twin);
+  if (found.text) root.append(make("details", {}, make("summary", {}, "as text"), make("pre", {}, found.text)));
+  return root;
+}
