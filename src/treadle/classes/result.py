@@ -83,7 +83,7 @@ class PairRuns:
 
 
 @dataclass
-class Growth:
+class CoverageMark:
     """How far a campaign had come at one moment."""
 
     executions: int
@@ -128,7 +128,7 @@ class ClassResult(JsonForm):
     # the methods that are judged, what was run of each pair of them, and how coverage grew: for the page
     judged: list[str] = field(default_factory=list, metadata=NOT_IN_JSON)
     matrix: dict[tuple[str, str], PairRuns] = field(default_factory=dict, metadata=NOT_IN_JSON)
-    growth: list[Growth] = field(default_factory=list, metadata=NOT_IN_JSON)
+    growth: list[CoverageMark] = field(default_factory=list, metadata=NOT_IN_JSON)
     finished: bool = field(default=False, metadata=NOT_IN_JSON)  # what a process answers at its end, not on its way
 
 

@@ -30,7 +30,7 @@ from treadle.classes.linearizability import Outcome, judge
 from treadle.classes.longer import Longer
 from treadle.classes.minimise import minimise
 from treadle.classes.pools import Pools
-from treadle.classes.result import ClassResult, Fault, Growth, Options, PairRuns, message, pair_of, passed
+from treadle.classes.result import ClassResult, CoverageMark, Fault, Options, PairRuns, message, pair_of, passed
 from treadle.classes.sequences import Automaton, Delta, SequenceGenerator
 from treadle.classes.serializability import races, walks
 from treadle.classes.stage import EffectOfMethod, Stage, Test
@@ -248,7 +248,7 @@ class ClassCampaign:
     def _grew(self) -> None:
         traces = sum(len(root.covered) for root in self.roots)
         found = self.result
-        now = Growth(found.interleavings_tried, traces, found.requirements_covered)
+        now = CoverageMark(found.interleavings_tried, traces, found.requirements_covered)
         if not found.growth or (now.traces, now.requirements) > (
             found.growth[-1].traces,
             found.growth[-1].requirements,

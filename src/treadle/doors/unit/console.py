@@ -191,10 +191,10 @@ def _changes(arguments: dict[str, Any], after: dict[int, CaseObject]) -> str:
 
 
 @dataclass(slots=True)
-class Branch:
+class PathBranch:
     """What was decided on the way here leads on to `below`; `ends` are the paths that end here."""
 
-    below: dict[str, Branch] = field(default_factory=dict)
+    below: dict[str, PathBranch] = field(default_factory=dict)
     ends: list[str] = field(default_factory=list)
 
 
@@ -206,13 +206,13 @@ def tree(suite: Suite) -> str:
     return "\n\n".join(blocks)
 
 
-def grow(explored: ExploredTarget) -> Branch:
-    root = Branch()
+def grow(explored: ExploredTarget) -> PathBranch:
+    root = PathBranch()
     finished = iter(explored.finished)
     for story, end in explored.seen.ends:
         here = root
         for part in story:
-            here = here.below.setdefault(show(part) if isinstance(part, Expr) else str(part), Branch())
+            here = here.below.setdefault(show(part) if isinstance(part, Expr) else str(part), PathBranch())
         text = str(end)
         if end.how is End.FINISHED:
             choices = next(finished)
@@ -222,7 +222,7 @@ def grow(explored: ExploredTarget) -> Branch:
     return root
 
 
-def _tree_lines(branch: Branch, indent: str) -> list[str]:
+def _tree_lines(branch: PathBranch, indent: str) -> list[str]:
     lines = [f"{indent}=> {end}" for end in branch.ends]
     for condition, below in branch.below.items():
         lines.append(f"{indent}{condition}")

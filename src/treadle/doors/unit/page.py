@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from typing import Any
 
-from treadle.doors.unit.console import Branch, grow, summary
+from treadle.doors.unit.console import PathBranch, grow, summary
 from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.shown import shown
@@ -71,7 +71,7 @@ def _cut(explored: ExploredTarget) -> list[str]:
     return [f"{number} path{'s' * (number != 1)}: {why}" for why, number in ends.items()]
 
 
-def _tree(branch: Branch) -> dict[str, Any]:
+def _tree(branch: PathBranch) -> dict[str, Any]:
     return {
         "ends": branch.ends,
         "below": [{"label": condition, **_tree(below)} for condition, below in branch.below.items()],
