@@ -162,11 +162,12 @@ def run_all(
     most: int = 200_000,
     gil: int = 0,
     constants: Constants | None = None,
+    indexes: dict[str, int] | None = None,
 ) -> Explored:
     """Every execution of a program under a strategy; with a gil, what lies between two checks is one step."""
     found = Explored()
     pool = Pool()
-    indexes: dict[str, int] = {}
+    indexes = {} if indexes is None else indexes
     while found.executions < most and strategy.begin():
         world = World()
         plan, trace, guards = strategy.plan, strategy.trace, strategy.guards
@@ -201,7 +202,12 @@ def in_parallel(*bodies: Callable[[], None]) -> None:
 
 
 def explore(
-    program: Program, strategy: Strategy, most: int = 200_000, gil: int = 0, constants: Constants | None = None
+    program: Program,
+    strategy: Strategy,
+    most: int = 200_000,
+    gil: int = 0,
+    constants: Constants | None = None,
+    indexes: dict[str, int] | None = None,
 ) -> Explored:
     """A program given as lists of actions."""
 
@@ -215,7 +221,7 @@ def explore(
 
         in_parallel(*(body(number) for number in range(len(program))))
 
-    return run_all(main, strategy, most, gil, constants)
+    return run_all(main, strategy, most, gil, constants, indexes)
 
 
 # ---------------------------------------------------------------------- the published programs

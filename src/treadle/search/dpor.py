@@ -338,9 +338,9 @@ class Dpor(Strategy):
         sequence = self._reversal(earlier, later, event, forced)
         node = self.nodes[earlier]
         for sleeper, op in node.sleep.items():
-            if _weak_initial(sleeper, op, sequence) is not None:
+            if weak_initial(sleeper, op, sequence) is not None:
                 return
-        _insert(node.tree, sequence, node.tree[0] if node.tree else None)
+        insert(node.tree, sequence, node.tree[0] if node.tree else None)
         self.reversed.add((self.trace[earlier][1], event[1]))
 
     def _reversal(self, earlier: int, later: int, event: tuple[int, Operation], forced: int) -> list[Step]:
@@ -388,7 +388,7 @@ def _part(op: Operation, name: Any, reads: bool, key: Any) -> tuple[int, Any, in
     return None if found is None else (found[0], found[1], first)
 
 
-def _weak_initial(strand: int, op: Operation, sequence: list[Step]) -> int | None:
+def weak_initial(strand: int, op: Operation, sequence: list[Step]) -> int | None:
     """Can the strand's next step come first in the sequence? Its place there, or -1 when it is independent of
     all of it; None when it cannot."""
     mask = 0
@@ -402,13 +402,13 @@ def _weak_initial(strand: int, op: Operation, sequence: list[Step]) -> int | Non
     return -1
 
 
-def _insert(tree: list[Branch], sequence: list[Step], running: Branch | None) -> None:
+def insert(tree: list[Branch], sequence: list[Step], running: Branch | None) -> None:
     """Add a sequence to a wakeup tree, unless a branch of it already leads to an equivalent execution."""
     while True:
         for branch in tree:
             if branch is running:
                 continue
-            place = _weak_initial(branch.strand, branch.op, sequence)
+            place = weak_initial(branch.strand, branch.op, sequence)
             if place is not None:
                 if not branch.children:
                     return

@@ -7,7 +7,7 @@ sets and are counted apart. It is here to be compared with `dpor`, which never b
 from __future__ import annotations
 
 from treadle.core.operation import Operation
-from treadle.search.dpor import Branch, Dpor, _weak_initial
+from treadle.search.dpor import Branch, Dpor, weak_initial
 from treadle.search.strategy import ExecutionSeen
 
 
@@ -24,7 +24,7 @@ class SourceDpor(Dpor):
         node = self.nodes[earlier]
         initials: dict[int, Operation] = {}
         for strand, op, _, _ in sequence:
-            if strand not in initials and _weak_initial(strand, op, sequence) is not None:
+            if strand not in initials and weak_initial(strand, op, sequence) is not None:
                 initials[strand] = op
         if any(branch.strand in initials for branch in node.tree) or any(q in initials for q in node.sleep):
             return
