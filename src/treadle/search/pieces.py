@@ -1,8 +1,8 @@
 """Optimal DPOR in pieces: one search by many workers, each class of executions still run once.
 
 A trail prefix alone does not split the search of `dpor.py`: races inside a subtree insert branches above it, and sleep
-sets depend on siblings. So whoever coordinates (`SharedTree`) owns the nodes above all pieces, and a worker (`PieceDpor`)
-owns the nodes of its piece:
+sets depend on siblings. So whoever coordinates (`SharedTree`) owns the nodes above all pieces, and a worker
+(`PieceDpor`) owns the nodes of its piece:
 
 - A piece is a way down from the root (prefix), what is asleep along it, and either one branch that nobody has run yet,
   or a stack of nodes that a worker began and gave back when its time was over.
@@ -12,7 +12,7 @@ owns the nodes of its piece:
   that was given away has a weak initial of it: that branch leads to an equivalent execution, whatever its wakeup tree.
 - Nothing counts until a worker has given its piece back: a piece that is run again after a death is run as before.
 
-The search has ended when no piece is left and none is being run: reversals come back with pieces, so none is on its way.
+The search has ended when no piece is left and none is being run: reversals come back with pieces, none is on its way.
 Strands are named in what is sent, not numbered: every process numbers them for itself.
 """
 
@@ -316,7 +316,7 @@ class SharedTree:
         return not piece.branch and sum(len(node.tree) for node in piece.nodes) > len(piece.nodes)
 
     def _own(self, piece: OpenPiece) -> None:
-        """Take the upper nodes of a stack, down to the first with branches left: those are pieces, and so is the rest."""
+        """Take the upper nodes of a stack, to the first with branches left: those are pieces, and so is the rest."""
         parent, trace = piece.parent, list(piece.trace)
         start = 0 if parent is None else parent.depth + 1
         offset = 0 if parent is None else parent.depth  # the depth at which `trace` begins
