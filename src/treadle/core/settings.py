@@ -32,6 +32,9 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "granularity": ((str,), '"messages" or "accesses"'),
     "delivery": ((str,), '"mailbox", "causal" or "promised"'),
     "switches": ((str,), '"free", "gil" or "auto"'),
+    "workers": ((int,), "a whole number"),
+    "cluster": ((str,), "the address of a Dask scheduler"),
+    "ship": ((bool,), "true or false"),
     "instrument": ((list,), "a list of package names"),
 }
 

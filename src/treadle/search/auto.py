@@ -44,7 +44,7 @@ class Auto(Strategy):
         if self.kind == "dpor":
             self.phase = self.dpor
         else:
-            self.phase = self.few if self._is_long() else self.random
+            self.phase = self.few if self.is_long else self.random
         self.reads_footprints = self.phase.reads_footprints
         going_on = self.phase.begin()
         self.exhausted = self.dpor.exhausted
@@ -55,10 +55,11 @@ class Auto(Strategy):
         """Which of the two has its turn; empty when both have spent all they had."""
         if self.sample_after_surprise and self.dpor.surprise is not None:
             self.left["dpor"] = 0
-        order = ("random", "dpor") if self._is_long() and self.kind == "dpor" else ("dpor", "random")
+        order = ("random", "dpor") if self.is_long and self.kind == "dpor" else ("dpor", "random")
         return next((kind for kind in order if self.left[kind] > 0 and self.operations[kind] > 0), "")
 
-    def _is_long(self) -> bool:
+    @property
+    def is_long(self) -> bool:
         return self.few.length >= LONG and self.conflicts > 0  # without a conflict one execution is all of them
 
     def pick(self, run: ExecutionSeen) -> StrandSeen | None:

@@ -113,14 +113,7 @@ class PieceDpor(Dpor):
 
     def result(self, done: bool) -> PieceResult:
         """What there is to give back: after `begin`, which has found the next branch, or that there is none."""
-        names = {index: name for name, index in self.indexes.items()}
-        trace: tuple[Event, ...] = ()
-        nodes: tuple[SentNode, ...] = ()
-        if not done:
-            trace = tuple(
-                (names[strand], op, guards) for (strand, op), guards in zip(self.trace, self.guards, strict=True)
-            )
-            nodes = tuple(_sent(node, names) for node in self.nodes[self.own :])
+        trace, nodes = ((), ()) if done else stack_of(self, self.indexes, self.own)
         return PieceResult(
             self.piece.number,
             trace,
@@ -165,6 +158,14 @@ def _sent(node: SearchNode, names: dict[int, str]) -> SentNode:
     return SentNode({names[strand]: op for strand, op in node.sleep.items()}, tree(node.tree))
 
 
+def stack_of(search: Dpor, indexes: dict[str, int], own: int = 0) -> tuple[tuple[Event, ...], tuple[SentNode, ...]]:
+    """The way to the branch that is due in a search that has begun an execution, and the nodes from a depth on."""
+    names = {index: name for name, index in indexes.items()}
+    events = zip(search.trace, search.guards, strict=True)
+    trace = tuple((names[strand], op, guards) for (strand, op), guards in events)
+    return trace, tuple(_sent(node, names) for node in search.nodes[own:])
+
+
 class OwnedNode:
     """A node above pieces: its branches in their order, those that were given away asleep for the others."""
 
@@ -201,9 +202,10 @@ class OpenPiece(NamedTuple):
 class SharedTree:
     """The nodes above all pieces. `give` a piece, `take` its result; `done` when everything was run."""
 
-    def __init__(self) -> None:
+    def __init__(self, trace: tuple[Event, ...] = (), nodes: tuple[SentNode, ...] = (SentNode({}, ()),)) -> None:
+        """The search from its beginning, or from where one process has come to (`stack_of`)."""
         self.strands: dict[str, int] = {}
-        self.open: list[OpenPiece] = [OpenPiece(None, (), (SentNode({}, ()),), False)]
+        self.open: list[OpenPiece] = [OpenPiece(None, trace, nodes, False)]
         self.branching: list[OwnedNode] = []  # nodes with branches that nobody was given
         self.running: dict[int, OpenPiece] = {}
         self.numbers = 0

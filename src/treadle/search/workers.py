@@ -9,7 +9,9 @@
 Contract:
 - A server is named, not sent: `Server(setup, tell)` is made in the worker, where it imports the code under test by its
   own path, and its `run(number, task)` does a task. What it returns comes back as ("done", number, returned); on the
-  way `tell` sends messages of its own, tuples that begin with a word.
+  way `tell` sends messages of its own, tuples that begin with a word. Where tasks can only be done inside something
+  that calls back (pytest runs a test), the server is a function `serve(setup, conversation)`, which calls
+  `conversation.serve(run)` from there.
 - A fresh interpreter is started, not a copy of this one: libraries have threads and state that a copy would share.
 - A worker that dies costs the task it was running: ("died", numbers, how) names what it had been given, the running
   one first. Another takes its place, as long as there are spare ones.
@@ -32,7 +34,7 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any, Protocol
 
 # Replacements for workers that died; a program that kills more of them than this is not worth the next one.
@@ -74,9 +76,16 @@ class WorkerProcess:
     """One process; `tasks` are the numbers of what it has been given and not done, the running one first."""
 
     def __init__(
-        self, server: str, setup: Any, environment: Mapping[str, str], news: queue.Queue[tuple[WorkerProcess, Any]]
+        self,
+        server: str,
+        setup: Any,
+        environment: Mapping[str, str],
+        news: queue.Queue[tuple[WorkerProcess, Any]],
+        folder: str | None = None,
+        path: Sequence[str] | None = None,
     ) -> None:
-        paths = [p for p in sys.path if p]
+        path = sys.path if path is None else path
+        paths = [p for p in path if p]
         self._popen = subprocess.Popen(
             [sys.executable, "-c", _COMMAND],
             stdin=subprocess.PIPE,
@@ -90,7 +99,7 @@ class WorkerProcess:
         assert self._popen.stdout is not None
         self._in, self._out = self._popen.stdin, self._popen.stdout
         threading.Thread(target=self._listen, args=(news,), daemon=True).start()
-        self.tell((server, os.getcwd(), list(sys.path)))
+        self.tell((server, folder or os.getcwd(), list(path)))
         self.tell(setup)
 
     @property
@@ -137,6 +146,28 @@ class WorkerProcess:
             except OSError:
                 pass
         self._popen.wait()
+
+
+class Busy(Protocol):
+    """Somebody who does tasks; `tasks` are the numbers of what it has been given and not done."""
+
+    tasks: list[int]
+
+
+class Pool(Protocol):
+    """Workers, wherever they are."""
+
+    warnings: list[str]
+
+    def __enter__(self) -> Pool: ...
+    def __exit__(self, *_: object) -> None: ...
+
+    @property
+    def ready(self) -> Sequence[Busy]: ...
+    @property
+    def coming(self) -> bool: ...
+    def give(self, worker: Any, number: int, task: Any) -> None: ...
+    def news(self, seconds: float) -> Iterator[tuple[Any, Any]]: ...
 
 
 class WorkerPool:
@@ -218,26 +249,46 @@ class WorkerPool:
         return ("died", worker.tasks, how)
 
 
+class Conversation:
+    """A worker's side: what it is asked, and what it says."""
+
+    def __init__(self, incoming: IO[bytes], out: IO[bytes]) -> None:
+        self._incoming = incoming
+        self._out = out
+
+    def hear(self) -> Any:
+        return receive(self._incoming)
+
+    def tell(self, message: tuple[Any, ...], pickler: type[pickle.Pickler] = pickle.Pickler) -> None:
+        send(self._out, message, pickler)
+
+    def serve(self, run: Callable[[int, Any], Any]) -> None:
+        """Do tasks until the process that gives them has gone."""
+        self.tell(("ready",))
+        while True:
+            number, task = self.hear()
+            self.tell(("done", number, run(number, task)))
+
+
 def main() -> None:
     """The life of a worker: serve until the input ends."""
-    incoming, out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    conversation = Conversation(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def tell(message: tuple[Any, ...], pickler: type[pickle.Pickler] = pickle.Pickler) -> None:
-        send(out, message, pickler)
-
     try:
-        named, folder, sys.path[:] = receive(incoming)
+        named, folder, sys.path[:] = conversation.hear()
         os.chdir(folder)
         module, _, name = named.partition(":")
-        server: Server = getattr(importlib.import_module(module), name)(receive(incoming), tell)
-        tell(("ready",))
-        while True:
-            number, task = receive(incoming)
-            tell(("done", number, server.run(number, task)))
+        make = getattr(importlib.import_module(module), name)
+        setup = conversation.hear()
+        if isinstance(make, type):
+            server: Server = make(setup, conversation.tell)
+            conversation.serve(server.run)
+        else:
+            make(setup, conversation)
+        code = 0
     except (EOFError, BrokenPipeError):
         code = 0
     except BaseException:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from treadle.core.choice import StrandRuns
 from treadle.core.dependency import dependent
@@ -46,6 +46,9 @@ _UNRECORDED = (
     "execution; there is no replay. This is a limit of Treadle, please report it"
 )
 
+# Seconds of a search before others take it over: most are over by then.
+_ALONE = 1.0
+
 # Seconds between two calls of the progress function.
 _TELL_EVERY = 0.1
 
@@ -72,6 +75,31 @@ _LONGEST = 1_000_000
 _ROOM = 3
 
 
+class SelfCheck(Protocol):
+    """The check that a pass makes of itself, whoever runs it."""
+
+    spent: int
+    revealed: bool
+    difference: str
+    failed: tuple[Finding, Execution] | None
+
+    def run(self) -> None: ...
+
+
+class Fleet(Protocol):
+    """Workers that can take over a search."""
+
+    used: bool
+
+    def takes(self, search: ScheduleSearch) -> bool:
+        """Is this a search that can be split?"""
+
+    def go_on(self, search: ScheduleSearch) -> str | Finding:
+        """The finding of the first execution that fails, or why the search ended."""
+
+    def checks(self, search: ScheduleSearch) -> SelfCheck: ...
+
+
 class ScheduleSearch:
     """One search: executions until a failure, the end of the space, or the end of the budget."""
 
@@ -87,6 +115,7 @@ class ScheduleSearch:
         strategy: str,
         wanted: Finding | None = None,
         fixed_limit: bool = False,
+        fleet: Fleet | None = None,
     ) -> None:
         self.loom = loom
         self.make = make
@@ -99,6 +128,7 @@ class ScheduleSearch:
         self.progress = progress
         self.strategy = strategy
         self.wanted = wanted  # look only for executions that fail as this one does
+        self.fleet = fleet  # who takes over a search that is not over soon
         self.fixed_limit = fixed_limit  # did somebody say how many operations an execution may have?
         self.executions = 0  # of the search that the result is about
         self.spent = 0  # also of searches that had to start again
@@ -135,13 +165,15 @@ class ScheduleSearch:
             reason = self._search()
             if isinstance(reason, Finding) or not self._to_be_checked(self._verdict(reason)[0]):
                 return reason
-            check = PassCheck(self.loom, self.kept, self.executions)
+            check: SelfCheck = PassCheck(self.loom, self.kept, self.executions)
+            if self.fleet is not None and self.fleet.used:
+                check = self.fleet.checks(self)
             check.run()
             self.checked += check.spent
             if check.failed is not None:
                 try:
                     return self._confirm_finely(*check.failed)
-                except _Revealed:
+                except Revealed:
                     check.revealed = True
             if not check.revealed:
                 self.unseen = check.difference
@@ -186,6 +218,12 @@ class ScheduleSearch:
             if self.progress is not None and now - told >= _TELL_EVERY:
                 told = now
                 self.progress(self.executions, self._estimate(), search.name)
+            if self.fleet is not None and now - self.started >= _ALONE and self.executions and self.fleet.takes(self):
+                try:
+                    return self.fleet.go_on(self)
+                except Revealed:
+                    search = self._start_again()
+                    continue
             if not search.begin():
                 return "end"
             try:
@@ -210,38 +248,43 @@ class ScheduleSearch:
                 continue
             self.executions += 1
             self.spent += 1
-            if len(run.trace) > self.longest:
-                self.longest = len(run.trace)
-                if self.usual == 0:
-                    self.usual = self.longest
-                elif self.longest > _LOOPS * (self.usual + _LOOPS) and not self.looked_for_livelock:
-                    try:
-                        livelock = self._livelock()
-                    except _Revealed:
-                        search = self._start_again()
-                        continue
-                    if livelock is not None:
-                        return livelock
-            self.kept.offer(run.trace, run.guards, run.spawned)
-            if not run.stop_reason and not run.unfinished and not run.held and not run.troubled:
-                run.release()
-                continue  # as almost always: everybody came to an end, and nobody raised
-            findings = self.loom.judge(run)
-            if run.stop_reason == "limit":
-                try:
-                    findings = [one for one in findings if one.kind != "livelock" or self._repeats_itself(run)]
-                    longer = not findings and self._longer()
-                except _Revealed:
-                    longer = True
-                if longer:
-                    search = self._start_again()
-                    continue
-            self._note(run)
-            if findings and (self.wanted is None or same_failure(findings[0], self.wanted)):
-                try:
-                    return self._confirm(findings[0], run)
-                except _Revealed:
-                    search = self._start_again()
+            try:
+                livelock = self.measure(len(run.trace))
+                if livelock is not None:
+                    return livelock
+                self.kept.offer(run.trace, run.guards, run.spawned)
+                if not run.stop_reason and not run.unfinished and not run.held and not run.troubled:
+                    run.release()
+                    continue  # as almost always: everybody came to an end, and nobody raised
+                finding = self.look_at(run)
+            except Revealed:
+                search = self._start_again()
+                continue
+            if finding is not None:
+                return finding
+
+    def measure(self, length: int) -> Finding | None:
+        """An execution had so many operations: when they grow long, do they go round for ever?"""
+        if length <= self.longest:
+            return None
+        self.longest = length
+        if self.usual == 0:
+            self.usual = length
+        elif length > _LOOPS * (self.usual + _LOOPS) and not self.looked_for_livelock:
+            return self._livelock()
+        return None
+
+    def look_at(self, run: Execution) -> Finding | None:
+        """An execution that did not simply end: its finding, if it fails. `Revealed`: the search must start again."""
+        findings = self.loom.judge(run)
+        if run.stop_reason == "limit":
+            findings = [one for one in findings if one.kind != "livelock" or self._repeats_itself(run)]
+            if not findings and self._longer():
+                raise Revealed
+        self._note(run)
+        if findings and (self.wanted is None or same_failure(findings[0], self.wanted)):
+            return self._confirm(findings[0], run)
+        return None
 
     def _livelock(self) -> Finding | None:
         """Once, when executions grow long: do they go round for ever although everybody has a turn?"""
@@ -251,7 +294,7 @@ class ScheduleSearch:
             run = self.loom.run(fair)
             if run.revealed:
                 self.looked_for_livelock = False
-                raise _Revealed
+                raise Revealed
             found = [finding for finding in self.loom.judge(run) if finding.kind == "livelock"]
             if found and (run.stop_reason != "limit" or self._repeats_itself(run)):
                 return self._confirm(found[0], run)
@@ -292,7 +335,7 @@ class ScheduleSearch:
         finally:
             self.loom.most_steps = usual
         if run.revealed:
-            raise _Revealed
+            raise Revealed
         if run.stop_reason == "seconds":
             raise OutOfTime
         return run
@@ -336,7 +379,7 @@ class ScheduleSearch:
             follow.begin()
             tried = self.loom.run(follow)
             if tried.revealed:
-                raise _Revealed
+                raise Revealed
             found = self.loom.judge(tried)
             if not found and not tried.stop_reason:
                 passing.append(follow.taken)
@@ -517,7 +560,7 @@ def _listed(names: set[str]) -> str:
     return ", ".join(first) + (f" and {len(names) - len(first)} more" if len(names) > len(first) else "")
 
 
-class _Revealed(Exception):
+class Revealed(Exception):
     """An object turned out to be shared while a failure was being shrunk: schedules from before no longer fit."""
 
 

@@ -17,6 +17,7 @@ from treadle.doors.explore import messages
 from treadle.doors.explore.campaign import Progress
 from treadle.doors.explore.models import Search, explore
 from treadle.search import strategies
+from treadle.search.cluster import Cluster
 from treadle.search.dfs import Dfs
 from treadle.search.dpor import Dpor
 from treadle.search.step_dpor import StepDpor
@@ -45,6 +46,9 @@ def check(
     granularity: str | None = None,
     delivery: str = "mailbox",
     switches: str = "free",
+    workers: int = 1,
+    cluster: str = "",
+    ship: bool = False,
     progress: Progress | None = None,
     target: str | None = None,
     source: Any = None,
@@ -54,10 +58,13 @@ def check(
     `source` is the function whose module is rewritten when `test` itself only wraps it; `target` is how the trail
     names the test. `operations` is where an execution is stopped; without it, the length of fair executions
     decides.
+    `workers` processes take over a search that is not over in a second; those of a Dask cluster, when `cluster` is the
+    address of its scheduler (`ship` sends the project there).
     `any_order` also permutes the steps of asyncio tasks that are ready, whose order asyncio promises;
     `cancel="at-await"` cancels a task at one of its awaits, once per execution.
     """
     _check_options(test, executions, seconds, operations, switches)
+    _check_workers(workers, cluster, ship, strategy, any_order)
     packages = (instrument,) if isinstance(instrument, str) else tuple(instrument)
     reduced = _reduced(any_order, cancel, timeouts)
     make = functools.partial(
@@ -106,6 +113,8 @@ def check(
             any_order,
             cancel,
             operations,
+            workers,
+            Cluster(cluster, ship) if cluster else None,
         )
         if granularity == messages.ACCESSES:
             search.afterwards = functools.partial(_look_at_actors, source if source is not None else test)
@@ -140,6 +149,19 @@ def _check_options(
         raise UsageError(f"operations must be 1 or more, not {operations}: an execution of nothing finds nothing")
     if seconds is not None and seconds <= 0:
         raise UsageError(f"seconds must be more than 0, not {seconds:g}: a search of nothing finds nothing")
+
+
+def _check_workers(workers: int, cluster: str, ship: bool, strategy: str, any_order: bool) -> None:
+    """What cannot be split is told, not run by one process in silence."""
+    if workers < 1:
+        raise UsageError(f"workers must be 1 or more, not {workers}")
+    if ship and not cluster:
+        raise UsageError("ship sends the project to a cluster: give its address as well")
+    if workers > 1 or cluster:
+        if strategy not in ("auto", "dpor", "random"):
+            raise UsageError(f"strategy '{strategy}' is not split among workers; use auto, dpor or random")
+        if any_order:
+            raise UsageError("any_order is not split among workers; leave out one of the two")
 
 
 def _settings(packages: tuple[str, ...], timeouts: str, seed: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import os
 import sysconfig
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,12 @@ from treadle.core.errors import TreadleError, UsageError
 from treadle.core.result import Finding, ModelResult, Result, Step, Verdict
 from treadle.core.verdict import worst
 from treadle.doors.explore.campaign import Progress, ScheduleSearch, interruptions
+from treadle.doors.explore.fleet import WorkerFleet
 from treadle.search.auto import Auto
+from treadle.search.cluster import Cluster, pool_of
 from treadle.search.replay import FollowSteps
 from treadle.search.strategy import Strategy
+from treadle.search.workers import Pool
 from treadle.tasks.loom import TaskLoom
 from treadle.threads.loom import MOST_STEPS, Loom
 from treadle.threads.switching import ALL, running, running_name, versions_in
@@ -42,6 +46,11 @@ _LEAST_EARLY = 50
 _EARLY_OPERATIONS = 100_000
 _ROOM = 3
 _LEAST_ROOM = 200
+# What runs the shares of a search in a worker process: pytest collects the test there.
+_SERVER = "treadle.cli.share_worker:serve"
+# Seconds of a share: what is sent costs milliseconds.
+_SHARE_HERE = 0.5
+_SHARE_ELSEWHERE = 3.0
 
 _ORDERED = "only sleeps and timeouts order what the threads do to each other"
 _RESTS = "the pass rests on sleeps and timeouts that end only when nothing else can run"
@@ -64,6 +73,8 @@ class Search:
     any_order: bool = False
     cancel: str = "never"
     operations: int | None = None  # of one execution
+    workers: int = 1
+    cluster: Cluster | None = None
     afterwards: Callable[[Loom, Result], None] = lambda loom, result: None
     shared: set[str] = field(default_factory=set)  # names of objects that are known to be shared
     looped: bool = False  # does the test run an event loop? Known when it was run
@@ -71,7 +82,7 @@ class Search:
     def run(self, model: str, executions: int | None, seconds: float | None) -> Result:
         """One campaign under `free` or `gil`."""
         loom = self.loom(running() if model == "gil" else 0)
-        with loom:
+        with loom, self.fleet(model) or nullcontext() as fleet:
             campaign = ScheduleSearch(
                 loom,
                 self.make,
@@ -82,6 +93,7 @@ class Search:
                 self.progress,
                 self.strategy,
                 fixed_limit=self.operations is not None,
+                fleet=fleet,
             )
             result = campaign.run()
             self.afterwards(loom, result)
@@ -145,6 +157,17 @@ class Search:
             message = f"{which}: when one ends early, {finding.kind}: {finding.message}; see it with --timeouts any"
             idle.warnings.append(Finding(kind, message))
         return idle
+
+    def fleet(self, model: str) -> WorkerFleet | None:
+        """The workers that take over a long search."""
+        if self.workers < 2 and self.cluster is None:
+            return None
+        setup = (self.target, self.settings, self.operations)
+
+        def open_pool() -> Pool:
+            return pool_of(self.workers, self.cluster, _SERVER, setup, f"explore {self.target}")
+
+        return WorkerFleet(open_pool, self.workers, _SHARE_ELSEWHERE if self.cluster else _SHARE_HERE)
 
     def loom(self, gil: int) -> TaskLoom:
         loom = TaskLoom(

@@ -37,15 +37,16 @@ Seen = dict[str, list[str]]
 class PassCheck:
     """The check of one search. `spent` counts its executions, `difference` says what it found to be unseen."""
 
-    def __init__(self, loom: Loom, kept: Reservoir, executions: int) -> None:
+    def __init__(self, loom: Loom, kept: Reservoir, executions: int, part: int = 0) -> None:
         self.loom = loom
         self.kept = kept
+        self.part = part  # when several check one pass: each draws other schedules
         self.budget = max(LEAST, executions // SHARE)
         self.spent = 0
         self.revealed = False
         self.difference = ""
         self.failed: tuple[Finding, Execution] | None = None
-        self.chance = random.Random(0)
+        self.chance = random.Random(part)
 
     def run(self) -> None:
         """Spend the budget, or stop at the first thing that is wrong."""
@@ -142,7 +143,7 @@ class PassCheck:
             yield PreemptOnce(youngest_first, at)
 
     def _walks(self) -> Iterator[Strategy]:
-        for seed in itertools.count():
+        for seed in itertools.count(self.part << 32):
             yield RandomWalk(seed)
 
     def _compare(self, run: Execution, strategy: Strategy) -> None:

@@ -12,7 +12,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from typing import Any
 
@@ -90,9 +90,13 @@ def _in_messages(trail: Trail) -> bool:
 
 def _loom_of(trail: Trail, test: Callable[[], Any], source: Any) -> Loom:
     """The loom under which a trail was recorded."""
-    settings = trail.settings
     if _in_messages(trail):
-        return loom_for(settings, test, source)
+        return loom_for(trail.settings, test, source)
+    return loom_with(trail.settings, test, source, trail.shared)
+
+
+def loom_with(settings: dict[str, Any], test: Callable[[], Any], source: Any, shared: Iterable[str] | None) -> TaskLoom:
+    """A loom as the settings of a trail tell it."""
     return TaskLoom(
         test,
         source=source,
@@ -101,7 +105,7 @@ def _loom_of(trail: Trail, test: Callable[[], Any], source: Any) -> Loom:
         any_order=settings.get("any_order", False),
         cancel=settings.get("cancel", "never"),
         seed=settings.get("seed", 0),
-        shared=trail.shared,
+        shared=shared,
         most_steps=settings.get("operations", MOST_STEPS),
     )
 

@@ -1,0 +1,321 @@
+"""A search by several worker processes: the same verdict and the same findings, sooner.
+
+The process that a person started begins alone; what is not over in a second is handed over as it stands: the tree of an
+optimal search in pieces (`search.pieces`), samples by their seeds, the check of a pass in parts. This process gives
+work, keeps what comes back, and runs every schedule again that somebody must judge: verdicts are decided here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from typing import Any
+
+from treadle.core.errors import Unsupported
+from treadle.core.result import Finding
+from treadle.doors.explore.campaign import Revealed, ScheduleSearch
+from treadle.doors.explore.pass_check import LEAST, SHARE
+from treadle.doors.explore.pieces import Answer, Check, Samples, SentTrace, Share, sent_trace
+from treadle.search.auto import Auto
+from treadle.search.dpor import Dpor
+from treadle.search.pieces import SharedTree, stack_of
+from treadle.search.random_walk import RandomWalk
+from treadle.search.replay import FollowSteps
+from treadle.search.workers import Pool
+from treadle.threads.execution import Execution
+from treadle.threads.fine import fine_points
+
+# Executions that a share of random schedules has.
+_SAMPLES = 50
+# Seconds that this process waits for news.
+_PATIENCE = 0.2
+# No end: of a budget that nobody gave.
+_NO_END = 1 << 60
+
+
+class WorkerFleet:
+    """The workers of one test, started when a search turns out to be long. Use as a context manager."""
+
+    def __init__(self, open_pool: Callable[[], Pool], workers: int, seconds: float) -> None:
+        self._open = open_pool
+        self._pool: Pool | None = None
+        self.workers = workers
+        self.seconds = seconds  # of a share
+        self.used = False
+        self.numbers = 0
+        self.pieces = 0
+        self.kept: list[SentTrace] = []
+
+    def __enter__(self) -> WorkerFleet:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.__exit__(None, None, None)
+
+    @property
+    def pool(self) -> Pool:
+        if self._pool is None:
+            self._pool = self._open().__enter__()
+        return self._pool
+
+    def takes(self, search: ScheduleSearch) -> bool:
+        loom = search.loom
+        if loom.gil or getattr(loom, "looped", False):
+            return False
+        return _reduced(search) is not None or type(search.search) is RandomWalk
+
+    # ------------------------------------------------------------------ a search
+
+    def go_on(self, search: ScheduleSearch) -> str | Finding:
+        self.used = True
+        strategy = search.search
+        reduced = _reduced(search)
+        if reduced is not None:
+            ended = self._in_pieces(search, reduced)
+            if not isinstance(strategy, Auto) or isinstance(ended, Finding) or ended in ("seconds", "executions"):
+                return ended
+            if strategy.exhausted:
+                return ended
+        most = strategy.left["random"] if isinstance(strategy, Auto) else _NO_END
+        return self._samples(search, most)
+
+    def _in_pieces(self, search: ScheduleSearch, reduced: Dpor) -> str | Finding:
+        """The rest of an optimal search."""
+        auto = search.search if isinstance(search.search, Auto) else None
+        if not reduced.begin():
+            search.search.exhausted = True
+            return "end"
+        tree = SharedTree(*stack_of(reduced, search.loom.indexes))
+        tree.numbers = self.numbers
+        most = _NO_END if auto is None else auto.left["dpor"]
+
+        def enough() -> bool:  # for a search that goes on by sampling
+            return auto is not None and (most <= 0 or tree.surprise is not None)
+
+        def work() -> Iterator[Any]:
+            while not enough() and (tree.can_give or tree.split()):
+                piece = tree.give()
+                if piece is None:
+                    return
+                self.pieces += 1
+                yield piece
+
+        while tree.running if enough() else not tree.done:
+            for number, answer in self._turn(search, work, most):
+                if number not in tree.running:
+                    continue  # of a search that had to start again
+                if answer is None:
+                    tree.lose(number)
+                    continue
+                finding = self._absorb(search, answer)
+                if finding is not None:
+                    return finding
+                most -= answer.executions
+                if answer.result is not None:
+                    tree.take(answer.result)
+            if _over(search):
+                break
+        self.numbers = tree.numbers
+        reduced.exhausted = tree.done
+        reduced.conflicts += tree.conflicts
+        reduced.blocked += tree.blocked
+        reduced.reversed |= tree.reversed
+        reduced.surprise = reduced.surprise or tree.surprise
+        if auto is not None:
+            auto.exhausted, auto.conflicts, auto.blocked = reduced.exhausted, reduced.conflicts, reduced.blocked
+            auto.surprise = reduced.surprise
+        return _over(search) if not tree.done else "end"
+
+    def _samples(self, search: ScheduleSearch, most: int) -> str | Finding:
+        """Random schedules, each share with a seed of its own."""
+        length = search.longest if isinstance(search.search, Auto) and search.search.is_long else 0
+        given = 0
+        running: set[int] = set()
+
+        def work() -> Iterator[Samples]:
+            nonlocal given
+            while given < most:
+                self.numbers += 1
+                count = min(_SAMPLES, most - given)
+                given += count
+                running.add(self.numbers)
+                yield Samples(self.numbers, self.numbers, count, length)
+
+        while given < most or running:
+            for number, answer in self._turn(search, work, most):
+                if number not in running:
+                    continue
+                running.discard(number)
+                if answer is None:
+                    given -= _SAMPLES  # others are drawn for them
+                    continue
+                finding = self._absorb(search, answer)
+                if finding is not None:
+                    return finding
+            reason = _over(search)
+            if reason:
+                return reason
+        return "end"
+
+    def _turn(
+        self, search: ScheduleSearch, work: Callable[[], Iterator[Any]], most: int
+    ) -> Iterator[tuple[int, Answer | None]]:
+        """Give work to who has none, and hear what came of other work; None: its worker died."""
+        pool, loom = self.pool, search.loom
+        left = _NO_END if search.most is None else search.most - search.spent
+        idle = [worker for worker in pool.ready if not worker.tasks]
+        if idle:
+            share = max(1, min(most, left) // max(1, len(idle)))
+            for worker, task in zip(idle, work(), strict=False):
+                known = frozenset(loom.shared or ())
+                pool.give(worker, task.number, Share(task, known, loom.most_steps, share, self.seconds))
+        for _, message in pool.news(_PATIENCE):
+            if message[0] == "done":
+                yield message[1], message[2]
+            elif message[0] == "died":
+                for number in message[1]:
+                    yield number, None
+        if not pool.coming:
+            raise Unsupported(
+                f"{'; '.join(dict.fromkeys(pool.warnings)) or 'the worker processes died, again and again'}; "
+                "run it without workers"
+            )
+        if search.progress is not None:
+            search.progress(search.executions, None, f"{search.search.name}, {len(pool.ready)} workers")
+
+    def _absorb(self, search: ScheduleSearch, answer: Answer) -> Finding | None:
+        """Keep what an answer says; the finding, if one of its executions fails."""
+        loom = search.loom
+        loom.atomic |= answer.atomic
+        loom.assumed |= answer.assumed
+        loom.incomplete = loom.incomplete or answer.incomplete
+        if answer.unsupported:
+            raise Unsupported(answer.unsupported)
+        if answer.revealed:
+            assert loom.shared is not None
+            loom.shared |= answer.revealed
+            raise Revealed
+        search.looping |= answer.looping
+        search.waited |= answer.waited
+        search.impossible += answer.impossible
+        search.executions += answer.executions
+        search.spent += answer.executions + answer.impossible
+        self.kept += answer.kept
+        livelock = search.measure(answer.longest)
+        if livelock is not None:
+            return livelock
+        if answer.failing:
+            return self._judged(search, answer)
+        if answer.at_limit:
+            found = search.look_at(_again(search, answer.at_limit))
+            search.over_limit += answer.over_limit - 1
+            if found is not None:
+                return found
+        for message, steps in answer.leftovers.items():
+            if message not in search.warnings:
+                search.look_at(_again(search, steps))
+        return None
+
+    def _judged(self, search: ScheduleSearch, answer: Answer) -> Finding:
+        finding = search.look_at(_again(search, answer.failing))
+        if finding is None:
+            raise Unsupported(
+                "the test failed in a worker process, and the same schedule passed here: it depends on something that "
+                "the scheduler does not control (real time, addresses, files, other processes)"
+            )
+        return finding
+
+    # ------------------------------------------------------------------ the check of a pass
+
+    def checks(self, search: ScheduleSearch) -> SharedCheck:
+        return SharedCheck(self, search)
+
+
+class SharedCheck:
+    """The check of a pass, in as many parts as there are workers."""
+
+    def __init__(self, fleet: WorkerFleet, search: ScheduleSearch) -> None:
+        self.fleet = fleet
+        self.search = search
+        self.spent = 0
+        self.revealed = False
+        self.difference = ""
+        self.failed: tuple[Finding, Execution] | None = None
+
+    def run(self) -> None:
+        fleet, search = self.fleet, self.search
+        kept = fleet.kept + [sent_trace(search.loom, *one) for one in search.kept.kept]
+        parts = max(1, min(fleet.workers, search.executions // (SHARE * LEAST)))
+        waiting = list(range(parts))
+        running: dict[int, int] = {}
+
+        def work() -> Iterator[Check]:
+            while waiting:
+                part = waiting.pop(0)
+                fleet.numbers += 1
+                running[fleet.numbers] = part
+                yield Check(fleet.numbers, part, tuple(kept[part::parts][:_KEPT]), search.executions // parts)
+
+        while waiting or running:
+            for number, answer in fleet._turn(search, work, _NO_END):
+                part = running.pop(number, None)
+                if part is None:
+                    continue
+                if answer is None:
+                    waiting.append(part)
+                    continue
+                self._keep(answer)
+            if self.revealed or self.difference or self.failed or _over(search):
+                return
+
+    def _keep(self, answer: Answer) -> None:
+        loom = self.search.loom
+        if answer.unsupported:
+            raise Unsupported(answer.unsupported)
+        self.spent += answer.checked
+        self.difference = self.difference or answer.difference
+        if answer.revealed:
+            assert loom.shared is not None
+            loom.shared |= answer.revealed
+            self.revealed = True
+        if answer.failing:
+            with fine_points() if answer.fine else nullcontext():
+                run = _again(self.search, answer.failing)
+                findings = loom.judge(run)
+            if findings:
+                self.failed = findings[0], run
+            else:
+                self.difference = self.difference or "an execution failed in a worker process, and does not fail here"
+
+
+# Executions that a part of a check runs again in other orders.
+_KEPT = 8
+
+
+def _reduced(search: ScheduleSearch) -> Dpor | None:
+    """The optimal search that is under way."""
+    strategy = search.search
+    if type(strategy) is Auto and strategy.kind == "dpor":
+        strategy = strategy.dpor
+    return strategy if type(strategy) is Dpor else None
+
+
+def _again(search: ScheduleSearch, steps: tuple[str, ...]) -> Execution:
+    """An execution that a worker has seen, in this process."""
+    follow = FollowSteps(list(steps))
+    follow.begin()
+    run = search.loom.run(follow)
+    if run.revealed:
+        raise Revealed
+    return run
+
+
+def _over(search: ScheduleSearch) -> str:
+    """Which budget is used up."""
+    if search.seconds is not None and time.perf_counter() - search.started >= search.seconds:
+        return "seconds"
+    if search.most is not None and search.spent >= search.most:
+        return "executions"
+    return ""
