@@ -8,6 +8,7 @@ again elsewhere. Interrupting, and a scheduler that goes away, leave what has co
 from __future__ import annotations
 
 import atexit
+import functools
 import hashlib
 import io
 import os
@@ -19,11 +20,12 @@ import threading
 import time
 import zipfile
 from collections.abc import Iterator, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from treadle.core.errors import UsageError
-from treadle.search.workers import Pool, WorkerPool, WorkerProcess
+from treadle.search.workers import Conversation, Pool, WorkerPool, WorkerProcess
 
 # Seconds in which the scheduler must answer.
 _ANSWER = 10.0
@@ -60,107 +62,164 @@ class Slot:
 
 
 class ClusterPool:
-    """The worker processes of a Dask cluster, one for each thread that it has."""
+    """The worker processes of a Dask cluster, one for each thread that it has.
+
+    The client of Dask lives in a process of its own (`relay`): in this one, threads and event loops may be models.
+    """
 
     def __init__(
         self, cluster: Cluster, server: str, setup: Any, purpose: str, environment: Mapping[str, str] | None = None
     ) -> None:
-        distributed = _distributed()
-        address = cluster.address
-        ship = f"{os.getpid()} {time.time_ns()}" if cluster.ship else ""  # a name for what is sent
         self.warnings: list[str] = []
-        self._news: queue.Queue[tuple[Slot, Any]] = queue.Queue()
-        self._purpose = purpose
-        self._lost = ""
+        self._slots: list[Slot] = []
+        self._lost = False
+        self._news: queue.Queue[tuple[WorkerProcess, Any]] = queue.Queue()
+        asked = (cluster, server, setup, purpose, dict(environment or {}), [p for p in sys.path if p])
+        self._relay = WorkerProcess(f"{__name__}:{relay.__name__}", asked, {}, self._news)
         try:
-            self._client = distributed.Client(address, timeout=_ANSWER, set_as_default=False, name="treadle")
-        except (OSError, TimeoutError, ValueError) as error:
-            raise UsageError(f"no Dask scheduler answers at {address} ({_line(error)}); is it running there?") from None
-        try:
-            self._threads = self._check_nodes(ship)
-        except BaseException:
-            self._client.close()
-            raise
-        self._slots = [Slot() for _ in range(self._threads * _AHEAD)]
-        folder = "" if ship else os.getcwd()
-        self._ask = pickle.dumps((server, setup, folder, [p for p in sys.path if p], dict(environment or {}), ship))
-        self._sent = self._client.scatter(self._ask, broadcast=False, hash=False)
-
-    def _check_nodes(self, ship: str) -> int:
-        """The number of threads; what does not fit is said before anything runs."""
-        import treadle
-
-        nodes = self._client.nthreads()
-        if not nodes:
-            raise UsageError("the cluster has no workers; start one with: dask worker ADDRESS")
-        data = _zipped(Path.cwd()) if ship else b""
-        told = self._client.run(look_around, os.getcwd(), ship, data)
-        for node, (python, version, there) in told.items():
-            if python != sys.version_info[:2]:
-                here = ".".join(map(str, sys.version_info[:2]))
-                raise UsageError(f"{node} runs Python {'.'.join(map(str, python))}, this is {here}: use the same")
-            if version != treadle.__version__:
-                raise UsageError(f"{node} has Treadle {version or 'not installed'}, this is {treadle.__version__}")
-            if not there:
-                raise UsageError(
-                    f"{node} has no folder {os.getcwd()}: use a shared file system, or send the project with --ship"
-                )
-        return sum(nodes.values())
+            _, first = self._news.get(timeout=4 * _ANSWER)
+        except queue.Empty:
+            first = ("refused", f"the cluster at {cluster.address} does not answer")
+        if first is None or first[0] == "refused":
+            self._relay.stop()
+            raise UsageError(first[1] if first else f"the client of the cluster ended ({self._relay.ended()})")
+        self._slots = [Slot() for _ in range(first[1] * _AHEAD)]
 
     def __enter__(self) -> ClusterPool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        try:
-            self._client.close(timeout=2)
-        except Exception:  # the scheduler has gone: nothing is left to be closed
-            pass
+        self._relay.stop()
 
     @property
     def ready(self) -> list[Slot]:
-        return self._slots if not self._lost else []
+        return self._slots
 
     @property
     def coming(self) -> bool:
         return not self._lost
 
+    @property
+    def exhausted(self) -> bool:
+        return self._lost
+
     def give(self, worker: Slot, number: int, task: Any) -> None:
         worker.tasks.append(number)
-        future = self._client.submit(
-            run_task, self._sent, pickle.dumps(task), number, key=f"{self._purpose} {number} {os.getpid()}", pure=False
-        )
-        future.add_done_callback(lambda done: self._heard(worker, number, done))
-
-    def _heard(self, worker: Slot, number: int, future: Any) -> None:
-        if future.status == "finished":
-            try:
-                self._news.put((worker, future.result()))
-                return
-            except Exception as error:  # the answer was lost on the way
-                self._news.put((worker, ("died", [number], _line(error))))
-                return
-        failed = future.exception() if future.status == "error" else None
-        self._news.put((worker, ("died", [number], _line(failed) if failed else "cancelled")))
+        self._relay.tell((number, task))
 
     def news(self, seconds: float) -> Iterator[tuple[Slot, Any]]:
         try:
-            worker, heard = self._news.get(timeout=seconds) if seconds else self._news.get_nowait()
+            _, message = self._news.get(timeout=seconds) if seconds else self._news.get_nowait()
             while True:
-                for message in heard if isinstance(heard, list) else [heard]:
-                    if message[0] == "done":
-                        worker.tasks.remove(message[1])
-                    elif message[0] == "died":
-                        worker.tasks = [one for one in worker.tasks if one not in message[1]]
-                    yield worker, message
-                worker, heard = self._news.get_nowait()
+                if message is None or message[0] == "lost":
+                    yield from self._lose("its client ended" if message is None else message[1])
+                    return
+                number = message[1] if message[0] == "done" else message[1][0] if message[0] == "died" else None
+                slot = next((one for one in self._slots if number in one.tasks), self._slots[0])
+                if number in slot.tasks:
+                    slot.tasks.remove(number)
+                yield slot, message
+                _, message = self._news.get_nowait()
         except queue.Empty:
-            if self._client.status not in ("running", "connecting"):
-                self._lost = f"the scheduler has gone ({self._client.status})"
-                self.warnings.append(self._lost)
+            return
+
+    def _lose(self, why: str) -> Iterator[tuple[Slot, Any]]:
+        self._lost = True
+        self.warnings.append(f"the cluster has gone ({why})")
+        slots, self._slots = self._slots, []
+        for slot in slots:
+            if slot.tasks:
+                yield slot, ("died", slot.tasks, why)
 
     def interrupt(self) -> None:
         """What has not begun is not run; what runs is not waited for."""
-        self._client.close(timeout=2)
+        self._relay.stop()
+
+
+# ---------------------------------------------------------------------- beside the process that explores
+
+
+def relay(asked: tuple[Any, ...], conversation: Conversation) -> None:
+    """Hand tasks to Dask, and what comes back to who gave them."""
+    cluster, server, setup, purpose, environment, path = asked
+    try:
+        client, threads, ship = _connected(cluster)
+    except UsageError as error:
+        conversation.tell(("refused", str(error)))
+        return
+    ask = pickle.dumps((server, setup, "" if ship else os.getcwd(), path, environment, ship))
+    speaking = threading.Lock()
+    done: queue.Queue[Any] = queue.Queue()
+    futures: dict[int, Any] = {}  # a future that nobody holds is not run
+
+    def tell(message: tuple[Any, ...]) -> None:
+        with speaking:
+            conversation.tell(message)
+
+    def listen() -> None:
+        while client.status in ("running", "connecting"):
+            try:
+                number, future = done.get(timeout=1)
+            except queue.Empty:
+                continue
+            for message in _heard(number, future):
+                tell(message)
+            futures.pop(number, None)
+        tell(("lost", "the scheduler does not answer any more"))
+
+    tell(("threads", threads))
+    threading.Thread(target=listen, daemon=True).start()
+    while True:
+        number, task = conversation.hear()
+        key = f"{purpose}: {type(task).__name__} {number} of {os.getpid()}"
+        future = client.submit(run_task, ask, pickle.dumps(task), number, key=key, pure=False)
+        futures[number] = future
+        future.add_done_callback(functools.partial(_note, done, number))
+
+
+def _note(done: queue.Queue[Any], number: int, future: Any) -> None:
+    done.put((number, future))
+
+
+def _heard(number: int, future: Any) -> list[Any]:
+    """What a task of Dask's came to."""
+    if future.status == "finished":
+        try:
+            return list(future.result(timeout=_ANSWER))
+        except Exception as error:  # the answer was lost with the node that had it
+            return [("died", [number], _line(error))]
+    failed = future.exception() if future.status == "error" else None
+    return [("died", [number], _line(failed) if failed else "cancelled")]
+
+
+def _connected(cluster: Cluster) -> tuple[Any, int, str]:
+    """A client, how many threads there are, and the name of what was sent; what does not fit is told."""
+    distributed = _distributed()
+    try:
+        client = distributed.Client(cluster.address, timeout=_ANSWER, set_as_default=False, name="treadle")
+    except (OSError, TimeoutError, ValueError) as error:
+        raise UsageError(
+            f"no Dask scheduler answers at {cluster.address} ({_line(error)}); is it running there?"
+        ) from None
+    nodes = client.nthreads()
+    if not nodes:
+        raise UsageError(f"the cluster has no workers; start one with: dask worker {cluster.address}")
+    ship = f"{os.getpid()} {time.time_ns()}" if cluster.ship else ""
+    try:
+        told = client.run(look_around, os.getcwd(), ship, _zipped(Path.cwd()) if ship else b"")
+    except Exception as error:
+        raise UsageError(f"the workers of {cluster.address} cannot run Treadle ({_line(error)})") from None
+    for node, (python, treadle, there) in told.items():
+        if python != sys.version_info[:2]:
+            here = ".".join(map(str, sys.version_info[:2]))
+            raise UsageError(f"{node} runs Python {'.'.join(map(str, python))}, this is {here}: use the same")
+        if treadle != version("treadle"):
+            raise UsageError(f"{node} has Treadle {treadle}, this is {version('treadle')}: use the same")
+        if not there:
+            raise UsageError(
+                f"{node} has no folder {os.getcwd()}: use a shared file system, or send the project with --ship"
+            )
+    return client, sum(nodes.values()), ship
 
 
 # ---------------------------------------------------------------------- on a node
@@ -171,11 +230,9 @@ _FOLDERS: dict[str, str] = {}
 
 def look_around(folder: str, ship: str, data: bytes) -> tuple[tuple[int, int], str, bool]:
     """What a node has: its Python, its Treadle, and whether the folder of the project is there."""
-    import treadle
-
     if ship:
         _FOLDERS[ship] = _unpacked(data)
-    return (sys.version_info[0], sys.version_info[1]), treadle.__version__, bool(ship) or os.path.isdir(folder)
+    return (sys.version_info[0], sys.version_info[1]), version("treadle"), bool(ship) or os.path.isdir(folder)
 
 
 def run_task(ask: bytes, task: bytes, number: int) -> list[Any]:

@@ -37,6 +37,8 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any, Protocol
 
+from treadle.core.errors import TreadleError
+
 # Replacements for workers that died; a program that kills more of them than this is not worth the next one.
 _SPARE = 8
 
@@ -230,6 +232,8 @@ class WorkerPool:
                     worker.up = self._met = True
                 elif message is None:
                     yield worker, self._replace(worker)
+                elif message[0] == "refused":
+                    self.warnings.append(message[1])
                 else:
                     if message[0] == "done":
                         worker.tasks.remove(message[1])
@@ -242,7 +246,8 @@ class WorkerPool:
         self._workers.remove(worker)
         how = worker.ended()
         if not worker.up:
-            self.warnings.append(f"a worker process did not start ({how}); the others do its work")
+            if not self.warnings:
+                self.warnings.append(f"a worker process did not start ({how}); the others do its work")
         elif self._spare:
             self._spare -= 1
             self._start()
@@ -291,6 +296,9 @@ def main() -> None:
         code = 0
     except (EOFError, BrokenPipeError):
         code = 0
+    except TreadleError as error:
+        conversation.tell(("refused", str(error)))
+        code = 2
     except BaseException:
         traceback.print_exc()
         code = 70

@@ -37,10 +37,10 @@ _NO_END = 1 << 60
 class WorkerFleet:
     """The workers of one test, started when a search turns out to be long. Use as a context manager."""
 
-    def __init__(self, open_pool: Callable[[], Pool], workers: int, seconds: float) -> None:
+    def __init__(self, open_pool: Callable[[], Pool], seconds: float, at_once: bool = False) -> None:
         self._open = open_pool
         self._pool: Pool | None = None
-        self.workers = workers
+        self._at_once = at_once
         self.seconds = seconds  # of a share
         self.used = False
         self.numbers = 0
@@ -48,6 +48,8 @@ class WorkerFleet:
         self.kept: list[SentTrace] = []
 
     def __enter__(self) -> WorkerFleet:
+        if self._at_once:
+            self._pool = self._open().__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -247,7 +249,7 @@ class SharedCheck:
     def run(self) -> None:
         fleet, search = self.fleet, self.search
         kept = fleet.kept + [sent_trace(search.loom, *one) for one in search.kept.kept]
-        parts = max(1, min(fleet.workers, search.executions // (SHARE * LEAST)))
+        parts = max(1, min(len(fleet.pool.ready), search.executions // (SHARE * LEAST)))
         waiting = list(range(parts))
         running: dict[int, int] = {}
 

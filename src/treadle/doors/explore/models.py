@@ -82,7 +82,7 @@ class Search:
     def run(self, model: str, executions: int | None, seconds: float | None) -> Result:
         """One campaign under `free` or `gil`."""
         loom = self.loom(running() if model == "gil" else 0)
-        with loom, self.fleet(model) or nullcontext() as fleet:
+        with self.fleet() or nullcontext() as fleet, loom:
             campaign = ScheduleSearch(
                 loom,
                 self.make,
@@ -158,7 +158,7 @@ class Search:
             idle.warnings.append(Finding(kind, message))
         return idle
 
-    def fleet(self, model: str) -> WorkerFleet | None:
+    def fleet(self) -> WorkerFleet | None:
         """The workers that take over a long search."""
         if self.workers < 2 and self.cluster is None:
             return None
@@ -167,7 +167,9 @@ class Search:
         def open_pool() -> Pool:
             return pool_of(self.workers, self.cluster, _SERVER, setup, f"explore {self.target}")
 
-        return WorkerFleet(open_pool, self.workers, _SHARE_ELSEWHERE if self.cluster else _SHARE_HERE)
+        if self.cluster is not None:  # what keeps it from being used is told before anything runs
+            return WorkerFleet(open_pool, _SHARE_ELSEWHERE, at_once=True)
+        return WorkerFleet(open_pool, _SHARE_HERE)
 
     def loom(self, gil: int) -> TaskLoom:
         loom = TaskLoom(
