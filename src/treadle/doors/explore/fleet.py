@@ -192,6 +192,7 @@ class WorkerFleet:
         loom = search.loom
         loom.atomic |= answer.atomic
         loom.assumed |= answer.assumed
+        loom.deadlines |= answer.deadlines
         loom.incomplete = loom.incomplete or answer.incomplete
         if answer.unsupported:
             raise Unsupported(answer.unsupported)
@@ -200,7 +201,6 @@ class WorkerFleet:
             loom.shared |= answer.revealed
             raise Revealed
         search.looping |= answer.looping
-        search.waited |= answer.waited
         search.impossible += answer.impossible
         search.executions += answer.executions
         search.spent += answer.executions + answer.impossible

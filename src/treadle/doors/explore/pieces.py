@@ -67,7 +67,6 @@ class Answer:
     checked: int = 0
     longest: int = 0
     looping: bool = False
-    waited: bool = False
     failing: tuple[str, ...] = ()  # the schedule of an execution that fails
     fine: bool = False  # and whether it needs the finer points
     over_limit: int = 0
@@ -77,6 +76,7 @@ class Answer:
     revealed: frozenset[str] = frozenset()
     atomic: set[str] = field(default_factory=set)
     assumed: set[str] = field(default_factory=set)
+    deadlines: set[tuple[str, int]] = field(default_factory=set)
     incomplete: str = ""
     kept: list[SentTrace] = field(default_factory=list)
     unsupported: str = ""
@@ -110,6 +110,7 @@ class ShareRunner:
         except (Unsupported, ReallyBlocked) as error:
             answer.unsupported = str(error)
         answer.atomic, answer.assumed, answer.incomplete = set(loom.atomic), set(loom.assumed), loom.incomplete
+        answer.deadlines = set(loom.deadlines)
         return answer
 
     def _search(self, share: Share, answer: Answer) -> None:
@@ -129,7 +130,6 @@ class ShareRunner:
                 return
             strategy.end(run)
             answer.looping |= run.looping
-            answer.waited |= run.clock.now > run.clock.start
             if run.stop_reason == "blocked":
                 continue
             if not loom.possible(run):
