@@ -15,6 +15,7 @@ import treadle
 ROOT = Path(treadle.__file__).parent
 # Optional at run time or not on every platform, and the modules of ours that need them.
 EXTRAS = (
+    "distributed",
     "z3",
     "lark",
     "hypothesis",
