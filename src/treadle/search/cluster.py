@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from treadle.core.errors import UsageError
-from treadle.search.workers import Conversation, Pool, WorkerPool, WorkerProcess
+from treadle.search.workers import AnyPool, Conversation, WorkerPool, WorkerProcess
 
 # Seconds in which the scheduler must answer.
 _ANSWER = 10.0
@@ -47,14 +47,14 @@ def pool_of(
     setup: Any,
     purpose: str,
     environment: Mapping[str, str] | None = None,
-) -> Pool:
+) -> AnyPool:
     """So many processes on this machine, or those of a cluster."""
     if cluster is None:
         return WorkerPool(workers, server, setup, environment)
     return ClusterPool(cluster, server, setup, purpose, environment)
 
 
-class Slot:
+class ClusterPlace:
     """One place of the cluster, for us: a list of what it has been given."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class ClusterPool:
         self, cluster: Cluster, server: str, setup: Any, purpose: str, environment: Mapping[str, str] | None = None
     ) -> None:
         self.warnings: list[str] = []
-        self._slots: list[Slot] = []
+        self._slots: list[ClusterPlace] = []
         self._lost = False
         self._news: queue.Queue[tuple[WorkerProcess, Any]] = queue.Queue()
         asked = (cluster, server, setup, purpose, dict(environment or {}), [p for p in sys.path if p])
@@ -83,7 +83,7 @@ class ClusterPool:
         if first is None or first[0] == "refused":
             self._relay.stop()
             raise UsageError(first[1] if first else f"the client of the cluster ended ({self._relay.ended()})")
-        self._slots = [Slot() for _ in range(first[1] * _AHEAD)]
+        self._slots = [ClusterPlace() for _ in range(first[1] * _AHEAD)]
 
     def __enter__(self) -> ClusterPool:
         return self
@@ -92,7 +92,7 @@ class ClusterPool:
         self._relay.stop()
 
     @property
-    def ready(self) -> list[Slot]:
+    def ready(self) -> list[ClusterPlace]:
         return self._slots
 
     @property
@@ -103,11 +103,11 @@ class ClusterPool:
     def exhausted(self) -> bool:
         return self._lost
 
-    def give(self, worker: Slot, number: int, task: Any) -> None:
+    def give(self, worker: ClusterPlace, number: int, task: Any) -> None:
         worker.tasks.append(number)
         self._relay.tell((number, task))
 
-    def news(self, seconds: float) -> Iterator[tuple[Slot, Any]]:
+    def news(self, seconds: float) -> Iterator[tuple[ClusterPlace, Any]]:
         try:
             _, message = self._news.get(timeout=seconds) if seconds else self._news.get_nowait()
             while True:
@@ -123,7 +123,7 @@ class ClusterPool:
         except queue.Empty:
             return
 
-    def _lose(self, why: str) -> Iterator[tuple[Slot, Any]]:
+    def _lose(self, why: str) -> Iterator[tuple[ClusterPlace, Any]]:
         self._lost = True
         self.warnings.append(f"the cluster has gone ({why})")
         slots, self._slots = self._slots, []

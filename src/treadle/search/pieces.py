@@ -37,7 +37,7 @@ class SentNode(NamedTuple):
     tree: Tree
 
 
-class Reversal(NamedTuple):
+class SentReversal(NamedTuple):
     """A race the other way round, for a node above the piece: per step the strand, the operation, and which steps of
     the sequence happen before it, as a mask."""
 
@@ -62,7 +62,7 @@ class PieceResult(NamedTuple):
     trace: tuple[Event, ...]  # down to the node whose next branch is due; empty when the piece is done
     nodes: tuple[SentNode, ...]
     first: Event | None  # what the branch that was given turned out to do
-    reversals: tuple[Reversal, ...]
+    reversals: tuple[SentReversal, ...]
     reversed: frozenset[tuple[Operation, Operation]]
     conflicts: int
     blocked: int
@@ -86,7 +86,7 @@ class PieceDpor(Dpor):
         above = piece.asleep[: len(piece.asleep) - piece.branch]
         self.nodes = [SearchNode(self._asleep(sleep), []) for sleep in above]
         self.nodes += [SearchNode(self._asleep(node.sleep), self._tree(node.tree)) for node in piece.nodes]
-        self.outward: dict[Reversal, None] = {}
+        self.outward: dict[SentReversal, None] = {}
         self.first: Event | None = None
 
     def end(self, run: Any) -> None:
@@ -135,14 +135,14 @@ class PieceDpor(Dpor):
     def _tree(self, tree: Tree) -> list[Branch]:
         return [_branch(self._index(strand), op, self._tree(children)) for strand, op, children in tree]
 
-    def _reversal_sent(self, depth: int, sequence: list[Step]) -> Reversal:
+    def _reversal_sent(self, depth: int, sequence: list[Step]) -> SentReversal:
         names = {index: name for name, index in self.indexes.items()}
         numbers = [number for _, _, _, number in sequence]
         steps = tuple(
             (names[strand], op, sum(((before >> number) & 1) << place for place, number in enumerate(numbers)))
             for strand, op, before, _ in sequence
         )
-        return Reversal(depth, steps)
+        return SentReversal(depth, steps)
 
 
 def _branch(strand: int, op: Operation, children: list[Branch]) -> Branch:
@@ -178,7 +178,7 @@ class OwnedNode:
         self.sleep = sleep
         self.tree = tree
         self.unknown = ""  # the strand of a branch that was given away, and has never come back
-        self.waiting: list[tuple[Reversal, str]] = []  # reversals that came meanwhile, and from which branch
+        self.waiting: list[tuple[SentReversal, str]] = []  # reversals that came meanwhile, and from which branch
 
     def way(self) -> list[OwnedNode]:
         """The nodes from the root to this one."""
@@ -297,7 +297,7 @@ class SharedTree:
         for reversal, taken in waiting:
             self._insert(node, reversal, taken)
 
-    def _insert(self, node: OwnedNode, reversal: Reversal, taken: str) -> None:
+    def _insert(self, node: OwnedNode, reversal: SentReversal, taken: str) -> None:
         """See to a race that was met below the branch that was taken from this node."""
         if node.unknown:
             node.waiting.append((reversal, taken))

@@ -156,12 +156,12 @@ class Busy(Protocol):
     tasks: list[int]
 
 
-class Pool(Protocol):
+class AnyPool(Protocol):
     """Workers, wherever they are."""
 
     warnings: list[str]
 
-    def __enter__(self) -> Pool: ...
+    def __enter__(self) -> AnyPool: ...
     def __exit__(self, *_: object) -> None: ...
 
     @property

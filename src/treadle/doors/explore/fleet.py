@@ -16,13 +16,13 @@ from treadle.core.errors import Unsupported
 from treadle.core.result import Finding
 from treadle.doors.explore.campaign import Revealed, ScheduleSearch
 from treadle.doors.explore.pass_check import LEAST, SHARE
-from treadle.doors.explore.pieces import Answer, Check, Samples, SentTrace, Share, sent_trace
+from treadle.doors.explore.pieces import CheckShare, RandomShare, SentTrace, Share, ShareAnswer, sent_trace
 from treadle.search.auto import Auto
 from treadle.search.dpor import Dpor
 from treadle.search.pieces import SharedTree, stack_of
 from treadle.search.random_walk import RandomWalk
 from treadle.search.replay import FollowSteps
-from treadle.search.workers import Pool
+from treadle.search.workers import AnyPool
 from treadle.threads.execution import Execution
 from treadle.threads.fine import fine_points
 
@@ -37,9 +37,9 @@ _NO_END = 1 << 60
 class WorkerFleet:
     """The workers of one test, started when a search turns out to be long. Use as a context manager."""
 
-    def __init__(self, open_pool: Callable[[], Pool], seconds: float, at_once: bool = False) -> None:
+    def __init__(self, open_pool: Callable[[], AnyPool], seconds: float, at_once: bool = False) -> None:
         self._open = open_pool
-        self._pool: Pool | None = None
+        self._pool: AnyPool | None = None
         self._at_once = at_once
         self.seconds = seconds  # of a share
         self.used = False
@@ -57,7 +57,7 @@ class WorkerFleet:
             self._pool.__exit__(None, None, None)
 
     @property
-    def pool(self) -> Pool:
+    def pool(self) -> AnyPool:
         if self._pool is None:
             self._pool = self._open().__enter__()
         return self._pool
@@ -136,14 +136,14 @@ class WorkerFleet:
         given = 0
         running: set[int] = set()
 
-        def work() -> Iterator[Samples]:
+        def work() -> Iterator[RandomShare]:
             nonlocal given
             while given < most:
                 self.numbers += 1
                 count = min(_SAMPLES, most - given)
                 given += count
                 running.add(self.numbers)
-                yield Samples(self.numbers, self.numbers, count, length)
+                yield RandomShare(self.numbers, self.numbers, count, length)
 
         while given < most or running:
             for number, answer in self._turn(search, work, most):
@@ -163,7 +163,7 @@ class WorkerFleet:
 
     def _turn(
         self, search: ScheduleSearch, work: Callable[[], Iterator[Any]], most: int
-    ) -> Iterator[tuple[int, Answer | None]]:
+    ) -> Iterator[tuple[int, ShareAnswer | None]]:
         """Give work to who has none, and hear what came of other work; None: its worker died."""
         pool, loom = self.pool, search.loom
         left = _NO_END if search.most is None else search.most - search.spent
@@ -187,7 +187,7 @@ class WorkerFleet:
         if search.progress is not None:
             search.progress(search.executions, None, f"{search.search.name}, {len(pool.ready)} workers")
 
-    def _absorb(self, search: ScheduleSearch, answer: Answer) -> Finding | None:
+    def _absorb(self, search: ScheduleSearch, answer: ShareAnswer) -> Finding | None:
         """Keep what an answer says; the finding, if one of its executions fails."""
         loom = search.loom
         loom.atomic |= answer.atomic
@@ -220,7 +220,7 @@ class WorkerFleet:
                 search.look_at(_again(search, steps))
         return None
 
-    def _judged(self, search: ScheduleSearch, answer: Answer) -> Finding:
+    def _judged(self, search: ScheduleSearch, answer: ShareAnswer) -> Finding:
         finding = search.look_at(_again(search, answer.failing))
         if finding is None:
             raise Unsupported(
@@ -253,12 +253,12 @@ class SharedCheck:
         waiting = list(range(parts))
         running: dict[int, int] = {}
 
-        def work() -> Iterator[Check]:
+        def work() -> Iterator[CheckShare]:
             while waiting:
                 part = waiting.pop(0)
                 fleet.numbers += 1
                 running[fleet.numbers] = part
-                yield Check(fleet.numbers, part, tuple(kept[part::parts][:_KEPT]), search.executions // parts)
+                yield CheckShare(fleet.numbers, part, tuple(kept[part::parts][:_KEPT]), search.executions // parts)
 
         while waiting or running:
             for number, answer in fleet._turn(search, work, _NO_END):
@@ -272,7 +272,7 @@ class SharedCheck:
             if self.revealed or self.difference or self.failed or _over(search):
                 return
 
-    def _keep(self, answer: Answer) -> None:
+    def _keep(self, answer: ShareAnswer) -> None:
         loom = self.search.loom
         if answer.unsupported:
             raise Unsupported(answer.unsupported)

@@ -26,7 +26,7 @@ from treadle.search.auto import Auto
 from treadle.search.cluster import Cluster, pool_of
 from treadle.search.replay import FollowSteps
 from treadle.search.strategy import Strategy
-from treadle.search.workers import Pool
+from treadle.search.workers import AnyPool
 from treadle.tasks.loom import TaskLoom
 from treadle.threads.loom import MOST_STEPS, Loom
 from treadle.threads.switching import ALL, running, running_name, versions_in
@@ -164,7 +164,7 @@ class Search:
             return None
         setup = (self.target, self.settings, self.operations)
 
-        def open_pool() -> Pool:
+        def open_pool() -> AnyPool:
             return pool_of(self.workers, self.cluster, _SERVER, setup, f"explore {self.target}")
 
         if self.cluster is not None:  # what keeps it from being used is told before anything runs

@@ -29,7 +29,7 @@ from treadle.threads.watchdog import OutOfTime, ReallyBlocked
 SentTrace = tuple[tuple[tuple[str, Operation], ...], tuple[int, ...], tuple[tuple[str, int], ...]]
 
 
-class Samples(NamedTuple):
+class RandomShare(NamedTuple):
     """So many random schedules."""
 
     number: int
@@ -38,7 +38,7 @@ class Samples(NamedTuple):
     length: int  # of long executions, which are sampled with few preemptions; 0: a random walk
 
 
-class Check(NamedTuple):
+class CheckShare(NamedTuple):
     """A part of the check of a pass."""
 
     number: int
@@ -50,7 +50,7 @@ class Check(NamedTuple):
 class Share(NamedTuple):
     """What a worker is asked to do, and what is known."""
 
-    work: Piece | Samples | Check
+    work: Piece | RandomShare | CheckShare
     shared: frozenset[str]
     most_steps: int
     most: int  # executions
@@ -58,7 +58,7 @@ class Share(NamedTuple):
 
 
 @dataclass
-class Answer:
+class ShareAnswer:
     """What came of a share."""
 
     result: PieceResult | None = None
@@ -88,17 +88,17 @@ class ShareRunner:
     def __init__(self, loom: Loom) -> None:
         self.loom = loom
 
-    def run(self, _: int, share: Share) -> Answer:
+    def run(self, _: int, share: Share) -> ShareAnswer:
         loom = self.loom
         assert loom.shared is not None
-        answer = Answer()
+        answer = ShareAnswer()
         try:
             while True:
                 loom.shared |= share.shared
                 loom.most_steps = share.most_steps
                 imported = loom.rewritten
-                answer = Answer()
-                if isinstance(share.work, Check):
+                answer = ShareAnswer()
+                if isinstance(share.work, CheckShare):
                     self._check(share.work, answer)
                 else:
                     self._search(share, answer)
@@ -113,11 +113,11 @@ class ShareRunner:
         answer.deadlines = set(loom.deadlines)
         return answer
 
-    def _search(self, share: Share, answer: Answer) -> None:
+    def _search(self, share: Share, answer: ShareAnswer) -> None:
         loom, work = self.loom, share.work
         strategy = self._strategy(work)
-        sampled = isinstance(work, Samples)
-        most = min(share.most, work.executions) if isinstance(work, Samples) else share.most
+        sampled = isinstance(work, RandomShare)
+        most = min(share.most, work.executions) if isinstance(work, RandomShare) else share.most
         end = time.perf_counter() + share.seconds
         kept = Reservoir(1)
         done = False
@@ -156,7 +156,7 @@ class ShareRunner:
             return few
         return RandomWalk(work.seed)
 
-    def _judge(self, run: Execution, answer: Answer) -> bool:
+    def _judge(self, run: Execution, answer: ShareAnswer) -> bool:
         """Is this an execution that the search ends with?"""
         steps = self._steps(run)
         if run.stop_reason == "limit":
@@ -169,7 +169,7 @@ class ShareRunner:
             answer.leftovers.setdefault(warning.message, steps)
         return False
 
-    def _check(self, work: Check, answer: Answer) -> None:
+    def _check(self, work: CheckShare, answer: ShareAnswer) -> None:
         kept = Reservoir(len(work.kept))
         for trace, guards, spawned in work.kept:
             kept.offer(
@@ -208,4 +208,4 @@ def sent_trace(loom: Loom, trace: list[tuple[int, Operation]], guards: list[int]
     )
 
 
-Runner = Callable[[int, Share], Answer]
+Runner = Callable[[int, Share], ShareAnswer]
