@@ -90,10 +90,11 @@ import json
 from tests.classes.drive import subject
 from treadle.classes.result import Options
 from treadle.doors.class_.workers import run_in_processes
+from treadle.search.cluster import Workforce
 from treadle.core.errors import UsageError
 
 try:
-    result = run_in_processes(subject("class_bank:{name}"), Options(budget=600.0, methods={methods}), 2)
+    result = run_in_processes(subject("class_bank:{name}"), Options(budget=600.0, methods={methods}), Workforce(2))
 except UsageError as error:
     print(json.dumps(str(error)))
 else:

@@ -27,6 +27,7 @@ from treadle.doors.unit.result_json import suite_facts
 from treadle.doors.unit.target import resolve
 from treadle.doors.unit.worker import CasePickler, PathsTask, _plain
 from treadle.search import workers as workers_room
+from treadle.search.cluster import Workforce
 from treadle.search.workers import WorkerPool, receive, send
 from treadle.symbolic.explore import run_one
 from treadle.symbolic.path import Limit, SymbolicPath
@@ -57,7 +58,7 @@ def explored(*texts: str, workers: int, **options: Any) -> list[ExploredTarget]:
     ]
     if workers == 1:
         return [session.explore() for session in sessions]
-    return unit_parallel.explore_all(sessions, texts, workers)
+    return unit_parallel.explore_all(sessions, texts, Workforce(workers))
 
 
 def facts(result: ExploredTarget) -> tuple[Any, ...]:

@@ -36,7 +36,8 @@ from treadle.doors.class_.workers import run_in_processes
 from treadle.report import page as pages
 from treadle.report.progress import Progress
 from treadle.report.pytest_file import PytestFile, write_pytest_file
-from treadle.search.workers import Tell, WorkerPool
+from treadle.search.cluster import ALONE, Workforce, pool_of
+from treadle.search.workers import Tell
 from treadle.threads.switching import MODELS
 
 
@@ -72,6 +73,8 @@ class _Place:
 @click.option(
     "--workers", type=int, default=1, metavar="N", help="Processes that work on the class, or on those of a package."
 )
+@click.option("--cluster", metavar="ADDRESS", help="Let the workers of a Dask cluster do it instead.")
+@click.option("--ship", is_flag=True, help="Send the project to the cluster: no shared file system.")
 @click.option("--allow-effects", is_flag=True, help="Let calls change files, start processes and use the network.")
 @click.option("--seed", type=int, default=0, metavar="N", help="Other values and other random numbers.")
 @click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
@@ -84,6 +87,8 @@ def command(
     keep_green: bool,
     force: bool,
     workers: int,
+    cluster: str | None,
+    ship: bool,
     page: Path | None,
     **given: Any,
 ) -> int:
@@ -92,21 +97,20 @@ def command(
     PKG.MOD:CLASS names one class; PKG.MOD works on all public classes of a module, PKG on those of a package.
     """
     options = make_options(**given)
-    if workers < 1:
-        raise UsageError(f"--workers must be 1 or more, not {workers}")
+    workforce = Workforce.asked(workers, cluster, ship)
     if page is not None:
         pages.check_writable(page)
     place = _Place(output, keep_green, force, page is not None)
     found = classes(target, not options.allow_effects)
-    if workers > 1 and len(found) > 1:
-        return report_facts(_in_processes([name for name, _ in found], workers, given, place), as_json, page)
+    if workforce.several and len(found) > 1:
+        return report_facts(_in_processes([name for name, _ in found], workforce, given, place), as_json, page)
     results = []
     with terminal_line() as stderr:
         for number, (name, cls) in enumerate(found):
             nth = f" ({number + 1} of {len(found)})" if len(found) > 1 else ""
             try:
                 with Progress(f"treadle class {name}{nth}", stderr) as progress:
-                    results.append(_one(name, cls, options, progress, place, ":" in target, workers))
+                    results.append(_one(name, cls, options, progress, place, ":" in target, workforce))
             except KeyboardInterrupt:
                 if not results:
                     raise
@@ -116,11 +120,11 @@ def command(
     return report(results, as_json, page)
 
 
-def _in_processes(names: list[str], workers: int, given: dict[str, Any], place: _Place) -> list[dict[str, Any]]:
+def _in_processes(names: list[str], workers: Workforce, given: dict[str, Any], place: _Place) -> list[dict[str, Any]]:
     """The classes of a package, so many at a time; Ctrl-C keeps what is done, a process that dies loses its class."""
     facts: list[dict[str, Any]] = []
     waiting = list(enumerate(names))
-    with WorkerPool(workers, f"{__name__}:{ClassServer.__name__}", (given, place)) as pool:
+    with pool_of(workers, f"{__name__}:{ClassServer.__name__}", (given, place), "class") as pool:
         try:
             while len(facts) < len(names):
                 for worker in pool.ready:
@@ -152,7 +156,7 @@ class ClassServer:
 
     def run(self, number: int, name: str) -> dict[str, Any]:
         [(_, cls)] = classes(name, not self._options.allow_effects)
-        result = _one(name, cls, self._options, None, self._place, alone=False, workers=1)
+        result = _one(name, cls, self._options, None, self._place, alone=False, workers=ALONE)
         if result.subject is None:
             return _skipped(name, result.reason)
         return {**result.to_json(), **({"page": class_part(result)} if self._place.paged else {})}
@@ -312,7 +316,9 @@ def _modules(module: ModuleType, guarded: bool) -> list[ModuleType]:
     return found
 
 
-def _one(name: str, cls: Any, options: Options, progress: Any, place: _Place, alone: bool, workers: int) -> ClassResult:
+def _one(
+    name: str, cls: Any, options: Options, progress: Any, place: _Place, alone: bool, workers: Workforce
+) -> ClassResult:
     """One class; among several, those that cannot be tested are noted and left out."""
     try:
         check_class(cls, name)
@@ -321,7 +327,7 @@ def _one(name: str, cls: Any, options: Options, progress: Any, place: _Place, al
         check_may_write(path, "--output", place.force)
 
         def run(asked: Options) -> ClassResult:
-            return run_in_processes(subject, asked, workers) if workers > 1 else run_alone(subject, asked, progress)
+            return run_in_processes(subject, asked, workers) if workers.several else run_alone(subject, asked, progress)
 
         result = run_under_model(options, run)
     except UsageError as error:

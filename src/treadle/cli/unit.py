@@ -29,7 +29,7 @@ from treadle.report import page
 
 # Where an option stands in --help: a person looks for a purpose, not for a name.
 _GROUPS = {
-    "How far to look": ("k", "seconds", "paths", "workers", "more"),
+    "How far to look": ("k", "seconds", "paths", "workers", "cluster", "ship", "more"),
     "Inputs": ("types", "none", "alias", "domain", "pre", "assume", "infer_assumptions", "contracts"),
     "Which tests": ("select", "reach", "missing", "tests"),
     "How to get there": ("heap", "summaries", "stubs", "probe", "allow_effects"),
@@ -68,6 +68,8 @@ def _name(parameter: click.Parameter) -> str:
     metavar="N",
     help="Processes that explore, or auto. The tests are the same.",
 )
+@click.option("--cluster", metavar="ADDRESS", help="Let the workers of a Dask cluster explore.")
+@click.option("--ship", is_flag=True, help="Send the project to the cluster: no shared file system.")
 @click.option("--more", is_flag=True, help="Add what the bounds of the last run cut: one more iteration of each loop.")
 @click.option("--types", "kinds", multiple=True, metavar="NAME=TYPE", help="Type of a parameter. Repeatable.")
 @click.option("--none/--no-none", default=True, help="Whether references may be None whatever their hint says.")

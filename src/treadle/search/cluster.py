@@ -40,18 +40,40 @@ class Cluster(NamedTuple):
     ship: bool = False
 
 
+class Workforce(NamedTuple):
+    """Who does the work: so many processes on this machine, or those of a cluster."""
+
+    processes: int = 1
+    cluster: Cluster | None = None
+
+    @property
+    def several(self) -> bool:
+        return self.processes > 1 or self.cluster is not None
+
+    @classmethod
+    def asked(cls, processes: int, address: str | None, ship: bool | None) -> Workforce:
+        """What a person asked for, checked."""
+        if processes < 1:
+            raise UsageError(f"workers must be 1 or more, not {processes}")
+        if ship and not address:
+            raise UsageError("ship sends the project to a cluster: give its address as well")
+        return cls(processes, Cluster(address, bool(ship)) if address else None)
+
+
+ALONE = Workforce()
+
+
 def pool_of(
-    workers: int,
-    cluster: Cluster | None,
+    workforce: Workforce,
     server: str,
     setup: Any,
     purpose: str,
     environment: Mapping[str, str] | None = None,
 ) -> AnyPool:
-    """So many processes on this machine, or those of a cluster."""
-    if cluster is None:
-        return WorkerPool(workers, server, setup, environment)
-    return ClusterPool(cluster, server, setup, purpose, environment)
+    """The workers that a server is started in; `purpose` names their tasks to who watches the cluster."""
+    if workforce.cluster is None:
+        return WorkerPool(workforce.processes, server, setup, environment)
+    return ClusterPool(workforce.cluster, server, setup, purpose, environment)
 
 
 class ClusterPlace:
@@ -83,7 +105,8 @@ class ClusterPool:
         if first is None or first[0] == "refused":
             self._relay.stop()
             raise UsageError(first[1] if first else f"the client of the cluster ended ({self._relay.ended()})")
-        self._slots = [ClusterPlace() for _ in range(first[1] * _AHEAD)]
+        self.size: int = first[1]
+        self._slots = [ClusterPlace() for _ in range(self.size * _AHEAD)]
 
     def __enter__(self) -> ClusterPool:
         return self

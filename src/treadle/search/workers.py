@@ -160,6 +160,7 @@ class AnyPool(Protocol):
     """Workers, wherever they are."""
 
     warnings: list[str]
+    size: int  # how many can work at once
 
     def __enter__(self) -> AnyPool: ...
     def __exit__(self, *_: object) -> None: ...
@@ -169,13 +170,17 @@ class AnyPool(Protocol):
     @property
     def coming(self) -> bool: ...
     def give(self, worker: Any, number: int, task: Any) -> None: ...
+    @property
+    def exhausted(self) -> bool: ...
     def news(self, seconds: float) -> Iterator[tuple[Any, Any]]: ...
+    def interrupt(self) -> None: ...
 
 
 class WorkerPool:
     """So many workers, as long as it is open."""
 
     def __init__(self, workers: int, server: str, setup: Any, environment: Mapping[str, str] | None = None) -> None:
+        self.size = workers
         self._server = server
         self._setup = setup
         self._environment = environment or {}

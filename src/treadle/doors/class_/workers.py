@@ -21,7 +21,8 @@ from treadle.core.errors import TreadleError, UsageError
 from treadle.core.result import Verdict
 from treadle.doors.class_.campaign import run_class
 from treadle.doors.class_.replay import factory
-from treadle.search.workers import Tell, WorkerPool
+from treadle.search.cluster import Workforce, pool_of
+from treadle.search.workers import AnyPool, Tell
 
 _ADDED = ("interleavings_tried", "pairs", "requirements", "requirements_covered", "exhausted_pairs")
 _ALSO_ADDED = ("longer_tests", "longer_exhausted", "tests_assembled")
@@ -54,22 +55,22 @@ class ShareServer:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def run_in_processes(subject: Subject, options: Options, workers: int) -> ClassResult:
+def run_in_processes(subject: Subject, options: Options, workers: Workforce) -> ClassResult:
     """A campaign over one class by so many processes."""
     server = f"{__name__}:{ShareServer.__name__}"
     same_order = {"PYTHONHASHSEED": "0"}  # all generate the same sequences
     with (
         tempfile.TemporaryDirectory(prefix="treadle-") as folder,
-        WorkerPool(workers, server, subject.target, same_order) as pool,
+        pool_of(workers, server, subject.target, f"class {subject.target}", same_order) as pool,
     ):
         alarm = Path(folder) / "a fault was found"
         plain = replace(options, setup=None, alarm=alarm)  # what is sent is data
-        shares = [replace(plain, share=(number, workers)) for number in range(workers)]
+        shares = [replace(plain, share=(number, pool.size)) for number in range(pool.size)]
         answers = _answers(pool, shares)
     return _merged(subject, answers, options.calls)
 
 
-def _answers(pool: WorkerPool, shares: Sequence[Options]) -> list[Answer | None]:
+def _answers(pool: AnyPool, shares: Sequence[Options]) -> list[Answer | None]:
     """What came of each share, None where its process died. Ctrl-C stops them all; they answer with what they have."""
     answers: dict[int, Answer | None] = {}
     given: set[int] = set()

@@ -17,7 +17,7 @@ from treadle.doors.explore import messages
 from treadle.doors.explore.campaign import Progress
 from treadle.doors.explore.models import Search, explore
 from treadle.search import strategies
-from treadle.search.cluster import Cluster
+from treadle.search.cluster import Workforce
 from treadle.search.dfs import Dfs
 from treadle.search.dpor import Dpor
 from treadle.search.step_dpor import StepDpor
@@ -64,7 +64,9 @@ def check(
     `cancel="at-await"` cancels a task at one of its awaits, once per execution.
     """
     _check_options(test, executions, seconds, operations, switches)
-    _check_workers(workers, cluster, ship, strategy, any_order)
+    workforce = Workforce.asked(workers, cluster, ship)
+    if workforce.several:
+        _check_can_be_split(strategy, any_order)
     packages = (instrument,) if isinstance(instrument, str) else tuple(instrument)
     reduced = _reduced(any_order, cancel, timeouts)
     make = functools.partial(
@@ -113,8 +115,7 @@ def check(
             any_order,
             cancel,
             operations,
-            workers,
-            Cluster(cluster, ship) if cluster else None,
+            workforce,
         )
         if granularity == messages.ACCESSES:
             search.afterwards = functools.partial(_look_at_actors, source if source is not None else test)
@@ -151,17 +152,12 @@ def _check_options(
         raise UsageError(f"seconds must be more than 0, not {seconds:g}: a search of nothing finds nothing")
 
 
-def _check_workers(workers: int, cluster: str, ship: bool, strategy: str, any_order: bool) -> None:
+def _check_can_be_split(strategy: str, any_order: bool) -> None:
     """What cannot be split is told, not run by one process in silence."""
-    if workers < 1:
-        raise UsageError(f"workers must be 1 or more, not {workers}")
-    if ship and not cluster:
-        raise UsageError("ship sends the project to a cluster: give its address as well")
-    if workers > 1 or cluster:
-        if strategy not in ("auto", "dpor", "random"):
-            raise UsageError(f"strategy '{strategy}' is not split among workers; use auto, dpor or random")
-        if any_order:
-            raise UsageError("any_order is not split among workers; leave out one of the two")
+    if strategy not in ("auto", "dpor", "random"):
+        raise UsageError(f"strategy '{strategy}' is not split among workers; use auto, dpor or random")
+    if any_order:
+        raise UsageError("any_order is not split among workers; leave out one of the two")
 
 
 def _settings(packages: tuple[str, ...], timeouts: str, seed: int) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from treadle.core.verdict import worst
 from treadle.doors.explore.campaign import Progress, ScheduleSearch, interruptions
 from treadle.doors.explore.fleet import WorkerFleet
 from treadle.search.auto import Auto
-from treadle.search.cluster import Cluster, pool_of
+from treadle.search.cluster import ALONE, Workforce, pool_of
 from treadle.search.replay import FollowSteps
 from treadle.search.strategy import Strategy
 from treadle.search.workers import AnyPool
@@ -73,8 +73,7 @@ class Search:
     any_order: bool = False
     cancel: str = "never"
     operations: int | None = None  # of one execution
-    workers: int = 1
-    cluster: Cluster | None = None
+    workforce: Workforce = ALONE
     afterwards: Callable[[Loom, Result], None] = lambda loom, result: None
     shared: set[str] = field(default_factory=set)  # names of objects that are known to be shared
     looped: bool = False  # does the test run an event loop? Known when it was run
@@ -160,14 +159,14 @@ class Search:
 
     def fleet(self) -> WorkerFleet | None:
         """The workers that take over a long search."""
-        if self.workers < 2 and self.cluster is None:
+        if not self.workforce.several:
             return None
         setup = (self.target, self.settings, self.operations)
 
         def open_pool() -> AnyPool:
-            return pool_of(self.workers, self.cluster, _SERVER, setup, f"explore {self.target}")
+            return pool_of(self.workforce, _SERVER, setup, f"explore {self.target}")
 
-        if self.cluster is not None:  # what keeps it from being used is told before anything runs
+        if self.workforce.cluster is not None:  # what keeps it from being used is told before anything runs
             return WorkerFleet(open_pool, _SHARE_ELSEWHERE, at_once=True)
         return WorkerFleet(open_pool, _SHARE_HERE)
 

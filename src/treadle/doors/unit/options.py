@@ -14,6 +14,7 @@ from typing import Any
 
 from treadle.core.errors import UsageError
 from treadle.doors.unit.select import ALL_PATHS, check
+from treadle.search.cluster import Workforce
 from treadle.symbolic.heap.objects import Heap, LazyHeap
 from treadle.symbolic.heap.solver import SolverHeap
 
@@ -30,6 +31,9 @@ class UnitOptions:
     paths: int = 500
     # a number of processes, or 'auto'; the tests do not depend on it
     workers: int | str = 1
+    # the address of a Dask scheduler whose workers explore instead, and whether the project is sent there
+    cluster: str | None = None
+    ship: bool = False
     # add what the bounds of the last run cut
     more: bool = False
 
@@ -80,9 +84,11 @@ class UnitOptions:
 
     @property
     def processes(self) -> int:
-        if self.workers == "auto":
-            return os.cpu_count() or 1
-        return int(self.workers)
+        return os.cpu_count() or 1 if self.workers == "auto" else int(self.workers)
+
+    @property
+    def workforce(self) -> Workforce:
+        return Workforce.asked(self.processes, self.cluster, self.ship)
 
     def check(self) -> None:
         """Raises UsageError for what cannot be meant."""

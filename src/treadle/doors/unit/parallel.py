@@ -22,7 +22,8 @@ from treadle.doors.unit.cases import Cases
 from treadle.doors.unit.ctrl_c import CtrlC
 from treadle.doors.unit.explore import ExploredTarget, Session
 from treadle.doors.unit.worker import PathsTask, Setup
-from treadle.search.workers import WorkerPool, WorkerProcess
+from treadle.search.cluster import Workforce, pool_of
+from treadle.search.workers import AnyPool, Busy
 from treadle.symbolic.explore import End, PathRun, book, run_one
 from treadle.symbolic.path import Alternative, Choices, Limit, SymbolicPath
 from treadle.symbolic.solve.solver import Solver
@@ -172,14 +173,14 @@ class _Tree:
 class _Coordinator:
     """Hands out work, and books what comes back."""
 
-    def __init__(self, trees: Sequence[_Tree], pool: WorkerPool) -> None:
+    def __init__(self, trees: Sequence[_Tree], pool: AnyPool) -> None:
         self.trees = trees
         self.pool = pool
         self.given: dict[int, _Given] = {}
         self.numbers = itertools.count()
         self.places: dict[int, int] = {id(tree): number for number, tree in enumerate(trees)}
         # which function a worker is with
-        self.stays: dict[WorkerProcess, _Tree] = {}
+        self.stays: dict[Busy, _Tree] = {}
 
     def run(self, ctrl_c: CtrlC) -> None:
         while any(not tree.over for tree in self.trees):
@@ -238,7 +239,7 @@ class _Coordinator:
                 self.given[number] = _Given(tree, {node.alternative.choices: node})
                 self.pool.give(worker, number, PathsTask(self.places[id(tree)], start, left, _BUDGET))
 
-    def _work_for(self, worker: WorkerProcess) -> tuple[_Tree, _Node] | None:
+    def _work_for(self, worker: Busy) -> tuple[_Tree, _Node] | None:
         """Of a function that everybody has left; of the worker's own; of a new one; of any.
 
         A worker that is busy gets more of the same only: the clock of a function runs from its first path.
@@ -258,7 +259,7 @@ class _Coordinator:
 
     # --- in ----------------------------------------------------------------------------------------------
 
-    def _hear(self, worker: WorkerProcess, message: Any) -> None:
+    def _hear(self, worker: Busy, message: Any) -> None:
         match message:
             case ("ran", number, choices, ran):
                 given = self.given[number]
@@ -294,7 +295,7 @@ class _Coordinator:
         if not given.tree.over:
             given.tree.run_here(node)
 
-    def _bury(self, worker: WorkerProcess, tasks: Sequence[int], how: str) -> None:
+    def _bury(self, worker: Busy, tasks: Sequence[int], how: str) -> None:
         """What a worker had not begun goes to others; the path that it was running is lost, and said."""
         self.stays.pop(worker, None)
         for position, number in enumerate(tasks):
@@ -315,7 +316,7 @@ class _Coordinator:
 def explore_all(
     sessions: Sequence[Session],
     texts: Sequence[str],
-    workers: int,
+    workers: Workforce,
     progress: Progress | None = None,
     ctrl_c: CtrlC | None = None,
 ) -> list[ExploredTarget]:
@@ -326,7 +327,7 @@ def explore_all(
 
 
 def _explore_all(
-    sessions: Sequence[Session], texts: Sequence[str], workers: int, progress: Progress | None, ctrl_c: CtrlC
+    sessions: Sequence[Session], texts: Sequence[str], workers: Workforce, progress: Progress | None, ctrl_c: CtrlC
 ) -> list[ExploredTarget]:
     trees = [_Tree(session) for session in sessions]
     for tree in trees:
@@ -336,7 +337,7 @@ def _explore_all(
     setup = Setup(texts, [(s.target.text, s.options, dict(s.inside), s.known) for s in sessions])
     try:
         if any(not tree.over for tree in trees):
-            with WorkerPool(workers, "treadle.doors.unit.worker:PathServer", setup) as pool:
+            with pool_of(workers, "treadle.doors.unit.worker:PathServer", setup, "unit") as pool:
                 _Coordinator(trees, pool).run(ctrl_c)
                 for tree in trees:
                     tree.warnings += pool.warnings

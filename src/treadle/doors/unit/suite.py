@@ -36,6 +36,7 @@ from treadle.doors.unit.selected import default_file, drop_superfluous
 from treadle.doors.unit.stubs import stub_files
 from treadle.doors.unit.target import UnitTarget, resolve
 from treadle.doors.unit.verify import run_and_keep
+from treadle.search.cluster import Workforce
 from treadle.symbolic.heap.aliasings import in_lazy_order
 
 # target, its number, how many targets, cases found so far
@@ -124,7 +125,7 @@ class _Command:
             for session in sessions:
                 session.know(known_to(suite.own_tests, options.select))
         with CtrlC() as ctrl_c:
-            _explore(suite, sessions, self.progress, texts, options.processes, ctrl_c)
+            _explore(suite, sessions, self.progress, texts, options.workforce, ctrl_c)
         if self.progress is not None and sessions:
             cases = sum(len(e.cases) for e in suite.explored)
             self.progress("running the tests", len(sessions), len(sessions), cases)
@@ -234,9 +235,9 @@ def _sessions(
 
 
 def _explored(
-    sessions: Sequence[Session], progress: Progress | None, texts: Sequence[str], workers: int, ctrl_c: CtrlC
+    sessions: Sequence[Session], progress: Progress | None, texts: Sequence[str], workers: Workforce, ctrl_c: CtrlC
 ) -> Iterator[tuple[Session, ExploredTarget]]:
-    if workers > 1:
+    if workers.several:
         yield from zip(sessions, explore_all(sessions, texts, workers, progress, ctrl_c), strict=True)
         return
     stopped = False
@@ -254,7 +255,7 @@ def _explore(
     sessions: Sequence[Session],
     progress: Progress | None,
     texts: Sequence[str],
-    workers: int,
+    workers: Workforce,
     ctrl_c: CtrlC,
 ) -> None:
     for session, explored in _explored(sessions, progress, texts, workers, ctrl_c):
