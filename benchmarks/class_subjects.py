@@ -83,7 +83,7 @@ def first_iteration(target: str, prune: frozenset[str], budget: float) -> dict[s
         calls, _ = choosing.candidate_calls(stage, pools, root, subject.methods)
         automaton = Automaton(stage, root)
         automaton.start()
-        generator = SequenceGenerator(automaton, calls, prune, FIRST_LEVEL)
+        generator = SequenceGenerator(automaton, list(calls), prune, FIRST_LEVEL)
         started = time.perf_counter()
         beta = generator.generate(set(), lambda: time.perf_counter() < started + budget)
         seconds = time.perf_counter() - started

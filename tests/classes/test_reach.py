@@ -8,7 +8,10 @@ import pytest
 
 from tests.classes.drive import campaign, kinds, subject
 from treadle.classes.pools import Pools, heirs
+from treadle.classes.result import Options
+from treadle.classes.stage import Stage
 from treadle.classes.subject import find_class
+from treadle.doors.class_.campaign import ClassCampaign
 from treadle.observe.parameters import Parameter
 
 
@@ -51,3 +54,18 @@ def test_an_object_with_a_thread_of_its_own_from_the_programs_own_factory() -> N
     result = campaign("class_reach:Worker", budget=20.0)
     assert kinds(result) == {"ask || stop": "deadlock"}
     assert str(result.faults[0].witness.test.root) == "Hub.worker()"
+
+
+def test_two_threads_that_do_the_same_on_a_fresh_object_come_first() -> None:
+    made = ClassCampaign(subject("class_reach:Registry"), Options())
+    with Stage(made.subject) as made.stage:
+        made._prepare()
+        first = min(made.roots[0].queue)[-1]
+    assert first.one == first.other
+    assert first.alpha == ()
+
+
+@pytest.mark.slow
+def test_operations_that_the_other_call_does_not_touch_cost_nothing() -> None:
+    result = campaign("class_reach:Busy", budget=60.0)
+    assert kinds(result) == {"add": "linearizability"}

@@ -29,7 +29,7 @@ def generator(stage: Stage, *prune: str, level: int = 2) -> SequenceGenerator:
     calls, _ = choosing.candidate_calls(stage, pools, root, stage.subject.methods)
     automaton = Automaton(stage, root)
     automaton.start()
-    return SequenceGenerator(automaton, calls, frozenset(prune), level, longest=6)
+    return SequenceGenerator(automaton, list(calls), frozenset(prune), level, longest=6)
 
 
 def test_better_means_more_new_traces_or_as_many_by_fewer_calls(stage: Stage) -> None:

@@ -111,3 +111,17 @@ class Hub:
     @staticmethod
     def worker() -> Worker:
         return Worker(Hub(None))
+
+
+class Busy:
+    """A call of many operations, of which two are shared with others."""
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def add(self) -> int:
+        mine = {"a": 0}
+        for _ in range(150):
+            mine["a"] = mine["a"] + 1
+        self.total = self.total + mine["a"]
+        return self.total

@@ -9,6 +9,8 @@ values are written does matter in Python, where None has no methods.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import deque
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
@@ -16,14 +18,17 @@ from typing import TypeAlias
 
 from treadle.classes.calls import MethodCall
 from treadle.classes.coverage import Trace
-from treadle.classes.sequences import LONGEST_CALL, Automaton, Delta, Transition
-from treadle.classes.serializability import accesses, conflict
-from treadle.core.operation import MULTI, WRITE
+from treadle.classes.sequences import Automaton, Delta, Transition
+from treadle.classes.serializability import Access, conflict, shared, unlocked
 
 Effect: TypeAlias = tuple[Trace, str, bool]
 
 # States that pairs are also tried from when everything else is done, the nearest first.
 _MOST_STATES = 12
+# What two threads that do the very same are put forward by: get-or-create, check-then-act, lost updates.
+_ALIKE = 25
+# Accesses of one call to what the other touches: more have more schedules than anybody can run.
+_MOST_SHARED = 400
 
 
 def _kind(value: object) -> str:
@@ -89,6 +94,17 @@ class Assembler:
         found.sort(key=lambda pair: pair.weight)
         return found
 
+    def fresh(self, judged: frozenset[str]) -> list[Pair]:
+        """Pairs of calls on a fresh object: no way is shorter."""
+        calls = [call for name in sorted(judged) for call in self.siblings.get(name, ())]
+        found: list[Pair] = []
+        for one, other in itertools.combinations_with_replacement(calls, 2):
+            pair = self._new_pair(one, other, self.automaton.initial)
+            if pair is not None:
+                found.append(pair)
+                self.spare += [(*variant, pair.state) for variant in self._variants(one, other)]
+        return found
+
     def elsewhere(self, judged: frozenset[str]) -> Iterator[Pair]:
         """Pairs that do something new in a state that no sequence of the repository runs them from."""
         calls = [call for name in sorted(judged) for call in self.siblings.get(name, ())]
@@ -133,24 +149,22 @@ class Assembler:
         self.tried.add((one, other, state))
         at = Delta(alpha, states=(state,))
         first, second = self.automaton.step(at, one), self.automaton.step(at, other)
-        if max(len(first.ran.operations), len(second.ran.operations)) > LONGEST_CALL:
-            return None
         if not conflict(first.ran.operations, second.ran.operations):
             return None
-        return Pair(one, other, state, alpha, _weight(first, second, state) + len(alpha))
+        mine, theirs = shared(first.ran.operations, second.ran.operations)
+        if max(len(mine), len(theirs)) > _MOST_SHARED:
+            return None
+        weight = _weight(first, second, state, mine, theirs) + len(alpha)
+        return Pair(one, other, state, alpha, weight - _ALIKE * (one == other))
 
 
-def _weight(first: Transition, second: Transition, state: Hashable) -> float:
-    """Short calls that both write come first; calls that leave everything as it was, or hold a lock all along, last."""
-    weight = float(len(first.ran.operations) + len(second.ran.operations))
+def _weight(first: Transition, second: Transition, state: Hashable, mine: list[Access], theirs: list[Access]) -> float:
+    """Calls that clash in few steps, without a lock, and change something come first: what they break shows soon."""
+    weight = 10 * math.log2(1 + len(mine) + len(theirs))
     if first.state == second.state == state:
-        weight += 60
-    for transition in (first, second):
-        operations = transition.ran.operations
-        if not any(op[0] == WRITE or (op[0] == MULTI and any(p[0] == WRITE for p in op[2])) for op in operations):
-            weight += 20
-        if operations and all(access.locks for access in accesses(operations)):
-            weight += 40
-        if transition.excp:
-            weight += 10
-    return weight
+        weight += 30
+    if not any(access.writes for access in mine) or not any(access.writes for access in theirs):
+        weight += 20
+    if not unlocked(mine, theirs):
+        weight += 40
+    return weight + 10 * (first.excp + second.excp)

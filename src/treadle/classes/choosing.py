@@ -27,9 +27,12 @@ ILLEGAL = frozenset(
 )
 
 _MOST_ROOTS = 4
-_MOST_CALLS = 4  # per method
+_MOST_CALLS = 6  # per method
 _MOST_TRIALS = 24  # per method
 _MOST_OBSERVERS = 14
+# Operations of all observers together, beyond a few: every execution ends with them.
+_MOST_COST = 150
+_FEWEST_OBSERVERS = 4
 
 _SCALARS = (int, float, str, bytes, bool, complex, type(None))
 
@@ -159,9 +162,9 @@ def _small_first(calls: list[MethodCall]) -> list[MethodCall]:
 
 def candidate_calls(
     stage: Stage, pools: Pools, root: MethodCall, methods: list[SubjectMethod]
-) -> tuple[list[MethodCall], list[str]]:
-    """The calls that the class accepts, a few per method, and why methods are left out."""
-    found: list[MethodCall] = []
+) -> tuple[dict[MethodCall, Sequence], list[str]]:
+    """The calls that the class accepts, a few per method, each as it ran on a fresh object; why others are left out."""
+    found: dict[MethodCall, Sequence] = {}
     skipped: list[str] = []
     for method in methods:
         missing = pools.unmakeable(method)
@@ -173,39 +176,42 @@ def candidate_calls(
             skipped.append(f"{method.name}: it would {refused}; pass --allow-effects to let it")
         elif not accepted:
             skipped.append(f"{method.name}: raises an error for every value tried")
-        found += accepted
+        found |= accepted
     return found, skipped
 
 
-def _accepted(stage: Stage, pools: Pools, root: MethodCall, method: SubjectMethod) -> tuple[list[MethodCall], str]:
+def _accepted(
+    stage: Stage, pools: Pools, root: MethodCall, method: SubjectMethod
+) -> tuple[dict[MethodCall, Sequence], str]:
     """At least two variants, so that keys can differ and agree, then those that do something new; none, and why, of a
     method that would change the world."""
-    chosen: list[MethodCall] = []
-    spare: list[MethodCall] = []
+    chosen: dict[MethodCall, Sequence] = {}
+    spare: dict[MethodCall, Sequence] = {}
     traces: set[Any] = set()
-    last_resort: MethodCall | None = None
+    last_resort: dict[MethodCall, Sequence] = {}
     enough = 3 if sum(parameter.required for parameter in method.parameters) > 1 else 2
     for number, call in enumerate(pools.calls(method)):
         if number >= _MOST_TRIALS or len(chosen) >= _MOST_CALLS:
             break
         made = _tried(stage, root, call)
         if stage.refused:
-            return [], stage.refused[0]
+            return {}, stage.refused[0]
         ran = made.last
         if ran is None or len(ran.operations) > LONGEST_CALL:
             continue
         if ran.happened[0] == "raised" and ran.happened[1] in ILLEGAL:
-            last_resort = last_resort or call
+            last_resort = last_resort or {call: made}
             continue
         trace = trace_of(method.name, ran.steps, _ending(ran))
         if trace not in traces or len(chosen) < enough:
             traces.add(trace)
-            chosen.append(call)
+            chosen[call] = made
         else:
-            spare.append(call)
-    if not chosen and last_resort is not None and not method.parameters:
-        chosen.append(last_resort)  # it depends on the state, not on what it was given
-    return chosen + spare[: max(0, 2 - len(chosen))], ""
+            spare[call] = made
+    if not chosen and last_resort and not method.parameters:
+        chosen = last_resort  # it depends on the state, not on what it was given
+    few = list(spare.items())[: max(0, 2 - len(chosen))]
+    return {**chosen, **dict(few)}, ""
 
 
 def _ending(ran: CallRecord) -> str:
@@ -222,18 +228,26 @@ def observers(
     pool = [call for call in calls if call.expression and call.method not in ("repr", "str", "iter", "next", "hash")]
     if iterable:
         pool.append(MethodCall("list", "list({sout})"))
-    pure: list[MethodCall] = []
-    others: list[MethodCall] = []
+    pure: list[tuple[MethodCall, int]] = []
+    others: list[tuple[MethodCall, int]] = []
     for call in pool:
         found = _repeats(stage, root, call, ways)
         if found is not None:
-            (pure if found else others).append(call)
-    return tuple((pure + others)[:_MOST_OBSERVERS])  # those that change nothing must be asked first
+            (pure if found[0] else others).append((call, found[1]))
+    chosen: list[MethodCall] = []
+    for call, cost in pure + others:  # those that change nothing must be asked first
+        dear = sum(c for other, c in pure + others if other in chosen) + cost > _MOST_COST
+        if len(chosen) < _MOST_OBSERVERS and not (dear and len(chosen) >= _FEWEST_OBSERVERS):
+            chosen.append(call)
+    return tuple(chosen)
 
 
-def _repeats(stage: Stage, root: MethodCall, call: MethodCall, ways: list[tuple[MethodCall, ...]]) -> bool | None:
-    """Does a call say the same twice in a row, in every state? True when it also changes nothing, None when not."""
+def _repeats(
+    stage: Stage, root: MethodCall, call: MethodCall, ways: list[tuple[MethodCall, ...]]
+) -> tuple[bool, int] | None:
+    """Does a call say the same twice in a row, in every state? Whether it also changes nothing, and its operations."""
     says_something = False
+    cost = 0
     pure = True
     for way in ways:
         stage.tell = True
@@ -245,12 +259,13 @@ def _repeats(stage: Stage, root: MethodCall, call: MethodCall, ways: list[tuple[
         if one.happened != two.happened or not one.literal:
             return None
         pure = pure and before.state == one.state == two.state
+        cost = max(cost, len(one.steps))
         if one.happened[0] == "returned" and one.happened[1] is not None:
             value = one.happened[1]
             if isinstance(value, tuple) and value[:1] in (("iterator",), ("known",), ("object",)):
                 return None
             says_something = True
-    return pure if says_something else None
+    return (pure, cost) if says_something else None
 
 
 def absent(happened: tuple[Any, ...]) -> bool:
@@ -283,6 +298,8 @@ def has_query(
 ) -> bool:
     """Is there an observer that tells states apart and changes no public attribute? Then plain attributes are the
     class's own business."""
+    if len(ways) < 2:
+        return False
     for call in omega:
         answers = set()
         changes = False

@@ -95,6 +95,8 @@ _BY_NAME: tuple[tuple[str, tuple[Value, ...]], ...] = (
 
 _ANYTHING = (*KEYS[:2], *INTS[:2], *CALLABLES[:1], *_plain("[1]", "{'a': 1}", "None"))
 
+# Values of one optional parameter that are tried.
+_MOST_OPTIONS = 3
 # Alternatives that are worth the time for one parameter.
 _MOST = 6
 
@@ -233,6 +235,7 @@ class Pools:
             return [Value("Something", (_SOMETHING,)), *_BY_TYPE[type]]
         load_mentioning(base.__name__, self.subject.packages)
         usable = [one for one in (base, *heirs(base)) if not needs_stand_in(one) and "<locals>" not in one.__qualname__]
+        usable.sort(key=lambda one: bool(hooks(one)))  # those that are meant to be used as they are
         return [Value(name, needs) for needs, name in map(import_of, usable[:3])] or self.stand_in_class(base)
 
     def stand_in_class(self, cls: type) -> list[Value]:
@@ -272,7 +275,7 @@ class Pools:
             known = self._kept_by_modules(cls)
             if not found and not known:
                 return self._stand_in(cls)
-            return found[:1] + self._grown(cls, found) + known + found[1:]
+            return known + found[:1] + self._grown(cls, found) + found[1:]
         finally:
             self._making.pop()
 
@@ -384,20 +387,16 @@ class Pools:
         if any(not pools[parameter.name] for parameter in required):
             return
         seen: set[MethodCall] = set()
+        bases: list[list[Argument]] = []
         for number, choice in enumerate(_choices([len(pools[parameter.name]) for parameter in required])):
             base = [
                 Argument(pools[p.name][place], p.name if p.by_name else "")
                 for p, place in zip(required, choice, strict=True)
             ]
+            bases.append(base)
             made = [base]
             if number == (1 if required else 0) and "{args}" in method.form:  # keys that differ come before options
-                made += [[*base, Argument(v, p.name)] for p in optional for v in pools[p.name][:1]]
-                made += [[*base, Argument(v, p.name)] for p in optional for v in pools[p.name][1:2]]
-                made += [
-                    [*base, *(Argument(pools[p.name][0], p.name) for p in two)]
-                    for two in itertools.islice(itertools.combinations(optional, 2), _MOST)
-                    if all(pools[p.name] for p in two)
-                ]
+                made += _with_options(bases, [(p.name, pools[p.name]) for p in optional])
             for arguments in made:
                 call = MethodCall(method.name, method.form, tuple(arguments), method.expression, method.needs)
                 if call not in seen:
@@ -407,6 +406,19 @@ class Pools:
     def unmakeable(self, method: SubjectMethod) -> Parameter | None:
         """The first required parameter that no pool has a value for."""
         return next((p for p in method.parameters if p.required and not self.of(p)), None)
+
+
+def _with_options(bases: list[list[Argument]], pools: list[tuple[str, list[Value]]]) -> list[list[Argument]]:
+    """Calls with one optional argument, the likeliest values first, then with two."""
+    made = [
+        [*base, Argument(pool[place], name)]
+        for place in range(_MOST_OPTIONS)
+        for base in reversed(bases)
+        for name, pool in pools
+        if place < len(pool)
+    ]
+    pairs = [two for two in itertools.combinations(pools, 2) if two[0][1] and two[1][1]][:_MOST]
+    return made + [[*bases[-1], *(Argument(pool[0], name) for name, pool in two)] for two in pairs]
 
 
 def _choices(sizes: list[int]) -> Iterator[tuple[int, ...]]:

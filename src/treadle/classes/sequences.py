@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 
 from treadle.classes.calls import MethodCall
 from treadle.classes.coverage import Trace, trace_of
-from treadle.classes.stage import CallRecord, Stage
+from treadle.classes.stage import CallRecord, Sequence, Stage
 from treadle.core.operation import WRITE
 
 PRUNINGS = ("D1", "D2", "D3", "B1", "B2")
 
 # The paper's first saturation level.
 FIRST_LEVEL = 3
-# A call of more operations has more schedules than anybody can run.
-LONGEST_CALL = 400
+# A call of more operations takes too long to be run again and again.
+LONGEST_CALL = 2_000
 # Longest sequence: beyond that a test is not for people, and Python's own stack is not far.
 _LONGEST = 60
 
@@ -73,6 +73,11 @@ class Automaton:
         self.initial = made.calls[0].state if made.calls else None
         self.shortest[self.initial] = ()
 
+    def know(self, call: MethodCall, made: Sequence) -> None:
+        """Remember what a call did on a fresh object."""
+        if made.last is not None and made.built:
+            self._learn((), self.initial, call, made)
+
     def step(self, delta: Delta, call: MethodCall) -> Transition:
         """Execute one more call after a sequence, or remember what it does in that state."""
         key = (delta.state, call)
@@ -81,15 +86,18 @@ class Automaton:
             return known
         way = self.shortest.get(delta.state, delta.calls)
         self.executed += 1
-        made = self.stage.run_sequence(self.root, (*way, call))
+        return self._learn(way, delta.state, call, self.stage.run_sequence(self.root, (*way, call)))
+
+    def _learn(self, way: tuple[MethodCall, ...], before: Hashable, call: MethodCall, made: Sequence) -> Transition:
         ran = made.calls[-1] if len(made.calls) == len(way) + 1 else CallRecord(("raised", "Unreached", ""))
         excp = ran.happened[0] != "returned" or bool(made.ending)
         ending = ran.happened[1] if ran.happened[0] == "raised" else ran.happened[0] if excp else ""
-        state = ran.state if ran.state is not None else ("stuck", delta.state, call)
-        found = self.transitions[key] = Transition(trace_of(call.method, ran.steps, ending), state, excp, ran)
+        state = ran.state if ran.state is not None else ("stuck", before, call)
+        found = Transition(trace_of(call.method, ran.steps, ending), state, excp, ran)
+        self.transitions[(before, call)] = found
         if not made.ending:
-            before = self.shortest.get(state)
-            if before is None or len(before) > len(way) + 1:
+            known = self.shortest.get(state)
+            if known is None or len(known) > len(way) + 1:
                 self.shortest[state] = (*way, call)
         return found
 

@@ -95,14 +95,26 @@ def conflict(one: Sequence[Operation], other: Sequence[Operation]) -> bool:
     return bool(_synchronised(one) & _synchronised(other))
 
 
-def races(one: Sequence[Operation], other: Sequence[Operation]) -> bool:
-    """Do two traces hold conflicting accesses that no common lock keeps apart?"""
+def shared(one: Sequence[Operation], other: Sequence[Operation]) -> tuple[list[Access], list[Access]]:
+    """The accesses of each trace to what both touch and one of them changes: the others cost no schedules."""
     mine, theirs = accesses(one), accesses(other)
+    written = {a.name for a in mine if a.writes} | {b.name for b in theirs if b.writes}
+    both = {a.name for a in mine} & {b.name for b in theirs} & written
+    return [a for a in mine if a.name in both], [b for b in theirs if b.name in both]
+
+
+def unlocked(mine: Sequence[Access], theirs: Sequence[Access]) -> bool:
+    """Are there conflicting accesses that no common lock keeps apart?"""
     for a in mine:
         for b in theirs:
             if a.conflicts(b) and not {n for n, _ in a.locks} & {n for n, _ in b.locks}:
                 return True
     return False
+
+
+def races(one: Sequence[Operation], other: Sequence[Operation]) -> bool:
+    """Do two traces hold conflicting accesses that no common lock keeps apart?"""
+    return unlocked(accesses(one), accesses(other))
 
 
 def walks(operations: Sequence[Operation], strand: str) -> bool:

@@ -31,7 +31,7 @@ from treadle.classes.longer import Longer
 from treadle.classes.minimise import minimise
 from treadle.classes.pools import Pools
 from treadle.classes.result import ClassResult, CoverageMark, Fault, Options, PairRuns, message, pair_of, passed
-from treadle.classes.sequences import Automaton, Delta, SequenceGenerator
+from treadle.classes.sequences import Automaton, SequenceGenerator
 from treadle.classes.serializability import races, walks
 from treadle.classes.stage import EffectOfMethod, Stage, Test
 from treadle.classes.subject import Subject, SubjectMethod
@@ -50,7 +50,7 @@ from treadle.threads.switching import running, running_name
 Progress = Callable[[int, float | None, str], None]
 
 # Schedules of one pair of calls, round by round: first a little of everything, then more of what is left.
-_ROUNDS = (120, 600, 3_000)
+_ROUNDS = (60, 600, 3_000)
 # Saturation levels. The paper starts at 3 and raises k until the time is up; here the first tests come sooner, and the
 # campaign ends when these bring nothing.
 _LEVELS = (1, 3, 5)
@@ -65,6 +65,8 @@ _TURN = 1.5
 _SLICE = 1.0
 # After the first fault the campaign goes on for as long again, but at least this long: others are often near.
 _AFTER_FAULT = 10.0
+# Calls on a fresh object after which it is found out what can be asked.
+_MOST_WAYS = 3
 # For making one fault small.
 _MINIMISE = 4.0
 
@@ -166,11 +168,17 @@ class ClassCampaign:
         if calls:
             automaton = Automaton(self.stage, root)
             automaton.start()
-            generator = SequenceGenerator(automaton, _interesting_first(calls, self.judged), self.options.prune)
+            for call, made in calls.items():
+                automaton.know(call, made)
+            generator = SequenceGenerator(automaton, _interesting_first(list(calls), self.judged), self.options.prune)
             assembler = Assembler(automaton)
             for call in calls:
                 assembler.siblings.setdefault(call.method, []).append(call)
-            self.roots.append(_Root(Candidates(root, calls, self.judged), automaton, generator, assembler))
+            planted = _Root(Candidates(root, list(calls), self.judged), automaton, generator, assembler)
+            self.roots.append(planted)
+            self._choose_observers(planted)
+            for pair in assembler.fresh(self.judged):
+                heapq.heappush(planted.queue, (pair.weight, next(self.count), pair))
         return skipped
 
     def _iterate(self) -> bool:
@@ -235,8 +243,6 @@ class ClassCampaign:
         root.covered |= beta.improvement
         self.result.sequences += 1
         self._grew()
-        if not root.candidates.later:
-            self._choose_observers(root, beta)
         if not self.options.atomic_sets:
             self.explorer.sets = root.automaton.written_together(self.subject.name)
         for assembled in root.assembler.assemble(beta):
@@ -255,11 +261,12 @@ class ClassCampaign:
         ):
             found.growth.append(now)
 
-    def _choose_observers(self, root: _Root, beta: Delta) -> None:
-        """How to look at the object: asked in the states that the first sequence went through."""
-        ways = list(dict.fromkeys(root.automaton.shortest.get(state, ()) for state in beta.states))
-        ways = list(dict.fromkeys([*ways[:: max(1, len(ways) // 4)], ways[-1]]))
+    def _choose_observers(self, root: _Root) -> None:
+        """How to look at the object: asked when it is fresh, after single calls, and after some in a row."""
         chosen = root.candidates
+        single = [way for way in root.automaton.shortest.values() if way and way[-1].method in self.judged]
+        together = tuple(call for way in single[:_MOST_WAYS] for call in way)
+        ways = list(dict.fromkeys([(), *single[:_MOST_WAYS], together]))
         calls = [call for call in root.candidates.calls if call not in root.automaton.unfit()]
         iterable = hasattr(self.subject.cls, "__iter__") and not hasattr(self.subject.cls, "__next__")
         chosen.omega = choosing.observers(self.stage, chosen.root, calls, ways, iterable)
@@ -511,8 +518,6 @@ class ClassCampaign:
             alpha = tuple(dice.choices(root.candidates.calls, k=dice.randint(0, 5)))
             threads = tuple(tuple(dice.choices(judged, k=dice.randint(1, 3))) for _ in range(2))
             self.result.tests_assembled += 1
-            if not root.candidates.later:
-                self._choose_observers(root, Delta(states=(root.automaton.initial,)))
             chosen = root.candidates
             test = Test(chosen.root, alpha, threads, chosen.omega, chosen.later, chosen.fields)
             blame = (frozenset(call.method for calls in threads for call in calls),)
