@@ -16,7 +16,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from treadle.threads.primitives import condition
+from treadle.threads.primitives import condition, event, queues, semaphore
 from treadle.threads.primitives.inside import here
 from treadle.threads.primitives.local import RealLocal, adopt_local
 from treadle.threads.primitives.locks import RealLock, RealRLock, adopt_lock
@@ -69,6 +69,22 @@ ADOPTERS: dict[type, Callable[[Any, Strand], Any]] = {
 # Types seen before that need nothing. Subclasses are looked at once, then found here or in ADOPTERS.
 _NOTHING: set[type] = set()
 _BASES: tuple[type, ...] = (RealSimpleQueue, RealLocal, threading.Condition)
+
+
+def guard_of(obj: Any, strand: Strand) -> Any:
+    """What the operations of a modelled Event, Semaphore or Queue are announced on."""
+    for model, place, kind in _GUARDED:
+        if issubclass(type(obj), model.Real):
+            guard = getattr(obj, place)
+            return guard if type(guard) is kind else model.bring_in(obj, strand)
+    raise TypeError(f"{type(obj).__name__} has no guard")
+
+
+_GUARDED: tuple[tuple[Any, str, type], ...] = (
+    (event, "_cond", event.EventGuard),
+    (semaphore, "_cond", semaphore.SemaphoreGuard),
+    (queues, "mutex", queues.QueueGuard),
+)
 
 
 def adopt(obj: Any) -> Any:

@@ -30,6 +30,7 @@ from treadle.threads.primitives import (
     clock,
     condition,
     event,
+    exchanged,
     futures,
     local,
     locks,
@@ -56,6 +57,7 @@ _FAMILIES: tuple[Any, ...] = (
     clock,
     chance,
     cached,
+    exchanged,
     outside,
 )
 

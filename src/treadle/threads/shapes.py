@@ -11,6 +11,7 @@ META      an attribute of a class
 NATIVE    data that a descriptor in C, or a property that is not rewritten, shows: a point on the whole object
 WHOLE     `__dict__`: the whole object
 PROXY     of a weak proxy: the object behind it has the attribute
+STATE_OF_MODEL what a modelled object keeps of its state in an attribute: a look at the object
 NONE      nothing to see
 """
 
@@ -49,6 +50,7 @@ META: Final = 8
 WHOLE: Final = 9
 NATIVE: Final = 10
 PROXY: Final = 11
+STATE_OF_MODEL: Final = 12
 
 # type -> attribute -> one of the above
 SHAPES: Final[dict[type, dict[str, int]]] = {}
@@ -74,6 +76,14 @@ _MODELLED_MODULES = frozenset(
     {"threading", "queue", "concurrent.futures._base", "concurrent.futures.thread"}
     | {"asyncio.base_events", "asyncio.events", "asyncio.futures", "asyncio.tasks", "asyncio"}
 )
+
+# What programs read of modelled objects without calling a method.
+_DATA_OF_MODELS: Final[dict[type, frozenset[str]]] = {
+    threading.Semaphore: frozenset({"_value"}),
+    threading.Event: frozenset({"_flag"}),
+    queue.Queue: frozenset({"queue", "unfinished_tasks", "is_shutdown"}),
+}
+_NAMES_OF_THREADS: Final = frozenset({"name", "_name"})
 
 _CODE_TYPES = (
     types.FunctionType,
@@ -134,7 +144,10 @@ def plain_shape(kind: type, name: str) -> int:
             return CODE
         return CONTAINER if container_base(kind) is not None else _special_method(kind, name)
     if issubclass(kind, MODELLED) and _of_the_model(kind, name):
-        return CODE
+        if issubclass(kind, Thread) and name in _NAMES_OF_THREADS:
+            return FIELD
+        known = any(issubclass(kind, model) and name in data for model, data in _DATA_OF_MODELS.items())
+        return STATE_OF_MODEL if known else CODE
     if issubclass(kind, IMMUTABLE) and not rewritten(kind):
         return NONE
     for cls in kind.__mro__:

@@ -11,14 +11,14 @@ import functools
 import types
 from typing import Any, Final
 
-from treadle.core.operation import READ, WRITE, Operation
+from treadle.core.operation import LOOK, READ, SIGNAL, WRITE, Operation
 from treadle.threads import shapes
-from treadle.threads.adopt import adopt
+from treadle.threads.adopt import adopt, guard_of
 from treadle.threads.hooks import reach
 from treadle.threads.hooks.calls import atomic_method, container_call, function
 from treadle.threads.hooks.points import found, include, perform, public, touch
 from treadle.threads.instrument.swap import REWRITTEN
-from treadle.threads.names import INERT, class_name, meet, name_by_path, publish
+from treadle.threads.names import INERT, Named, class_name, meet, name_by_path, publish
 from treadle.threads.shapes import (
     ADOPT,
     ATOMIC,
@@ -31,6 +31,7 @@ from treadle.threads.shapes import (
     NATIVE,
     PROXY,
     SHAPES,
+    STATE_OF_MODEL,
     WHOLE,
     classify,
 )
@@ -94,7 +95,26 @@ def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
         perform(strand, operations)
         _note_property(strand, obj, name, operations)
         return found(strand, getattr(obj, name), f"{meet(strand, obj).name}.{name}")
+    if how == STATE_OF_MODEL:
+        return _load_from_model(strand, obj, name)
+    if name == "__kwdefaults__" and getattr(obj, name, None):
+        execution.assumed.add(f"{getattr(obj, '__qualname__', obj)}.__kwdefaults__, which may change between its calls")
     return getattr(obj, name)
+
+
+def _load_from_model(strand: Strand, obj: Any, name: str) -> Any:
+    """`queue.queue`, `semaphore._value`: what a modelled object keeps is read by looking at the object."""
+    guard = guard_of(obj, strand)
+    strand.point(LOOK, guard)
+    value = getattr(obj, name)
+    if type(value) not in INERT:  # the items of a queue: who has them does not need the queue any more
+        strand.execution.names[id(value)] = Named(guard.treadle_name, None, True)
+        strand.execution.keep.append(value)
+        if guard.owner is not strand:
+            strand.execution.assumed.add(f"{type(obj).__name__}.{name}, read without its lock")
+    elif strand.detail:
+        strand.execution.saw(value)
+    return value
 
 
 def _behind(strand: Strand, proxy: Any) -> Any:
@@ -224,6 +244,9 @@ def _before_store(strand: Strand, obj: Any, name: str, how: int, value: Any) -> 
         if not isinstance(type(obj).__setattr__, types.FunctionType):  # it hides a method
             strand.execution.rebind(name)
             touch(strand, WRITE, obj, name)
+    elif how == STATE_OF_MODEL:
+        strand.point(SIGNAL, guard_of(obj, strand))
+        strand.execution.assumed.add(f"{type(obj).__name__}.{name}, which is written past its methods")
     else:
         if how == ADOPT:
             adopt(obj)  # a threading.local shows the attributes of this strand from here on

@@ -118,8 +118,11 @@ def _print(*args: Any, **kwargs: Any) -> None:
         file = kwargs.get("file")
         if file is not None:
             reach.everything(strand, operations, file, WRITE)
-        elif hasattr(sys.stdout, "getvalue"):
-            include(strand, operations, sys.stdout, WRITE)
+        else:
+            if "sys.stdout" in strand.execution.rebound:
+                operations.append((READ, "sys", "stdout"))
+            if hasattr(sys.stdout, "getvalue"):
+                include(strand, operations, sys.stdout, WRITE)
         during(strand, operations, print, *args, **kwargs)
         return
     print(*args, **kwargs)

@@ -62,7 +62,7 @@ def init(self: Any) -> None:
     guard.treadle_name = strand.fresh("Event")
 
 
-def _bring_in(self: Any, strand: Strand) -> EventGuard:
+def bring_in(self: Any, strand: Strand) -> EventGuard:
     put_back(self, "_cond", "_flag")
     self._cond = guard = make_guard(self._flag)
     guard.treadle_name = name_made_outside(self, strand, "Event")
@@ -74,7 +74,7 @@ def is_set(self: Any) -> bool:
     if strand is not None:
         guard = self._cond
         if type(guard) is not EventGuard:
-            guard = _bring_in(self, strand)
+            guard = bring_in(self, strand)
         strand.point(LOOK, guard)
     return bool(self._flag)
 
@@ -88,7 +88,7 @@ def set_(self: Any) -> None:
         return
     guard = self._cond
     if type(guard) is not EventGuard:
-        guard = _bring_in(self, strand)
+        guard = bring_in(self, strand)
     strand.point(SIGNAL, guard)
     if guard._locked:
         guard.enter(strand)
@@ -108,7 +108,7 @@ def clear(self: Any) -> None:
         return
     guard = self._cond
     if type(guard) is not EventGuard:
-        guard = _bring_in(self, strand)
+        guard = bring_in(self, strand)
     strand.point(SIGNAL, guard)
     if guard._locked:
         guard.enter(strand)
@@ -121,7 +121,7 @@ def wait(self: Any, timeout: float | None = None) -> bool:
         return bool(_real_wait(self, timeout))
     guard = self._cond
     if type(guard) is not EventGuard:
-        guard = _bring_in(self, strand)
+        guard = bring_in(self, strand)
     if timeout is not None and timeout <= 0:
         strand.point(LOOK, guard)
         return bool(guard.flag)

@@ -138,7 +138,7 @@ def init(self: Any, maxsize: int = 0) -> None:
     _equip(self).treadle_name = strand.fresh("Queue")
 
 
-def _bring_in(self: Any, strand: Strand) -> QueueGuard:
+def bring_in(self: Any, strand: Strand) -> QueueGuard:
     """A queue that was made outside: a guard for this execution, and its contents back at the end."""
     put_back(self, "mutex", *CONDITIONS, "unfinished_tasks", "is_shutdown", "queue", "maxsize")
     items = getattr(self, "queue", None)
@@ -186,7 +186,7 @@ def put(self: Any, item: Any, block: bool = True, timeout: float | None = None) 
         return
     guard = self.mutex
     if type(guard) is not QueueGuard:
-        guard = _bring_in(self, strand)
+        guard = bring_in(self, strand)
     publish(strand, item)
     items = guard.items = getattr(self, "queue", ())
     maxsize = guard.maxsize = self.maxsize
@@ -232,7 +232,7 @@ def get(self: Any, block: bool = True, timeout: float | None = None) -> Any:
         return _real_get(self, block, timeout)
     guard = self.mutex
     if type(guard) is not QueueGuard:
-        guard = _bring_in(self, strand)
+        guard = bring_in(self, strand)
     if not block or timeout == 0:
         strand.point(TRY, guard)
         if guard._locked:
@@ -272,7 +272,7 @@ def task_done(self: Any) -> None:
         return
     guard = self.mutex
     if type(guard) is not QueueGuard:
-        guard = _bring_in(self, strand)
+        guard = bring_in(self, strand)
     strand.point(SIGNAL, guard)
     if guard._locked:
         guard.enter(strand)
@@ -291,7 +291,7 @@ def join(self: Any) -> None:
         return
     guard = self.mutex
     if type(guard) is not QueueGuard:
-        guard = _bring_in(self, strand)
+        guard = bring_in(self, strand)
     guard.queue = self
     strand.point(WAIT, guard)
 
@@ -302,7 +302,7 @@ def _look(self: Any) -> QueueGuard | None:
         return None
     guard: QueueGuard = self.mutex
     if type(guard) is not QueueGuard:
-        guard = _bring_in(self, strand)
+        guard = bring_in(self, strand)
     strand.point(LOOK, guard)
     if guard._locked:
         guard.enter(strand)
@@ -333,7 +333,7 @@ def shutdown(self: Any, immediate: bool = False) -> None:
         return
     guard = self.mutex
     if type(guard) is not QueueGuard:
-        guard = _bring_in(self, strand)
+        guard = bring_in(self, strand)
     strand.point(SIGNAL, guard)
     if guard._locked:
         guard.enter(strand)

@@ -85,7 +85,7 @@ def init(self: Any, value: int = 1) -> None:
     guard.treadle_name = strand.fresh("Semaphore")
 
 
-def _bring_in(self: Any, strand: Strand) -> SemaphoreGuard:
+def bring_in(self: Any, strand: Strand) -> SemaphoreGuard:
     put_back(self, "_cond", "_value")
     guard: SemaphoreGuard
     self._cond = guard = SemaphoreGuard()
@@ -102,7 +102,7 @@ def acquire(self: Any, blocking: bool = True, timeout: float | None = None) -> b
         raise ValueError("can't specify timeout for non-blocking acquire")
     guard = self._cond
     if type(guard) is not SemaphoreGuard:
-        guard = _bring_in(self, strand)
+        guard = bring_in(self, strand)
     if not blocking or (timeout is not None and timeout <= 0):
         strand.point(TRY, guard)
         if guard._locked:
@@ -123,7 +123,7 @@ def _release(self: Any, n: int, most: int | None) -> None:
         raise ValueError("n must be one or more")
     guard = self._cond
     if type(guard) is not SemaphoreGuard:
-        guard = _bring_in(self, strand)
+        guard = bring_in(self, strand)
     strand.point(RELEASE, guard)
     if guard._locked:
         guard.enter(strand)

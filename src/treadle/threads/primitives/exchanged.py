@@ -1,0 +1,120 @@
+"""What CPython's own code exchanges for all threads at once: standard streams, filters of warnings, loaded modules.
+
+`contextlib.redirect_stdout` and `warnings.catch_warnings` bind variables of other modules, an import statement looks
+into `sys.modules`: none of that is rewritten code. Here each is the operation that it would be there.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import sys
+import warnings
+from typing import Any
+
+from treadle.core.operation import READ, WRITE
+from treadle.threads.instrument.swap import REWRITTEN
+from treadle.threads.names import is_private, name_by_path
+from treadle.threads.primitives.inside import here
+from treadle.threads.strands import Strand
+
+_Redirect: Any = contextlib.redirect_stdout.__base__
+_Catch: Any = warnings.catch_warnings
+_real_import = builtins.__import__
+_real_warn = warnings.warn
+_real_redirect_enter = _Redirect.__enter__
+_real_redirect_exit = _Redirect.__exit__
+_real_catch_enter = _Catch.__enter__
+_real_catch_exit = _Catch.__exit__
+_real_simple = warnings.simplefilter
+_real_filter = warnings.filterwarnings
+_real_reset = warnings.resetwarnings
+
+
+def _exchange(module: str, name: str) -> None:
+    """A variable of a module is about to be bound anew: from now on reading it is an operation, too."""
+    strand = here()
+    if strand is not None:
+        strand.execution.rebind(f"{module}.{name}")
+        strand.access(WRITE, module, name)
+
+
+def redirect_enter(self: Any) -> Any:
+    _exchange("sys", self._stream)
+    return _real_redirect_enter(self)
+
+
+def redirect_exit(self: Any, *error: Any) -> Any:
+    _exchange("sys", self._stream)
+    return _real_redirect_exit(self, *error)
+
+
+def catch_enter(self: Any) -> Any:
+    _exchange("warnings", "filters")
+    return _real_catch_enter(self)
+
+
+def catch_exit(self: Any, *error: Any) -> Any:
+    _exchange("warnings", "filters")
+    return _real_catch_exit(self, *error)
+
+
+def simplefilter(*args: Any, **kwargs: Any) -> None:
+    _exchange("warnings", "filters")
+    _real_simple(*args, **kwargs)
+
+
+def filterwarnings(*args: Any, **kwargs: Any) -> None:
+    _exchange("warnings", "filters")
+    _real_filter(*args, **kwargs)
+
+
+def resetwarnings() -> None:
+    _exchange("warnings", "filters")
+    _real_reset()
+
+
+def warn(message: Any, category: Any = None, stacklevel: int = 1, *args: Any, **kwargs: Any) -> None:
+    """A warning goes through the filters, and to whoever catches warnings at the time."""
+    strand = here()
+    if strand is not None and "warnings.filters" in strand.execution.rebound:
+        strand.access(WRITE, "warnings", "filters")
+    _real_warn(message, category, stacklevel + 1, *args, **kwargs)
+
+
+def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
+    """An import statement of the program looks for the module among those that are loaded."""
+    strand = here()
+    if strand is not None and not level and globals is not None and globals.get("__name__") in REWRITTEN:
+        _look_for(strand, name)
+        for variable in fromlist or ():
+            if f"{name}.{variable}" in strand.execution.rebound:
+                strand.access(READ, name, variable)
+    return _real_import(name, globals, locals, fromlist, level)
+
+
+def _look_for(strand: Strand, module: str) -> None:
+    names = strand.execution.names
+    if id(sys.modules) not in names:
+        name_by_path(strand, sys.modules, "sys.modules")
+    named = names[id(sys.modules)]
+    if not named.shared and not is_private(strand, named):
+        strand.execution.reveal(named)
+    if named.shared:
+        strand.access(READ, named.name, module)
+
+
+PATCHES: list[tuple[Any, dict[str, Any]]] = [
+    (_Redirect, {"__enter__": redirect_enter, "__exit__": redirect_exit}),
+    (_Catch, {"__enter__": catch_enter, "__exit__": catch_exit}),
+    (builtins, {"__import__": import_}),
+    (
+        warnings,
+        {
+            "warn": warn,
+            "simplefilter": simplefilter,
+            "filterwarnings": filterwarnings,
+            "resetwarnings": resetwarnings,
+        },
+    ),
+]
