@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,9 @@ def test_it():
 
 def explored(cli: Cli, project: Path, source: str, *options: str, settings: str = "", **files: str) -> dict[str, Any]:
     """The result of exploring `test_it` of a project with these files."""
-    (project / "pyproject.toml").write_text(f"[tool.pytest.ini_options]\n{settings}")
+    # pytest-asyncio, where it is installed, warns of every project that does not say this
+    said = 'asyncio_default_fixture_loop_scope = "function"\n' if find_spec("pytest_asyncio") else ""
+    (project / "pyproject.toml").write_text(f"[tool.pytest.ini_options]\n{said}{settings}")
     (project / "test_existing.py").write_text(HEAD + source)
     for name, text in files.items():
         (project / f"{name}.py").write_text(text)
