@@ -18,7 +18,9 @@ from treadle.core.errors import UsageError
 from treadle.core.result import Finding
 from treadle.messages import oracles
 from treadle.messages.execution import MessageExecution, MessageStrand
+from treadle.messages.imports import imported_by
 from treadle.messages.journal import HandlerFailure
+from treadle.tasks.loom import as_function
 from treadle.threads.execution import Execution
 from treadle.threads.instrument.selection import ModuleSelection, file_of, module_of
 from treadle.threads.loom import Loom
@@ -37,6 +39,24 @@ MOST_STEPS = 200_000
 _SECOND_PATIENCE = 3.0
 
 
+def uses_actors(source: Any) -> bool:
+    """Does the text of the test's module, or of a module of the project that it imports, name an actor library?
+
+    Wherever it does: an import inside a function counts, and the library is imported here, so that it is under control
+    when the test imports it.
+    """
+    found = imported_by(module_of(source), ModuleSelection.for_test(source))
+    if "treadle.actors.mailbox" in found:
+        return True
+    libraries = [name for name in LIBRARIES if any(one == name or one.startswith(f"{name}.") for one in found)]
+    for name in libraries:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            return False
+    return bool(libraries)
+
+
 class MessageLoom(Loom):
     """Runs executions of one test in steps of messages. Use as a context manager."""
 
@@ -44,9 +64,11 @@ class MessageLoom(Loom):
         self,
         test: Callable[[], Any],
         *,
+        source: Any = None,
         delivery: str = "promised",
         holding: bool = True,
         behaviours: tuple[str, ...] = (),
+        queues: bool = False,
         most_steps: int = MOST_STEPS,
         **options: Any,
     ) -> None:
@@ -57,7 +79,8 @@ class MessageLoom(Loom):
             )
         if delivery not in DELIVERIES:
             raise UsageError(f"delivery must be {' or '.join(map(repr, DELIVERIES))}, not {delivery!r}")
-        super().__init__(test, most_steps=most_steps, **options)
+        super().__init__(as_function(test), source=test if source is None else source, most_steps=most_steps, **options)
+        self.queues = queues  # is each queue of the program a mailbox, without being told?
         self.delivery = delivery
         self.holding = holding  # messages wait that cannot come now; without it the execution is impossible
         self.behaviours = behaviours
@@ -74,6 +97,14 @@ class MessageLoom(Loom):
             if name in sys.modules:
                 stack.enter_context(importlib.import_module(module).controlled())
         return own_modules(module_of(self.source), self.selection)
+
+    def _control(self, stack: ExitStack) -> None:
+        super()._control(stack)
+        if self.queues:
+            own = self.selection.selects
+            stack.enter_context(importlib.import_module("treadle.messages.queues").unasked(own))
+            if "anyio.streams.memory" in sys.modules:
+                stack.enter_context(importlib.import_module("treadle.messages.memory_streams").unasked(own))
 
     def _execution(self) -> Callable[..., MessageExecution]:
         return partial(self._make, MessageExecution)

@@ -20,7 +20,7 @@ from treadle.core.verdict import exception_for
 from treadle.messages.execution import MessageStrand
 from treadle.messages.follow import FollowSchedule
 from treadle.messages.journal import Message
-from treadle.messages.loom import MessageLoom
+from treadle.messages.loom import MessageLoom, uses_actors
 from treadle.messages.oracles import judge
 from treadle.threads.primitives.inside import here
 
@@ -168,7 +168,8 @@ def run_ordered(test: Callable[[], Any], wanted: Order, *, source: Any = None) -
         kept.extend(wanted.enforce(strand.execution))
         test()
 
-    with MessageLoom(body, source=source if source is not None else test) as loom:
+    subject = source if source is not None else test
+    with MessageLoom(body, source=subject, queues=not uses_actors(subject)) as loom:
         follow = FollowSchedule()
         follow.begin()
         run = loom.run(follow)

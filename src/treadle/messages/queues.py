@@ -2,7 +2,10 @@
 
 Decides what `treadle.actors.mailbox(queue, owner)` does inside an execution at message granularity: what is put into
 the queue is a message to the actor `owner`, and getting one is a receive. Outside such an execution it does nothing, so
-it may stay in the program.
+it may stay in the program. Where a program names neither mailboxes nor an actor library, each queue that its own code
+makes is a mailbox, called after the variable that it is bound to (`controlled(own)`).
+
+A queue of limited size keeps its limit: who puts into a full one waits until somebody has received from it.
 
 The tasks of an event loop share one strand, the loop's; each of them sends and receives in its own name. The loop gives
 up control where it would sleep, in `select`: then a message is delivered, or virtual time moves on.
@@ -12,9 +15,12 @@ from __future__ import annotations
 
 import asyncio
 import asyncio.selector_events
+import linecache
 import queue as queues
+import re
 import selectors
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -38,11 +44,11 @@ def mailbox(queue: Q, owner: Any) -> Q:
         raise UsageError(f"the mailbox of {_name(owner)} must be named before anything is put into it")
     run = strand.execution
     instance = None if isinstance(owner, str) else owner
-    box: _Queue | _AsyncQueue
+    box: _Queue | AsyncMailbox
     if isinstance(queue, asyncio.Queue):
-        box = _AsyncQueue(run.journal.create(_name(owner), strand.handling, instance))
+        box = AsyncMailbox(run.journal.create(_name(owner), strand.handling, instance), queue.maxsize)
     elif isinstance(queue, queues.Queue):
-        box = _Queue(run.journal.create(_name(owner), strand.handling, instance))
+        box = _Queue(run.journal.create(_name(owner), strand.handling, instance), queue.maxsize)
     else:
         raise UsageError(f"a mailbox is a queue.Queue or an asyncio.Queue, not {type(queue).__name__}")
     assert box.actor is not None
@@ -74,15 +80,36 @@ class _AllDone(SyncObject):
         return 1 << WAIT if self.unfinished <= 0 else 0
 
 
+class _Space(SyncObject):
+    """Room in a queue of limited size; 0 is no limit."""
+
+    __slots__ = ("most", "used")
+    label = "space"
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.used = 0
+
+    def is_full(self) -> bool:
+        return 0 < self.most <= self.used
+
+    def ready(self, kind: int, strand: Strand) -> bool:
+        return not self.is_full()
+
+    def guards(self) -> int:
+        return 0 if self.is_full() else 1 << WAIT
+
+
 class _Queue(Mailbox):
     """The mailbox of a thread. Several threads may read it."""
 
-    __slots__ = ("all_done", "readers")
+    __slots__ = ("all_done", "readers", "space")
 
-    def __init__(self, actor: Any) -> None:
+    def __init__(self, actor: Any, most: int = 0) -> None:
         super().__init__(actor)
         self.readers: list[Strand] = []
         self.all_done = _AllDone()
+        self.space = _Space(most)
 
     def take_place_of(self, queue: Any) -> None:
         """The queue keeps its identity: only what is done with it changes."""
@@ -92,12 +119,18 @@ class _Queue(Mailbox):
     def _waits_for_a_message(self) -> bool:
         return not self.delivered and any(reader.guard is self for reader in self.readers)
 
-    def put(self, item: Any, *_: Any, **__: Any) -> None:
+    def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:  # type: ignore[override]
+        while self.space.is_full():
+            strand = here()
+            assert isinstance(strand, MessageStrand), "a mailbox of an execution that is over"
+            if not block or not strand.point(WAIT, self.space, timeout):
+                raise queues.Full
         self.all_done.unfinished += 1
+        self.space.used += 1
         super().put(item)
 
     def put_nowait(self, item: Any) -> None:
-        self.put(item)
+        self.put(item, False)
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         strand = here()
@@ -113,13 +146,16 @@ class _Queue(Mailbox):
             raise queues.Empty
         message = self.delivered.popleft()
         run.begin_handling(strand, message)
+        if self.space.most > 0:
+            strand.point(SIGNAL, self.space)
+        self.space.used -= 1
         return message.body
 
     def get_nowait(self) -> Any:
         return self.get(False)
 
     def full(self) -> bool:
-        return False
+        return self.space.is_full()
 
     def task_done(self) -> None:
         strand = here()
@@ -133,14 +169,16 @@ class _Queue(Mailbox):
         strand.point(WAIT, self.all_done)
 
 
-class _AsyncQueue(Mailbox):
-    """The mailbox of a task. A message is delivered when the task waits for one; the loop then wakes it."""
+class AsyncMailbox(Mailbox):
+    """The mailbox of tasks. A message is delivered when a task waits for one; the loop then wakes it."""
 
-    __slots__ = ("all_done", "finished", "waiter")
+    __slots__ = ("all_done", "finished", "putters", "space", "waiters")
 
-    def __init__(self, actor: Any) -> None:
+    def __init__(self, actor: Any, most: int = 0) -> None:
         super().__init__(actor)
-        self.waiter: asyncio.Future[None] | None = None
+        self.waiters: list[asyncio.Future[None]] = []  # of the tasks that wait for a message
+        self.putters: list[asyncio.Future[None]] = []  # of those that wait for room
+        self.space = _Space(most)
         self.all_done = 0
         self.finished: list[asyncio.Future[None]] = []
 
@@ -149,12 +187,12 @@ class _AsyncQueue(Mailbox):
             vars(queue)[name] = getattr(self, name)
 
     def _waits_for_a_message(self) -> bool:
-        return self.waiter is not None and not self.waiter.done() and not self.delivered
+        return not self.delivered and any(not waiter.done() for waiter in self.waiters)
 
     def arrived(self, run: MessageExecution) -> None:
         """A courier has delivered: the task that waits goes on."""
-        waiter = self.waiter
-        if waiter is not None and not waiter.done():
+        waiter = next((waiter for waiter in self.waiters if not waiter.done()), None)
+        if waiter is not None:
             loop = waiter.get_loop()
             loop.call_soon(_wake, waiter)
             idle = getattr(loop, "_selector", None)
@@ -164,11 +202,16 @@ class _AsyncQueue(Mailbox):
     def put_nowait(self, item: Any) -> None:
         strand = here()
         assert isinstance(strand, MessageStrand), "a mailbox of an execution that is over"
+        if self.space.is_full():
+            raise asyncio.QueueFull
         self.all_done += 1
+        self.space.used += 1
         with _in_the_name_of_the_task(strand):
             strand.execution.send(strand, self, item)
 
     async def put(self, item: Any) -> None:  # type: ignore[override]
+        while self.space.is_full():
+            await wait_in(self.putters)
         self.put_nowait(item)
 
     async def get(self) -> Any:
@@ -176,8 +219,7 @@ class _AsyncQueue(Mailbox):
         assert isinstance(strand, MessageStrand), "a mailbox of an execution that is over"
         self.reader = strand
         while not self.delivered:
-            self.waiter = asyncio.get_running_loop().create_future()
-            await self.waiter
+            await wait_in(self.waiters)
         return self._receive(strand)
 
     def get_nowait(self) -> Any:
@@ -191,10 +233,12 @@ class _AsyncQueue(Mailbox):
         message: Message = self.delivered.popleft()
         with _in_the_name_of_the_task(strand):
             strand.execution.begin_handling(strand, message)
+        self.space.used -= 1
+        wake_one(self.putters)
         return message.body
 
     def full(self) -> bool:
-        return False
+        return self.space.is_full()
 
     def task_done(self) -> None:
         self.all_done -= 1
@@ -209,6 +253,27 @@ class _AsyncQueue(Mailbox):
             future = asyncio.get_running_loop().create_future()
             self.finished.append(future)
             await future
+
+
+async def wait_in(line: list[asyncio.Future[None]]) -> None:
+    """Wait in a line until somebody wakes this task."""
+    waiter = asyncio.get_running_loop().create_future()
+    line.append(waiter)
+    try:
+        await waiter
+    except asyncio.CancelledError:
+        if waiter.done() and not waiter.cancelled():
+            wake_one(line)  # what it was woken for is for another one
+        raise
+    finally:
+        line.remove(waiter)
+
+
+def wake_one(line: list[asyncio.Future[None]]) -> None:
+    for waiter in line:
+        if not waiter.done():
+            waiter.set_result(None)
+            return
 
 
 def _wake(waiter: asyncio.Future[None]) -> None:
@@ -278,6 +343,39 @@ class _Selector(selectors.SelectSelector):
         if isinstance(strand, MessageStrand) and (timeout is None or timeout > 0):
             strand.point(WAIT, self.idle, timeout)
         return []
+
+
+def made_here(own: Callable[[str, str], bool]) -> str:
+    """Does the program's own code make a queue now, in an execution? The variable it is bound to, or nothing."""
+    frame = sys._getframe(2)
+    if not isinstance(here(), MessageStrand) or not own(str(frame.f_globals.get("__name__")), frame.f_code.co_filename):
+        return ""
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    bound = re.match(r"\s*(?:\w+\.)*(\w+)\s*(?:[:,][^=]*)?=[^=]", line)
+    return bound[1] if bound is not None else "Queue"
+
+
+@contextmanager
+def unasked(own: Callable[[str, str], bool]) -> Iterator[None]:
+    """Inside the `with` block each queue that the program's own code makes in an execution is a mailbox."""
+    before = {kind: kind.__init__ for kind in (queues.Queue, asyncio.Queue)}
+
+    def naming(kind: Any, original: Callable[..., None]) -> Callable[..., None]:
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            original(self, *args, **kwargs)
+            name = made_here(own) if type(self) is kind else ""
+            if name:
+                mailbox(self, name)
+
+        return __init__
+
+    for kind, original in before.items():
+        kind.__init__ = naming(kind, original)  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        for kind, original in before.items():
+            kind.__init__ = original  # type: ignore[method-assign]
 
 
 @contextmanager

@@ -374,6 +374,7 @@ class Execution:
     def _choose(self) -> Strand | None:
         """The strand to go on, its operation recorded; None when the execution is over."""
         step = self.step
+        chosen: Strand | None
         if self.gil:
             if not self._settle():
                 return None

@@ -40,6 +40,8 @@ def settings_of(loom: MessageLoom) -> dict[str, Any]:
         settings["timeouts"] = loom.timeouts
     if loom.seed:
         settings["seed"] = loom.seed
+    if loom.queues:
+        settings["queues"] = True
     return settings
 
 

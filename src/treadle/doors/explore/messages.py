@@ -24,15 +24,13 @@ from treadle.doors.explore.campaign import ScheduleSearch
 from treadle.doors.explore.confirm import Confirmation, settings_of
 from treadle.messages.execution import MessageExecution
 from treadle.messages.follow import FollowSchedule
-from treadle.messages.imports import imported_by
 from treadle.messages.isolation import shared_objects
-from treadle.messages.loom import LIBRARIES, MessageLoom
+from treadle.messages.loom import LIBRARIES, MessageLoom, uses_actors
 from treadle.search import strategies
 from treadle.search.auto import Auto
 from treadle.search.message_dpor import MessageDpor
 from treadle.search.replay import FollowSteps
 from treadle.search.strategy import Strategy
-from treadle.threads.instrument.selection import ModuleSelection, module_of
 from treadle.threads.loom import Loom
 from treadle.threads.watchdog import ReallyBlocked
 
@@ -66,24 +64,6 @@ def granularity_of(test: Callable[[], Any], source: Any, wanted: str | None, pac
         if not run.journal.actors:
             return ACCESSES
         return MESSAGES if any(actor.apart for actor in run.journal.actors) else BOTH
-
-
-def uses_actors(source: Any) -> bool:
-    """Does the text of the test's module, or of a module of the project that it imports, name an actor library?
-
-    Wherever it does: an import inside a function counts, and the library is imported here, so that it is under control
-    when the test imports it.
-    """
-    found = imported_by(module_of(source), ModuleSelection.for_test(source))
-    if "treadle.actors.mailbox" in found:
-        return True
-    libraries = [name for name in LIBRARIES if any(one == name or one.startswith(f"{name}.") for one in found)]
-    for name in libraries:
-        try:
-            importlib.import_module(name)
-        except ImportError:
-            return False
-    return bool(libraries)
 
 
 @contextmanager
@@ -212,6 +192,7 @@ def loom_for(settings: dict[str, Any], test: Callable[[], Any], source: Any) -> 
         timeouts=settings.get("timeouts", "idle"),
         seed=settings.get("seed", 0),
         delivery=settings.get("delivery", "promised"),
+        queues=settings.get("queues", False),
     )
 
 

@@ -10,7 +10,6 @@ fewest orders of messages that bring it about.
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -26,7 +25,7 @@ from treadle.messages.criteria import CRITERIA, PCETR, PETR, PMR, PR, Goals
 from treadle.messages.execution import MessageExecution
 from treadle.messages.follow import FollowSchedule
 from treadle.messages.greedy import Greedy, Reached
-from treadle.messages.loom import DELIVERIES, MessageLoom
+from treadle.messages.loom import DELIVERIES, MessageLoom, uses_actors
 from treadle.messages.must_hb import MustHB
 from treadle.messages.oracles import judge, warnings
 from treadle.messages.possible import Possible
@@ -77,10 +76,9 @@ def check_schedules(
     receives of every execution.
     """
     check_options(criteria, executions, seconds, delivery)
-    if inspect.iscoroutinefunction(source if source is not None else test):
-        raise Unsupported("the test is a coroutine function: call asyncio.run(...) in a plain test function instead")
     name = target if target is not None else target_of(source if source is not None else test)
-    loom = MessageLoom(test, source=source, seed=seed, delivery=delivery, behaviours=tuple(behaviours))
+    queues = not uses_actors(source if source is not None else test)
+    loom = MessageLoom(test, source=source, seed=seed, delivery=delivery, behaviours=tuple(behaviours), queues=queues)
     with loom:
         campaign = ScheduleCampaign(
             loom, name, criteria, executions or MOST_EXECUTIONS, seconds, delivery, progress, first
