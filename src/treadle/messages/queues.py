@@ -119,7 +119,7 @@ class _Queue(Mailbox):
     def _waits_for_a_message(self) -> bool:
         return not self.delivered and any(reader.guard is self for reader in self.readers)
 
-    def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:  # type: ignore[override]
+    def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
         while self.space.is_full():
             strand = here()
             assert isinstance(strand, MessageStrand), "a mailbox of an execution that is over"
