@@ -41,9 +41,9 @@ def test_hints_that_say_everything_leave_the_claim() -> None:
         ("named", "def f(n: int, **more: int) -> int:\n    return n", "nothing is given for **more"),
         (
             "field",
-            "import threading\nclass C:\n    def __init__(self) -> None:\n        self.lock = threading.Lock()\n"
-            "    def f(self) -> int:\n        return 1 if self.lock else 0",
-            "the field 'lock' of C is int",
+            "class C:\n    def __init__(self, size) -> None:\n        self.size = size\n"
+            "    def f(self) -> int:\n        return 1 if self.size else 0",
+            "the field 'size' of C is",
         ),
     ],
 )
@@ -54,6 +54,26 @@ def test_a_guess_is_named_and_withdraws_the_claim(name: str, function: str, gues
     assert guess in summary(suite)
     assert "every path" not in summary(suite)
     assert "A guess: " in suite.source
+
+
+@pytest.mark.parametrize(
+    "made", ["threading.Lock()", "deque()", "OrderedDict()", "re.compile('a')", "logging.getLogger()"]
+)
+def test_an_object_of_the_library_in_a_field_is_not_taken_for_a_number(made: str) -> None:
+    program = f"""
+        import logging, re, threading
+        from collections import OrderedDict, deque
+
+        class C:
+            def __init__(self) -> None:
+                self.it = {made}
+
+            def f(self) -> int:
+                return 1 if self.it else 0
+    """
+    suite = suite_of(f"claim_{made.split('(')[0].replace('.', '_')}", program, "C.f", probe=False)
+    assert (suite.tests, suite.complete) == (0, False)
+    assert "which is what" in suite.unsupported[0].what
 
 
 def test_a_type_that_is_given_is_no_guess() -> None:
@@ -90,3 +110,24 @@ def test_a_loop_bound_is_named_as_a_reason() -> None:
     suite = suite_of("claim_loop", program, "f", k=1, probe=False)
     assert "(the loop bound (-k))" in summary(suite)
     assert not suite.complete
+
+
+def test_an_annotation_in_the_constructor_gives_a_field_its_type() -> None:
+    program = """
+        class Chain:
+            def __init__(self) -> None:
+                self.head: Node | None = None
+
+            def first(self) -> int:
+                if self.head is None:
+                    return 0
+                return self.head.value
+
+
+        class Node:
+            def __init__(self, value: int) -> None:
+                self.value = value
+    """
+    suite = suite_of("claim_head", program, "Chain.first")
+    assert (suite.tests, suite.guesses, suite.complete) == (2, [], True)
+    assert "Node(" in suite.source

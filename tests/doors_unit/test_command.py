@@ -239,3 +239,17 @@ def test_what_a_module_has_and_no_test_can_be_made_of_is_said(capsys: pytest.Cap
     assert found["unfollowed"][0].startswith("'fetched' is a coroutine")
     code, _, said = run("unit_kinds:Shape", capsys=capsys)
     assert (code, said.partition(";")[0]) == (2, f"treadle: {abstract.partition(';')[0]}")
+
+
+@pytest.mark.slow
+def test_seconds_are_for_the_whole_command() -> None:
+    """Each of the functions would take all of them; the test asks for shares, not for a time."""
+    Path("many_loops.py").write_text(
+        "\n\n".join(
+            f"def f{n}(xs: list[int], ys: list[int]) -> int:\n    return sum(x * y for x in xs for y in ys if x > y)\n"
+            for n in range(4)
+        )
+    )
+    suite = treadle.unit("many_loops", seconds=2, k=3, write_file=False, probe=False)
+    assert [e.options.seconds < 2 * 0.6 / 4 + 0.01 for e in suite.explored] == [True] * 4
+    assert suite.cut["time"] > 0

@@ -59,7 +59,7 @@ def _name(parameter: click.Parameter) -> str:
 @click.command(cls=_Grouped)
 @click.argument("targets", nargs=-1, metavar="TARGET...")
 @click.option("-k", "k", type=int, metavar="N", help="Most iterations of each loop. Default: 2; with --more, one more.")
-@click.option("--seconds", type=float, default=20.0, show_default=True, metavar="N", help="Budget of each function.")
+@click.option("--seconds", type=float, metavar="N", help="Budget of the whole command. Default: 20 a function.")
 @click.option("--paths", type=int, default=500, show_default=True, metavar="N", help="Most paths of each function.")
 @click.option(
     "--workers",
@@ -124,6 +124,7 @@ def command(
     select: str,
     reach: tuple[str, ...],
     report: Path | None,
+    seconds: float | None,
     **options: Any,
 ) -> int:
     """Write unit tests for functions, methods, classes, modules or packages.
@@ -138,6 +139,8 @@ def command(
     Exit codes: 0 tests were written, 1 the code breaks a contract of its own, 2 wrong use, 3 nothing could be covered,
     or no test reaches a program point, 70 an internal error of Treadle ended some paths.
     """
+    if seconds is not None:
+        options["seconds"] = seconds
     select, points, targets = _selection(select, reach, targets)
     if report is not None:
         page.check_writable(report)

@@ -128,15 +128,26 @@ def _why_refused() -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Any:
-    """The test itself, not what pytest does around it, is kept from changing the world."""
-    if os.environ.get("TREADLE_EFFECTS") == "1":
-        return (yield)
-    guard = EffectGuard()
-    with guard:
-        try:
+    """The test itself, not what pytest does around it, is kept from changing the world, and from going on for ever."""
+    if not _AT_ONCE and hasattr(signal, "alarm"):
+        signal.signal(signal.SIGALRM, _too_long)
+        signal.alarm(_SECONDS)
+    try:
+        if os.environ.get("TREADLE_EFFECTS") == "1":
             return (yield)
-        finally:
-            _refused.extend(guard.refused)
+        guard = EffectGuard()
+        with guard:
+            try:
+                return (yield)
+            finally:
+                _refused.extend(guard.refused)
+    finally:
+        if not _AT_ONCE and hasattr(signal, "alarm"):
+            signal.alarm(0)
+
+
+def _too_long(number: int, frame: object) -> None:
+    pytest.fail(f"the test did not finish in {_SECONDS} s", pytrace=False)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

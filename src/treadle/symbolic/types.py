@@ -98,6 +98,16 @@ class Samples:
 
 
 @dataclass(frozen=True, slots=True)
+class Real:
+    """An object of the standard library, such as a lock or a deque: no unknown one can be made."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionOf:
     """A function that is an input: each call of it gives a new unknown of the type."""
 
@@ -115,7 +125,7 @@ class Union:
         return " | ".join(map(str, self.options))
 
 
-Type = Scalar | NoneType | Instance | ListOf | TupleOf | DictOf | SetOf | OneOf | Samples | FunctionOf | Union
+Type = Scalar | NoneType | Instance | ListOf | TupleOf | DictOf | SetOf | OneOf | Samples | Real | FunctionOf | Union
 
 INT, BOOL, FLOAT, STR = Scalar("int"), Scalar("bool"), Scalar("float"), Scalar("str")
 NONE = NoneType()

@@ -15,7 +15,7 @@ from typing import Any
 
 from treadle.core.errors import InternalError
 from treadle.doors.unit.target import UnitTarget
-from treadle.report.fresh_process import CouldNotRunTests, FreshOutcome, run_tests, scratch_folder
+from treadle.report.fresh_process import SECONDS, CouldNotRunTests, FreshOutcome, run_tests, scratch_folder
 
 Outcomes = dict[str, FreshOutcome]
 
@@ -58,25 +58,27 @@ def check(
     allow_effects: bool = False,
     whole: str | None = None,
     at_once: int = 1,
+    seconds: float = SECONDS,
 ) -> Checked:
     """Run the tests of a file that is not written yet; `whole` is what the file is going to be with them, if more.
 
-    `at_once` is how many tests run at a time when each runs alone.
+    `at_once` is how many tests run at a time when each runs alone, `seconds` how long that may take: tests that do not
+    come to their end until then are neither in `failed` nor in `passed`.
     """
     with scratch_folder() as folder:
         file = folder / "test_candidate.py"
         file.write_text(source, encoding="utf-8")
         result = Checked()
-        for test, ended in _run(file, 1, {}, at_once, allow_effects).items():
+        for test, ended in _run(file, 1, {}, at_once, allow_effects, seconds).items():
             if ended.passed:
                 result.passed.append(test)
             else:
                 result.failed[test] = ended.why
         if not result.failed:
-            together, result.coverage = _together(file, whole or source, source, targets, allow_effects)
+            together, result.coverage = _together(file, whole or source, source, targets, allow_effects, seconds)
             if whole not in (None, source) and not together.keys() >= set(result.passed):
                 # somebody's own test has ended the process
-                together, result.coverage = _together(file, source, source, targets, allow_effects)
+                together, result.coverage = _together(file, source, source, targets, allow_effects, seconds)
             for test in list(result.passed):
                 ended = together.get(test, FreshOutcome(False, "the process ended before it did"))
                 if not ended.passed:
@@ -92,7 +94,12 @@ def coverage_of(source: str, targets: Sequence[UnitTarget]) -> CodeCoverage:
 
 
 def _together(
-    file: Path, whole: str, source: str, targets: Sequence[UnitTarget], allow_effects: bool = False
+    file: Path,
+    whole: str,
+    source: str,
+    targets: Sequence[UnitTarget],
+    allow_effects: bool = False,
+    seconds: float = SECONDS,
 ) -> tuple[Outcomes, CodeCoverage]:
     """All tests in one process, the last one first, measured; only `source` if the whole cannot be collected here."""
     measured = os.pathsep.join(sorted({t.file for t in targets}))
@@ -100,24 +107,28 @@ def _together(
     extra = {"TREADLE_COVERAGE": measured, "TREADLE_COVERAGE_OUT": str(out), "TREADLE_ORDER": "reversed"}
     file.write_text(whole, encoding="utf-8")
     try:
-        ended = _run(file, 2, extra, allow_effects=allow_effects)
+        ended = _run(file, 2, extra, allow_effects=allow_effects, seconds=seconds)
     except InternalError:
         if whole == source:
             raise
         # somebody's own tests may need what only their folder has
         file.write_text(source, encoding="utf-8")
-        ended = _run(file, 2, extra, allow_effects=allow_effects) if source else {}
+        ended = _run(file, 2, extra, allow_effects=allow_effects, seconds=seconds) if source else {}
     return ended, from_report(json.loads(out.read_text()), targets) if out.exists() else CodeCoverage()
 
 
-def _run(file: Path, seed: int, extra: dict[str, str], at_once: int = 0, allow_effects: bool = True) -> Outcomes:
+def _run(
+    file: Path, seed: int, extra: dict[str, str], at_once: int = 0, allow_effects: bool = True, seconds: float = SECONDS
+) -> Outcomes:
     try:
         return run_tests(
             file,
+            seconds=seconds,
+            partly=True,
             at_once=at_once,
             allow_effects=allow_effects,
             hash_seed=seed,
-            seconds_of_a_test=_SECONDS,
+            seconds_of_a_test=int(min(_SECONDS, max(2, seconds / 4))),
             environment=extra,
         )
     except CouldNotRunTests as error:

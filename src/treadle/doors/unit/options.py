@@ -27,7 +27,9 @@ class UnitOptions:
 
     # --- how far to look
     k: int = 2
+    # of each function; of the whole command if `whole`
     seconds: float = 20.0
+    whole: bool = False
     paths: int = 500
     # a number of processes, or 'auto'; the tests do not depend on it
     workers: int | str = 1

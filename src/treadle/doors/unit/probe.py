@@ -32,21 +32,31 @@ from treadle.observe.effects import EffectGuard, scratch_folder
 from treadle.report.pytest_file import PytestFile
 from treadle.symbolic.python.compile.source import NoSource
 
-# Of the seconds of a function, and at most: what this does not find it seldom finds later.
+# Of the seconds that are left, and at most: what this does not find it seldom finds later.
 _SHARE = 0.25
-_MOST_SECONDS = 3.0
-# The child counts processor time: how much longer it may take on a busy machine.
-_MOST_WAITING = 4
-_PATIENCE = 3.0
+_MOST_SECONDS = 2.0
+# for a command whose time is up already
+_LEAST_SECONDS = 4.0
+# The child stops searching by itself: after how many times its seconds it has written its tests, on a busy machine.
+_MOST_WAITING = 5
+_PATIENCE = 5.0
 _MOST_TESTS = 25
 # rounds in which a test that fails is written in its weak form, then dropped
 _ROUNDS = 4
 
 
 def probe(
-    suite: Suite, targets: Sequence[UnitTarget], unfollowed: Sequence[UnitTarget], path: Path, options: UnitOptions
+    suite: Suite,
+    targets: Sequence[UnitTarget],
+    unfollowed: Sequence[UnitTarget],
+    path: Path,
+    options: UnitOptions,
+    ends: float,
 ) -> None:
-    """Add tests to the suite for what its tests do not reach; `unfollowed` are targets that could not be explored."""
+    """Add tests to the suite for what its tests do not reach; `unfollowed` are targets that could not be explored.
+
+    What the command has left until it `ends` is for all of them together.
+    """
     if "fork" not in multiprocessing.get_all_start_methods():
         return
     found: list[tuple[UnitTarget, ProbedTest]] = []
@@ -54,11 +64,12 @@ def probe(
     for target in targets:
         wanted = _unreached(suite, target)
         if target in unfollowed or wanted:
-            for test in _in_a_child(target, wanted, options, taken):
+            seconds = min(max(ends - time.monotonic(), _LEAST_SECONDS) * _SHARE, _MOST_SECONDS)
+            for test in _in_a_child(target, wanted, seconds, options, taken):
                 taken.add(test.name)
                 found.append((target, test))
     if found:
-        _run_and_keep(suite, found, targets, path, options)
+        _run_and_keep(suite, found, targets, path, options, max(ends - time.monotonic(), _LEAST_SECONDS))
 
 
 def _unreached(suite: Suite, target: UnitTarget) -> set[Arc]:
@@ -72,8 +83,9 @@ def _unreached(suite: Suite, target: UnitTarget) -> set[Arc]:
 # --- the child -------------------------------------------------------------------------------------------------
 
 
-def _in_a_child(target: UnitTarget, wanted: set[Arc], options: UnitOptions, taken: set[str]) -> list[ProbedTest]:
-    seconds = min(options.seconds * _SHARE, _MOST_SECONDS)
+def _in_a_child(
+    target: UnitTarget, wanted: set[Arc], seconds: float, options: UnitOptions, taken: set[str]
+) -> list[ProbedTest]:
     fork = multiprocessing.get_context("fork")
     here, there = fork.Pipe(duplex=False)
     process = fork.Process(target=_work, args=(there, target, wanted, seconds, options, taken))
@@ -114,11 +126,11 @@ def _work(
 def probed(
     target: UnitTarget, wanted: set[Arc], seconds: float, scratch: str, options: UnitOptions, taken: set[str]
 ) -> list[ProbedTest]:
-    """ProbeSearch, choose few, write them; in this process."""
+    """Search, choose few, write them; in this process."""
     imports = Imports()
     with EffectGuard(scratch):
         pool = ValuePool(target.function, imports)
-        pool.told = dict(options.types)
+        pool.told, pool.scratch = dict(options.types), scratch
         prober = Prober(target, pool, scratch, options.allow_effects)
         found = ProbeSearch(prober, wanted, time.process_time() + seconds).run()
     everything = {arc for one in found for arc in one.arcs}
@@ -164,6 +176,7 @@ def _run_and_keep(
     targets: Sequence[UnitTarget],
     path: Path,
     options: UnitOptions,
+    seconds: float,
 ) -> None:
     weak: set[str] = set()
     for _ in range(_ROUNDS):
@@ -177,15 +190,23 @@ def _run_and_keep(
         own = file.source()
         both = appended(suite.content, own) if suite.content else own
         try:
-            checked = check(own, targets, allow_effects=options.allow_effects, whole=both, at_once=options.processes)
+            checked = check(
+                own,
+                targets,
+                allow_effects=options.allow_effects,
+                whole=both,
+                at_once=options.processes,
+                seconds=seconds,
+            )
         except InternalError:
             return
-        if not checked.failed:
+        if not checked.failed and len(checked.passed) == len(found):
             suite.probed = {test.name: target.text for target, test in found}
             suite.source = suite.content = both
             suite.coverage = checked.coverage
             return
         dropped = {name for name in checked.failed if name in weak}
+        dropped |= {test.name for _, test in found} - checked.failed.keys() - set(checked.passed)  # not run in time
         weak |= checked.failed.keys()
         found = [(target, test) for target, test in found if test.name not in dropped]
 

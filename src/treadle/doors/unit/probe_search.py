@@ -34,6 +34,7 @@ from treadle.observe.effects import EffectGuard
 from treadle.symbolic.python.compile.source import node_of
 
 _MOST_CALLS = 4000
+_MOST_CALLS_WITHOUT_NEWS = 1500
 # asking for the time is slow on some systems
 _CALLS_PER_LOOK = 16
 # calls that end in a new way are gone on from, too, up to so many
@@ -324,13 +325,14 @@ class ProbeSearch:
         self.pool = prober.pool
         self.wanted = set(wanted)
         self.ends = ends
+        self._latest = time.monotonic() + 3 * (ends - time.process_time())
         self.random = random.Random(prober.target.text)
         self.kept: list[ProbeRun] = []
         self.seen: set[Arc] = set()
         self.after: dict[int, set[int]] = defaultdict(set)
         self._tried: set[Probe] = set()
         self._ended: set[tuple[type, int, str]] = set()
-        self.calls = 0
+        self.calls = self._last_news = 0
         self.options: dict[str, list[str]] = {}
         self._anything = self.pool.anything()
         # parameters that may be anything
@@ -347,8 +349,13 @@ class ProbeSearch:
 
     def _over(self) -> bool:
         done = bool(self.wanted) and not (self.wanted - self.seen)
+        done = done or self.calls - self._last_news > _MOST_CALLS_WITHOUT_NEWS
         looks = self.calls % _CALLS_PER_LOOK == 0
-        return done or self.calls >= _MOST_CALLS or (looks and time.process_time() > self.ends)
+        return done or self.calls >= _MOST_CALLS or (looks and self._is_late())
+
+    def _is_late(self) -> bool:
+        """The processor time is up, or on a busy machine a few times as much of the clock's."""
+        return time.process_time() > self.ends or time.monotonic() > self._latest
 
     def _try(self, probe: Probe) -> None:
         if probe in self._tried:
@@ -364,6 +371,8 @@ class ProbeSearch:
             found = [p for name, value in reached.values.items() for p in paths_into(name, value, self.prober.names)]
             reached.paths = found[:_MOST_PATHS]
             self.kept.append(reached)
+            if reached.arcs - self.seen:
+                self._last_news = self.calls
         self._ended.add(ended)
         self.seen |= reached.arcs
         for line, to in reached.arcs:

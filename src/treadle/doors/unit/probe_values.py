@@ -31,6 +31,7 @@ from unittest.mock import MagicMock
 
 from treadle.doors.unit.matching import matching
 from treadle.doors.unit.pytest_values import Imports, NotWritable, quoted
+from treadle.observe.effects import EffectGuard
 from treadle.observe.parameters import documented_types, hints_of
 from treadle.symbolic import types as t
 from treadle.symbolic.python.compile.source import NoSource, node_of
@@ -169,6 +170,8 @@ class ValuePool:
         self._made: dict[type, list[str]] = {}
         # types that the user names
         self.told: dict[str, str] = {}
+        # where objects may write to while they are made
+        self.scratch = ""
 
     # --- names -------------------------------------------------------------------------------------------
 
@@ -394,9 +397,13 @@ class ValuePool:
                 continue
             for arguments in self._arguments(made, depth):
                 text = f"{name}({arguments})"
+                guard = EffectGuard(self.scratch)
                 try:
-                    self.value(text)
+                    with guard:
+                        self.value(text)
                 except (Exception, SystemExit):
+                    continue
+                if guard.refused:  # and the class made nothing of it
                     continue
                 yield text
                 found += 1

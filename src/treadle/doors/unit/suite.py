@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import time
 import types
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -65,16 +66,17 @@ def unit(
     """Write unit tests for functions, methods, classes, modules or packages.
 
     A target is 'pkg.mod:func', 'pkg.mod:Class.method', 'pkg.mod:Class', 'pkg.mod', or the object itself. Further
-    arguments are fields of `UnitOptions`. `seconds` is the budget of each function, `k` the most rounds of each loop
-    (2). With `write_file=False` nothing is written; the source is in `Suite.source`. `more` adds to the suite of an
-    earlier run what that one's bounds had cut. `select` asks for fewer tests: 'local-paths', 'statements', 'branches',
-    or 'points' with `points=["bank.py:57"]`; points alone are enough, and then the target is the function they lie in.
-    `missing` leaves out the paths that the project's own tests (`tests`, or the folder tests) take.
-    `pre` are conditions on the inputs ("n >= 0"), `assume` what is known of the heap ("acyclic(self)"); with
-    `contracts=False` the conditions of icontract and deal, and leading asserts, are code like any other. `stubs` are
-    files that say what code does that cannot be followed, besides `treadle_stubs.py` of the current folder.
+    arguments are fields of `UnitOptions`. `seconds` is the budget of the whole command (20 for each function), `k` the
+    most rounds of each loop (2). With `write_file=False` nothing is written; the source is in `Suite.source`. `more`
+    adds to the suite of an earlier run what that one's bounds had cut. `select` asks for fewer tests: 'local-paths',
+    'statements', 'branches', or 'points' with `points=["bank.py:57"]`; points alone are enough, and then the target is
+    the function they lie in. `missing` leaves out the paths that the project's own tests (`tests`, or the folder
+    tests) take. `pre` are conditions on the inputs ("n >= 0"), `assume` what is known of the heap ("acyclic(self)");
+    with `contracts=False` the conditions of icontract and deal, and leading asserts, are code like any other. `stubs`
+    are files that say what code does that cannot be followed, besides `treadle_stubs.py` of the current folder.
     `workers` is a number of processes, or 'auto'; the tests do not depend on it.
     """
+    named.setdefault("whole", "seconds" in named)
     options = dataclasses.replace(options or UnitOptions(), **named)
     options.k = options.k if k is None else k
     options.check()
@@ -92,11 +94,13 @@ class _Command:
         self.wanted = wanted
         self.progress = progress
         self.growing: list[Growth] = []
+        # when the command should have come to its end
+        self.ends = 0.0
         # what cannot be explored, and why: it is tried instead
         self.unfollowed: list[tuple[UnitTarget, CannotExplore]] = []
 
     def run(self, targets: Sequence[Any]) -> Suite:
-        options = self.options
+        options, started = self.options, time.monotonic()
         texts = [target_text(target) for target in targets] or [*dict.fromkeys(map(target_around, options.points))]
         if not texts:
             raise UsageError("name at least one target: pkg.mod:function, pkg.mod:Class.method or pkg.mod")
@@ -107,6 +111,7 @@ class _Command:
         texts = [found[0].text] if len(found) == len(texts) == 1 else texts
         if options.select == "points":
             points_of(options.points, found[0])  # what is wrong with a point is said before anything is explored
+        self.ends = started + options.seconds * (1 if options.whole else max(len(found), 1))
         suite = Suite(" ".join(texts), options.select, stub_files=options.stubs, left_out=left_out)
         if options.more:
             self.growing = growths(suite, found, options, self.wanted, single)
@@ -125,6 +130,7 @@ class _Command:
             for session in sessions:
                 session.know(known_to(suite.own_tests, options.select))
         with CtrlC() as ctrl_c:
+            _share_time(sessions, self.ends - time.monotonic(), options)
             _explore(suite, sessions, self.progress, texts, options.workforce, ctrl_c)
         if self.progress is not None and sessions:
             cases = sum(len(e.cases) for e in suite.explored)
@@ -154,9 +160,9 @@ class _Command:
         grows = {growth.kept.target for growth in self.growing}
         measured = [target for target in found if target.text in grows]
         with _nothing_written("the generated tests were being run"):
-            run_and_keep(suite, path, self.options, existing, measured)
+            run_and_keep(suite, path, self.options, existing, measured, self.ends)
             if suite.own_tests is not None and drop_taken(suite, suite.own_tests):
-                run_and_keep(suite, path, self.options, existing)
+                run_and_keep(suite, path, self.options, existing, ends=self.ends)
             if existing is not None and not suite.cases:
                 suite.coverage = coverage_of(existing, measured)
 
@@ -173,7 +179,7 @@ class _Command:
             targets = [*(e.target for e in suite.explored), *unfollowed]
             unfollowed += [t for t in targets if not any(case.target == t.text for case in suite.cases)]
             with _nothing_written("calls were being tried"):
-                probe(suite, targets, unfollowed, path, self.options)
+                probe(suite, targets, unfollowed, path, self.options, self.ends)
         if self.unfollowed and not suite.tests and not suite.explored:
             raise self.unfollowed[0][1]
         for target, why in self.unfollowed:
@@ -189,6 +195,19 @@ class _Command:
             suite.warnings += commit(path, content, kept, options.more)
         if suite.tests or existing is not None:
             suite.file = str(path)
+
+
+# Of the time of a command, what exploring may take; the rest is for running the tests.
+_EXPLORING = 0.6
+
+
+def _share_time(sessions: Sequence[Session], seconds: float, options: UnitOptions) -> None:
+    """Each target gets its share, so that one that takes long is not the end of the others."""
+    side_by_side = min(options.processes, len(sessions))
+    for session in sessions:
+        share = max(seconds, 0.0) / len(sessions) * side_by_side if options.whole else options.seconds
+        session.options = dataclasses.replace(session.options, seconds=max(share * _EXPLORING, 0.1))
+        session.result.options = session.options
 
 
 @contextlib.contextmanager

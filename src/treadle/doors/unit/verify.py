@@ -6,7 +6,9 @@ reasons are not: rounding of floats, and an order that changes from run to run.
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,13 +21,15 @@ from treadle.doors.unit.replay import trail_of
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.shown import shown
 from treadle.doors.unit.target import UnitTarget
-from treadle.symbolic.path import CodePlace
+from treadle.report.fresh_process import SECONDS
+from treadle.symbolic.path import CodePlace, Limit
 from treadle.symbolic.testcase import TestCase
 
 # Rounds in which a test that fails may be written in another way, or is taken for a wrong prediction; the second only
 # meets tests that fail together, not alone. Whatever fails after that is not the same every time, and goes at once.
 _ROUNDS = 6
 _LAST_ROUNDS = 20
+_LEAST_SECONDS = 5.0
 
 
 def run_and_keep(
@@ -34,11 +38,12 @@ def run_and_keep(
     options: UnitOptions,
     existing: str | None = None,
     measured: Sequence[UnitTarget] = (),
+    ends: float = math.inf,
 ) -> None:
     """Render, run, drop what fails, until everything that is left passes.
 
     With `existing`, the tests are going to be added to that: they get other names than those in there, and the
-    coverage is that of both, of the functions in `measured`.
+    coverage is that of both, of the functions in `measured`. Tests that have not run when the time `ends` are cut.
     """
     taken = names_in(existing) if existing is not None else frozenset()
     groups = [(e.target, list(e.cases)) for e in suite.explored]
@@ -49,6 +54,7 @@ def run_and_keep(
 
     approximate: set[int] = set()
     plainly: set[int] = set()
+    late = 0
     for number in range(_ROUNDS + _LAST_ROUNDS):
         groups = [(target, cases) for target, cases in groups if cases]
         if not groups:
@@ -65,7 +71,14 @@ def run_and_keep(
         source = written.source()
         both = appended(existing, source) if existing is not None else source
         targets = list(measured) or [e.target for e in suite.explored]
-        checked = check(source, targets, allow_effects=options.allow_effects, whole=both, at_once=options.processes)
+        checked = check(
+            source,
+            targets,
+            allow_effects=options.allow_effects,
+            whole=both,
+            at_once=options.processes,
+            seconds=_left(ends),
+        )
         if not checked.failed and len(checked.passed) == len(written.rendered):
             suite.source, suite.content = source, both
             suite.coverage = checked.coverage
@@ -73,12 +86,27 @@ def run_and_keep(
             suite.names = [r.test for r in written.rendered]
             return
         passed = set(checked.passed)
+        unrun = [r.case for r in written.rendered if r.test not in passed and r.test not in checked.failed]
+        if unrun and time.monotonic() > ends - _LEAST_SECONDS:
+            suite.cut[Limit.TIME] += len(unrun)
+            for case in unrun:
+                _drop(groups, case)
+            late += 1
+            if late > 2:
+                suite.cases = []
+                return
+            continue
         if number < _ROUNDS:
             _judge(suite, written, checked.failed, passed, groups, approximate, plainly, options.contracts)
         else:
             _drop_unsteady(suite, [r.case for r in written.rendered if r.test not in passed], groups)
     suite.cases = []
     _drop_unsteady(suite, [case for _, cases in groups for case in cases], groups)
+
+
+def _left(ends: float) -> float:
+    """Seconds for running tests: a few are always given, since a test that was not run is not written."""
+    return min(max(ends - time.monotonic(), _LEAST_SECONDS), SECONDS)
 
 
 def _drop_unsteady(suite: Suite, unsteady: Sequence[TestCase], groups: list[tuple[UnitTarget, list[TestCase]]]) -> None:
@@ -115,6 +143,8 @@ def _judge(
         _drop(groups, case)
         if "--allow-effects" in why:
             _unsupported(suite, case, why.partition("\n")[0])
+        elif "did not finish" in why:
+            _unsupported(suite, case, "a test does not come to its end every time")
         elif case.fragile:
             _unsupported(suite, case, "the outcome depends on the order of a set")
         elif case.has_floats:

@@ -20,7 +20,7 @@ from treadle.core.choice import OptionDrawn, ReferenceAliases
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.path import About, CodePlace, Note, SymbolicPath
+from treadle.symbolic.path import About, CannotFollow, CodePlace, Note, SymbolicPath
 
 if TYPE_CHECKING:
     from treadle.symbolic.heap.assumptions import Assumed
@@ -200,6 +200,8 @@ class Heap:
             return None
         if len(possible) == 1 and isinstance(possible[0], t.TupleOf) and possible[0].rest is None:
             return self._tuple(possible[0], name)
+        if len(possible) == 1 and isinstance(possible[0], t.Real):
+            return self.fresh(possible[0], name)
         ref = self.refs.get(name)
         if ref is None:
             ref = self.refs[name] = UnknownRef(name, possible)
@@ -235,6 +237,8 @@ class Heap:
             size = self.path.choose([OptionDrawn(f"len({name})", size) for size in range(4)])
             self.path.note(Note(About.LENGTH, name, str(size)))
             return tuple(self.value_of_type(kind.rest, f"{name}[{i}]") for i in range(size))
+        elif isinstance(kind, t.Real):
+            raise CannotFollow(f"'{name}', which is what {kind} gives: no unknown one can be made")
         elif isinstance(kind, t.OneOf):
             value = self._one_of(kind, name)
             if len(kind.values) > 1:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import sys
 import types
 import typing
 from typing import Any
@@ -65,7 +66,8 @@ def _guessed(cls: type) -> frozenset[str]:
             for name, statement, value in assignments(node, base):
                 note = statement.annotation if isinstance(statement, ast.AnnAssign) else None
                 declared = note is not None and _from_text(note, function) is not None
-                if declared or (not _is_none(value) and _says_its_type(value, function, base)):
+                said = _says_its_type(value, function, base) or _of_library(value, function) is not None
+                if declared or (not _is_none(value) and said):
                     sure.add(name)
     return frozenset(field_types(cls).keys() - sure)
 
@@ -127,7 +129,7 @@ def _assigned(base: type, cls: type) -> dict[str, t.Type]:
     for node, function in methods(base):
         for name, statement, value in assignments(node, base):
             declared = _from_text(statement.annotation, function) if isinstance(statement, ast.AnnAssign) else None
-            kind = declared or _value_type(value, function, base)
+            kind = declared or _value_type(value, function, base) or _of_library(value, function)
             is_none = kind is t.NONE or _is_none(value)
             if is_none:
                 maybe_none.add(name)
@@ -150,6 +152,21 @@ _UNSURE = t.OneOf((), "unsure")
 
 def _is_none(value: ast.expr | None) -> bool:
     return isinstance(value, ast.Constant) and value.value is None
+
+
+def _of_library(value: ast.expr | None, function: types.FunctionType) -> t.Type | None:
+    """What a call of the standard library gives, `threading.Lock()` say."""
+    match value:
+        case ast.Call(func=ast.Name(id=name)):
+            called = function.__globals__.get(name)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name)):
+            called = getattr(function.__globals__.get(owner), name, None)
+        case _:
+            return None
+    module = getattr(called, "__module__", None) or type(getattr(called, "__self__", None)).__module__
+    package = str(module).partition(".")[0]
+    known = called is not None and package in sys.stdlib_module_names and package not in ("builtins", "__main__")
+    return t.Real(f"{ast.unparse(value.func)}()") if known else None
 
 
 def _from_text(annotation: ast.expr, function: types.FunctionType) -> t.Type | None:
@@ -190,7 +207,6 @@ _CONSTRUCTORS: dict[str, t.Type] = {
     "list": t.ListOf(t.INT),
     "sorted": t.ListOf(t.INT),
     "dict": t.DictOf(t.STR, t.INT),
-    "OrderedDict": t.DictOf(t.STR, t.INT),
 }
 
 
@@ -230,8 +246,6 @@ def literal_type(value: ast.expr | None, names: dict[str, object]) -> t.Type | N
             if t.FLOAT in kinds or isinstance(value.op, ast.Div):
                 return t.FLOAT
             return kinds[0] or kinds[1]
-        case ast.Call(func=ast.Attribute(value=ast.Name(), attr="OrderedDict")):
-            return _CONSTRUCTORS["OrderedDict"]
         case ast.Call(func=ast.Name(id=name)):
             if name in _CONSTRUCTORS:
                 return _CONSTRUCTORS[name]
