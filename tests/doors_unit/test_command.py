@@ -16,6 +16,7 @@ from tests.symbolic.exploring import PROGRAMS, load
 from treadle.cli.main import main
 from treadle.core.errors import UsageError
 from treadle.core.files import is_unedited, seal
+from treadle.symbolic.path import Limit
 
 
 @pytest.fixture(autouse=True)
@@ -252,4 +253,4 @@ def test_seconds_are_for_the_whole_command() -> None:
     )
     suite = treadle.unit("many_loops", seconds=2, k=3, write_file=False, probe=False)
     assert [e.options.seconds < 2 * 0.6 / 4 + 0.01 for e in suite.explored] == [True] * 4
-    assert suite.cut["time"] > 0
+    assert suite.cut[Limit.TIME] > 0
