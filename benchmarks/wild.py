@@ -25,10 +25,12 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +40,12 @@ from benchmarks.rows import Rows
 PACKAGES = Path(__file__).with_name("wild_packages.txt")
 DRAWN = 20
 TESTS = 6
-SECONDS = 5.0
+SECONDS = 10.0
 MANY = 20
 # Seconds for all tests of one package: running them once, and exploring at most six.
 _MOST_SECONDS = 900.0
+# Seconds for running a package's tests once, and for collecting them.
+_ONCE, _COLLECT = 120.0, 120.0
 # How often what is missing is installed before a package's tests are taken as they are.
 _ROUNDS = 6
 _EXTRAS = ("test", "tests", "testing", "dev")
@@ -100,23 +104,39 @@ def environment_for(source: Path, folder: Path) -> str | None:
     return inner
 
 
-def explored(inner: str, source: Path) -> tuple[list[dict[str, Any]], str]:
-    """The rows of `treadle try`, and what it said when there are none; what is missing is installed on the way."""
-    said = ""
+def prepared(package: str) -> tuple[Path, str] | None:
+    """The source of a package and an interpreter that can run its tests, made once; None when there is none."""
+    folder = FOLDER / "wild" / package
+    mark = folder / "ready.json"
+    if not mark.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        source = unpacked(package, folder)
+        inner = environment_for(source, folder) if source is not None else None
+        if source is not None and inner is not None:
+            _install_what_tests_import(inner, source)
+        folder.mkdir(parents=True, exist_ok=True)
+        mark.write_text(json.dumps([str(source), inner] if inner else None))
+    found = json.loads(mark.read_text())
+    return (Path(found[0]), found[1]) if found else None
+
+
+def _install_what_tests_import(inner: str, source: Path) -> None:
     for _ in range(_ROUNDS):
-        once = _run(
-            [inner, "-m", "pytest", "-q", "--collect-only", "--continue-on-collection-errors", "."], source, 120.0
-        )
-        missing = {_INSTALLED_AS.get(name, name) for name in _MISSING.findall(once)}
-        if not missing or True not in [install(inner, name) for name in sorted(missing)]:
-            break
-    words = [inner, "-m", "treadle", "try", ".", "--json", "--tests", str(TESTS), "--seconds", f"{SECONDS:g}"]
-    said = _run(words, source, _MOST_SECONDS)
+        words = [inner, "-m", "pytest", "-q", "--collect-only", "--continue-on-collection-errors", "."]
+        missing = {_INSTALLED_AS.get(name, name) for name in _MISSING.findall(_run(words, source, _COLLECT))}
+        if not [name for name in sorted(missing) if install(inner, name)]:
+            return
+
+
+def explored(inner: str, source: Path, seconds: float) -> tuple[list[dict[str, Any]], str]:
+    """The rows of `treadle try`, and what it said when there are none."""
+    words = [inner, "-m", "treadle", "try", ".", "--json", "--tests", str(TESTS)]
+    said = _run([*words, "--seconds", f"{seconds:g}", "--once", f"{_ONCE:g}"], source, _MOST_SECONDS)
     for line in said.splitlines():
         if line.startswith('{"tests"'):
             return json.loads(line)["tests"], ""
     lines = [line for line in said.splitlines() if line.startswith("treadle: ")]
-    return [], lines[-1] if lines else "it did not end"
+    return [], lines[-1].removeprefix("treadle: ") if lines else "it did not end"
 
 
 def _run(words: list[str], where: Path, seconds: float) -> str:
@@ -136,8 +156,29 @@ def _run(words: list[str], where: Path, seconds: float) -> str:
     try:
         return process.communicate(timeout=seconds)[0]
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
+        _end_session(process.pid)
         return process.communicate()[0]
+    except BaseException:
+        _end_session(process.pid)
+        raise
+
+
+def _end_session(leader: int) -> None:
+    """End a process and all that it started, also in sessions of their own: they have it among their ancestors."""
+    parents = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
+        except (OSError, ValueError):
+            continue
+    doomed = [leader]
+    for process in doomed:
+        doomed += [child for child, parent in parents.items() if parent == process]
+    for process in doomed:
+        try:
+            os.kill(process, 9)
+        except ProcessLookupError:
+            pass
 
 
 def counts_as(verdict: str, executions: int) -> str:
@@ -147,42 +188,49 @@ def counts_as(verdict: str, executions: int) -> str:
     return {"REFUSED": "refused", "CRASH": "crash", "HANG": "hang"}.get(verdict, "nothing")
 
 
-def main(quick: bool = False, seed: str = "", apart: str = "", only: tuple[str, ...] = ()) -> None:
+def main(quick: bool = False, seed: str = "", apart: str = "", only: tuple[str, ...] = (), workers: int = 1) -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     rows = Rows("wild", ["package", "test", "verdict", "executions", "seconds", "counts_as"])
-    names = list(only) or draw(seed or official_seed(), apart)
-    for package in names[: 2 if quick else None]:
-        folder = FOLDER / "wild" / package
-        shutil.rmtree(folder, ignore_errors=True)
-        source = unpacked(package, folder)
-        inner = environment_for(source, folder) if source is not None else None
-        if source is None or inner is None:
-            print(f"{package}: cannot be installed from source", file=sys.stderr, flush=True)
-            continue
-        found, said = explored(inner, source)
-        if not found:
-            print(f"{package}: {said}", file=sys.stderr, flush=True)
-        for one in found:
-            if one["verdict"] != "fails plainly":
-                rows.add(
-                    package=source.name,
-                    test=one["target"],
-                    verdict=one["verdict"],
-                    executions=one["executions"],
-                    seconds=one["seconds"],
-                    counts_as=counts_as(one["verdict"], one["executions"]),
-                    todo=one["todo"],
-                )
-        shutil.rmtree(folder / "environment", ignore_errors=True)
+    names = (list(only) or draw(seed or official_seed(), apart))[: 2 if quick else None]
+    without: list[str] = []
+    with ThreadPoolExecutor(workers) as pool:
+        for package, (found, said) in zip(names, pool.map(_tried, names), strict=True):
+            if not found:
+                without.append(f"{package}: {said}")
+                print(without[-1], file=sys.stderr, flush=True)
+            for one in found:
+                rows.add(package=package, test=one["target"], **_figures(one))
     rows.table()
     kinds = [row["counts_as"] for row in rows.rows]
     counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
     print(f"{len(kinds)} tests: {counted}", file=sys.stderr)
 
 
+def _tried(package: str) -> tuple[list[dict[str, Any]], str]:
+    """The tests of one package that pass plainly, each with what `treadle try` says of it."""
+    ready = prepared(package)
+    if ready is None:
+        return [], "cannot be installed from source"
+    found, said = explored(ready[1], ready[0], SECONDS)
+    passing = [one for one in found if one["verdict"] != "fails plainly"]
+    return passing, said or "its threaded tests fail plainly"
+
+
+def _figures(one: dict[str, Any]) -> dict[str, Any]:
+    kept = {name: one[name] for name in ("verdict", "executions", "seconds", "todo")}
+    return kept | {"counts_as": counts_as(one["verdict"], one["executions"])}
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="How many tests written by others get a useful verdict?")
     parser.add_argument("--seed", default="", help="draw other packages, to develop with")
     parser.add_argument("--apart", default="", help="none that this seed draws")
+    parser.add_argument("--prepare", action="store_true", help="only download and install, and say nothing")
+    parser.add_argument("--workers", type=int, default=1, help="so many packages at once")
     parser.add_argument("packages", nargs="*", help="these instead of a draw")
     given = parser.parse_args()
-    main(seed=given.seed, apart=given.apart, only=tuple(given.packages))
+    if given.prepare:
+        for each in given.packages or draw(given.seed or official_seed(), given.apart):
+            prepared(each)
+    else:
+        main(seed=given.seed, apart=given.apart, only=tuple(given.packages), workers=given.workers)

@@ -378,3 +378,180 @@ def test_a_timeout_for_another_process_is_real(cli: Cli, project: Path) -> None:
     found = explored(cli, project, CHILD.replace("\\\\", "\\"), "--executions", "3")
     assert found["verdict"] != "FAILED"
     assert found["executions"] >= 1  # how many are left after the search started again depends on the other process
+
+
+# ---------------------------------------------------------------------- packages that real projects use in their tests
+
+FREEZEGUN = """
+import datetime
+import freezegun
+
+@freezegun.freeze_time("2012-01-14")
+def test_it():
+    seen = []
+    both(lambda: seen.append(datetime.datetime.now()), lambda: seen.append(time.time()))
+    assert datetime.datetime(2012, 1, 14) in seen and 1326499200.0 in seen
+"""
+
+TIME_MACHINE = """
+import datetime
+import time_machine
+
+def test_it():
+    seen = []
+    with time_machine.travel(0.0, tick=False):
+        both(lambda: seen.append(time.time()), lambda: seen.append(datetime.datetime.now(datetime.timezone.utc).year))
+    assert sorted(seen) == [0.0, 1970]
+"""
+
+WRAPT = """
+import wrapt
+
+class Counter:
+    n = 0
+
+class Proxy(wrapt.ObjectProxy):
+    pass
+
+@wrapt.decorator
+def through(wrapped, instance, args, kwargs):
+    return wrapped(*args, **kwargs)
+
+shared = Proxy(Counter())
+
+@through
+def test_it():
+    lock = threading.Lock()
+
+    @through
+    def add():
+        with lock:
+            shared.n += 1
+
+    both(add, add)
+    assert shared.n == 2
+    shared.n = 0
+"""
+
+WERKZEUG = """
+from werkzeug.local import Local, LocalProxy, LocalStack
+
+stack = LocalStack()
+current = LocalProxy(lambda: stack.top)
+unbound = LocalProxy(Local(), "nothing")
+
+def test_it():
+    seen = []
+
+    def go(n):
+        stack.push(n)
+        seen.append(current + 0)
+        stack.pop()
+
+    both(lambda: go(1), lambda: go(2))
+    assert sorted(seen) == [1, 2]
+"""
+
+CFFI = """
+import cffi
+
+ffi = cffi.FFI()
+ffi.cdef("int abs(int);")
+libc = ffi.dlopen(None)
+sys.modules["a_library"] = libc
+
+def test_it():
+    seen = []
+    both(lambda: seen.append(libc.abs(-1)), lambda: seen.append(libc.abs(-2)))
+    assert sorted(seen) == [1, 2]
+"""
+
+
+@pytest.mark.parametrize(
+    ("package", "source"),
+    [
+        ("freezegun", FREEZEGUN),
+        ("time_machine", TIME_MACHINE),
+        ("wrapt", WRAPT),
+        ("werkzeug", WERKZEUG),
+        ("cffi", CFFI),
+    ],
+)
+def test_packages_that_exchange_or_wrap_things(cli: Cli, project: Path, package: str, source: str) -> None:
+    pytest.importorskip(package, reason=f"{package} is in the extra `dev`, and not installed here")
+    found = explored(cli, project, source, "--executions", "100")
+    sys.modules.pop("a_library", None)
+    assert found["findings"] == []
+    assert found["executions"] > 1
+
+
+NOT_FULL = """
+def test_it(monkeypatch):
+    waiting = queue.Queue(maxsize=1)
+    waited = []
+    real = waiting.not_full.wait
+
+    def wait(timeout=None):
+        waited.append(timeout)
+        return real(timeout)
+
+    monkeypatch.setattr(waiting.not_full, "wait", wait)
+    both(lambda: [waiting.put(n) for n in range(2)], lambda: [waiting.get() for _ in range(2)])
+    assert waiting.empty()
+"""
+
+CAPTURED = """
+def test_it({fixture}):
+    both(lambda: print("one"), lambda: os.write(1, b"two") if {fixture!r} == "capfd" else print("two"))
+    out = {fixture}.readouterr().out
+    assert "one" in out and "two" in out
+"""
+
+
+def test_a_queue_whose_condition_the_test_exchanges(cli: Cli, project: Path) -> None:
+    assert explored(cli, project, NOT_FULL, "--executions", "200")["findings"] == []
+
+
+@pytest.mark.parametrize("fixture", ["capsys", "capfd"])
+def test_output_that_the_test_reads_itself(cli: Cli, project: Path, fixture: str) -> None:
+    source = CAPTURED.replace("{fixture!r}", repr(fixture)).replace("{fixture}", fixture)
+    found = explored(cli, project, source, "--executions", "20")
+    assert found["findings"] == []
+    assert found["executions"] >= 1
+
+
+def test_a_plugin_of_its_own_and_the_mode_of_asyncio(cli: Cli, project: Path) -> None:
+    plugin = "import pytest\n\n@pytest.fixture(autouse=True)\ndef numbers():\n    return [1]\n"
+    settings = "addopts = '-p own_plugin'\nasyncio_mode = 'auto'\npythonpath = ['.']\n"
+    found = explored(cli, project, SAFE.replace("test_it()", "test_it(numbers)"), settings=settings, own_plugin=plugin)
+    sys.modules.pop("own_plugin", None)
+    assert found["verdict"].startswith("PASSED")
+
+
+LAZY = """
+import importlib.util, sys
+
+spec = importlib.util.find_spec("loaded_late")
+spec.loader = importlib.util.LazyLoader(spec.loader)
+module = importlib.util.module_from_spec(spec)
+sys.modules["loaded_late"] = module
+spec.loader.exec_module(module)
+"""
+
+LATE = """
+import loading
+import loaded_late
+
+def test_it():
+    both(loaded_late.add, loaded_late.add)
+    assert len(loaded_late.added) == 2
+"""
+
+
+def test_a_module_that_is_loaded_when_it_is_used(cli: Cli, project: Path) -> None:
+    late = "added = []\n\ndef add():\n    added.append(1)\n"
+    found = explored(cli, project, LATE, loading=LAZY, loaded_late=late)
+    for name in ("loading", "loaded_late"):
+        sys.modules.pop(name, None)
+    assert found["findings"] == []
+    assert found["verdict"].startswith("PASSED")

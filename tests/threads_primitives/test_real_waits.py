@@ -8,11 +8,13 @@ import os
 import select
 import selectors
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -243,6 +245,7 @@ def test_a_pool_of_threads_of_multiprocessing() -> None:
     assert result.executions == 20
 
 
+@pytest.mark.slow
 def test_what_two_workers_of_such_a_pool_lose() -> None:
     class Counter:
         n = 0
@@ -258,3 +261,49 @@ def test_what_two_workers_of_such_a_pool_lose() -> None:
         assert counter.n == 2
 
     assert explored(test, strategy="random", executions=500).failed
+
+
+def test_a_database_that_another_thread_has_locked(tmp_path: Path) -> None:
+    path = tmp_path / "data.sqlite"
+
+    def test() -> None:
+        path.unlink(missing_ok=True)
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("create table counted (n integer)")
+            connection.execute("insert into counted values (0)")
+            connection.commit()
+
+        def add() -> None:
+            with closing(sqlite3.connect(path, isolation_level=None)) as own:
+                own.execute("begin immediate")
+                ((n,),) = own.execute("select n from counted").fetchall()
+                own.execute("update counted set n = ?", (n + 1,))
+                own.execute("commit")
+
+        together(add, add)
+        with closing(sqlite3.connect(path)) as connection:
+            assert connection.execute("select n from counted").fetchall() == [(2,)]
+
+    result = explored(test, executions=20)
+    assert not result.findings
+    assert result.executions
+
+
+def test_a_database_that_stays_locked_fails_as_it_does(tmp_path: Path) -> None:
+    path = tmp_path / "data.sqlite"
+
+    def test() -> None:
+        with closing(sqlite3.connect(path, isolation_level=None)) as one:
+            one.execute("begin exclusive")
+
+            def other() -> None:
+                with closing(sqlite3.connect(path, timeout=3600)) as own:
+                    own.execute("create table never (n integer)")
+
+            thread = threading.Thread(target=other)
+            thread.start()
+            thread.join()
+
+    result = explored(test, executions=10)
+    assert [finding.kind for finding in result.findings] == ["exception"]
+    assert "database is locked" in result.findings[0].message

@@ -7,9 +7,10 @@ import importlib.util
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 
 from treadle.threads.instrument.selection import ModuleSelection, file_of
+from treadle.threads.unasked import home_of, is_a
 
 
 def imported_by(module: ModuleType | None, selection: ModuleSelection) -> set[str]:
@@ -21,7 +22,10 @@ def imported_by(module: ModuleType | None, selection: ModuleSelection) -> set[st
     if module is None:
         return found
     for value in list(vars(module).values()):  # text alone does not tell what a notebook's cells imported
-        found |= {str(getattr(value, name, "")) for name in ("__name__", "__module__")}
+        if is_a(value, (ModuleType, type, FunctionType, BuiltinFunctionType)):
+            found |= {str(getattr(value, name, "")) for name in ("__name__", "__module__")}
+        else:  # perhaps a proxy that must not be asked
+            found.add(home_of(type(value)))
     seen: set[str] = set()
     pending = [(module.__name__, file_of(module))]
     while pending:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from treadle.core.operation import MULTI
 from treadle.search.dpor import Dpor
 from treadle.search.few_preemptions import FewPreemptions
 from treadle.search.random_walk import RandomWalk
@@ -14,6 +15,8 @@ SAMPLED = 5_000
 _MOST_OPERATIONS = 10_000_000
 # An execution of so many operations is long: the systematic search and the sampling take turns from the start.
 LONG = 2_000
+# Accesses of one execution whose races are looked for: that takes time with their square.
+_MOST_COMPARED = 10_000
 
 
 class Auto(Strategy):
@@ -66,7 +69,11 @@ class Auto(Strategy):
         return self.phase.pick(run)
 
     def end(self, run: ExecutionSeen) -> None:
-        self.phase.end(run)
+        if self.phase is self.dpor and _accesses(run) > _MOST_COMPARED:
+            self.left["dpor"] = 0
+            self.dpor.conflicts = 1  # nobody has looked, and one execution proves nothing
+        else:
+            self.phase.end(run)
         if self.phase is not self.few:
             self.few.end(run)  # it knows how long executions are
         self.operations[self.kind] -= len(run.trace)
@@ -74,3 +81,7 @@ class Auto(Strategy):
 
     def progress(self) -> float:
         return self.dpor.progress() if self.phase is self.dpor else 0.0
+
+
+def _accesses(run: ExecutionSeen) -> int:
+    return sum(len(op[2]) if op[0] == MULTI else 1 for _, op in run.trace)

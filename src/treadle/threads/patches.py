@@ -29,6 +29,7 @@ from treadle.threads.primitives import (
     chance,
     clock,
     condition,
+    databases,
     event,
     exchanged,
     futures,
@@ -154,10 +155,12 @@ def patched() -> Iterator[None]:
     _depth += 1
     try:
         if _depth == 1:
-            for place, names in [*_all_patches(), *chance.patches(), *processes.patches()]:
+            connects = databases.patches()
+            models = {vars(place)["connect"]: names["connect"] for place, names in connects}
+            for place, names in [*_all_patches(), *chance.patches(), *processes.patches(), *connects]:
                 for name, model in names.items():
                     _bind(undo, place, name, model)
-            _rebind_imported_names(undo, REPLACED)
+            _rebind_imported_names(undo, REPLACED | models)
             _bind(undo, import_machinery, "_thread", _REAL_THREAD)
         yield
     finally:

@@ -137,7 +137,7 @@ class ScheduleSearch:
         self.looked_for_livelock = False
         self.over_limit = 0
         self.impossible = 0  # executions that the program cannot really do: they do not count
-        self.measured = False  # is it known how long fair executions are?
+        self.measured = 0  # operations to which fair executions were followed to see how long they are
         self.looping = False
         self.warnings: dict[str, Finding] = {}
         self.kept = Reservoir(_KEPT)
@@ -278,8 +278,10 @@ class ScheduleSearch:
         """An execution that did not simply end: its finding, if it fails. `Revealed`: the search must start again."""
         findings = self.loom.judge(run)
         if run.stop_reason == "limit":
+            if self._longer(_ENDLESS):
+                raise Revealed
             findings = [one for one in findings if one.kind != "livelock" or self._repeats_itself(run)]
-            if not findings and self._longer():
+            if not findings and self._longer(_LONGEST):
                 raise Revealed
         self._note(run)
         if findings and (self.wanted is None or same_failure(findings[0], self.wanted)):
@@ -313,14 +315,15 @@ class ScheduleSearch:
         again = self._run_to(max(_ENDLESS, self.loom.most_steps), follow)
         return again.stop_reason == "limit" and outcome.endless(again)
 
-    def _longer(self) -> bool:
-        """Once, when an execution came to the limit: raise it if executions in which everybody has turns need more."""
-        if self.measured or self.fixed_limit:
+    def _longer(self, limit: int) -> bool:
+        """When an execution came to the limit: raise it if executions in which everybody has turns need more. They are
+        measured once to each limit."""
+        if self.measured >= limit or self.fixed_limit:
             return False
         fair = Fair()
         fair.begin()
-        run = self._run_to(_LONGEST, fair)
-        self.measured = True
+        run = self._run_to(limit, fair)
+        self.measured = _LONGEST if run.stop_reason != "limit" else limit
         needed = _ROOM * len(run.trace) if run.stop_reason != "limit" else 0
         if needed <= self.loom.most_steps:
             return False

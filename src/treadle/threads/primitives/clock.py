@@ -54,10 +54,14 @@ def sleep(seconds: float, /) -> None:
         strand.pause((SLEEP, None, None), None, strand.execution.clock.now + seconds)
 
 
+# What time-machine keeps of journeys under way, as its versions call it.
+_TRAVELLERS = ("traveller_stack", "coordinates_stack")
+
+
 def travelling() -> bool:
     """Has the program set the clocks itself, below the functions of the time module (time-machine does so)?"""
     machine: Any = sys.modules.get("time_machine")
-    return machine is not None and bool(getattr(machine, "coordinates_stack", ()))
+    return machine is not None and any(getattr(machine, name, ()) for name in _TRAVELLERS)
 
 
 def _now(strand: Strand) -> float:

@@ -69,16 +69,16 @@ class Outside(SyncObject):
         return bool(self.descriptors) and not _others() and all(map(_is_ours, self.descriptors))
 
 
-def _guard(look: Callable[[], Any], what: str, descriptors: Iterable[int] = ()) -> Outside:
+def guard_of(look: Callable[[], Any], what: str, descriptors: Iterable[int] = ()) -> Outside:
     guard = Outside()
     guard.look, guard.what, guard.descriptors = look, what, tuple(descriptors)
     guard.treadle_name = "the outside"
     return guard
 
 
-def _act(strand: Strand) -> None:
+def act(strand: Strand) -> None:
     """Something is sent, closed or begun: others may receive it."""
-    strand.point(SIGNAL, _guard(bool, "the outside"))
+    strand.point(SIGNAL, guard_of(bool, "the outside"))
 
 
 def _others() -> bool:
@@ -96,6 +96,8 @@ def _others() -> bool:
 
 def _is_ours(descriptor: int) -> bool:
     """A pipe, or a socket whose other end is one of this execution's: nobody else can write to it."""
+    if descriptor < 0:
+        return True
     try:
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISFIFO(mode):
@@ -159,10 +161,10 @@ def _await(strand: Strand, sock: Any, way: str, what: str) -> None:
     """Wait until a socket can be read or written, as long as its timeout says; a non-blocking one does not wait."""
     timeout, descriptor = sock.gettimeout(), sock.fileno()
     if timeout == 0 or descriptor < 0:
-        _act(strand)
+        act(strand)
         return
     look = _readable if way == "r" else _writable
-    guard = _guard(lambda: look(descriptor), f"{what} of a socket", (descriptor,))
+    guard = guard_of(lambda: look(descriptor), f"{what} of a socket", (descriptor,))
     if not strand.point(GET if way == "r" else PUT, guard, timeout):
         raise TimeoutError("timed out")
 
@@ -214,7 +216,7 @@ def sendall(self: Any, data: Any, flags: int = 0) -> None:
 def connect(self: Any, address: Any) -> None:
     strand = here()
     if strand is not None:
-        _act(strand)
+        act(strand)
     _real_socket.connect(self, address)
     if strand is not None:
         _note(self)
@@ -223,7 +225,7 @@ def connect(self: Any, address: Any) -> None:
 def connect_ex(self: Any, address: Any) -> int:
     strand = here()
     if strand is not None:
-        _act(strand)
+        act(strand)
     found: int = _real_socket.connect_ex(self, address)
     if strand is not None:
         _note(self)
@@ -233,14 +235,14 @@ def connect_ex(self: Any, address: Any) -> int:
 def close(self: Any) -> None:
     strand = here()
     if strand is not None and not self._closed and not strand.execution.ending:
-        _act(strand)
+        act(strand)
     _real_close(self)
 
 
 def shutdown(self: Any, how: int) -> None:
     strand = here()
     if strand is not None:
-        _act(strand)
+        act(strand)
     _real_socket.shutdown(self, how)
 
 
@@ -273,9 +275,9 @@ def _look_until(
     """Wait until a look finds something, at most so long; a timeout of nothing is one look."""
     look()  # what is wrong with the arguments is told here
     if timeout is not None and timeout <= 0:
-        _act(strand)
+        act(strand)
     else:
-        strand.point(GET, _guard(look, what, descriptors), timeout)
+        strand.point(GET, guard_of(look, what, descriptors), timeout)
     look()
 
 
@@ -341,7 +343,7 @@ class Poll:
 def read(descriptor: int, length: int, /) -> bytes:
     strand = here()
     if strand is not None and os.get_blocking(descriptor) and not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        strand.point(GET, _guard(lambda: _readable(descriptor), "os.read", (descriptor,)))
+        strand.point(GET, guard_of(lambda: _readable(descriptor), "os.read", (descriptor,)))
     return _real_read(descriptor, length)
 
 
@@ -350,7 +352,7 @@ def wait(self: Any, timeout: float | None = None) -> Any:
     strand = here()
     if strand is None or self.returncode is not None:
         return _real_wait(self, timeout)
-    if not strand.point(GET, _guard(lambda: _has_ended(self), "the end of another process"), timeout):
+    if not strand.point(GET, guard_of(lambda: _has_ended(self), "the end of another process"), timeout):
         assert timeout is not None
         raise subprocess.TimeoutExpired(self.args, timeout)
     return _real_wait(self, timeout)
@@ -378,11 +380,11 @@ def flock(file: Any, operation: int, /) -> None:
     strand = here()
     if strand is not None:
         if operation & (fcntl.LOCK_NB | fcntl.LOCK_UN):
-            _act(strand)
+            act(strand)
         else:
             descriptor = _descriptor(file)
             look = functools.partial(_could_lock, descriptor, operation)
-            strand.point(GET, _guard(look, "fcntl.flock", (descriptor,)))
+            strand.point(GET, guard_of(look, "fcntl.flock", (descriptor,)))
     _real_flock(file, operation)
 
 

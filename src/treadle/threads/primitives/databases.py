@@ -1,0 +1,141 @@
+"""sqlite3: a connection that finds its database locked waits as a strand, and not in C where nobody else can run.
+
+Inside an execution connections are made without sqlite's own busy wait. A statement that comes upon a lock is tried
+again when another strand has done something to a database, until its timeout is over in virtual time; then it fails
+as it would have. All databases are one location with everything else that is outside.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from treadle.core.operation import GET
+from treadle.threads.primitives.inside import here
+from treadle.threads.primitives.outside import act, guard_of
+
+_PARAMETERS = ("database", "timeout", "detect_types", "isolation_level", "check_same_thread", "factory")
+_USUAL_TIMEOUT = 5.0
+_BUSY_TIMEOUT = re.compile(r"\s*pragma\s+busy_timeout\s*[=(]\s*(\d+)", re.IGNORECASE)
+_STATEMENTS = ("execute", "executemany", "executescript")
+_BUSY = (5, 6)  # SQLITE_BUSY, SQLITE_LOCKED
+
+
+class _Done:
+    """How often strands did something to a database."""
+
+    times = 0
+
+
+def _done_since(before: int) -> bool:
+    return _Done.times != before
+
+
+def _patiently(owner: Any, call: Callable[[], Any]) -> Any:
+    """Call what may find the database locked, as long as the timeout of its connection says."""
+    strand = here()
+    if strand is None:
+        return call()
+    clock = strand.execution.clock
+    end = clock.now + owner.treadle_timeout
+    while True:
+        act(strand)
+        try:
+            found = call()
+        except sys.modules["sqlite3"].OperationalError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _BUSY or clock.now >= end:
+                raise
+            guard = guard_of(functools.partial(_done_since, _Done.times), "a lock of sqlite", (-1,))
+            if not strand.point(GET, guard, end - clock.now):
+                raise
+        else:
+            _Done.times += 1
+            return found
+
+
+def _cursor_method(name: str, real: Any) -> Any:
+    def method(self: Any, statement: str, *args: Any) -> Any:
+        asked = _BUSY_TIMEOUT.match(statement) if name == "execute" else None
+        if asked is not None and here() is not None:
+            self.connection.treadle_timeout = int(asked[1]) / 1000
+            statement = "PRAGMA busy_timeout"
+        if name == "executemany":
+            args = tuple(list(rows) if hasattr(rows, "__next__") else rows for rows in args)
+        return _patiently(self.connection, lambda: real(self, statement, *args))
+
+    return method
+
+
+def _connection_method(real: Any) -> Any:
+    def method(self: Any) -> Any:
+        return _patiently(self, lambda: real(self))
+
+    return method
+
+
+def _by_cursor(name: str) -> Any:
+    """In C it would make a cursor without asking `cursor`."""
+
+    def method(self: Any, statement: str, *args: Any) -> Any:
+        return getattr(self.cursor(), name)(statement, *args)
+
+    return method
+
+
+def _exit(self: Any, kind: Any, error: Any, trace: Any) -> bool:
+    """In C it would commit without asking `commit`."""
+    if kind is not None:
+        self.rollback()
+        return False
+    try:
+        self.commit()
+    except BaseException:
+        self.rollback()
+        raise
+    return False
+
+
+@functools.cache
+def _patient_cursor(kind: Any) -> Any:
+    return type(kind.__name__, (kind,), {name: _cursor_method(name, getattr(kind, name)) for name in _STATEMENTS})
+
+
+@functools.cache
+def _patient_connection(kind: Any) -> Any:
+    cursors = sys.modules["sqlite3"].Cursor
+
+    def cursor(self: Any, factory: Any = cursors) -> Any:
+        return kind.cursor(self, _patient_cursor(factory) if isinstance(factory, type) else factory)
+
+    members: dict[str, Any] = {"cursor": cursor, "treadle_timeout": _USUAL_TIMEOUT}
+    members |= {name: _connection_method(getattr(kind, name)) for name in ("commit", "rollback", "close")}
+    members |= {name: _by_cursor(name) for name in _STATEMENTS}
+    if kind.__exit__ is sys.modules["sqlite3"].Connection.__exit__:
+        members["__exit__"] = _exit
+    return type(kind.__name__, (kind,), members)
+
+
+def _connect(real: Any) -> Any:
+    def connect(*args: Any, **kwargs: Any) -> Any:
+        if here() is None:
+            return real(*args, **kwargs)
+        given = dict(zip(_PARAMETERS, args, strict=False)) | kwargs
+        rest = args[len(_PARAMETERS) :]
+        timeout = given.get("timeout", _USUAL_TIMEOUT)
+        kind = given.get("factory", sys.modules["sqlite3"].Connection)
+        if rest or not isinstance(kind, type):
+            return real(*args, **kwargs)
+        made = real(**given | {"timeout": 0.0, "factory": _patient_connection(kind)})
+        made.treadle_timeout = float(timeout)
+        return made
+
+    return connect
+
+
+def patches() -> list[tuple[Any, dict[str, Any]]]:
+    """As it stands now: sqlite3 is not imported for this."""
+    modules = [sys.modules.get(name) for name in ("sqlite3", "sqlite3.dbapi2")]
+    return [(module, {"connect": _connect(vars(module)["connect"])}) for module in modules if module is not None]
