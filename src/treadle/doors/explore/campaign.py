@@ -535,14 +535,14 @@ class ScheduleSearch:
             return "the threads share nothing that Treadle sees: there was one schedule to run"
         if self.loom.incomplete and reason == "end":
             return f"{self.loom.incomplete} ({count}): not a pass"
+        if reason == "interrupted":
+            return f"interrupted after {count}: not a pass"
         if self.unseen:
             return f"the strands share something that Treadle does not see ({self.unseen}), {count}: not a pass"
         if self._surprise():
             return f"the strands share something that Treadle does not see ({self._surprise()}): not a pass"
         if self.over_limit:
             return f"{self.over_limit} of {count} were stopped after {self.loom.most_steps} operations: not a pass"
-        if reason == "interrupted":
-            return f"interrupted after {count}: not a pass"
         if reason == "seconds":
             return f"time ran out after {count}: not a pass"
         if reason == "executions":

@@ -17,6 +17,7 @@ import socket as socket_module
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -26,6 +27,7 @@ except ImportError:  # not on this platform
     fcntl = None  # type: ignore[assignment]
 
 from treadle.core.operation import GET, PUT, SIGNAL
+from treadle.threads.carriers import wanted
 from treadle.threads.primitives.inside import at_end, here
 from treadle.threads.strands import Strand, SyncObject
 
@@ -83,7 +85,8 @@ def act(strand: Strand) -> None:
 
 def _others() -> bool:
     """Is there another process of ours, or a thread that is not a strand, which may do something meanwhile?"""
-    if len(sys._current_frames()) > 1:
+    threads = threading._active if wanted() == "threads" else sys._current_frames()  # type: ignore[attr-defined]
+    if len(threads) > 1:
         return True
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
