@@ -373,7 +373,6 @@ class Execution:
 
     def _choose(self) -> Strand | None:
         """The strand to go on, its operation recorded; None when the execution is over."""
-        chosen: Strand | None
         step = self.step
         chosen: Strand | None
         if self.gil:
