@@ -303,24 +303,6 @@ def test_what_the_test_itself_exchanges_holds(cli: Cli, project: Path) -> None:
     assert explored(cli, project, PATCHED)["verdict"].startswith("PASSED")
 
 
-# As time-machine does it: below the functions of the time module.
-TRAVELLING = """
-import time_machine
-
-def test_it():
-    seen = []
-    time_machine.coordinates_stack.append("somewhere")
-    both(lambda: seen.append(time.time()), lambda: seen.append(time.time()))
-    time_machine.coordinates_stack.clear()
-    assert seen[0] > 1_750_000_000 and seen[1] > 1_750_000_000
-"""
-
-
-def test_clocks_that_the_program_has_set_are_left_to_it(cli: Cli, project: Path) -> None:
-    found = explored(cli, project, TRAVELLING, "--executions", "3", time_machine="coordinates_stack = []\n")
-    assert found["findings"] == []
-
-
 CHANCE = """
 import uuid
 
