@@ -181,9 +181,10 @@ def _quiet() -> Iterator[io.StringIO]:
         yield text
 
 
-def _arguments(target: Target) -> list[str]:
+def _arguments(target: Target, debug: bool = False) -> list[str]:
     """Settings of the user's that would keep a test from running here are overruled, the others hold."""
-    words = [str(target.path), "-p", "treadle", "--maxfail=0", "-m", "", "-k", "", "--capture=fd", "--no-header"]
+    capture = "--capture=no" if debug else "--capture=fd"  # a debugger needs the terminal
+    words = [str(target.path), "-p", "treadle", "--maxfail=0", "-m", "", "-k", "", capture, "--no-header"]
     words += ["--continue-on-collection-errors"]
     if importlib.util.find_spec("xdist") is not None:
         words += ["-n0"]
@@ -205,7 +206,7 @@ def run(target: Target, campaign: Campaign) -> Run:
         sys.path.insert(0, here)  # as `python -m pytest` does
     outcome = Run(target, campaign)
     with _quiet() as text:
-        code = pytest.main(_arguments(target), plugins=[outcome])
+        code = pytest.main(_arguments(target, campaign.debug), plugins=[outcome])
     for test, error in campaign.errors:
         if isinstance(error, Exception):
             outcome.problems.append(TestProblem(test, error))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from pathlib import Path
@@ -20,8 +21,9 @@ from treadle.report import console, store
 
 @click.command()
 @click.argument("trail", metavar="STRING_OR_FILE")
+@click.option("--debug", is_flag=True, help="Step through it in a debugger, which stops before every step.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-def command(trail: str, as_json: bool) -> int:
+def command(trail: str, debug: bool, as_json: bool) -> int:
     """Run one saved execution again.
 
     STRING_OR_FILE is what a failure printed behind 'replay:', or the JSON file it named. Exit code 1: the failure is
@@ -29,17 +31,21 @@ def command(trail: str, as_json: bool) -> int:
     its case: inputs, outcome and path condition.
     """
     saved = read(trail)
+    if debug and saved.door not in ("explore", "class", "schedule"):
+        raise UsageError(f"--debug steps through schedules; this trail is a case of treadle {saved.door}")
+    if debug and as_json:
+        raise UsageError("--debug asks a person, --json answers a machine; give one of them")
     replayer = with_extra("replay " + saved.target, replayer_of(saved))
-    result = replayer.replay_trail(saved, run_test)
+    result = replayer.replay_trail(saved, functools.partial(run_test, debug=debug))
     if isinstance(result, Result):
         return _report(result, as_json)
     print(json.dumps(result.to_json(), indent=2) if as_json else result)
     return int(result.exit_code)
 
 
-def run_test(saved: Trail) -> Result:
+def run_test(saved: Trail, debug: bool = False) -> Result:
     """The test of a trail as pytest runs it, with its fixtures and parameters, along the trail."""
-    campaign = Campaign(replay=str(saved))
+    campaign = Campaign(replay=str(saved), debug=debug)
     campaign.options = {name: saved.settings[name] for name in ("instrument", "timeouts") if name in saved.settings}
     outcome = collect.run(collect.Target(test_from_here(saved.target)), campaign)
     if not campaign.results:

@@ -26,6 +26,7 @@ import pytest
 from treadle.core.errors import UsageError
 from treadle.core.result import Result
 from treadle.core.settings import KEYS, did_you_mean, read_settings
+from treadle.core.trail import Trail
 from treadle.search import strategies
 
 ProgressLine = Callable[..., None]
@@ -39,6 +40,7 @@ class Campaign:
     marked: bool = False  # explore marked tests
     every: bool = False  # explore all tests, marked or not
     replay: str = ""  # run this one schedule instead of searching
+    debug: bool = False  # in a debugger
     paged: bool = False  # is there to be a page about every test?
     saves: bool = False  # keep failing executions as files; a command does that itself
     search: Callable[..., Any] | None = None  # what another door does with each test instead of exploring it
@@ -69,6 +71,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="STRATEGY",
         help="explore the tests marked with @pytest.mark.treadle, optionally with this strategy",
     )
+    group.addoption(
+        "--treadle-replay", metavar="STRING", help="run the one schedule of this replay string; --pdb steps"
+    )
     group.addoption("--treadle-report", metavar="DIR", help="write DIR/index.html: every explored test, to look at")
 
 
@@ -91,6 +96,9 @@ def pytest_configure(config: pytest.Config) -> None:
             campaign.options["strategy"] = strategy
         if folder is not None:
             _check_folder(Path(folder))
+        if config.getoption("treadle_replay"):
+            campaign.replay = str(Trail.parse(config.getoption("treadle_replay")))
+            campaign.debug = bool(config.getoption("usepdb", False))
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error
 
@@ -102,6 +110,20 @@ def _check_folder(folder: Path) -> None:
     except OSError as error:
         raise UsageError(f"--treadle-report {folder} cannot be made: {error.strerror}") from error
     import_module("treadle.report.page").check_writable(folder / "index.html", "--treadle-report")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With --treadle-replay, only the test that the string belongs to is run."""
+    campaign = config.stash[CAMPAIGN]
+    if not config.getoption("treadle_replay"):
+        return
+    target = Trail.parse(campaign.replay).target
+    wanted = [item for item in items if item.nodeid == target or target.endswith(f"/{item.nodeid}")]
+    if not wanted:
+        raise pytest.UsageError(f"--treadle-replay: the string belongs to {target}, which was not collected")
+    config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
+    items[:] = wanted
+    campaign.every = True
 
 
 @pytest.hookimpl(tryfirst=True)

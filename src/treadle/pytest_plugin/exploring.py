@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,9 +42,10 @@ def explore_item(item: pytest.Function) -> None:
     try:
         body = Body(item)
         options = options_of(item)
-        with campaign.progress(target) as progress, body.redirected():
+        shown = _terminal(item.config) if campaign.debug else body.redirected()
+        with campaign.progress(target) as progress, shown:
             if campaign.replay:
-                result = replay(campaign.replay, body.run, source=body.function)
+                result = replay(campaign.replay, body.run, source=body.function, debug=campaign.debug)
             elif campaign.search is not None:
                 result = campaign.search(body.run, source=body.function, target=target, progress=progress)
             else:
@@ -65,6 +68,21 @@ def explore_item(item: pytest.Function) -> None:
         raise
     item.user_properties.append(("treadle_verdict", result.verdict.value))
     _raise_outcome(result, campaign, _save(item, result) if campaign.saves else [])
+
+
+@contextmanager
+def _terminal(config: pytest.Config) -> Iterator[None]:
+    """The person's terminal, whatever pytest captures."""
+    capture = config.pluginmanager.getplugin("capturemanager")
+    if capture is not None:
+        capture.suspend_global_capture(in_=True)
+    out, sys.stdout = sys.stdout, sys.__stdout__ or sys.stdout
+    try:
+        yield
+    finally:
+        sys.stdout = out
+        if capture is not None:
+            capture.resume_global_capture()
 
 
 def target_of(item: pytest.Function) -> str:

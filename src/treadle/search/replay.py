@@ -4,7 +4,7 @@ the trail of an execution that was followed."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from treadle.core.choice import Choice, Stop, StrandRuns
@@ -90,8 +90,16 @@ class FollowTrail(_Once):
         self.seen: dict[str, Counter[tuple[str, str, str]]] = {}
         self.mismatch = ""
         self._counted: dict[str, Any] = {}
+        # is told who goes on with the next step, before it does
+        self.before_step: Callable[[ExecutionSeen, StrandSeen], None] | None = None
 
     def pick(self, run: ExecutionSeen) -> StrandSeen | None:
+        chosen = self._next(run)
+        if self.before_step is not None and chosen is not None:
+            self.before_step(run, chosen)
+        return chosen
+
+    def _next(self, run: ExecutionSeen) -> StrandSeen | None:
         enabled = {strand.treadle_name: strand for strand in run.enabled()}
         for one in run.live:
             self._count(one)

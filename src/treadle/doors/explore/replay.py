@@ -9,6 +9,7 @@ can import (a notebook, a closure) was replayed in this process only.
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import time
@@ -21,8 +22,10 @@ from treadle.core.errors import UsageError
 from treadle.core.result import Finding, Result, Verdict
 from treadle.core.trail import Trail
 from treadle.doors.explore.campaign import complete
+from treadle.doors.explore.debug import ReplayEnded, ScheduleDebugger
 from treadle.doors.explore.messages import loom_for
 from treadle.messages.follow import FollowMessageTrail
+from treadle.report.explanation import culprit
 from treadle.report.fresh_process import run_python
 from treadle.search.replay import FollowTrail
 from treadle.tasks.loom import TaskLoom
@@ -41,8 +44,11 @@ def replay_trail(trail: Trail, run_test: Callable[[Trail], Result]) -> Result:
     return run_test(trail)
 
 
-def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None) -> Result:
-    """Run the execution that a trail describes. The result is FAILED when it shows the failure again."""
+def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None, debug: bool = False) -> Result:
+    """Run the execution that a trail describes. The result is FAILED when it shows the failure again.
+
+    With `debug`, it is run once more afterwards, in a debugger that stops before its steps.
+    """
     if isinstance(trail, str):
         trail = Trail.parse(trail)
     loom = _loom_of(trail, test, source)
@@ -65,6 +71,8 @@ def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None) -
         for finding in findings[:1]:
             finding.trail, finding.replay = trail, str(trail)
             complete(finding, run)
+        if debug:
+            _step_through(trail, loom, follow.by_parts, findings)
     return Result(
         target=trail.target,
         verdict=Verdict.FAILED if findings else Verdict.CUT,
@@ -76,6 +84,24 @@ def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None) -
         atomic_modules=sorted(loom.atomic),
         reason="the trail fails as recorded" if findings else "the trail runs to its end and no longer fails",
     )
+
+
+def _step_through(trail: Trail, loom: Loom, by_parts: bool, findings: list[Finding]) -> None:
+    """The same execution again, for a person who steps through it: that may take as long as it takes."""
+    steps = findings[0].steps if findings else []
+    pair = culprit(steps)
+    clashing = [] if pair is None else [one for one in (pair.first, pair.between, pair.last) if one is not None]
+    debugger = ScheduleDebugger([number for number, step in enumerate(steps) if any(step is one for one in clashing)])
+    follow = _follower(trail)
+    follow.by_parts, follow.before_step = by_parts, debugger.before_step
+    follow.begin()
+    patience, loom.watch.patience = loom.watch.patience, math.inf
+    try:
+        loom.run(follow, detail=True)
+    except ReplayEnded:
+        pass
+    finally:
+        loom.watch.patience = patience
 
 
 def _follower(trail: Trail) -> FollowTrail:
