@@ -9,6 +9,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,11 +18,14 @@ import click
 from treadle.cli import collect
 from treadle.cli.extra import with_extra
 from treadle.core.errors import UsageError
+from treadle.core.files import write_whole
 from treadle.core.result import Finding, Result
 from treadle.core.verdict import EXIT_INTERNAL, Verdict, worst, worst_exit_code
 from treadle.pytest_plugin import Campaign
 from treadle.report import console, store
 from treadle.report import page as pages
+from treadle.report.annotations import annotations, github, strict_code
+from treadle.report.annotations import sarif as sarif_log
 from treadle.report.explore_page import result_part
 from treadle.report.progress import Progress
 from treadle.search import strategies
@@ -63,9 +67,23 @@ _FOR_MODELS = {"executions", "seconds", *_MODELS_ONLY}
 @click.option("--goal", metavar="deadlock", help="ABS models: only executions that can still end in a deadlock.")
 @click.option("--instrument", multiple=True, metavar="PKG", help="Also look inside this installed package. Repeatable.")
 @click.option("--explain-pass", is_flag=True, help="Also print what the verdict rests on.")
+@click.option("--strict", is_flag=True, help="Whatever is no pass fails: exit code 1 also for CUT and NOTHING.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "github"]), default="text", help="Also annotate for GitHub."
+)
+@click.option("--sarif", type=click.Path(path_type=Path), metavar="FILE", help="Also write what was found as SARIF.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 @click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
-def command(target: str, as_json: bool, page: Path | None, explain_pass: bool, **given: Any) -> int:
+def command(
+    target: str,
+    as_json: bool,
+    page: Path | None,
+    explain_pass: bool,
+    strict: bool,
+    form: str,
+    sarif: Path | None,
+    **given: Any,
+) -> int:
     """Run a test under every schedule that can matter.
 
     PATH::TEST explores one test, whatever its decorators; PATH alone explores the tests of a file or folder that are
@@ -73,13 +91,15 @@ def command(target: str, as_json: bool, page: Path | None, explain_pass: bool, *
     """
     options = {name: value for name, value in given.items() if value is not None and value != ()}
     check_options(**options)
-    if page is not None:
-        pages.check_writable(page)
+    for option, file in (("--report", page), ("--sarif", sarif)):
+        if file is not None:
+            pages.check_writable(file, option)
+    machines = Machines(form, sarif, strict)
     if target.partition("::")[0].endswith(".abs"):
         for name in options.keys() - _FOR_MODELS:
             raise UsageError(f"--{name.replace('_', '-')} means nothing for an ABS model; leave it out")
         models = with_extra("explore " + target, "treadle.doors.actor.models")
-        return report([models.explore_model(target, **options)], Path.cwd(), as_json, page=page)
+        return report([models.explore_model(target, **options)], Path.cwd(), as_json, page=page, machines=machines)
     _, colon, method = target.rpartition(".abs:")
     if colon and method and not method.startswith(":"):
         raise UsageError(f"explore runs the main block of a model; a method is for: treadle actor {target}")
@@ -89,7 +109,18 @@ def command(target: str, as_json: bool, page: Path | None, explain_pass: bool, *
     with terminal_line() as stderr:
         campaign.progress = lambda test: Progress(test.rpartition("::")[2], stderr)
         outcome = collect.run(collect.Target(target), campaign)
-    return report(campaign.results, outcome.root, as_json, outcome.skipped, outcome.problems, page, explain_pass)
+    return report(
+        campaign.results, outcome.root, as_json, outcome.skipped, outcome.problems, page, explain_pass, machines
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Machines:
+    """What else than a person is told."""
+
+    form: str = "text"
+    sarif: Path | None = None
+    strict: bool = False
 
 
 def check_options(
@@ -139,6 +170,7 @@ def report(
     problems: Sequence[collect.TestProblem] = (),
     page: Path | None = None,
     explain_pass: bool = False,
+    machines: Machines = Machines(),  # noqa: B008
 ) -> int:
     """Print the results and save what failed; return the worst exit code."""
     saved = [save_findings(root, result.target, result.findings) for result in results]
@@ -162,7 +194,13 @@ def report(
     for problem in problems:
         if problem.exit_code == EXIT_INTERNAL:
             traceback.print_exception(problem.error)
-    return worst_exit_code([r.verdict.exit_code for r in results] + [p.exit_code for p in problems])
+    told = annotations(results)
+    if machines.sarif is not None:
+        write_whole(machines.sarif, sarif_log(told))
+    if machines.form == "github" and told:
+        print(github(told), file=sys.stderr if as_json else sys.stdout)
+    code = worst_exit_code([r.verdict.exit_code for r in results] + [p.exit_code for p in problems])
+    return strict_code(results, code) if machines.strict else code
 
 
 def _count(results: Sequence[Result], problems: Sequence[collect.TestProblem]) -> str:

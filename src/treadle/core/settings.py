@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,20 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
         return f"did you mean '{near[0]}'?"
     more = ", ..." if len(names) > _MOST_NAMES else ""
     return f"there are: {', '.join(names[:_MOST_NAMES])}{more}"
+
+
+def check_values(options: Mapping[str, Any], where: str) -> None:
+    """Refuse options of a wrong type: `seconds="5"` would only be noticed in the middle of a search."""
+    for key, value in options.items():
+        types, wanted = KEYS[key]
+        if value is None:
+            continue
+        if key == "instrument" and isinstance(value, str | list | tuple):
+            if isinstance(value, str) or all(isinstance(item, str) for item in value):
+                continue
+        elif isinstance(value, types) and isinstance(value, bool) == (bool in types):
+            continue
+        raise UsageError(f"{where}: {key} must be {wanted}, not {value!r}")
 
 
 def find_pyproject(start: Path) -> Path | None:

@@ -25,7 +25,7 @@ import pytest
 
 from treadle.core.errors import UsageError
 from treadle.core.result import Result
-from treadle.core.settings import KEYS, did_you_mean, read_settings
+from treadle.core.settings import KEYS, check_values, did_you_mean, read_settings
 from treadle.core.trail import Trail
 from treadle.search import strategies
 
@@ -50,6 +50,13 @@ class Campaign:
     progress: Callable[[str], AbstractContextManager[ProgressLine | None]] = field(default=lambda _: nullcontext())
 
 
+# What --treadle-profile stands for; --treadle-executions and --treadle-seconds come before it.
+PROFILES: dict[str, dict[str, Any]] = {
+    "quick": {"executions": 1_000, "seconds": 5.0},
+    "usual": {},
+    "thorough": {"executions": 1_000_000, "seconds": 600.0},
+}
+
 # Executions of a sampling strategy that was given no budget.
 SAMPLED = 10_000
 
@@ -71,6 +78,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="STRATEGY",
         help="explore the tests marked with @pytest.mark.treadle, optionally with this strategy",
     )
+    for name, kind in (("executions", int), ("seconds", float)):
+        group.addoption(f"--treadle-{name}", type=kind, metavar="N", help=f"{name} for every explored test")
+    group.addoption("--treadle-profile", choices=sorted(PROFILES), help="how much to spend: quick, usual, thorough")
+    group.addoption("--treadle-strict", action="store_true", help="a search that was cut fails its test")
     group.addoption(
         "--treadle-replay", metavar="STRING", help="run the one schedule of this replay string; --pdb steps"
     )
@@ -96,6 +107,12 @@ def pytest_configure(config: pytest.Config) -> None:
             campaign.options["strategy"] = strategy
         if folder is not None:
             _check_folder(Path(folder))
+        campaign.options |= PROFILES[config.getoption("treadle_profile") or "usual"]
+        for name in ("executions", "seconds"):
+            budget = config.getoption(f"treadle_{name}")
+            if budget is not None and not budget > 0:
+                raise UsageError(f"--treadle-{name} {budget:g} leaves nothing to run; give more than 0")
+            campaign.options |= {} if budget is None else {name: budget}
         if config.getoption("treadle_replay"):
             campaign.replay = str(Trail.parse(config.getoption("treadle_replay")))
             campaign.debug = bool(config.getoption("usepdb", False))
@@ -159,15 +176,28 @@ def pytest_runtest_makereport(
     facts = item.stash.get(FACTS, None)
     if call.when == "call" and facts is not None:
         report.treadle = facts  # type: ignore[attr-defined]
+        if facts["verdict"] == "CUT" and report.passed and not hasattr(report, "wasxfail"):
+            _not_a_pass(report, item)
     return report
+
+
+def _not_a_pass(report: pytest.TestReport, item: pytest.Item) -> None:
+    """A search that was cut is a skip for who knows only three outcomes (JUnit), or a failure if that is asked for."""
+    said = f"CUT: {report.treadle['sentence']}"  # type: ignore[attr-defined]
+    if item.config.getoption("treadle_strict", False):
+        report.outcome, report.longrepr = "failed", said
+    else:
+        report.outcome, report.longrepr = "skipped", (str(item.path), (item.location[1] or 0) + 1, said)
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, Any] | None:
     facts = getattr(report, "treadle", None)
-    if facts is None or report.when != "call" or not report.passed or hasattr(report, "wasxfail"):
+    if facts is None or report.when != "call" or report.failed or hasattr(report, "wasxfail"):
         return None
     if facts["verdict"] == "CUT":
         return "cut", "c", ("CUT", {"yellow": True})
+    if not report.passed:
+        return None
     if facts["verdict"] == "PASSED-WITHIN-BOUNDS":
         bounds = ", ".join(f"{name} <= {value}" for name, value in facts["bounds"].items())
         return "passed", ".", f"PASSED (within {bounds}, {_counted(facts)})"
@@ -176,7 +206,7 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, Any] 
 
 def _counted(facts: dict[str, Any]) -> str:
     """`12 executions, gil, CPython 3.12`"""
-    counted = f"{facts['executions']} executions"
+    counted = f"{facts['executions']} execution{'s' * (facts['executions'] != 1)}"
     return f"{counted}, {facts['switches']}" if facts["switches"] else counted
 
 
@@ -242,6 +272,7 @@ def options_of(item: pytest.Function) -> dict[str, Any]:
                 raise UsageError(
                     f"{item.nodeid}: @pytest.mark.treadle has no option '{key}'; {did_you_mean(key, KEYS)}"
                 )
+        check_values(marker.kwargs, f"{item.nodeid}: @pytest.mark.treadle")
         options |= marker.kwargs
     options |= _decoration(item) or {}
     named = options.pop("instrument", ())

@@ -74,13 +74,29 @@ def advice(result: Result) -> str:
     if result.target.endswith(".abs"):
         return _ADVICE_FOR_MODELS.get(result.verdict, "")
     if result.verdict is Verdict.CUT:
-        return "raise --executions or --seconds, bound the search with --preemptions 2, or make the test smaller"
+        return _after_a_cut(result)
     if result.verdict is Verdict.NOTHING_TO_EXPLORE:
         return (
             "start at least two threads that share something inside the test; if the shared code is in an installed "
             "package, name it with --instrument"
         )
     return ""
+
+
+def _after_a_cut(result: Result) -> str:
+    """What helps against the limit that cut; messages know no preemptions."""
+    ways = []
+    if "interrupted" in result.reason:
+        ways.append("let it run to its end")
+    elif "time ran out" in result.reason or "seconds" in result.reason:
+        ways.append("raise --seconds")
+    elif "budget" in result.reason or "executions" in result.reason:
+        ways.append("raise --executions")
+    else:
+        ways.append("raise --executions or --seconds")
+    if not result.statistics.get("granularity"):
+        ways.append("bound the search with --preemptions 2")
+    return ", ".join(ways) + ", or make the test smaller"
 
 
 def bounds(result: Result) -> str:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, overload
 from treadle.core.errors import NothingToExplore, UsageError
 from treadle.core.operation import WAIT
 from treadle.core.result import Result
+from treadle.core.settings import check_values
 from treadle.core.verdict import Verdict, exception_for
 from treadle.doors.explore.check import check
 from treadle.threads.names import announce
@@ -30,6 +31,7 @@ def explore(test: Callable[..., Any] | None = None, **options: Any) -> Any:
     Under pytest the plugin explores it; called directly, without arguments, it explores itself and raises.
     """
     _check_names(options)
+    check_values(options, "@treadle.explore")
 
     def mark(function: Any) -> Any:
         if isinstance(function, (staticmethod, classmethod)):

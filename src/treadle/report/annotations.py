@@ -1,0 +1,146 @@
+"""Results for the machines that people look at code in: annotations of GitHub, and SARIF 2.1.0.
+
+Decides at which line a finding stands: at the access that clashes last, where a strand waits for ever, or where the
+failing execution ended. Keeps: what is not a pass is never left out, with or without a line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from treadle import __version__
+from treadle.core.result import Finding, Result, Step
+from treadle.core.verdict import Verdict
+from treadle.report.console import advice, replay_command, sentence
+from treadle.report.explanation import culprit, short_names
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """One remark at one line; without a line it is about the whole file."""
+
+    level: str  # "error" or "warning"
+    rule: str  # the kind of finding: "deadlock", "assertion", "cut"
+    title: str
+    message: str
+    file: str
+    line: int = 0
+
+
+def annotations(results: Sequence[Result]) -> list[Annotation]:
+    """What is to be told about some results: every finding, and every search that is no pass."""
+    found = []
+    for result in results:
+        found += [_of_finding(result, finding) for finding in result.findings]
+        if not result.findings and not result.verdict.is_pass:
+            file = result.target.partition("::")[0]
+            said = f"{sentence(result)}; {advice(result)}".rstrip("; ")
+            found.append(Annotation("warning", result.verdict.value.lower(), _title(result), said, file))
+    return found
+
+
+def _title(result: Result) -> str:
+    return f"{result.verdict.value}: {result.target.rpartition('::')[2]}"
+
+
+def _of_finding(result: Result, finding: Finding) -> Annotation:
+    file, line = place_of_finding(finding) or (result.target.partition("::")[0], 0)
+    pair = culprit(finding.steps) if not finding.waiting else None
+    cause = "" if pair is None else pair.sentence(short_names([step.file for step in finding.steps]))
+    lines = [f"{finding.kind}: {finding.message}", cause, replay_command(finding) if finding.replay else ""]
+    return Annotation("error", finding.kind, _title(result), "\n".join(filter(None, lines)), file, line)
+
+
+def place_of_finding(finding: Finding) -> tuple[str, int] | None:
+    """File and line of a finding, or None where no line of the program is known."""
+    if finding.waiting:
+        stacks = [one.stack for one in finding.waiting if one.stack and one.strand != "main"]
+        stacks += [one.stack for one in finding.waiting if one.stack]
+        return (stacks[0][0][0], stacks[0][0][1]) if stacks else None
+    pair = culprit(finding.steps)
+    clashing: list[Step] = [] if pair is None else [one for one in (pair.last, pair.between, pair.first) if one]
+    for step in (*clashing, *reversed(finding.steps)):
+        if step.file and step.line:
+            return step.file, step.line
+    trace = finding.exception.__traceback__ if finding.exception is not None else None
+    last = None
+    while trace is not None:
+        last, trace = (trace.tb_frame.f_code.co_filename, trace.tb_lineno), trace.tb_next
+    return last
+
+
+def _here(file: str) -> str:
+    """A path as the repository has it, where we stand inside of it."""
+    path = Path(file)
+    return os.path.relpath(path) if path.is_absolute() and path.is_relative_to(Path.cwd()) else file
+
+
+def github(found: Iterable[Annotation]) -> str:
+    """Workflow commands that GitHub shows at the lines, one per annotation."""
+    rows = []
+    for one in found:
+        line = f",line={one.line}" if one.line else ""
+        where = f"file={_property(_here(one.file))}{line},title={_property(one.title)}"
+        rows.append(f"::{one.level} {where}::{_escaped(one.message)}")
+    return "\n".join(rows)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def sarif(found: Sequence[Annotation]) -> str:
+    """The same as a SARIF log, for code scanning."""
+    rules = sorted({one.rule for one in found})
+    log = {
+        "version": "2.1.0",
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "Treadle",
+                        "version": __version__,
+                        "rules": [
+                            {"id": _rule(rule), "shortDescription": {"text": f"{rule} in a schedule"}} for rule in rules
+                        ],
+                    }
+                },
+                "columnKind": "utf16CodeUnits",
+                "results": [_sarif_result(one, rules.index(one.rule)) for one in found],
+            }
+        ],
+    }
+    return json.dumps(log, indent=1) + "\n"
+
+
+def _rule(kind: str) -> str:
+    return f"treadle/{kind.replace(' ', '-')}"
+
+
+def _sarif_result(one: Annotation, rule: int) -> dict[str, Any]:
+    uri = Path(_here(one.file)).as_posix()
+    place: dict[str, Any] = {"artifactLocation": {"uri": f"file://{uri}" if uri.startswith("/") else uri}}
+    if one.line:
+        place["region"] = {"startLine": one.line}
+    return {
+        "ruleId": _rule(one.rule),
+        "ruleIndex": rule,
+        "level": one.level,
+        "message": {"text": f"{one.title}\n{one.message}"},
+        "locations": [{"physicalLocation": place}],
+    }
+
+
+def strict_code(results: Sequence[Result], code: int) -> int:
+    """With --strict, whatever is no pass fails."""
+    return Verdict.FAILED.exit_code if any(not result.verdict.is_pass for result in results) else code
