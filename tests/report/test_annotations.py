@@ -10,7 +10,7 @@ from sarif_pydantic import Sarif
 
 from treadle.core.result import Finding, Result, Step
 from treadle.core.verdict import Verdict
-from treadle.report.annotations import annotations, github, sarif, strict_code
+from treadle.report.annotations import github, remarks, sarif, strict_code
 
 
 def lost_update(file: str) -> Result:
@@ -28,22 +28,22 @@ def cut() -> Result:
 
 def test_github_shows_a_finding_at_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (line,) = github(annotations([lost_update(str(tmp_path / "bank.py"))])).splitlines()
+    (line,) = github(remarks([lost_update(str(tmp_path / "bank.py"))])).splitlines()
     assert line.startswith("::error file=bank.py,line=13,title=FAILED%3A test_lost::assertion: assert 1 == 2, 50%25%0A")
     assert line.endswith("%0Atreadle replay 'tr2:x'")
 
 
 def test_what_was_cut_is_a_warning_without_a_line() -> None:
-    told = github(annotations([cut()]))
+    told = github(remarks([cut()]))
     assert told.startswith("::warning file=tests/test_a.py,title=CUT%3A test_b::no failure so far, but time ran out")
 
 
 def test_a_pass_is_not_annotated() -> None:
-    assert annotations([Result("t.py::t", Verdict.PASSED_EXHAUSTIVE, 4, True, "dpor", 0.1)]) == []
+    assert remarks([Result("t.py::t", Verdict.PASSED_EXHAUSTIVE, 4, True, "dpor", 0.1)]) == []
 
 
 def test_sarif_is_what_others_read() -> None:
-    log = Sarif.model_validate(json.loads(sarif(annotations([lost_update("bank.py"), cut()]))))
+    log = Sarif.model_validate(json.loads(sarif(remarks([lost_update("bank.py"), cut()]))))
     (run,) = log.runs
     found, warned = run.results or []
     assert (found.rule_id, warned.rule_id) == ("treadle/assertion", "treadle/cut")

@@ -24,7 +24,7 @@ from treadle.core.verdict import EXIT_INTERNAL, Verdict, worst, worst_exit_code
 from treadle.pytest_plugin import Campaign
 from treadle.report import console, store
 from treadle.report import page as pages
-from treadle.report.annotations import annotations, github, strict_code
+from treadle.report.annotations import github, remarks, strict_code
 from treadle.report.annotations import sarif as sarif_log
 from treadle.report.explore_page import result_part
 from treadle.report.progress import Progress
@@ -194,7 +194,7 @@ def report(
     for problem in problems:
         if problem.exit_code == EXIT_INTERNAL:
             traceback.print_exception(problem.error)
-    told = annotations(results)
+    told = remarks(results)
     if machines.sarif is not None:
         write_whole(machines.sarif, sarif_log(told))
     if machines.form == "github" and told:

@@ -183,7 +183,7 @@ def pytest_runtest_makereport(
 
 def _not_a_pass(report: pytest.TestReport, item: pytest.Item) -> None:
     """A search that was cut is a skip for who knows only three outcomes (JUnit), or a failure if that is asked for."""
-    said = f"CUT: {report.treadle['sentence']}"  # type: ignore[attr-defined]
+    said = f"CUT: {report.treadle['sentence']}"
     if item.config.getoption("treadle_strict", False):
         report.outcome, report.longrepr = "failed", said
     else:

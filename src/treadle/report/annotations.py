@@ -32,7 +32,7 @@ class Annotation:
     line: int = 0
 
 
-def annotations(results: Sequence[Result]) -> list[Annotation]:
+def remarks(results: Sequence[Result]) -> list[Annotation]:
     """What is to be told about some results: every finding, and every search that is no pass."""
     found = []
     for result in results:

@@ -43,7 +43,7 @@ class ScheduleDebugger(pdb.Pdb):
         self.prompt = "(treadle) "
         self.conflict = conflict
         self.until: str | int | None = None  # None: the next step; a strand: its next step; a number: that step
-        self.run: ExecutionSeen | None = None
+        self.execution: ExecutionSeen | None = None
         self.step: Step | None = None
         self.elsewhere = os.environ.get("PYTHONBREAKPOINT", "") not in ("", "0", "pdb.set_trace")
 
@@ -52,7 +52,7 @@ class ScheduleDebugger(pdb.Pdb):
         number, step = len(run.detail or []), strand.step
         if step is None or not self._reached(number, strand.treadle_name):
             return
-        self.run, self.step = run, step
+        self.execution, self.step = run, step
         mark = "  <- clashes" if number in self.conflict else ""
         self.message(f"step {number + 1}: {step.strand} {step.operation} {step.object}{mark}")
         frame = _frame(strand)
@@ -95,7 +95,7 @@ class ScheduleDebugger(pdb.Pdb):
 
     def do_continue(self, arg: str) -> bool:
         """c(ont(inue)): to the next access that clashes, then to the end."""
-        here = len(self.run.detail or []) if self.run is not None else 0
+        here = len(self.execution.detail or []) if self.execution is not None else 0
         self.until = next((number for number in self.conflict if number > here), -1)
         return True
 
@@ -106,7 +106,7 @@ class ScheduleDebugger(pdb.Pdb):
 
     def do_strand(self, arg: str) -> None:
         """strand [NAME]: look at another strand where it stands; without a name, list them."""
-        strands = {one.treadle_name: one for one in self.run.live} if self.run is not None else {}
+        strands = {one.treadle_name: one for one in self.execution.live} if self.execution is not None else {}
         if arg not in strands:
             for name, one in strands.items():
                 step = one.step
@@ -124,7 +124,7 @@ class ScheduleDebugger(pdb.Pdb):
 
     def do_shared(self, arg: str) -> None:
         """shared: the shared values at this moment."""
-        found = values(self.run.detail or [] if self.run is not None else [])
+        found = values(self.execution.detail or [] if self.execution is not None else [])
         for name, value in found.items():
             self.message(f"{name} = {value}")
         if not found:
