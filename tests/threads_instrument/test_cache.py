@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from treadle.threads.instrument import chunks
-from treadle.threads.instrument.cache import CodeCache
+from treadle.threads.instrument.cache import CodeCache, _kept
 from treadle.threads.instrument.rewrite import rewrite
 
 SOURCE = b"def f(o):\n    return o.x\n"
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where this user's secret is."""
+    folder = tmp_path_factory.mktemp("own")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder
 
 
 @pytest.fixture
@@ -80,3 +89,38 @@ def test_cache_that_cannot_be_written_is_ignored(tmp_path: Path, compilations: l
 def test_without_a_project_nothing_is_written(tmp_path: Path, compilations: list[str]) -> None:
     chunks.compile_chunk(SOURCE, "a.py", None, CodeCache(None))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_entry_that_somebody_else_wrote_is_not_loaded(
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    compilations: list[str],
+) -> None:
+    """An archive or a repository may bring a cache along: its code must never run."""
+    cache = CodeCache(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("somebody else")))
+    chunks.compile_chunk(SOURCE, "a.py", None, cache)
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("mine")))
+    assert cache.load(entries(tmp_path)[0].name) is None
+
+
+def test_an_entry_under_another_name_is_not_loaded(tmp_path: Path) -> None:
+    cache = CodeCache(tmp_path)
+    chunks.compile_chunk(SOURCE, "a.py", None, cache)
+    (entry,) = entries(tmp_path)
+    assert cache.load(entry.name) is not None
+    entry.rename(entry.with_name("0" * 64))
+    assert cache.load("0" * 64) is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no modes there")
+def test_a_secret_that_others_can_read_is_none(own_folder: Path, tmp_path: Path) -> None:
+    cache = CodeCache(tmp_path)
+    chunks.compile_chunk(SOURCE, "a.py", None, cache)
+    secret = own_folder / "treadle" / "key"
+    assert secret.stat().st_mode & 0o777 == 0o600
+    secret.chmod(0o644)
+    _kept.cache_clear()
+    assert cache.load(entries(tmp_path)[0].name) is None
