@@ -254,3 +254,26 @@ def test_what_a_weak_reference_leads_to_has_one_name() -> None:
 
     (finding,) = treadle.check(program).findings
     assert "list#T" not in str([step.object for step in finding.steps])
+
+
+def test_a_deadlock_in_a_finaliser_says_nothing_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The strand is ended inside `__del__`: CPython would print the exception that ends it."""
+    told: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+
+    def program() -> None:
+        never = threading.Event()
+
+        class Waits:
+            def __del__(self) -> None:
+                never.wait()
+
+        def drop() -> None:
+            made = Waits()
+            del made
+
+        treadle.parallel(drop, never.wait)
+
+    (finding,) = treadle.check(program).findings
+    assert finding.kind == "deadlock"
+    assert told == []

@@ -8,6 +8,7 @@ speed, and decide most of the rate of a search.
 from __future__ import annotations
 
 import contextvars
+import functools
 import sys
 from collections.abc import Callable
 from typing import Any, Final
@@ -52,6 +53,12 @@ _SCALARS: Final = frozenset({int, str, bytes, float, bool, complex, type(None)})
 
 # Greenlets that would not end. They are kept: the garbage collector would end them inside some other strand.
 _GIVEN_UP: Final[list[greenlet]] = []
+
+
+def _told(usual: Callable[[Any], Any], unraisable: Any) -> None:
+    """What a finaliser raised that is being ended is no news: the end of its strand is ours."""
+    if unraisable.exc_type is not StrandEnd:
+        usual(unraisable)
 
 
 class Clock:
@@ -234,10 +241,16 @@ class Execution:
 
     def _end_all(self) -> None:
         self.ending = True
-        for strand in self.live:
-            if not strand.finished:
-                STATE.strand = strand
-                strand.greenlet.throw(StrandEnd)
+        usual = sys.unraisablehook
+        if self.live:
+            sys.unraisablehook = functools.partial(_told, usual)
+        try:
+            for strand in self.live:
+                if not strand.finished:
+                    STATE.strand = strand
+                    strand.greenlet.throw(StrandEnd)
+        finally:
+            sys.unraisablehook = usual
         STATE.strand = None  # what dies with the execution may have finalisers: they run outside
         self.names.clear()
         self.keep.clear()
