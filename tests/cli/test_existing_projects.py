@@ -537,3 +537,24 @@ def test_a_module_that_is_loaded_when_it_is_used(cli: Cli, project: Path) -> Non
         sys.modules.pop(name, None)
     assert found["findings"] == []
     assert found["verdict"].startswith("PASSED")
+
+
+MARKED = """
+import asyncio
+import pytest
+
+@pytest.mark.asyncio
+async def test_it():
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append(1))
+    thread.start()
+    await asyncio.to_thread(seen.append, 2)
+    thread.join()
+    assert sorted(seen) == [1, 2]
+"""
+
+
+def test_a_coroutine_that_pytest_asyncio_is_told_of_has_a_runner_in_every_execution(cli: Cli, project: Path) -> None:
+    found = explored(cli, project, MARKED, "--executions", "50", settings="asyncio_mode = 'strict'\n")
+    assert found["findings"] == []
+    assert found["executions"] > 1

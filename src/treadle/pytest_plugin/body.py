@@ -237,6 +237,8 @@ def _has_fixtures_to_renew(item: pytest.Function) -> bool:
     """Does the test use anything of function scope? Setting that up costs more than most executions."""
     if item.cls is not None or "request" in item.fixturenames:
         return True  # a new instance per execution; `request` can ask for any fixture while the test runs
+    if inspect.iscoroutinefunction(item.function):
+        return True  # it asks for the runner of this execution, and a request gives it once
     parameters = _parameters(item)
     for name in item.fixturenames:
         definitions = item._fixtureinfo.name2fixturedefs.get(name)

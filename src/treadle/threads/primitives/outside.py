@@ -19,6 +19,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable
+from types import FrameType
 from typing import Any
 
 try:
@@ -27,7 +28,6 @@ except ImportError:  # not on this platform
     fcntl = None  # type: ignore[assignment]
 
 from treadle.core.operation import GET, PUT, SIGNAL
-from treadle.threads.carriers import wanted
 from treadle.threads.primitives.inside import at_end, here
 from treadle.threads.strands import Strand, SyncObject
 
@@ -83,10 +83,23 @@ def act(strand: Strand) -> None:
     strand.point(SIGNAL, guard_of(bool, "the outside"))
 
 
+# Packages that have threads of their own beside the tests they run, and wait in them.
+_RUNNERS = frozenset({"execnet", "xdist", "pytest_timeout", "rich", "treadle"})
+
+
+def _runs_tests(frame: FrameType | None) -> bool:
+    """Does a thread belong to who runs the tests, and not to the program?"""
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).partition(".")[0] in _RUNNERS:
+            return True
+        frame = frame.f_back
+    return False
+
+
 def _others() -> bool:
     """Is there another process of ours, or a thread that is not a strand, which may do something meanwhile?"""
-    threads = threading._active if wanted() == "threads" else sys._current_frames()  # type: ignore[attr-defined]
-    if len(threads) > 1:
+    me = threading.main_thread().ident
+    if any(thread != me and not _runs_tests(frame) for thread, frame in sys._current_frames().items()):
         return True
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
