@@ -17,7 +17,6 @@ import socket as socket_module
 import stat
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any
@@ -28,6 +27,7 @@ except ImportError:  # not on this platform
     fcntl = None  # type: ignore[assignment]
 
 from treadle.core.operation import GET, PUT, SIGNAL
+from treadle.threads import carriers
 from treadle.threads.primitives.inside import at_end, here
 from treadle.threads.strands import Strand, SyncObject
 
@@ -84,13 +84,14 @@ def act(strand: Strand) -> None:
 
 
 # Packages that have threads of their own beside the tests they run, and wait in them.
-_RUNNERS = frozenset({"execnet", "xdist", "pytest_timeout", "rich", "treadle"})
+_RUNNERS = frozenset({"execnet", "xdist", "pytest_timeout", "rich"})
 
 
 def _runs_tests(frame: FrameType | None) -> bool:
     """Does a thread belong to who runs the tests, and not to the program?"""
     while frame is not None:
-        if str(frame.f_globals.get("__name__")).partition(".")[0] in _RUNNERS:
+        module = str(frame.f_globals.get("__name__"))
+        if module.partition(".")[0] in _RUNNERS or module == carriers.__name__:
             return True
         frame = frame.f_back
     return False
@@ -98,7 +99,7 @@ def _runs_tests(frame: FrameType | None) -> bool:
 
 def _others() -> bool:
     """Is there another process of ours, or a thread that is not a strand, which may do something meanwhile?"""
-    me = threading.main_thread().ident
+    me = carriers.os_thread()
     if any(thread != me and not _runs_tests(frame) for thread, frame in sys._current_frames().items()):
         return True
     try:
