@@ -47,7 +47,7 @@ fuzz: $(READY)
 	    $(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile=new $$area || exit 1; \
 	done; done
 
-# The suite on every interpreter of 3.11, 3.12 and 3.13 that is installed, each in its own environment.
+# The suite on every interpreter of 3.11 to 3.14 that is installed, each in its own environment.
 test-all:
 	sh tests/every_interpreter.sh
 

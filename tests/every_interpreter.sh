@@ -1,5 +1,5 @@
 #!/bin/sh
-# The suite on every interpreter of 3.11, 3.12 and 3.13 that is installed, each in an environment of its own
+# The suite on every interpreter of 3.11 to 3.14 that is installed, each in an environment of its own
 # (.venv-3.11, ...). PYTHONS="..." names other interpreters. Fails when one of them fails, and when there is none.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -15,7 +15,7 @@ find_python() {
 
 pythons=${PYTHONS:-}
 if [ -z "$pythons" ]; then
-    for version in 3.11 3.12 3.13; do
+    for version in 3.11 3.12 3.13 3.14; do
         python=$(find_python "$version")
         if [ -n "$python" ]; then
             pythons="$pythons $python"
@@ -24,7 +24,7 @@ if [ -z "$pythons" ]; then
         fi
     done
 fi
-[ -n "$pythons" ] || { echo "no interpreter of 3.11, 3.12 or 3.13 was found"; exit 2; }
+[ -n "$pythons" ] || { echo "no interpreter of 3.11 to 3.14 was found"; exit 2; }
 
 # All environments first: the trails of one interpreter are replayed on the others.
 for python in $pythons; do
