@@ -131,7 +131,15 @@ def variables(one: Drawn) -> dict[str, str]:
 
 
 def can_be_had(one: Drawn) -> bool:
-    """Whether the module can be imported here, and has the function of the file under this name."""
+    """Whether the module can be imported here, and has the function of the file under this name; asked once."""
+    answer = _PLACE / "had" / one.target.replace(":", "-")
+    if not answer.exists():
+        answer.parent.mkdir(parents=True, exist_ok=True)
+        answer.write_text(str(_can_be_imported(one)))
+    return answer.read_text() == "True"
+
+
+def _can_be_imported(one: Drawn) -> bool:
     code = (
         "import importlib, inspect, operator, sys\n"
         "module, _, name = sys.argv[1].partition(':')\n"
