@@ -89,10 +89,8 @@ def test_in_declarations(text: str, line: int, sentence: str) -> None:
         ("module M;\nproductline P;\nfeatures A;", "a product line"),
         ("module M;\nproduct P1(A);", "a product of a product line"),
         ("module M;\nroot R { group oneof { A } }", "a feature model"),
-        ("module M;\ntrait T = { }", "a trait"),
         ("module M;\n{ DC d = null; }", "a deployment component (type 'DC')"),
         ("module M;\nimport * from ABS.DC;\n{ skip; }", "deployment components (ABS.DC)"),
-        ("module M;\nimport * from ABS.Scheduler;", "user-defined schedulers (ABS.Scheduler)"),
         ("module M;\nclass C { Unit m() { die NullPointerException; } }", "'die'"),
     ],
 )

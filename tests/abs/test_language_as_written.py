@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.abs.test_language import printed, ran
+from treadle.abs.language.errors import AbsError
 from treadle.core.result import Verdict
 from treadle.doors.actor.models import explore_model
 
@@ -131,3 +132,47 @@ def test_a_delay_and_a_condition(tmp_path: Path) -> None:
       Unit m() { await duration(2, 2) & go; println(toString(timeValue(now()))); }
       Unit start() { await duration(5, 5); this.go = True; } } { C c = new C(); c!m(); c!start(); }"""
     assert ran(tmp_path, text).output == "5\n"
+
+
+def test_modules_of_the_same_project(tmp_path: Path) -> None:
+    """Beside the model, else the nearest file below the folder that a project begins with."""
+    (tmp_path / ".git").mkdir()
+    for folder, value in (("src", 1), ("src/common", 2), ("other", 3)):
+        (tmp_path / folder).mkdir()
+        if folder != "src":
+            (tmp_path / folder / "lib.abs").write_text(f"module Lib; export *; def Int n() = {value};")
+    text = "module M; import * from Lib; { println(toString(n())); }"
+    (tmp_path / "src" / "main").mkdir()
+    assert ran(tmp_path / "src" / "main", text).output == "2\n"
+    (tmp_path / "src" / "third").mkdir()
+    (tmp_path / "src" / "third" / "lib.abs").write_text("module Lib; export *; def Int n() = 4;")
+    with pytest.raises(AbsError, match="more than one file declares this module"):
+        ran(tmp_path / "src" / "main", text)
+    (tmp_path / "src" / "main" / "lib.abs").write_text("module Lib; export *; def Int n() = 5;")
+    assert ran(tmp_path / "src" / "main", text).output == "5\n"
+
+
+def test_nothing_is_looked_for_outside_a_project(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "a" / "lib.abs").write_text("module Lib; export *; def Int n() = 1;")
+    with pytest.raises(AbsError, match="there is no module 'Lib'"):
+        ran(tmp_path / "b", "module M; import * from Lib; { println(toString(n())); }")
+
+
+def test_an_older_lookup_is_matched(tmp_path: Path) -> None:
+    text = """data Node = Leaf(Int n) | Empty;
+    def Int at(Map<Int, Node> m) = case lookup(m, 1) { Leaf(n) => n; Empty => 0; };"""
+    told = printed(tmp_path, "println(toString(at(map[Pair(1, Leaf(7))])));", text)
+    assert told == ["7"]
+
+
+def test_types_of_the_library_said_again(tmp_path: Path) -> None:
+    text = """data List<T> = Nil | Cons(T, List<T>); data Bool = True | False; data Int;
+    def Int count(List<Int> l) = if l == Nil then 0 else 1 + count(tail(l));"""
+    assert printed(tmp_path, "println(toString(count(list[4, 5])));", text) == ["2"]
+
+
+def test_a_type_of_ones_own_with_a_library_name(tmp_path: Path) -> None:
+    told = printed(tmp_path, "println(toString(Both(1, 2)));", "data Pair<A, B> = Both(A, B) | Neither;")
+    assert told == ["Both(1,2)"]

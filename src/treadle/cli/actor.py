@@ -11,6 +11,7 @@ import click
 
 from treadle.abs.machine.criteria import REDUCTIONS, SELF_CALLS, Bounds, OrderSelection
 from treadle.abs.machine.criteria import TreeProgress as Explored
+from treadle.abs.machine.policies import parse_policies
 from treadle.core.errors import InternalError, UsageError
 from treadle.core.files import check_may_write, write_sealed
 from treadle.doors.actor import models as door
@@ -67,7 +68,12 @@ def parse_domain(text: str) -> tuple[int, int] | None:
 @click.option(
     "--select-objects", type=click.Choice(["all", "round-robin"]), default="all", help="Which object is next."
 )
-@click.option("--select-tasks", type=click.Choice(["all", "fifo", "lifo"]), default="all", help="Which task is next.")
+@click.option(
+    "--select-tasks",
+    multiple=True,
+    metavar="[CLASS=]all|fifo|lifo",
+    help="Which task is next, for all actors or those of a class. Repeatable. Default: all.",
+)
 @click.option("--reduce", type=click.Choice(REDUCTIONS), default="independent", help="Which orders are left out.")
 @click.option(
     "--self-calls",
@@ -101,7 +107,7 @@ def command(
     pruning: int,
     alias: bool,
     select_objects: Any,
-    select_tasks: Any,
+    select_tasks: tuple[str, ...],
     reduce: Any,
     self_calls: Any,
     domain: str,
@@ -151,6 +157,7 @@ def command(
         defaults.steps,
     )
     curve: list[tuple[int, int]] = []
+    order, of_class = parse_policies(select_tasks)
     with Progress(target) as line:
 
         def told(progress: Explored) -> None:
@@ -160,7 +167,7 @@ def command(
         made = door.generate(
             target,
             bounds=bounds,
-            selection=OrderSelection(select_objects, select_tasks, reduce, alias, self_calls),
+            selection=OrderSelection(select_objects, order, reduce, alias, self_calls, of_class),
             domain=parse_domain(domain),
             style=values,
             seconds=seconds,

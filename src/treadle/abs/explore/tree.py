@@ -56,9 +56,9 @@ class TreeExplorer:
         machine.entry = entry
         selection = machine.selection
         # In a queue that is served in order, and when objects take turns, no two tasks can be exchanged.
-        any_order = selection.tasks == "all" and selection.objects == "all"
-        self._stable_first = any_order and selection.reduce != "none"
-        self._sleeping = any_order and selection.reduce in ("independent", "exact", "paper")
+        self._any_order = machine.any_order
+        self._stable_first = self._any_order and selection.reduce != "none"
+        self._sleeping = self._any_order and selection.reduce in ("independent", "exact", "paper")
         exchange = self.reduction.exchangeable if selection.reduce == "exact" else self.reduction.independent
         self._exchange = exchange
 
@@ -107,7 +107,7 @@ class TreeExplorer:
     ) -> Iterator[tuple[State, Sleep, TreeNode | None]]:
         limit = self.machine.bounds.tasks
         asleep = dict(sleep)
-        for task in self._ordered(state, tasks):
+        for task in self.next_in_order(state, tasks):
             if self._sleeping and task.key in sleep:
                 if node is not None:
                     node.children.append(TreeNode(_label(state, task), status="pruned"))
@@ -259,14 +259,18 @@ class TreeExplorer:
             return order
         return sorted(order, key=lambda group: state.switches.get(group, 0) >= limit)
 
-    def _ordered(self, state: State, tasks: list[ActorTask]) -> list[ActorTask]:
-        selection = self.machine.selection.tasks
-        if selection == "all":
+    def next_in_order(self, state: State, tasks: list[ActorTask]) -> list[ActorTask]:
+        """Of tasks that can run those that the policies of their actors let run next."""
+        if self._any_order:
             return tasks
         by_group: dict[ObjectRef, list[ActorTask]] = {}
         for task in tasks:
             by_group.setdefault(state.groups.get(task.this, task.this), []).append(task)
-        return [mine[0] if selection == "fifo" else mine[-1] for mine in by_group.values()]
+        found: list[ActorTask] = []
+        for group, mine in by_group.items():
+            policy = self.machine.policy(group)
+            found += mine if policy == "all" else mine[:1] if policy == "fifo" else mine[-1:]
+        return found
 
     def _next_in_turn(self, state: State, runnable: dict[ObjectRef, list[ActorTask]]) -> ObjectRef:
         """The actor after the one that ran last, in order of creation."""

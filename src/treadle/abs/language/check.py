@@ -190,7 +190,7 @@ class StatementChecker:
             case S.Delay(least=least):
                 exps.check(least, scope, T.RAT)
             case S.Switch():
-                subject = exps.check(statement.subject, scope)
+                subject = exps.subject(statement.subject, [b.pattern for b in statement.branches], scope)
                 self.branches(statement.branches, subject, scope)
             case S.Try():
                 self.statement(statement.body, scope.inner())

@@ -6,6 +6,7 @@ integers is a number of the older dialect (Int) or of the newer one (Rat).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NoReturn
 
 from treadle.abs.language import syntax as S
@@ -319,13 +320,24 @@ class ExpChecker:
         return result
 
     def _case(self, exp: S.CaseExp, scope: VariableScope, expected: AnyType | None) -> AnyType:
-        subject = self.check(exp.subject, scope)
+        subject = self.subject(exp.subject, [b.pattern for b in exp.branches], scope)
         scopes = []
         for branch in exp.branches:
             inner = scope.inner()
             self.pattern(branch.pattern, subject, inner)
             scopes.append(inner)
         return self._join([b.body for b in exp.branches], scopes, expected)
+
+    def subject(self, exp: S.Exp, patterns: Sequence[S.Pattern], scope: VariableScope) -> AnyType:
+        """The type of what is matched; a `lookup` is of the older kind if the patterns are not those of Maybe."""
+        found = self.check(exp, scope)
+        wanted = next((self.names.constructors.get(p.name) for p in patterns if isinstance(p, S.ConPattern)), None)
+        if isinstance(exp, S.FunctionCall) and wanted is not None and exp.function is not None:
+            expected = wanted.data.type
+            older = self._older(exp.function, expected)
+            if older is not exp.function:
+                return self.check(exp, scope, substituted(expected, {p: Meta() for p in wanted.data.type_params}))
+        return found
 
     def pattern(self, pattern: S.Pattern, subject: AnyType, scope: VariableScope) -> None:
         """Check a pattern against the type it is matched with; new names enter the scope."""

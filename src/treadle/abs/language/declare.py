@@ -17,6 +17,7 @@ from treadle.abs.language.names import (
     resolve,
     resolve_imports,
 )
+from treadle.abs.language.traits import write_traits_into_classes
 from treadle.abs.language.types import AnyType, Type, fits
 
 
@@ -32,7 +33,11 @@ class Declared:
             if module.name in self.names:
                 raise AbsError(f"module {module.name} is declared twice", module.at)
             self.names[module.name] = ModuleNames(module.name)
+        write_traits_into_classes(modules)
+        library = next((m for m in modules if m.name == STDLIB), None)
         for module in modules:
+            if library is not None and module is not library:
+                _leave_out_repeated(module, library)
             self._introduce(module)
         self._imports(modules)
         for module in modules:
@@ -89,7 +94,9 @@ class Declared:
             elif isinstance(decl, S.InterfaceDecl):
                 entity = Interface(decl.name, decl.at)
             else:
+                assert isinstance(decl, S.ClassDecl)  # traits are gone
                 entity = Class(decl.name, module.name, decl.at)
+                entity.scheduler = decl.scheduler
                 self.program.classes.append(entity)
             self.entities[id(decl)] = entity
             partial = isinstance(decl, S.FunctionDecl) and decl.functions
@@ -219,6 +226,24 @@ class Declared:
             entity = self.entities[id(decl)]
             if isinstance(entity, Class):
                 _implements_all(entity)
+
+
+def _leave_out_repeated(module: S.Module, library: S.Module) -> None:
+    """Older models repeat types of the library, word for word: those are the library's."""
+    known = {d.name: _shape(d) for d in library.declarations if isinstance(d, S.DataDecl)}
+    module.declarations = [
+        d for d in module.declarations if not (isinstance(d, S.DataDecl) and known.get(d.name) == _shape(d))
+    ]
+
+
+def _shape(decl: S.DataDecl) -> object:
+    """A data type without the names of its parameters and fields."""
+    numbers = {name: str(i) for i, name in enumerate(decl.type_params)}
+
+    def shape(use: S.TypeUse) -> object:
+        return numbers.get(use.name, use.name), [shape(a) for a in use.args]
+
+    return len(numbers), [(con.name, [shape(use) for use, _ in con.params]) for con in decl.constructors]
 
 
 def _method(decl: S.Signature | S.MethodDecl, names: ModuleNames) -> AbsMethod:

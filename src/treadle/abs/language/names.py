@@ -21,11 +21,10 @@ STDLIB = "ABS.StdLib"
 # Partial functions have names of their own: `map(f)(list)` and `map(pairs)` are two functions.
 PARTIAL = "()"
 # modules of the ABS distribution whose meaning is outside what is executed here
-_OTHER_MODULES = {
+OTHER_MODULES = {
     "ABS.DC": "deployment components (ABS.DC)",
     "ABS.FLI": "the foreign language interface (ABS.FLI)",
     "ABS.Meta": "the meta level (ABS.Meta)",
-    "ABS.Scheduler": "user-defined schedulers (ABS.Scheduler)",
     "ABS.SmartDeployer": "deployment (ABS.SmartDeployer)",
 }
 
@@ -113,8 +112,8 @@ def resolve_imports(
 def _module(name: str, place: AbsPlace, known: dict[str, ModuleNames]) -> ModuleNames:
     if name in known:
         return known[name]
-    if name in _OTHER_MODULES:
-        raise unsupported(_OTHER_MODULES[name], place)
+    if name in OTHER_MODULES:
+        raise unsupported(OTHER_MODULES[name], place)
     hint = did_you_mean(name, known) or "; the .abs files beside the model are searched for it"
     raise AbsError(f"there is no module '{name}'{hint}", place)
 

@@ -26,11 +26,10 @@ NOT_EXECUTED = {
     "root": "a feature model",
     "group": "a feature model",
     "extension": "a feature model",
-    "trait": "a trait",
-    "uses": "a delta or trait ('uses')",
-    "adds": "a delta or trait ('adds')",
+    "uses": "a delta ('uses')",
+    "adds": "a delta ('adds')",
     "modifies": "a delta ('modifies')",
-    "removes": "a delta or trait ('removes')",
+    "removes": "a delta ('removes')",
     "die": "'die'",
     "movecogto": "'movecogto' (deployment)",
     "original": "a call of 'original' (delta)",
@@ -174,7 +173,29 @@ class _Builder:
         return str(c[0])
 
     def _declaration(self, at: AbsPlace, c: list[Any]) -> Any:
+        if isinstance(c[-1], S.ClassDecl) and len(c) > 1:
+            c[-1].scheduler = c[0].get("Scheduler")
         return c[-1]
+
+    def _uses(self, at: AbsPlace, c: list[Any]) -> S.TraitExp:
+        used: S.TraitExp = c[0]
+        return used
+
+    def _trait_decl(self, at: AbsPlace, c: list[Any]) -> S.TraitDecl:
+        return S.TraitDecl(str(c[0]), c[1], at=self._place(c[0]))
+
+    def _trait_exp(self, at: AbsPlace, c: list[Any]) -> S.TraitExp:
+        return S.TraitExp(c[0], c[1:], at=at)
+
+    def _trait_methods(self, at: AbsPlace, c: list[Any]) -> S.TraitMethods:
+        methods = [m for m in c if isinstance(m, S.MethodDecl)]
+        return S.TraitMethods(methods, str(c[0]) if c and not methods else None, at=at)
+
+    def _trait_operation(self, at: AbsPlace, c: list[Any]) -> S.TraitOperation:
+        return S.TraitOperation("adds" if str(c[0]) == "adds" else "modifies", c[1], [], at=at)
+
+    def _trait_removes(self, at: AbsPlace, c: list[Any]) -> S.TraitOperation:
+        return S.TraitOperation("removes", S.TraitMethods([], None, at=at), [signature.name for signature in c], at=at)
 
     def _data_decl(self, at: AbsPlace, c: list[Any]) -> S.DataDecl:
         return S.DataDecl(str(c[0]), c[1] or [], [x for x in c[2:] if x is not None], at=at)
@@ -238,6 +259,7 @@ class _Builder:
             blocks[0] if blocks else None,
             [i for i in items if isinstance(i, S.MethodDecl)],
             recover,
+            [i for i in items if isinstance(i, S.TraitExp)],
             at=self._place(name),
         )
 
@@ -260,16 +282,17 @@ class _Builder:
         return [s for s in c if isinstance(s, S.Statement)]
 
     def _type(self, at: AbsPlace, c: list[Any]) -> S.TypeUse:
-        return S.TypeUse(str(c[0]), [a for a in c[1:] if a is not None], at=at)
+        return S.TypeUse(str(c[0]), [a for a in c[1:] if isinstance(a, S.TypeUse)], at=at)
 
-    def _annotations(self, at: AbsPlace, c: list[Any]) -> None:
-        return None
+    def _annotations(self, at: AbsPlace, c: list[Any]) -> dict[str, S.Exp]:
+        """What annotations say by the name before the colon; the others only tell what is true anyway."""
+        return {name: exp for items in c for name, exp in items if name}
 
-    def _annotation(self, at: AbsPlace, c: list[Any]) -> None:
-        return None
+    def _annotation(self, at: AbsPlace, c: list[Any]) -> list[tuple[str, S.Exp]]:
+        return c
 
-    def _annotation_item(self, at: AbsPlace, c: list[Any]) -> None:
-        return None
+    def _annotation_item(self, at: AbsPlace, c: list[Any]) -> tuple[str, S.Exp]:
+        return ("" if c[0] is None else str(c[0])), c[1]
 
     def _name(self, at: AbsPlace, c: list[Any]) -> Any:
         return c[0]
@@ -278,6 +301,9 @@ class _Builder:
 
     def _annotated(self, at: AbsPlace, c: list[Any]) -> S.Statement:
         statement: S.Statement = c[-1]
+        made = getattr(statement, "value", None)
+        if isinstance(made, S.NewObject):
+            made.scheduler = c[0].get("Scheduler")
         return statement
 
     def _block(self, at: AbsPlace, c: list[Any]) -> S.StatementBlock:
@@ -296,6 +322,9 @@ class _Builder:
     def _operation_statement(self, at: AbsPlace, c: list[Any]) -> S.ExpStatement:
         """`1 / 0;`: a value nobody wants, that may still raise an exception."""
         return S.ExpStatement(S.Binary(str(c[1]), c[0], c[2], at=at), at=at)
+
+    def _value_statement(self, at: AbsPlace, c: list[Any]) -> S.ExpStatement:
+        return S.ExpStatement(S.Unary("-", c[1], at=at), at=at)
 
     def _skip(self, at: AbsPlace, c: list[Any]) -> S.Skip:
         return S.Skip(at=at)

@@ -156,6 +156,7 @@ class NewObject(Exp):
     name: str
     args: list[Exp]
     cls: Any = field(default=None, init=False)
+    scheduler: Exp | None = field(default=None, init=False)  # what the annotation Scheduler says
 
 
 @dataclass(slots=True)
@@ -412,9 +413,38 @@ class ClassDecl(SyntaxNode):
     init: list[Statement] | None
     methods: list[MethodDecl]
     recover: list[StatementBranch]
+    uses: list[TraitExp]
+    scheduler: Exp | None = field(default=None, init=False)  # what the annotation Scheduler says
 
 
-Declaration = DataDecl | TypeDecl | ExceptionDecl | FunctionDecl | InterfaceDecl | ClassDecl
+@dataclass(slots=True)
+class TraitMethods(SyntaxNode):
+    """Methods written down, or the name of the trait that has them."""
+
+    methods: list[MethodDecl]
+    name: str | None
+
+
+@dataclass(slots=True)
+class TraitOperation(SyntaxNode):
+    kind: Literal["adds", "modifies", "removes"]
+    given: TraitMethods
+    removed: list[str]
+
+
+@dataclass(slots=True)
+class TraitExp(SyntaxNode):
+    first: TraitMethods
+    operations: list[TraitOperation]
+
+
+@dataclass(slots=True)
+class TraitDecl(SyntaxNode):
+    name: str
+    meaning: TraitExp
+
+
+Declaration = TraitDecl | DataDecl | TypeDecl | ExceptionDecl | FunctionDecl | InterfaceDecl | ClassDecl
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from treadle.abs.machine.policies import TaskPolicy
 from treadle.core.json_form import NOT_IN_JSON, JsonForm
 
 ReductionName = Literal["none", "stable", "independent", "exact", "paper-stable", "paper"]
@@ -36,11 +37,13 @@ class OrderSelection(JsonForm):
     """Which orders are tried."""
 
     objects: Literal["all", "round-robin"] = field(default="all", metadata=NOT_IN_JSON)
-    tasks: Literal["all", "fifo", "lifo"] = field(default="all", metadata=NOT_IN_JSON)
+    tasks: TaskPolicy = field(default="all", metadata=NOT_IN_JSON)
     reduce: ReductionName = "independent"
     alias: bool = False
     # a call of an actor on itself: run at once, as the ABS tools do, or waited for while others may come between
     self_calls: SelfCalls = field(default="at-once", metadata=NOT_IN_JSON)
+    # the order of tasks for actors of these classes, whatever holds for the others
+    of_class: tuple[tuple[str, TaskPolicy], ...] = field(default=(), metadata=NOT_IN_JSON)
 
 
 @dataclass(slots=True)

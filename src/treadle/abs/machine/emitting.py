@@ -19,6 +19,7 @@ from treadle.abs.machine.effects import CodeEffect, effect_of, fields_read
 from treadle.abs.machine.expressions import Compilation, ExpCompiler, Slots
 from treadle.abs.machine.guards import holds
 from treadle.abs.machine.machine import Thrown
+from treadle.abs.machine.policies import policy_named
 from treadle.abs.machine.values import FailedFuture, Fut, ObjectRef
 
 if TYPE_CHECKING:
@@ -174,10 +175,13 @@ class Emitter:
         args = [self._value(a) for a in exp.args]
         slot, point = self._temporary(), next(self.points)
         cls, local = exp.cls, exp.kind == "local"
+        policy = policy_named(exp.scheduler)
+        if policy is not None:
+            self.code.policies.add(policy)
         following = self._here + 1
 
         def new(run: MacroStep, env: Env) -> int:
-            env[slot] = run.create(cls, [a(run, env) for a in args], local, point)
+            env[slot] = run.create(cls, [a(run, env) for a in args], local, point, policy)
             return following
 
         # an initialisation block runs inside this step: it may look at futures and, in the same group, hold the actor

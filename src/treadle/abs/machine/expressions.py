@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from treadle.abs.language import syntax as S
 from treadle.abs.language import types as T
-from treadle.abs.language.errors import AbsPlace, AbsSource
+from treadle.abs.language.errors import AbsPlace, AbsSource, unsupported
 from treadle.abs.language.model import AbsFunction, Class
 from treadle.abs.language.types import pruned
 from treadle.abs.machine import operators as O
@@ -150,7 +150,11 @@ class Compilation:
         if function.selector is not None:
             return self._selector(function, args[0])
         if function.builtin:
-            builtin = BUILTINS[function.name]
+            builtin = BUILTINS.get(function.name)
+            if builtin is None:
+                assert function.decl is not None
+                at = arguments[0].at if arguments else function.decl.at
+                raise unsupported(f"'{function.name}' of {function.module}", at)
             return lambda run, env: builtin(run, *[a(run, env) for a in args])
         code = self.owner.function(function)
         if functions:

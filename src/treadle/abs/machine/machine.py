@@ -17,6 +17,7 @@ from treadle.abs.machine.code import BLOCKED, ENDED, SUSPENDED, Code, Env
 from treadle.abs.machine.criteria import Bounds, CriterionReached, OrderSelection
 from treadle.abs.machine.effects import Calls
 from treadle.abs.machine.path import PathConditions
+from treadle.abs.machine.policies import TaskPolicy
 from treadle.abs.machine.state import ActorTask, State, TakenStep
 from treadle.abs.machine.unknowns import Unknowns
 from treadle.abs.machine.values import FailedFuture, Fut, Interned, ObjectRef, Value
@@ -49,8 +50,21 @@ class ActorMachine:
         # a `new` may make one actor more than a call on an unknown receiver (the counting of the published
         # figures)
         self.actor_limit = bounds.actors
+        self.policies: dict[ObjectRef, TaskPolicy] = {}  # of objects whose `new` names one
+        self._of_class: dict[str, TaskPolicy] = dict(selection.of_class)
         self.observer: Observer | None = None
         self.entry = -1  # key of the task under test, which does not count as a task switch
+
+    def policy(self, actor: ObjectRef) -> TaskPolicy:
+        """In which order the actor takes its tasks: as was asked for, else as the model says."""
+        asked = self._of_class.get(actor.cls.name) or self.selection.tasks
+        return asked if asked != "all" else self.policies.get(actor) or self.image.policies.get(actor.cls, "all")
+
+    @property
+    def any_order(self) -> bool:
+        """Whether every actor may take its tasks in any order."""
+        asked = {self.selection.tasks, *self._of_class.values()} | self.image.policies_named
+        return self.selection.objects == "all" and asked == {"all"}
 
     def macro_step(self, state: State, task: ActorTask) -> Iterator[State | CriterionReached]:
         """Every way the task can run from here: the states after it, or the cut that ended the way."""
@@ -94,9 +108,16 @@ class Image:
         self.methods: dict[tuple[Class, str], Code] = {}
         self.creation: dict[Class, Code] = {}  # field initialisers and init block
         self.main: Code | None = None
+        self.policies: dict[Class, TaskPolicy] = {}  # what classes say about the order of tasks
         self.constructors: dict[str, Constructor] = {}
         self.implementing: dict[Any, list[Class]] = {}
         self.calls: Calls | None = None  # filled by effects.Calls.of
+
+    @property
+    def policies_named(self) -> set[TaskPolicy]:
+        """Every policy that a class or a `new` names."""
+        codes = [*self.methods.values(), *self.creation.values(), *([self.main] if self.main else [])]
+        return set(self.policies.values()).union(*(code.policies for code in codes))
 
     def constant(self, name: str) -> Value:
         """A constructor of the standard library without arguments: Unit, an exception."""
@@ -296,7 +317,9 @@ class MacroStep:
             self.machine.observer("call", (self.this, task))
         return self.machine.interned.future(key)
 
-    def create(self, cls: Class, args: list[Value], local: bool, point: int) -> ObjectRef:
+    def create(
+        self, cls: Class, args: list[Value], local: bool, point: int, policy: TaskPolicy | None = None
+    ) -> ObjectRef:
         """A new object: fields, initialisation block, then `run` as its first task."""
         self.count_actor(point, 1)
         key = self.fresh()
@@ -306,6 +329,8 @@ class MacroStep:
             state.groups = {**state.groups, ref: state.groups.get(self.this, self.this)}
         else:
             state.queues[ref] = ()
+        if policy is not None:
+            self.machine.policies[ref] = policy
         state.fields[ref] = tuple(args)  # its place among the objects is before those that its own block makes
         if self.machine.observer is not None:
             self.machine.observer("new", (self.this, ref))

@@ -18,6 +18,7 @@ from treadle.abs.machine.effects import CodeEffect, effect_of
 from treadle.abs.machine.emitting import EFFECTS, Emitter, Label
 from treadle.abs.machine.expressions import ExpCompiler
 from treadle.abs.machine.machine import Image, Thrown
+from treadle.abs.machine.policies import policy_named
 from treadle.abs.machine.values import Value
 from treadle.core.errors import Unsupported
 from treadle.symbolic.expr.terms import Expr
@@ -38,6 +39,9 @@ def compile_program(program: Program) -> Image:
         for con in data.constructors:
             image.constructors.setdefault(con.name, con)
     for cls in program.classes:
+        policy = policy_named(cls.scheduler)
+        if policy is not None:
+            image.policies[cls] = policy
         for method in cls.own.values():
             code = Code(method.name, cls, method.params)
             image.methods[cls, method.name] = code

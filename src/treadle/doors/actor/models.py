@@ -457,6 +457,7 @@ def run_model(
             if tasks is not None and len(replay.order) >= tasks:
                 raise UsageError(f"the main block did not end within {tasks} tasks; raise --tasks to go on")
             try:
+                runnable = replay.explorer.next_in_order(replay.state, runnable)
                 replay.run(chance.choice(runnable) if chance is not None else runnable[0])
             except CriterionReached:
                 raise UsageError("a loop of the model did not end within 10 000 000 turns") from None

@@ -1,0 +1,80 @@
+"""In which order an actor takes its tasks: by the model's annotations, or by --select-tasks, per class."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from treadle.abs.language.errors import AbsUnsupported
+from treadle.abs.machine.criteria import SOUND_REDUCTIONS, OrderSelection
+from treadle.abs.machine.policies import parse_policies
+from treadle.core.errors import UsageError
+from treadle.core.result import Verdict
+from treadle.doors.actor.models import explore_model, generate, run_model
+
+MODEL = """module M; import * from ABS.Scheduler;
+def Process fifo(List<Process> queue) = head(queue);
+def Process own(List<Process> queue) = if method(head(queue)) == "one" then head(queue) else head(tail(queue));
+%s class C { Int a = 0; Unit one() { a = a + 1; } Unit two() { a = a * 2; } Unit look() { assert a == 2; } }
+class D { Int a = 0; Unit one() { a = a + 1; } Unit two() { a = a * 2; } }
+{ %s C c = new C(); c!one(); c!two(); c!look(); D d = new D(); d!one(); d!two(); }
+"""
+
+
+def model(folder: Path, of_class: str = "", of_new: str = "") -> Path:
+    file = folder / "m.abs"
+    file.write_text(MODEL % (of_class, of_new))
+    return file
+
+
+FIFO = "[Scheduler: fifo(queue)]"
+
+
+@pytest.mark.parametrize(("of_class", "of_new"), [(FIFO, ""), ("", FIFO), ("[Scheduler: lifo(queue)]", FIFO)])
+@pytest.mark.parametrize("reduce", SOUND_REDUCTIONS)
+def test_the_model_says_the_order(tmp_path: Path, of_class: str, of_new: str, reduce: str) -> None:
+    """Tasks of the one actor run in order, those of the other (which says nothing) in both."""
+    file = model(tmp_path, of_class, of_new)
+    assert explore_model(str(file), reduce=reduce).verdict is Verdict.PASSED_EXHAUSTIVE
+    made = generate(str(file), selection=OrderSelection(reduce=reduce))  # type: ignore[arg-type]
+    assert {case.final["r2"].fields["a"] for case in made.cases} == {1, 2}
+    assert {case.final["r1"].fields["a"] for case in made.cases} == {2}
+
+
+@pytest.mark.parametrize("name", ["", "[Scheduler: randomscheduler(queue)]"])
+def test_any_order(tmp_path: Path, name: str) -> None:
+    assert explore_model(str(model(tmp_path, name))).verdict is Verdict.FAILED
+
+
+def test_a_run_keeps_the_order(tmp_path: Path) -> None:
+    file = model(tmp_path, FIFO)
+    assert {run_model(str(file), seed=seed).final["r1"]["a"] for seed in range(20)} == {2}
+
+
+def test_a_scheduler_of_another_name_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(AbsUnsupported) as caught:
+        explore_model(str(model(tmp_path, "[Scheduler: own(queue)]")))
+    assert "the user-defined scheduler 'own'" in str(caught.value)
+
+
+def test_what_schedulers_look_at_is_refused_elsewhere(tmp_path: Path) -> None:
+    file = tmp_path / "m.abs"
+    file.write_text(
+        "module M; import * from ABS.Scheduler; class C { Unit m(Process p) { String s = method(p); } } { }"
+    )
+    with pytest.raises(AbsUnsupported):
+        explore_model(str(file))
+
+
+def test_classes_by_option(tmp_path: Path) -> None:
+    common, of_class = parse_policies(("C=fifo",))
+    made = generate(str(model(tmp_path)), selection=OrderSelection(tasks=common, reduce="none", of_class=of_class))
+    assert {case.final["r1"].fields["a"] for case in made.cases} == {2}
+    assert {case.final["r2"].fields["a"] for case in made.cases} == {1, 2}
+
+
+@pytest.mark.parametrize("text", ["first", "C=first", "=fifo"])
+def test_bad_policies(text: str) -> None:
+    with pytest.raises(UsageError, match="--select-tasks is all, fifo, lifo, or Class=fifo"):
+        parse_policies((text,))
