@@ -78,7 +78,9 @@ class _Methods:
 def _calls_instead(node: Any, method: str) -> bool:
     """Turn every `original(...)` below into a call of the method; whether there was one."""
     found = False
-    parts = [(f.name, getattr(node, f.name)) for f in fields(node)] if is_dataclass(node) else list(enumerate(node))
+    parts: list[tuple[Any, Any]] = list(enumerate(node)) if isinstance(node, list) else []
+    if is_dataclass(node):
+        parts = [(f.name, getattr(node, f.name)) for f in fields(node)]
     for place, part in parts:
         if isinstance(part, S.FunctionCall) and part.name == "original":
             call = S.SyncCall(S.This(at=part.at), method, part.args, at=part.at)
@@ -86,8 +88,8 @@ def _calls_instead(node: Any, method: str) -> bool:
                 node[place] = call
             else:
                 setattr(node, place, call)
+            _calls_instead(call.args, method)
             found = True
-            part = call
-        if isinstance(part, S.SyntaxNode | list):
+        elif isinstance(part, S.SyntaxNode | list):
             found |= _calls_instead(part, method)
     return found
