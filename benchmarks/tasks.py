@@ -1,7 +1,8 @@
 """Treadle's steps of tasks in any order against simloom, simloop and frontrun: schedules per second.
 
 All run 2 tasks x 3 updates of a shared number across `asyncio.sleep(0)` (`subjects/run_tasks.py`), on one interpreter,
-one after the other, each in a process of its own, in one environment that holds the peers and a wheel of this checkout.
+one after the other, each in a process of its own, in one environment that holds the peers and a wheel of this checkout;
+with `--pure` the checkout as it is, without its compiled parts, which saves minutes of building.
 The peers draw schedules at random; so does `treadle random`. `treadle dpor` runs one execution per class, of which
 there are 50, and then is done: what it takes to begin counts most there.
 
@@ -17,7 +18,7 @@ import subprocess
 import sys
 from typing import Any
 
-from benchmarks.environments import NotInstalled, environment, install_checkout, interpreter
+from benchmarks.environments import NotInstalled, environment, install_checkout, interpreter, with_treadle
 from benchmarks.explore import SUBJECTS
 from benchmarks.rows import Rows
 
@@ -25,9 +26,14 @@ PEERS = ["simloom==0.5.0", "simloop==0.2.2", "frontrun==0.7.0"]
 CLASSES = 50
 
 
-def run(inner: str, tool: str, schedules: int) -> dict[str, Any]:
+def run(inner: str, tool: str, schedules: int, pure: bool) -> dict[str, Any]:
     done = subprocess.run(
-        [inner, "run_tasks.py", tool, str(schedules)], capture_output=True, text=True, cwd=SUBJECTS, check=False
+        [inner, "run_tasks.py", tool, str(schedules)],
+        capture_output=True,
+        text=True,
+        cwd=SUBJECTS,
+        env=with_treadle() if pure else None,
+        check=False,
     )
     if done.returncode:
         return {"note": (done.stderr.strip().splitlines() or ["fails"])[-1][:80]}
@@ -35,18 +41,19 @@ def run(inner: str, tool: str, schedules: int) -> dict[str, Any]:
     return answer
 
 
-def main(quick: bool) -> None:
+def main(quick: bool, pure: bool = False) -> None:
     rows = Rows("tasks", ["tool", "executions", "classes", "rate", "cpu_rate", "cpu_ratio", "note"])
     try:
         inner = environment(interpreter("3.12"), *PEERS)
-        install_checkout(inner)
+        if not pure:
+            install_checkout(inner)
     except NotInstalled as missing:
         print(f"skipped, {missing}", file=sys.stderr)
         return
     mine: dict[str, Any] = {}
     schedules = 200 if quick else 2000
     for tool in ("treadle random", "treadle dpor", *(peer.split("==")[0] for peer in PEERS)):
-        answer = run(inner, tool, schedules)
+        answer = run(inner, tool, schedules, pure)
         mine = mine or answer
         ratio = mine["cpu_rate"] / answer["cpu_rate"] if "cpu_rate" in answer and "cpu_rate" in mine else None
         rows.add(tool=tool, classes=CLASSES, cpu_ratio=ratio, **answer)
@@ -56,4 +63,5 @@ def main(quick: bool) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
-    main(parser.parse_args().quick)
+    parser.add_argument("--pure", action="store_true")
+    main(**vars(parser.parse_args()))
