@@ -36,6 +36,7 @@ def test_it_replays(test: Any) -> None:
     "test",
     [
         queues.test_workers,
+        queues.test_taken_without_waiting,
         queues.test_bounded,
         streams.test_everything_comes,
         streams.test_limited,

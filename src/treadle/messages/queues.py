@@ -172,11 +172,12 @@ class _Queue(Mailbox):
 class AsyncMailbox(Mailbox):
     """The mailbox of tasks. A message is delivered when a task waits for one; the loop then wakes it."""
 
-    __slots__ = ("all_done", "finished", "putters", "space", "waiters")
+    __slots__ = ("all_done", "asked", "finished", "putters", "space", "waiters")
 
     def __init__(self, actor: Any, most: int = 0) -> None:
         super().__init__(actor)
         self.waiters: list[asyncio.Future[None]] = []  # of the tasks that wait for a message
+        self.asked = False  # does a task take what is there, without waiting?
         self.putters: list[asyncio.Future[None]] = []  # of those that wait for room
         self.space = _Space(most)
         self.all_done = 0
@@ -187,7 +188,7 @@ class AsyncMailbox(Mailbox):
             vars(queue)[name] = getattr(self, name)
 
     def _waits_for_a_message(self) -> bool:
-        return not self.delivered and any(not waiter.done() for waiter in self.waiters)
+        return not self.delivered and (self.asked or any(not waiter.done() for waiter in self.waiters))
 
     def arrived(self, run: MessageExecution) -> None:
         """A courier has delivered: the task that waits goes on."""
@@ -225,6 +226,10 @@ class AsyncMailbox(Mailbox):
     def get_nowait(self) -> Any:
         strand = here()
         assert isinstance(strand, MessageStrand), "a mailbox of an execution that is over"
+        if not self.delivered and self.undelivered:
+            self.asked = True  # it was put, so it is there: only which one comes first is open
+            strand.point(GET, self)
+            self.asked = False
         if not self.delivered:
             raise asyncio.QueueEmpty
         return self._receive(strand)

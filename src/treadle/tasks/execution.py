@@ -192,7 +192,7 @@ class TaskExecution(Execution):
         live = self.live  # the strand of the loop, and those of the tasks that are scheduled
         first = live[0]
         assert first.guard is not None
-        return live if first.guard.ready(first.waits, first) else live[1:]
+        return live[:] if first.guard.ready(first.waits, first) else live[1:]
 
     def next_step(self, me: Strand) -> Strand:
         """The loop of this strand is between two steps: who of its strands goes on."""

@@ -75,3 +75,13 @@ def test_bounded():
 async def test_nothing_comes():
     inbox = asyncio.Queue()
     await inbox.get()
+
+
+async def test_taken_without_waiting():
+    inbox = asyncio.Queue()
+    for number in range(3):
+        inbox.put_nowait(number)
+    taken = []
+    while not inbox.empty():
+        taken.append(inbox.get_nowait())
+    assert taken == [0, 1, 2]
