@@ -189,6 +189,31 @@ def test_beside_pytest_asyncio(tmp_path: Path, mode: str, fixture: str, mark: st
     assert "assert 1 == 2" in said
 
 
+WITHOUT_FIXTURES = """
+import asyncio
+import pytest
+
+
+@pytest.mark.treadle(any_order=True)
+async def test_two_tasks():
+    log = []
+
+    async def note(name):
+        log.append(name)
+
+    await asyncio.gather(note(1), note(2))
+    assert len(log) == 2
+"""
+
+
+@pytest.mark.slow
+def test_every_execution_has_its_own_runner_of_pytest_asyncio(tmp_path: Path) -> None:
+    """Where there are no fixtures that would be set up anew."""
+    pytest.importorskip("pytest_asyncio", reason="pytest-asyncio is not installed")
+    outcomes, said = run_pytest(tmp_path, WITHOUT_FIXTURES, "asyncio", "--asyncio-mode=auto", "--treadle")
+    assert outcomes == {"test_two_tasks": "PASSED"}, said
+
+
 ANYIO = """
 
 @pytest.fixture(scope="session")

@@ -61,6 +61,7 @@ class EventLoops:
     def runner(self) -> asyncio.Runner:
         if self._runner is None:
             if _definitions(self.item, "_function_scoped_runner"):
+                self.item._request._fixture_defs.pop("_function_scoped_runner", None)  # that of an earlier execution
                 self._runner = self.item._request.getfixturevalue("_function_scoped_runner")
             else:
                 self._runner = self._own = asyncio.Runner()
