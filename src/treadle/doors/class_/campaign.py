@@ -40,7 +40,7 @@ from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Verdict
 from treadle.core.settings import did_you_mean
 from treadle.core.trail import Trail
-from treadle.doors.explore.campaign import versions_that_switch_so
+from treadle.doors.explore.interruptions import versions_that_switch_so
 from treadle.report.explanation import clash, explain
 from treadle.search.replay import FollowSteps, strand_runs
 from treadle.search.shrink import shrink_schedule

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from treadle.core.choice import StrandRuns
 from treadle.core.dependency import dependent
@@ -17,6 +17,7 @@ from treadle.core.errors import Unsupported
 from treadle.core.operation import Operation, location, parts, word
 from treadle.core.result import Evidence, Finding, Result, Step, Verdict
 from treadle.core.trail import Trail
+from treadle.doors.explore.interruptions import versions_that_switch_so
 from treadle.doors.explore.pass_check import PassCheck
 from treadle.report import message_sequence
 from treadle.report.explanation import explain
@@ -31,7 +32,6 @@ from treadle.threads.detail import hide_own_frames
 from treadle.threads.execution import SAME_READS, Diverged, Execution
 from treadle.threads.fine import FINE, fine_points
 from treadle.threads.loom import MOST_STEPS, Loom
-from treadle.threads.switching import ALL
 from treadle.threads.watchdog import OutOfTime, ReallyBlocked
 
 Progress = Callable[[int, float | None, str], None]
@@ -604,51 +604,6 @@ def _started(shown: list[Step], detail: list[Step], run: Execution) -> dict[str,
     made = {strand.treadle_name: run.spawned.get(strand.index, -1) for strand in run.strands}
     found = {name: detail[at] for name, at in made.items() if 0 <= at < len(detail)}
     return {name: places[id(step)] for name, step in found.items() if id(step) in places and step.strand != name}
-
-
-def _later(run: Execution, number: int) -> Step | None:
-    """The next operation of the strand of this step, done or still pending."""
-    steps: list[Step] = run.detail or []
-    strand = steps[number].strand
-    for step in steps[number + 1 :]:
-        if step.strand == strand:
-            return step
-    pending: Step | None = next((s.step for s in run.strands if s.treadle_name == strand), None)
-    return pending
-
-
-class Interruption(NamedTuple):
-    """A switch although the strand could have gone on: its operations before and behind, and who can switch there."""
-
-    before: Step
-    behind: Step
-    versions: int
-
-
-def interruptions(run: Execution, shown: FollowSteps, loom: Loom) -> list[Interruption]:
-    """The switches of a recorded execution of marked code that are no waits."""
-    steps: list[Step] = run.detail or []
-    constants = loom.constants.places() if loom.constants is not None else set()
-    found: list[Interruption] = []
-    for number in range(len(steps) - 1):
-        later = _later(run, number) if number + 1 in shown.preempted else None
-        if later is None:
-            continue
-        versions = later.checks
-        # what it read of constants it can as well read behind the switch
-        while steps[number].strand == later.strand and steps[number].object in constants and number:
-            versions |= steps[number].checks
-            number -= 1
-        found.append(Interruption(steps[number], later, versions))
-    return found
-
-
-def versions_that_switch_so(run: Execution, shown: FollowSteps, loom: Loom) -> int:
-    """The versions with a GIL that can make every switch of a recorded execution of marked code."""
-    versions = ALL
-    for switch in interruptions(run, shown, loom):
-        versions &= switch.versions
-    return versions
 
 
 def _by_operation(steps: list[str], sizes: list[int]) -> list[str]:

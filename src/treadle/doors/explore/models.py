@@ -20,8 +20,9 @@ from treadle.core.builds import EVERY, Builds
 from treadle.core.errors import TreadleError, UsageError
 from treadle.core.result import Finding, ModelResult, Result, Step, Verdict
 from treadle.core.verdict import worst
-from treadle.doors.explore.campaign import Progress, ScheduleSearch, interruptions
+from treadle.doors.explore.campaign import Progress, ScheduleSearch
 from treadle.doors.explore.fleet import WorkerFleet
+from treadle.doors.explore.interruptions import interruptions
 from treadle.search.auto import Auto
 from treadle.search.cluster import ALONE, Workforce, pool_of
 from treadle.search.replay import FollowSteps
