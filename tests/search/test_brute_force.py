@@ -148,3 +148,60 @@ def test_a_bounded_search_finds_all_outcomes_within_its_bound(program: Program, 
     plain = explore(program, Bounded("dfs", preemptions=bound))
     assert reduced.outcomes == plain.outcomes
     assert reduced.executions <= plain.executions
+
+
+# Four and five strands: what is left out there by mistake is not seen with fewer.
+LARGER: list[tuple[Program, int]] = [
+    (
+        [
+            [("lower", "f")],
+            [("write", "x", 1)],
+            [("copy", "x", "y"), ("look", "f")],
+            [("add", "x"), ("copy", "x", "y"), ("copy", "y", "x")],
+        ],
+        76,
+    ),
+    (
+        [
+            [("raise", "f"), *LOCKING],
+            [("add", "x"), ("lower", "f"), ("look", "f")],
+            [("wait", "f"), *LOCKING],
+            [("sum", "m")],
+        ],
+        14,
+    ),
+    (
+        [
+            [("put", "q", 1), ("try", "l")],
+            [("copy", "y", "x"), ("raise", "f")],
+            [("get", "q")],
+            [("get", "q"), *LOCKING],
+        ],
+        4,
+    ),
+]
+
+
+@pytest.mark.parametrize(("program", "classes"), LARGER)
+@pytest.mark.slow
+def test_every_class_of_larger_programs_is_run(program: Program, classes: int) -> None:
+    """A reversal holds all of the execution that is independent of the earlier event; pending operations race as well
+    where everybody is asleep."""
+    counting = Counting()
+    every = explore(program, counting, 50_000)
+    assert every.exhausted
+    assert len(counting.traces) == classes
+    for reduced in (Dpor(), SourceDpor()):
+        found = explore(program, reduced)
+        assert (found.executions, found.outcomes) == (classes, every.outcomes)
+
+
+def test_both_reductions_run_every_class_of_five_strands() -> None:
+    program: Program = [
+        [("lock", "k"), ("unlock", "k"), ("sum", "m"), ("get", "q")],
+        [("try", "k"), ("lower", "f")],
+        [("try", "k"), ("lower", "f")],
+        [("add", "x")],
+        [("try", "l"), ("copy", "x", "y")],
+    ]
+    assert explore(program, Dpor()).executions == explore(program, SourceDpor()).executions == 210

@@ -4,7 +4,8 @@ Abdulla, Aronsson, Jonsson, Sagonas, "Source Sets: A Foundation for Optimal Dyna
 Algorithm 2, with the paper's names: races, notdep, weak initials, wakeup trees, sleep sets. It departs in four places:
 
 - happens-before is kept as one bit mask of event numbers per event, which makes every question about it one shift;
-- races are looked for only with events that are new in this execution: the others were handled when they were new;
+- races between events that are not new are handled again only where the reversal may have changed: it holds every event
+  of the execution that does not happen after the earlier one, also those that come after the later one;
 - a step that was foretold and cannot be made is a `surprise`, and the search no proof, unless it waits for one of
   several things: whether it could have gone first is not known of such a step, and the execution was tried in vain;
 - operations that are still pending at the end (a strand in a deadlock, a daemon) take part in races like events, and
@@ -53,11 +54,13 @@ class Dpor(Strategy):
     """Explores by optimal DPOR, oldest strand first."""
 
     name = "dpor"
+    redundant = False  # may executions end because everybody is asleep?
 
     def __init__(self) -> None:
         super().__init__()
         self.nodes: list[SearchNode] = []
         self.before: list[int] = []  # before[j]: mask of the events that happen before event j, and j itself
+        self.ended: list[list[int]] = []  # ended[j]: the events that j races with
         self.forced: list[int] = []  # forced[j]: those of them that come before j whatever it races with
         self.by_strand: dict[int, list[int]] = {}
         self.by_object: dict[Any, list[int]] = {}  # the events on each object
@@ -127,12 +130,14 @@ class Dpor(Strategy):
         known = len(self.before)
         for number in range(known, len(trace)):
             self._link(number, run, races)
-        for earlier, later in races:
+        for earlier, later in (*self._older_races(known), *races):
             self._reverse(earlier, later, trace[later], self.forced[later])
+        for earlier, later in races:
+            self.ended[later].append(earlier)
         for number in range(known, len(trace)):
             if trace[number][1][0] == TIMEOUT:
                 self._race_given_up(number, run)
-        if not blocked:
+        if not blocked or self.redundant:
             for strand, op in run.unfinished:
                 self._race_pending(strand.index, op, self._own_past(strand.index, run.spawned))
             for strand, op in run.untaken:  # whatever came after the choice has nothing to do with it
@@ -148,6 +153,16 @@ class Dpor(Strategy):
                 weight /= total
                 done += weight * node.done
         return done
+
+    def _older_races(self, known: int) -> list[tuple[int, int]]:
+        """Races between events that are not new, of which new events do not all happen after the earlier one: what is
+        independent of it belongs to the reversal, and that has changed."""
+        common = -1
+        for number in range(known, len(self.before)):
+            common &= self.before[number]
+        return [
+            (earlier, later) for later in range(known) for earlier in self.ended[later] if not (common >> earlier) & 1
+        ]
 
     # ------------------------------------------------------------------ walking the tree
 
@@ -192,6 +207,7 @@ class Dpor(Strategy):
             number = len(self.before) - 1
             strand, (kind, name, key) = self.trace[number]
             self.before.pop()
+            self.ended.pop()
             self.forced.pop()
             self.by_strand[strand].pop()
             if kind == MULTI:
@@ -258,6 +274,7 @@ class Dpor(Strategy):
             self._register(kind, name, number)
         self.before.append(past | (1 << number))
         self.forced.append(forced)
+        self.ended.append([])
         self.by_strand.setdefault(strand, []).append(number)
 
     def _register(self, kind: int, name: Any, number: int) -> None:
@@ -340,20 +357,21 @@ class Dpor(Strategy):
         for sleeper, op in node.sleep.items():
             if weak_initial(sleeper, op, sequence) is not None:
                 return
-        insert(node.tree, sequence, node.tree[0] if node.tree else None)
+        _insert(node.tree, sequence, node.tree[0] if node.tree else None)
         self.reversed.add((self.trace[earlier][1], event[1]))
 
     def _reversal(self, earlier: int, later: int, event: tuple[int, Operation], forced: int) -> list[Step]:
-        """How the race goes the other way round, after the events before `earlier`: those that do not depend on it,
-        then the later event. That one no longer comes after what only the earlier event put before it."""
+        """How the race goes the other way round, after the events before `earlier`: those of the whole execution that
+        do not depend on it, then the later event. That one no longer comes after what only the earlier event put before
+        it. Without what comes after the later event more would seem to be covered by who is asleep than is."""
         strand, op = event
         before, trace = self.before, self.trace
         sequence: list[Step] = []  # the paper's v = notdep(e, E).e'
-        for number in range(earlier + 1, min(later, len(trace))):
-            if not (before[number] >> earlier) & 1:
+        for number in range(earlier + 1, len(trace)):
+            if number != later and not (before[number] >> earlier) & 1:
                 seen = self._seen(number)
                 sequence.append((trace[number][0], seen, before[number], number))
-                if dependent(seen, op):
+                if number < later and dependent(seen, op):
                     forced |= before[number]
         sequence.append((strand, op, forced, later))
         return sequence
@@ -402,7 +420,7 @@ def weak_initial(strand: int, op: Operation, sequence: list[Step]) -> int | None
     return -1
 
 
-def insert(tree: list[Branch], sequence: list[Step], running: Branch | None) -> None:
+def _insert(tree: list[Branch], sequence: list[Step], running: Branch | None) -> None:
     """Add a sequence to a wakeup tree, unless a branch of it already leads to an equivalent execution."""
     while True:
         for branch in tree:

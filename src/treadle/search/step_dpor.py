@@ -157,7 +157,7 @@ class StepDpor(Dpor):
     # ------------------------------------------------------------------ the order of events
 
     def _clear(self) -> None:
-        self.before, self.forced, self.hashes, self.fence = [], [], [], []
+        self.before, self.ended, self.forced, self.hashes, self.fence = [], [], [], [], []
         self.by_strand, self.by_object, self.changes = {}, {}, {}
         self.segments: dict[Any, dict[Any, list[tuple[bool, Any, int]]]] = {}  # loop -> object -> accesses
         self.everything: dict[Any, int] = {}  # loop -> events that conflict with all its steps

@@ -1,7 +1,7 @@
 """A search by several worker processes: the same verdict and the same findings, sooner.
 
-The process that a person started begins alone; what is not over in a second is handed over as it stands: the tree of an
-optimal search in pieces (`search.pieces`), samples by their seeds, the check of a pass in parts. This process gives
+The process that a person started begins alone; what is not over in a second is handed over: a reduced search in pieces
+(`search.pieces`), samples by their seeds, the check of a pass in parts. This process gives
 work, keeps what comes back, and runs every schedule again that somebody must judge: verdicts are decided here.
 """
 
@@ -19,7 +19,7 @@ from treadle.doors.explore.pass_check import LEAST, SHARE
 from treadle.doors.explore.pieces import CheckShare, RandomShare, SentTrace, Share, ShareAnswer, sent_trace
 from treadle.search.auto import Auto
 from treadle.search.dpor import Dpor
-from treadle.search.pieces import SharedTree, stack_of
+from treadle.search.pieces import SharedTree
 from treadle.search.random_walk import RandomWalk
 from treadle.search.replay import FollowSteps
 from treadle.search.workers import AnyPool
@@ -84,20 +84,19 @@ class WorkerFleet:
         return self._samples(search, most)
 
     def _in_pieces(self, search: ScheduleSearch, reduced: Dpor) -> str | Finding:
-        """The rest of an optimal search."""
+        """All of a reduced search."""
         auto = search.search if isinstance(search.search, Auto) else None
-        if not reduced.begin():
-            search.search.exhausted = True
-            return "end"
-        tree = SharedTree(*stack_of(reduced, search.loom.indexes))
+        tree = SharedTree()  # from the beginning: what an optimal search has dropped depends on its order
+        search.executions = 0
         tree.numbers = self.numbers
         most = _NO_END if auto is None else auto.left["dpor"]
 
         def enough() -> bool:  # for a search that goes on by sampling
             return auto is not None and (most <= 0 or tree.surprise is not None)
 
-        def work() -> Iterator[Any]:
-            while not enough() and (tree.can_give or tree.split()):
+        def work(wanted: int) -> Iterator[Any]:
+            tree.prepare(wanted)
+            while not enough():
                 piece = tree.give()
                 if piece is None:
                     return
@@ -121,8 +120,8 @@ class WorkerFleet:
                 break
         self.numbers = tree.numbers
         reduced.exhausted = tree.done
-        reduced.conflicts += tree.conflicts
-        reduced.blocked += tree.blocked
+        reduced.conflicts = max(reduced.conflicts, tree.conflicts)
+        reduced.blocked = tree.blocked
         reduced.reversed |= tree.reversed
         reduced.surprise = reduced.surprise or tree.surprise
         if auto is not None:
@@ -136,7 +135,7 @@ class WorkerFleet:
         given = 0
         running: set[int] = set()
 
-        def work() -> Iterator[RandomShare]:
+        def work(wanted: int) -> Iterator[RandomShare]:
             nonlocal given
             while given < most:
                 self.numbers += 1
@@ -162,7 +161,7 @@ class WorkerFleet:
         return "end"
 
     def _turn(
-        self, search: ScheduleSearch, work: Callable[[], Iterator[Any]], most: int
+        self, search: ScheduleSearch, work: Callable[[int], Iterator[Any]], most: int
     ) -> Iterator[tuple[int, ShareAnswer | None]]:
         """Give work to who has none, and hear what came of other work; None: its worker died."""
         pool, loom = self.pool, search.loom
@@ -170,7 +169,7 @@ class WorkerFleet:
         idle = [worker for worker in pool.ready if not worker.tasks]
         if idle:
             share = max(1, min(most, left) // max(1, len(idle)))
-            for worker, task in zip(idle, work(), strict=False):
+            for worker, task in zip(idle, work(len(idle)), strict=False):
                 known = frozenset(loom.shared or ())
                 pool.give(worker, task.number, Share(task, known, loom.most_steps, share, self.seconds))
         for _, message in pool.news(_PATIENCE):
@@ -253,7 +252,7 @@ class SharedCheck:
         waiting = list(range(parts))
         running: dict[int, int] = {}
 
-        def work() -> Iterator[CheckShare]:
+        def work(wanted: int) -> Iterator[CheckShare]:
             while waiting:
                 part = waiting.pop(0)
                 fleet.numbers += 1
