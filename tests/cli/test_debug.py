@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -21,12 +20,11 @@ def found(cli: Cli, project: Path, test: str = "test_lost") -> str:
     return str(saved)
 
 
-def session(saved: str, *words: str, hook: str = "") -> str:
+def session(saved: str, *words: str) -> str:
     """What is printed while these words are typed."""
     command = [sys.executable, "-m", "treadle", "replay", saved, "--debug"]
-    environment = {**os.environ, **({"PYTHONBREAKPOINT": hook} if hook else {})}
     typed = "".join(f"{word}\n" for word in words)
-    done = subprocess.run(command, input=typed, capture_output=True, text=True, check=False, env=environment)
+    done = subprocess.run(command, input=typed, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     return done.stdout
 
@@ -55,35 +53,6 @@ def test_values_frames_and_other_strands(cli: Cli, project: Path) -> None:
     assert "Account#1.balance = 0" in text
     assert "T1: writes Account#1.balance" in text
     assert "-> treadle.parallel(account.deposit, account.deposit, args=(1,))" in text
-
-
-def test_the_debugger_that_the_person_prefers(cli: Cli, project: Path) -> None:
-    (project / "mine.py").write_text(
-        "import sys\n\n\ndef stop():\n    here = sys._getframe(1)\n"
-        "    print('mine:', here.f_locals['strand'], here.f_locals['step'].operation, here.f_locals['shared'])\n"
-    )
-    text = session(found(cli, project), hook="mine.stop")
-    assert "mine: T1 reads {'Account#1.balance': '0'}" in text
-
-
-def test_pytest_replays_one_string_and_steps(cli: Cli, project: Path) -> None:
-    saved = found(cli, project)
-    text = cli("replay", saved, "--json").out
-    string = next(part for part in text.split('"') if part.startswith("tr2:"))
-    command = [sys.executable, "-m", "pytest", "--treadle-replay", string, "--pdb", "test_bank.py"]
-    done = subprocess.run(command, input="s\nq\nq\n", capture_output=True, text=True, check=False)
-    assert "step 2: T1 reads Account#1.balance  <- clashes" in done.stdout
-    assert "deselected" in done.stdout
-
-
-def test_a_string_of_a_test_that_is_not_there(cli: Cli, project: Path) -> None:
-    saved = found(cli, project)
-    string = next(part for part in cli("replay", saved, "--json").out.split('"') if part.startswith("tr2:"))
-    (project / "test_other.py").write_text("def test_other():\n    pass\n")
-    command = [sys.executable, "-m", "pytest", "--treadle-replay", string, "test_other.py"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 4
-    assert "--treadle-replay: the string belongs to test_bank.py::test_lost, which was not collected" in done.stderr
 
 
 def test_json_and_a_prompt_exclude_each_other(cli: Cli, project: Path) -> None:

@@ -26,7 +26,8 @@ class Session:
         self.text = done.stdout
         self.errors = done.stderr
         self.code = done.returncode
-        self.words = dict(re.findall(r"^\w+\.py::(\S+) ([A-Z]+(?: \([^)]*\))?)", self.text, re.M))
+        found = re.findall(r"^\w+\.py::(\S+) ([A-Z]+(?: \([^)]*\)?)?)", self.text, re.M)
+        self.words = {test: "CUT" if word.startswith("CUT (") else word for test, word in found}  # a reason follows
 
     def failure(self, test: str) -> str:
         """What pytest prints about a test that failed."""
