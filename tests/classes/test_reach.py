@@ -13,6 +13,7 @@ from treadle.classes.stage import Stage
 from treadle.classes.subject import find_class
 from treadle.doors.class_.campaign import ClassCampaign
 from treadle.observe.parameters import Parameter
+from treadle.observe.recorded import Expression, Given, Recorded
 
 
 def test_subclasses_are_found() -> None:
@@ -69,3 +70,14 @@ def test_two_threads_that_do_the_same_on_a_fresh_object_come_first() -> None:
 def test_operations_that_the_other_call_does_not_touch_cost_nothing() -> None:
     result = campaign("class_reach:Busy", budget=60.0)
     assert kinds(result) == {"add": "linearizability"}
+
+
+def test_objects_and_values_from_a_recording() -> None:
+    needs = ("from class_reach import MemoryStore, Counts",)
+    seen = Recorded(made={"class_reach:Counts": [Expression("Counts(MemoryStore())", needs)]})
+    seen.called["class_reach:Registry.get"] = [(Given(Expression("list")),)]
+    result = campaign("class_reach:Counts", recorded=seen)
+    assert result.faults[0].witness.test.root.method == "recorded"
+    registry = subject("class_reach:Registry")
+    calls = list(Pools(registry, {}, recorded=seen).calls(registry.methods[0]))
+    assert str(calls[0]) == "sout.get(list)"

@@ -116,6 +116,10 @@ class Assembler:
                     if pair is not None:
                         yield pair
 
+    def at(self, one: MethodCall, other: MethodCall, state: Hashable) -> Pair | None:
+        """Two calls from a state, if their effects together were not tried before."""
+        return self._new_pair(one, other, state)
+
     def _new_pair(self, one: MethodCall, other: MethodCall, state: Hashable) -> Pair | None:
         """A pair whose effects together were not tried before."""
         if state not in self.automaton.shortest:

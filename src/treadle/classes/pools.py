@@ -28,6 +28,7 @@ from treadle.classes.stand_ins import definition, hooks, needs_stand_in
 from treadle.classes.subject import Subject, SubjectMethod, import_of
 from treadle.core.errors import Unsupported
 from treadle.observe.parameters import MISSING, Parameter, load_mentioning, parameters_of_class
+from treadle.observe.recorded import Arguments, Recorded
 
 _NOTHING = "def do_nothing(*args, **kwargs):\n    return None"
 _ONE = "def give_one(*args, **kwargs):\n    return 1"
@@ -95,6 +96,8 @@ _BY_NAME: tuple[tuple[str, tuple[Value, ...]], ...] = (
 
 _ANYTHING = (*KEYS[:2], *INTS[:2], *CALLABLES[:1], *_plain("[1]", "{'a': 1}", "None"))
 
+# Calls of one method that are taken over from tests and examples.
+_MOST_SEEN = 4
 # Values of one optional parameter that are tried.
 _MOST_OPTIONS = 3
 # Alternatives that are worth the time for one parameter.
@@ -105,9 +108,15 @@ class Pools:
     """The values for every parameter, for one subject. Deterministic by seed."""
 
     def __init__(
-        self, subject: Subject, given: dict[str, list[str]], seed: int = 0, grower: Grower | None = None
+        self,
+        subject: Subject,
+        given: dict[str, list[str]],
+        seed: int = 0,
+        grower: Grower | None = None,
+        recorded: Recorded | None = None,
     ) -> None:
         self.subject = subject
+        self.recorded = recorded or Recorded()
         self.grower = grower  # brings objects of other classes into other states
         self.given = given  # --values: parameter name -> expressions
         self.seed = seed
@@ -380,13 +389,15 @@ class Pools:
     # ------------------------------------------------------------------ calls
 
     def calls(self, method: SubjectMethod) -> Iterator[MethodCall]:
-        """Calls of a method with pooled values, the plainest first; which of them make sense is for others to say."""
+        """Calls of a method as they were seen, then with pooled values, the plainest first; which of them make sense is
+        for others to say."""
+        seen: set[MethodCall] = set(self._seen_calls(method))
+        yield from self._seen_calls(method)
         required = [parameter for parameter in method.parameters if parameter.required]
         optional = [p for p in method.parameters if not p.required and not p.name.startswith("_")]
         pools = {parameter.name: self.of(parameter)[:_MOST] for parameter in (*required, *optional)}
         if any(not pools[parameter.name] for parameter in required):
             return
-        seen: set[MethodCall] = set()
         bases: list[list[Argument]] = []
         for number, choice in enumerate(_choices([len(pools[parameter.name]) for parameter in required])):
             base = [
@@ -403,9 +414,41 @@ class Pools:
                     seen.add(call)
                     yield call
 
+    def names(self) -> list[str]:
+        """The class and its bases, or the module, as recordings name them."""
+        cls = self.subject.cls
+        if not isinstance(cls, type):
+            return [str(cls.__name__)]
+        return [f"{base.__module__}:{base.__qualname__}" for base in cls.__mro__]
+
+    def ways_seen(self) -> list[MethodCall]:
+        """How tests and examples make an object of the class."""
+        made = [] if self.subject.is_used else self.recorded.made.get(self.names()[0], [])
+        return [MethodCall("recorded", one.source, needs=one.needs) for one in made]
+
+    def orders_seen(self) -> Iterator[tuple[MethodCall, ...]]:
+        """The calls of one object, as tests and examples make them."""
+        methods = {method.name: method for method in self.subject.methods}
+        for order in self.recorded.orders.get(self.names()[0], []):
+            yield tuple(_as_seen(methods[call.method], call.arguments) for call in order if call.method in methods)
+
+    def _seen_calls(self, method: SubjectMethod) -> list[MethodCall]:
+        if "{args}" not in method.form:
+            return []
+        mark = ":" if self.subject.is_module else "."
+        seen = [one for name in self.names() for one in self.recorded.called.get(f"{name}{mark}{method.name}", [])]
+        return list(dict.fromkeys(_as_seen(method, one) for one in seen))[:_MOST_SEEN]
+
     def unmakeable(self, method: SubjectMethod) -> Parameter | None:
         """The first required parameter that no pool has a value for."""
+        if self._seen_calls(method):
+            return None
         return next((p for p in method.parameters if p.required and not self.of(p)), None)
+
+
+def _as_seen(method: SubjectMethod, arguments: Arguments) -> MethodCall:
+    given = tuple(Argument(Value(one.value.source, one.value.needs), one.name) for one in arguments)
+    return MethodCall(method.name, method.form, given, method.expression, method.needs)
 
 
 def _with_options(bases: list[list[Argument]], pools: list[tuple[str, list[Value]]]) -> list[list[Argument]]:

@@ -13,6 +13,7 @@ from treadle.classes.subject import Subject
 from treadle.core.json_form import NOT_IN_JSON, JsonForm, in_json_as
 from treadle.core.result import ModelResult, Step, Verdict
 from treadle.core.trail import Trail
+from treadle.observe.recorded import Recorded
 
 
 @dataclass
@@ -38,6 +39,8 @@ class Options:
     share: tuple[int, int] = (0, 1)  # which of how many processes this is
     keep: Callable[[Any], None] | None = None  # is given the result so far whenever a fault is found
     alarm: Path | None = None  # a file that all processes look for: one of them has found a fault
+    from_tests: str = ""  # the tests to record; empty: those of the project, if it has some
+    recorded: Recorded | None = None  # how tests and examples use the class
     ignored: frozenset[frozenset[str]] = frozenset()  # pairs of methods that are not reported again
 
 

@@ -27,6 +27,7 @@ from treadle.core.settings import read_settings
 from treadle.core.verdict import Verdict, worst
 from treadle.doors.class_ import console as class_console
 from treadle.doors.class_.alone import run_alone
+from treadle.doors.class_.from_tests import recorded_for
 from treadle.doors.class_.models import run_under_model
 from treadle.doors.class_.page import class_part
 from treadle.doors.class_.pytest_file import class_file, shown_path, tests_path, warnings_path
@@ -58,6 +59,9 @@ class _Place:
 @click.option("--skip", default="", metavar="A,B", help="Never call these methods.")
 @click.option(
     "--setup", default="", metavar="FILE:FUNCTION", help="A factory of fresh objects instead of the constructor."
+)
+@click.option(
+    "--from-tests", default="", metavar="PATH", help="Tests to take objects, values and calls from. Default: tests/."
 )
 @click.option(
     "--values", multiple=True, metavar="NAME=EXPR", help="A value for every parameter of that name. Repeatable."
@@ -197,6 +201,7 @@ def make_options(
     allow_effects: bool,
     seed: int,
     switches: str | None = None,
+    from_tests: str = "",
 ) -> Options:
     """The options of a campaign from the words of the command line."""
     if generator not in ("coverage", "random"):
@@ -216,6 +221,7 @@ def make_options(
         instrument=instrument,
         switches=_switches(switches),
         allow_effects=allow_effects,
+        from_tests=from_tests,
     )
     if setup:
         load_setup(setup, options)
@@ -325,6 +331,7 @@ def _one(
         subject = examine_use(name, cls)
         path = tests_path(subject, place.output)
         check_may_write(path, "--output", place.force)
+        options = replace(options, recorded=recorded_for(subject, options.from_tests, options.budget))
 
         def run(asked: Options) -> ClassResult:
             return run_in_processes(subject, asked, workers) if workers.several else run_alone(subject, asked, progress)

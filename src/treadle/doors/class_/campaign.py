@@ -31,7 +31,7 @@ from treadle.classes.longer import Longer
 from treadle.classes.minimise import minimise
 from treadle.classes.pools import Pools
 from treadle.classes.result import ClassResult, CoverageMark, Fault, Options, PairRuns, message, pair_of, passed
-from treadle.classes.sequences import Automaton, SequenceGenerator
+from treadle.classes.sequences import Automaton, Delta, SequenceGenerator
 from treadle.classes.serializability import races, walks
 from treadle.classes.stage import EffectOfMethod, Stage, Test
 from treadle.classes.subject import Subject, SubjectMethod
@@ -141,7 +141,7 @@ class ClassCampaign:
         return self.result
 
     def _prepare(self) -> None:
-        self.pools = Pools(self.subject, self.options.values, self.options.seed, Grower(self.stage))
+        self.pools = self._pools(self.options.seed)
         self.roots: list[_Root] = []
         self.explorer = InterleavingExplorer(self.stage, self.options.atomic_sets)
         judged = frozenset(method.name for method in self.methods if method.own)
@@ -160,6 +160,24 @@ class ClassCampaign:
                 f"NAME=EXPRESSION ({'; '.join(skipped[:3])})"
             )
         self.result.notes += skipped
+        if self.options.recorded is not None:
+            self.result.notes += [f"recording the tests: {one}" for one in self.options.recorded.problems]
+
+    def _pools(self, seed: int) -> Pools:
+        return Pools(self.subject, self.options.values, seed, Grower(self.stage), self.options.recorded)
+
+    def _follow_orders(self, root: _Root) -> None:
+        """Walk through the states that tests and examples bring an object into, and try their calls there."""
+        for order in self.pools.orders_seen():
+            delta = Delta(states=(root.automaton.initial,))
+            for call in order:
+                step = root.automaton.step(delta, call)
+                pair = root.assembler.at(call, call, delta.state) if call.method in self.judged else None
+                if pair is not None:
+                    heapq.heappush(root.queue, (pair.weight, next(self.count), pair))
+                if step.excp or step.state not in root.automaton.shortest:
+                    break
+                delta = Delta(root.automaton.shortest[step.state], states=(step.state,))
 
     def _plant(self) -> list[str]:
         """Take up the next way to make the object: find out which calls it accepts. Returns what it does not."""
@@ -179,6 +197,7 @@ class ClassCampaign:
             self._choose_observers(planted)
             for pair in assembler.fresh(self.judged):
                 heapq.heappush(planted.queue, (pair.weight, next(self.count), pair))
+            self._follow_orders(planted)
         return skipped
 
     def _iterate(self) -> bool:
@@ -221,7 +240,7 @@ class ClassCampaign:
                 heapq.heappush(root.queue, (pair.weight, next(self.count), pair))
             return
         root.widened = True
-        pools = Pools(self.subject, self.options.values, self.options.seed + 1, Grower(self.stage))
+        pools = self._pools(self.options.seed + 1)
         drawn, _ = choosing.candidate_calls(self.stage, pools, root.candidates.root, self.methods)
         known = set(root.candidates.calls)
         new = [call for call in drawn if call not in known and any(a.value not in _PLAIN for a in call.arguments)]
