@@ -11,7 +11,7 @@ import pytest
 
 from treadle.observe.examples import _as_file
 from treadle.observe.recorded import Expression, Recorded, SeenCall, from_json
-from treadle.observe.recorder import Recorder, _recording
+from treadle.observe.recorder import UseRecorder, _recording
 
 SHOP = """
 class Item:
@@ -41,7 +41,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def seen(use: Any) -> Recorded:
-    recorder = Recorder(("recorded_shop",), (str(Path(__file__).parent),))
+    recorder = UseRecorder(("recorded_shop",), (str(Path(__file__).parent),))
     with _recording(recorder.profile):
         use()
     return recorder.result()

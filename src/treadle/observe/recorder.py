@@ -33,7 +33,7 @@ _MOST_OBJECTS = 4_000
 _LONGEST_ORDER = 6
 
 
-class Recorder:
+class UseRecorder:
     """Sees the calls from tests into a package."""
 
     def __init__(self, packages: tuple[str, ...], folders: tuple[str, ...]) -> None:
@@ -201,7 +201,7 @@ def _module_of(file: str) -> str:
 class _Plugin:
     """Tells pytest to record."""
 
-    def __init__(self, recorder: Recorder, out: Path) -> None:
+    def __init__(self, recorder: UseRecorder, out: Path) -> None:
         self.recorder, self.out = recorder, out
         self.written = time.monotonic()
 
@@ -214,7 +214,7 @@ class _Plugin:
 def record(out: Path, seconds: float, packages: tuple[str, ...], paths: list[Path]) -> None:
     """Run the tests, or import the files of examples, while recording."""
     folders = tuple(str(path if path.is_dir() else path.parent) for path in paths)
-    recorder = Recorder(packages, folders)
+    recorder = UseRecorder(packages, folders)
     tempfile.tempdir = str(out.parent)  # all that is written is gone with this folder
     examples = [path for path in paths if path.name.startswith("treadle_examples")]
     with (
@@ -230,7 +230,7 @@ def record(out: Path, seconds: float, packages: tuple[str, ...], paths: list[Pat
     write_whole(out, recorder.result().to_json())
 
 
-def _run_pytest(recorder: Recorder, out: Path, paths: list[str]) -> None:
+def _run_pytest(recorder: UseRecorder, out: Path, paths: list[str]) -> None:
     import pytest  # only here: examples need none
 
     words = ["-q", "-p", "no:cacheprovider", "-p", "no:treadle", "-o", "addopts=", *paths]
@@ -243,7 +243,7 @@ def _run_pytest(recorder: Recorder, out: Path, paths: list[str]) -> None:
         recorder.recorded.problems.append(f"some of the tests fail when they are recorded (pytest says {code})")
 
 
-def _import(path: Path, recorder: Recorder) -> None:
+def _import(path: Path, recorder: UseRecorder) -> None:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
@@ -267,7 +267,7 @@ def _recording(profile: Callable[..., Any]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _time_limit(seconds: float, recorder: Recorder) -> Iterator[None]:
+def _time_limit(seconds: float, recorder: UseRecorder) -> Iterator[None]:
     """After so many seconds of work, or three times as many by the clock, the main thread is stopped."""
 
     def stop(*_: Any) -> None:
