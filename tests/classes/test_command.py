@@ -220,4 +220,4 @@ def test_workers_for_one_class(folder: Path) -> None:
     done = treadle(folder, "class", "class_bank:SafeAccount", "--workers", "2", "--json")
     facts = json.loads(done.stdout)
     assert (done.returncode, facts["verdict"]) == (0, "PASSED-WITHIN-BOUNDS")
-    assert facts["exhausted_pairs"] == facts["coverage"]["pairs"] == 17
+    assert facts["exhausted_pairs"] == facts["coverage"]["pairs"] == 19

@@ -550,3 +550,16 @@ def test_state_that_is_shared_behind_the_back_of_the_tool_is_no_pass(monkeypatch
     result = treadle.check(run)
     assert result.verdict is Verdict.PASSED_WITHIN_BOUNDS  # every order of its calls was run, each as one step
     assert "outside.say, outside.told" in result.reason
+
+
+def test_a_breakpoint_is_refused_by_its_line_instead_of_waiting_for_a_person() -> None:
+    def stops() -> None:
+        breakpoint()  # noqa: T100
+
+    def test() -> None:
+        thread = threading.Thread(target=stops)
+        thread.start()
+        thread.join()
+
+    with pytest.raises(Unsupported, match=r"test_programs\.py:\d+ calls breakpoint\(\).*--debug"):
+        treadle.check(test)

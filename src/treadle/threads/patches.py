@@ -18,11 +18,13 @@ import queue
 import sys
 import threading
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from treadle.core.errors import Unsupported
 from treadle.threads.adopt import REPLACED
+from treadle.threads.detail import place_of
 from treadle.threads.primitives import (
     barrier,
     cached,
@@ -42,6 +44,7 @@ from treadle.threads.primitives import (
     semaphore,
     thread,
 )
+from treadle.threads.strands import STATE
 from treadle.threads.unasked import globals_of, is_a
 
 Place = Any  # a class or a module
@@ -162,10 +165,22 @@ def patched() -> Iterator[None]:
                     _bind(undo, place, name, model)
             _rebind_imported_names(undo, REPLACED | models)
             _bind(undo, import_machinery, "_thread", _REAL_THREAD)
+            _bind(undo, sys, "breakpointhook", functools.partial(_breakpoint, sys.breakpointhook))
         yield
     finally:
         _depth -= 1
         _take_out(undo)
+
+
+def _breakpoint(usual: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """`breakpoint()` in a strand would wait for a person, execution after execution."""
+    if STATE.strand is None:
+        return usual(*args, **kwargs)
+    file, line = place_of(sys._getframe())
+    raise Unsupported(
+        f"{file}:{line} calls breakpoint(), which no schedule gets past; step through "
+        "one schedule with treadle replay STRING --debug, or take the call out"
+    )
 
 
 def _take_out(undo: list[tuple[Place, str, Any]]) -> None:
