@@ -554,7 +554,7 @@ def test_state_that_is_shared_behind_the_back_of_the_tool_is_no_pass(monkeypatch
 
 def test_a_breakpoint_is_refused_by_its_line_instead_of_waiting_for_a_person() -> None:
     def stops() -> None:
-        breakpoint()  # noqa: T100
+        breakpoint()
 
     def test() -> None:
         thread = threading.Thread(target=stops)
