@@ -178,3 +178,16 @@ def test_division_of_unknowns_does_not_branch_on_signs(tmp_path: Path) -> None:
     )
     made = generate(f"{model}:C.m")
     assert (made.tests, made.rejected) == (2, 0)  # b is zero or not
+
+
+@pytest.mark.parametrize(("delay", "verdict"), [("1, 5", "PASSED-WITHIN-BOUNDS"), ("2, 2", "PASSED-EXHAUSTIVE")])
+def test_a_delay_that_may_be_longer_is_run_at_its_least_and_bounds_the_pass(
+    tmp_path: Path, delay: str, verdict: str
+) -> None:
+    model = tmp_path / "delays.abs"
+    model.write_text(
+        "module M; interface I { Unit go(); }\n"
+        f"class C implements I {{ Unit go() {{ await duration({delay}); }} }}\n"
+        "{ I a = new C(); I b = new C(); a!go(); b!go(); }\n"
+    )
+    assert explore_model(str(model)).verdict.value == verdict

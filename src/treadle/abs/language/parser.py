@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -368,7 +369,7 @@ class _Builder:
     def _delay(at: AbsPlace, args: list[S.Exp], releases: bool) -> S.Statement:
         if len(args) not in (1, 2):
             raise AbsError("a duration is one number, or the least and the most", at)
-        return S.Delay(args[0], releases, at=at)
+        return S.Delay(args[0], releases, varies=len(args) == 2 and not _same(args[0], args[1]), at=at)
 
     def _guard(self, at: AbsPlace, c: list[Any]) -> tuple[S.AwaitGuard, list[list[S.Exp]]]:
         """The guard, and the delays in it."""
@@ -565,3 +566,14 @@ def _text(token: Any) -> str:
         else:
             out.append(char)
     return "".join(out)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Are two pieces of syntax written alike, wherever they stand?"""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if is_dataclass(one):
+        return all(_same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one) if f.name != "at")
+    return bool(one == other)

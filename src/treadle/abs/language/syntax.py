@@ -313,6 +313,7 @@ class Delay(Statement):
 
     least: Exp
     releases: bool
+    varies: bool = False  # is the most another expression than the least?
 
 
 @dataclass(slots=True)

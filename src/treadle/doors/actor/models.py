@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from itertools import combinations_with_replacement
 from pathlib import Path
@@ -20,6 +20,7 @@ from treadle.abs.explore.deadlock import DeadlockGoal
 from treadle.abs.explore.related import related
 from treadle.abs.explore.replaying import Replay, Replayed, follow_main, known_machine, replayed
 from treadle.abs.explore.tree import TreeExplorer, TreeLeaf, TreeNode
+from treadle.abs.language import syntax as S
 from treadle.abs.language.depth import deep_recursion
 from treadle.abs.language.load import load
 from treadle.abs.language.model import Program
@@ -322,9 +323,30 @@ def explore_model(
                 stopped.append(f"{executions} executions were run")
                 break
     result = _result(path, reduce, explorer, findings, stopped, time.perf_counter() - start, bounds)
+    if result.verdict is Verdict.PASSED_EXHAUSTIVE and _varying_delay(model.program):
+        result.verdict, result.exhaustive = Verdict.PASSED_WITHIN_BOUNDS, False
+        result.bounds["delays longer than their least"] = 0
+        result.reason = "each duration(least, most) was run at its least"
     if guide is not None:
         _towards_deadlock(result, guide, explorer.left, bool(stopped))
     return result
+
+
+def _varying_delay(program: Any) -> bool:
+    """Does a model say somewhere that a delay may be longer than its least?"""
+    pending, seen = [program], set[int]()
+    while pending:
+        node = pending.pop()
+        if isinstance(node, S.Delay) and node.varies:
+            return True
+        if isinstance(node, (list, tuple)):
+            pending += node
+        elif isinstance(node, dict):
+            pending += node.values()
+        elif is_dataclass(node) and id(node) not in seen:
+            seen.add(id(node))
+            pending += [getattr(node, one.name) for one in fields(node)]
+    return False
 
 
 def _towards_deadlock(result: Result, guide: DeadlockGoal, left: int, stopped: bool) -> None:
