@@ -56,6 +56,8 @@ def run(command: str | list[str], folder: Path) -> tuple[str, int]:
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
         "COLUMNS": "100",
         "NO_COLOR": "1",
+        # pytest-asyncio, which a reader need not have, warns of projects that do not set an option of its own
+        "PYTHONWARNINGS": "ignore:The configuration option",
     }
     environment.pop("PYTEST_ADDOPTS", None)
     done = subprocess.run(

@@ -123,7 +123,7 @@ class Run:
         self.stopped = type(excinfo.value) is KeyboardInterrupt  # pytest stops itself with a subclass of it
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.skipped and not hasattr(report, "wasxfail"):
+        if report.skipped and not hasattr(report, "wasxfail") and not _was_explored(report):
             reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
             self.skipped.append((report.nodeid, reason))
         elif report.failed and report.when == "setup":
@@ -131,6 +131,11 @@ class Run:
 
     def _note(self, target: str, sentence: str) -> None:
         self.problems.append(TestProblem(target, UsageError(sentence)))
+
+
+def _was_explored(report: pytest.TestReport) -> bool:
+    """A search that was cut is a skip for pytest; here it is a result."""
+    return any(name == "treadle_verdict" for name, _ in report.user_properties)
 
 
 def _names(item: pytest.Item) -> list[str]:
