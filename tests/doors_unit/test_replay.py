@@ -114,7 +114,7 @@ def test_a_fault_of_the_machine_is_an_internal_error(
         return run
 
     monkeypatch.setattr(Session, "_run_path", faulty)
-    suite = treadle.unit("unit_paper:absolute", write_file=False)
+    suite = treadle.unit("unit_paper:absolute", write_file=False, probe=False)
     assert [place.what for place in suite.internal_errors] == ["KeyError: 'gap'"]
     assert suite.unsupported == []
     assert not suite.complete

@@ -286,9 +286,9 @@ def test_time_that_is_up_keeps_what_was_found() -> None:
 @pytest.mark.usefixtures("elsewhere")
 def test_errors_are_those_of_one_process() -> None:
     with pytest.raises(UsageError) as alone:
-        treadle.unit("unit_parted:unknown", write_file=False)
+        treadle.unit("unit_parted:unknown", write_file=False, probe=False)
     with pytest.raises(UsageError) as together:
-        treadle.unit("unit_parted:unknown", write_file=False, workers=2)
+        treadle.unit("unit_parted:unknown", write_file=False, workers=2, probe=False)
     assert str(together.value) == str(alone.value)
 
 

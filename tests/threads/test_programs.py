@@ -499,9 +499,9 @@ def test_code_that_really_blocks_is_named() -> None:
     def run() -> None:
         reading, writing = os.pipe()
         try:
-            os.read(reading, 1)  # nobody writes
+            with open(reading, "rb", buffering=0) as file:
+                file.read(1)  # nobody writes
         finally:
-            os.close(reading)
             os.close(writing)
 
     with Loom(run, patience=2.0) as loom:
