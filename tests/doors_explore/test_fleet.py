@@ -16,7 +16,7 @@ from tests.local_cluster import cluster as cluster
 from treadle.core.errors import UsageError
 from treadle.core.result import Result
 from treadle.core.verdict import Verdict
-from treadle.doors.explore import campaign, check, models
+from treadle.doors.explore import campaign, check, fleet, models
 from treadle.search.cluster import pool_of
 
 PROGRAM = """
@@ -168,3 +168,18 @@ def test_no_scheduler_is_told_before_anything_runs(
     with pytest.raises(UsageError, match=r"no Dask scheduler answers at tcp://127.0.0.1:1"):
         search(project, "test_passes", cluster="tcp://127.0.0.1:1")
     assert not os.path.exists(tmp_path / "ran")
+
+
+@pytest.mark.slow
+def test_a_pass_whose_check_had_no_time_is_cut(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(one: Any) -> str:
+        return "seconds"
+
+    usual = fleet.SharedCheck.run
+
+    def run(self: fleet.SharedCheck) -> None:
+        monkeypatch.setattr(fleet, "_over", late)
+        usual(self)
+
+    monkeypatch.setattr(fleet.SharedCheck, "run", run)
+    assert search(project, "test_passes", workers=2).verdict is Verdict.CUT

@@ -25,6 +25,7 @@ from treadle.search.replay import FollowSteps
 from treadle.search.workers import AnyPool
 from treadle.threads.execution import Execution
 from treadle.threads.fine import fine_points
+from treadle.threads.watchdog import OutOfTime
 
 # Executions that a share of random schedules has.
 _SAMPLES = 50
@@ -268,8 +269,10 @@ class SharedCheck:
                     waiting.append(part)
                     continue
                 self._keep(answer)
-            if self.revealed or self.difference or self.failed or _over(search):
+            if self.revealed or self.difference or self.failed:
                 return
+            if _over(search) == "seconds":  # a pass that was not checked to the end is none
+                raise OutOfTime
 
     def _keep(self, answer: ShareAnswer) -> None:
         loom = self.search.loom
