@@ -59,7 +59,9 @@ def _name(parameter: click.Parameter) -> str:
 @click.command(cls=_Grouped)
 @click.argument("targets", nargs=-1, metavar="TARGET...")
 @click.option("-k", "k", type=int, metavar="N", help="Most iterations of each loop. Default: 2; with --more, one more.")
-@click.option("--seconds", type=float, metavar="N", help="Budget of the whole command. Default: 20 a function.")
+@click.option(
+    "--seconds", type=float, metavar="N", help="Budget of the whole command. Default: 20 to explore each function."
+)
 @click.option("--paths", type=int, default=500, show_default=True, metavar="N", help="Most paths of each function.")
 @click.option(
     "--workers",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,17 +70,23 @@ def check(
         file = folder / "test_candidate.py"
         file.write_text(source, encoding="utf-8")
         result = Checked()
+        ends = time.monotonic() + seconds
         for test, ended in _run(file, 1, {}, at_once, allow_effects, seconds).items():
             if ended.passed:
                 result.passed.append(test)
             else:
                 result.failed[test] = ended.why
         if not result.failed:
-            together, result.coverage = _together(file, whole or source, source, targets, allow_effects, seconds)
+            together, result.coverage = _together(
+                file, whole or source, source, targets, allow_effects, max(ends - time.monotonic(), 1.0)
+            )
             if whole not in (None, source) and not together.keys() >= set(result.passed):
                 # somebody's own test has ended the process
                 together, result.coverage = _together(file, source, source, targets, allow_effects, seconds)
             for test in list(result.passed):
+                if test not in together and time.monotonic() >= ends:
+                    result.passed.remove(test)  # there was no time for it
+                    continue
                 ended = together.get(test, FreshOutcome(False, "the process ended before it did"))
                 if not ended.passed:
                     result.passed.remove(test)

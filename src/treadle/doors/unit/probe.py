@@ -29,6 +29,7 @@ from treadle.doors.unit.pytest_values import Imports
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.target import UnitTarget
 from treadle.observe.effects import EffectGuard, scratch_folder
+from treadle.report.fresh_process import SECONDS
 from treadle.report.pytest_file import PytestFile
 from treadle.symbolic.python.compile.source import NoSource
 
@@ -69,7 +70,7 @@ def probe(
                 taken.add(test.name)
                 found.append((target, test))
     if found:
-        _run_and_keep(suite, found, targets, path, options, max(ends - time.monotonic(), _LEAST_SECONDS))
+        _run_and_keep(suite, found, targets, path, options, min(max(ends - time.monotonic(), _LEAST_SECONDS), SECONDS))
 
 
 def _unreached(suite: Suite, target: UnitTarget) -> set[Arc]:

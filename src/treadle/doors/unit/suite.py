@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import math
 import time
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -111,7 +112,7 @@ class _Command:
         texts = [found[0].text] if len(found) == len(texts) == 1 else texts
         if options.select == "points":
             points_of(options.points, found[0])  # what is wrong with a point is said before anything is explored
-        self.ends = started + options.seconds * (1 if options.whole else max(len(found), 1))
+        self.ends = started + options.seconds if options.whole else math.inf
         suite = Suite(" ".join(texts), options.select, stub_files=options.stubs, left_out=left_out)
         if options.more:
             self.growing = growths(suite, found, options, self.wanted, single)
@@ -203,11 +204,13 @@ _EXPLORING = 0.6
 
 
 def _share_time(sessions: Sequence[Session], seconds: float, options: UnitOptions) -> None:
-    """Each target gets its share, so that one that takes long is not the end of the others."""
+    """Each target gets its share of what the user gives, so that one that takes long is not the end of the others."""
+    if not options.whole:
+        return
     side_by_side = min(options.processes, len(sessions))
     for session in sessions:
-        share = max(seconds, 0.0) / len(sessions) * side_by_side if options.whole else options.seconds
-        session.options = dataclasses.replace(session.options, seconds=max(share * _EXPLORING, 0.1))
+        share = max(seconds, 0.0) / len(sessions) * side_by_side * _EXPLORING
+        session.options = dataclasses.replace(session.options, seconds=max(share, 0.1))
         session.result.options = session.options
 
 
