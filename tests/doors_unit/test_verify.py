@@ -9,8 +9,10 @@ import pytest
 
 import treadle
 from tests.symbolic.exploring import PROGRAMS, load
+from treadle.doors.unit import check as unit_check
 from treadle.doors.unit import verify as unit_verify
-from treadle.doors.unit.check import Checked, check
+from treadle.doors.unit.check import Checked, CodeCoverage, check
+from treadle.report.fresh_process import FreshOutcome
 
 
 @pytest.fixture(autouse=True)
@@ -86,3 +88,17 @@ def test_an_own_test_that_ends_the_process_is_no_fault_of_the_new_ones() -> None
     new = "def test_new():\n    assert True\n"
     mine = "import os\n\ndef test_mine():\n    os._exit(0)\n"
     assert check(new, [], whole=f"{new}\n{mine}").passed == ["test_new"]
+
+
+def test_a_test_without_time_to_run_is_neither_wrong_nor_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unit_check, "_run", lambda *args: {"test_new": FreshOutcome(True)})
+    monkeypatch.setattr(unit_check, "_together", lambda *args: ({}, CodeCoverage()))
+    checked = check("", [], seconds=0)
+    assert (checked.passed, checked.failed) == ([], {})
+    assert "the process ended before it did" in check("", [], seconds=600).failed["test_new"]
+
+
+def test_without_seconds_each_function_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unit_verify, "check", lambda *args, **named: Checked())
+    apart = treadle.unit("unit_growing:straight", "unit_growing:stairs", write_file=False, probe=False)
+    assert [e.options.seconds for e in apart.explored] == [20.0, 20.0]
