@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -210,6 +211,7 @@ def run(target: Target, campaign: Campaign) -> Run:
     if here not in sys.path:
         sys.path.insert(0, here)  # as `python -m pytest` does
     outcome = Run(target, campaign)
+    import_module("treadle.pytest_plugin.exploring")  # pytest would rewrite the assertions of what is imported later
     with _quiet() as text:
         code = pytest.main(_arguments(target, campaign.debug), plugins=[outcome])
     for test, error in campaign.errors:

@@ -56,7 +56,10 @@ class TaskLoom(Loom):
         # What tasks share of asyncio itself is seen as the program's own objects are. The program comes last: what it
         # imports while it runs is rewritten by who came last.
         marked = bool(self.gil)
-        stack.enter_context(instrumented(_OF_ASYNCIO, ModuleSelection(None), self.hooks, marked=marked))
+        kept_in = self.selection.project_root
+        stack.enter_context(
+            instrumented(_OF_ASYNCIO, ModuleSelection(None), self.hooks, marked=marked, kept_in=kept_in)
+        )
         return [module for module in super()._instrument(stack) if module not in _OF_ASYNCIO]
 
     def _control(self, stack: ExitStack) -> None:

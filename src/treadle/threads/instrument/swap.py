@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from importlib.machinery import SourceFileLoader
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -43,15 +44,17 @@ def instrumented(
     hooks: Mapping[str, Any],
     around_import: AroundImport = nullcontext,
     marked: bool = False,
+    kept_in: Path | None = None,
 ) -> Iterator[None]:
     """Run the body with `subject` and every selected module rewritten. Nests; undone also when the body fails.
 
+    What was rewritten is kept in the project `kept_in`, or else in the one that is selected.
     `marked` code also says where the interpreter looks at its eval breaker; the hooks must know its marks.
     `around_import(module)` is entered while the body of a module that is imported meanwhile runs.
     """
     install_hooks(hooks)
     untouched = {str(getattr(hook, "__module__", "")) for hook in hooks.values()}
-    cache = CodeCache(selection.project_root, marked)
+    cache = CodeCache(kept_in or selection.project_root, marked)
     instrumentation = _Instrumentation(selection, _modules_of(subject), untouched, around_import, cache)
     try:
         instrumentation.enter()
