@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextvars
 import fcntl
 import multiprocessing.pool
 import os
+import queue
 import select
 import selectors
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -307,3 +310,77 @@ def test_a_database_that_stays_locked_fails_as_it_does(tmp_path: Path) -> None:
     result = explored(test, executions=10)
     assert [finding.kind for finding in result.findings] == ["exception"]
     assert "database is locked" in result.findings[0].message
+
+
+def test_whoever_asks_for_any_port_gets_the_same_in_every_execution() -> None:
+    ports: dict[str, int] = {}
+
+    def test() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
+            name = f"{first.getsockname()[1]} {second.getsockname()[1]}"
+            together(lambda: ports.update({name: 1}), lambda: ports.update({name: 2}))
+            assert len(name.split()) == 2
+            assert name.split()[0] != name.split()[1]
+
+    assert explored(test).verdict.is_pass  # a port is part of the key: by chance, no two executions would be alike
+
+
+def test_a_thread_from_before_that_may_still_act_is_no_failure() -> None:
+    asked: queue.Queue[Any] = queue.Queue()
+
+    def serve() -> None:
+        while (answers := asked.get()) is not None:
+            time.sleep(0.01)
+            answers.put("done")
+
+    server = threading.Thread(target=serve, name="the server")
+    server.start()
+
+    def test() -> None:
+        answers: queue.Queue[str] = queue.Queue()
+        together(lambda: asked.put(answers))
+        assert answers.get(timeout=5) == "done"
+
+    try:
+        with pytest.raises(Unsupported, match="the thread 'the server' was started before the test"):
+            explored(test)
+    finally:
+        asked.put(None)
+        server.join()
+
+
+@pytest.mark.parametrize(("seconds", "refused"), [(0.5, True), (30.0, False)])
+def test_a_signal_by_real_time_that_would_come_before_a_sleep_ends(seconds: float, refused: bool) -> None:
+    def test() -> None:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            together(lambda: time.sleep(1), lambda: time.sleep(2))
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    try:
+        if refused:
+            with pytest.raises(Unsupported, match="which comes in real time"):
+                explored(test)
+        else:
+            assert not explored(test).findings
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_the_variables_of_a_context_come_in_one_order() -> None:
+    def test() -> None:
+        for number in range(8):
+            contextvars.ContextVar[int](f"variable {number}").set(number)
+        seen: list[str] = []
+
+        def look() -> None:
+            for variable in context:
+                seen.append(variable.name)
+
+        context = contextvars.copy_context()
+        together(look, look)
+        assert len(seen) == 2 * len(context)
+
+    assert explored(test, executions=40).executions > 1

@@ -25,7 +25,7 @@ from treadle.threads.carriers import getcurrent, greenlet
 from treadle.threads.detail import describe, place_of, short, stack_of, waiting
 from treadle.threads.greenlets import Pool, Worker
 from treadle.threads.names import Named
-from treadle.threads.real_waits import wait_really, waiting_outside
+from treadle.threads.real_waits import by_real_time, not_controlled, wait_really, waiting_outside
 from treadle.threads.spin import Change, operations_since
 from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd, SyncObject, with_held
 
@@ -99,9 +99,11 @@ class Execution:
     """
 
     __slots__ = (
+        "alarm",
         "any_timeout",
         "assumed",
         "atomic",
+        "beside",
         "by_index",
         "clock",
         "constants",
@@ -190,6 +192,8 @@ class Execution:
         self.revealed = False  # has this execution shown an object to be shared that was not known to be?
         self.keep: list[Any] = []
         self.values = False
+        self.alarm: float | None = None  # when the program gets a signal that it asked for
+        self.beside = ""  # a thread of the program that is not controlled
         # what each strand read and wrote, private objects included, and when, in an execution that records values
         self.seen: dict[str, list[tuple[str, int]]] = {}
         self.starter: Strand | None = None
@@ -560,9 +564,13 @@ class Execution:
         """Nobody can go on: when some wait for something real, wait for that, until the first deadline at most. True
         when one of them can go on."""
         outside = waiting_outside(self.live)
-        if not outside:
-            return False
         first = self._earliest()
+        if not outside:
+            if self.beside:
+                self.failure, self.stop_reason = not_controlled(self.beside), "outside"
+            elif self.alarm is not None and (first is None or first.deadline is None or first.deadline >= self.alarm):
+                self.failure, self.stop_reason = by_real_time(), "outside"
+            return False
         seconds = None if first is None or first.deadline is None else first.deadline - self.clock.now
         return self._wait_for(outside, seconds)
 

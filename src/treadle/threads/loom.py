@@ -32,6 +32,7 @@ from treadle.threads.instrument.swap import REWRITTEN, instrumented
 from treadle.threads.names import names_of_globals
 from treadle.threads.patches import patched
 from treadle.threads.primitives import chance
+from treadle.threads.real_waits import thread_beside
 from treadle.threads.watchdog import PATIENCE, OutOfTime, ReallyBlocked, Watch, noticing_ctrl_c, watching
 
 # Operations in one execution before it is given up, unless fair executions are seen to need more (or the test's author
@@ -82,6 +83,7 @@ class Loom:
         self.assumed: set[str] = set()
         self.deadlines: set[tuple[str, int]] = set()  # where executions slept or waited with a time limit
         self.rebound: set[str] = set()  # names that executions bind anew, where it is not known what is shared
+        self.beside = ""  # a thread of the program that is not controlled
         self.values = False  # do executions record what each strand reads and writes?
         self._stack = ExitStack()
 
@@ -93,6 +95,9 @@ class Loom:
         stack = self._stack
         try:
             modules = self._instrument(stack)
+            self.beside = thread_beside()
+            if self.beside:
+                self.assumed.add(f"what the thread '{self.beside}' does, which was started before")
             self.rewritten = len(REWRITTEN)
             self.snapshot = Snapshot(modules)
             shapes.forget()
@@ -180,6 +185,7 @@ class Loom:
             self.constants,
         )
         run.values = self.values
+        run.beside = self.beside
         run.know_rebound(self.shared if self.shared is not None else self.rebound)
         run.names.update(self.global_names)
         chance.fresh(self.seed)

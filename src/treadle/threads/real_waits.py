@@ -7,13 +7,18 @@ waits.
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
 from collections.abc import Sequence
+from types import FrameType
 from typing import Protocol
 
 from treadle.core.errors import Unsupported
-from treadle.threads.carriers import getcurrent
+from treadle.threads import carriers
+from treadle.threads.carriers import getcurrent, os_thread
 from treadle.threads.detail import stack_of
+from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.strands import Strand
 from treadle.threads.watchdog import is_library
 
@@ -38,6 +43,54 @@ def waiting_outside(strands: Sequence[Strand]) -> list[Strand]:
         for strand in strands
         if strand.guard is not None and strand.guard.outside and not strand.guard.of_this_process()
     ]
+
+
+# Packages that have threads of their own beside the tests they run, and wait in them.
+_RUNNERS = frozenset({"execnet", "xdist", "pytest_timeout", "rich"})
+
+
+def threads_beside() -> list[tuple[int, set[str]]]:
+    """The OS threads that are neither strands nor of who runs the tests, with the modules of the code they are in."""
+    me = os_thread()
+    found = [(ident, _modules_of(frame)) for ident, frame in sys._current_frames().items() if ident != me]
+    return [
+        (ident, modules)
+        for ident, modules in found
+        if carriers.__name__ not in modules and not any(name.partition(".")[0] in _RUNNERS for name in modules)
+    ]
+
+
+def _modules_of(frame: FrameType | None) -> set[str]:
+    modules = set()
+    while frame is not None:
+        modules.add(str(frame.f_globals.get("__name__")))
+        frame = frame.f_back
+    return modules
+
+
+def thread_beside() -> str:
+    """The name of a thread of the program that is no strand, because it was started before; "" if there is none."""
+    for ident, modules in threads_beside():
+        if not modules.isdisjoint(REWRITTEN):
+            thread = threading._active.get(ident)  # type: ignore[attr-defined]
+            return str(ident if thread is None else thread.name)
+    return ""
+
+
+def not_controlled(thread: str) -> Unsupported:
+    """Nobody can go on, but who says that nothing more happens?"""
+    return Unsupported(
+        f"the thread '{thread}' was started before the test, so Treadle does not control it, and it may still do what "
+        "the test waits for; start it in the test, or in a fixture of function scope"
+    )
+
+
+def by_real_time() -> Unsupported:
+    """Nobody can go on before a signal that the program asked for."""
+    return Unsupported(
+        "the test waits for a signal of signal.setitimer or signal.alarm, which comes in real time, while its sleeps "
+        "and timeouts take none; explore a test without such a signal"
+    )
 
 
 def wait_really(strands: Sequence[Strand], seconds: float | None, run: Limited) -> tuple[bool, float]:

@@ -5,6 +5,7 @@ An iterator is an object: taking an item from it changes it, and reads what it t
 
 from __future__ import annotations
 
+import contextvars
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -110,6 +111,8 @@ def iterate(iterable: Any) -> Any:
         if category == GENERATOR and not named.shared and is_private(strand, named):
             return iterable  # nobody else has it: its own code is seen
         return _steps(iterable)
+    if kind is contextvars.Context:
+        return _steps(reach.variables_of(iterable), iterable)
     if category == OBJECT and type(getattr(kind, "__iter__", None)) is not types.FunctionType:
         return _steps(iterable) if hasattr(kind, "__iter__") else iterable
     if category == OBJECT:

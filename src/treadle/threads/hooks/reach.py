@@ -11,6 +11,7 @@ knows may get hold of.
 from __future__ import annotations
 
 import concurrent.futures
+import contextvars
 import ctypes
 import enum
 import gc
@@ -44,6 +45,7 @@ OBJECT: Final = 7  # of any other type
 # So many objects are looked at for one call.
 MOST_OBJECTS: Final = 200
 
+_EMPTY: Final = contextvars.Context()
 _KINDS: dict[type, int] = {}
 _MODELS: Final = (
     SyncObject,
@@ -61,6 +63,8 @@ _MODELS: Final = (
     concurrent.futures.Future,
     concurrent.futures.Executor,
 )
+# Iterators over contexts: what they go over is a tree by addresses, which never changes.
+_OVER_CONTEXTS: Final = frozenset(type(iter(show())) for show in (_EMPTY.keys, _EMPTY.values, _EMPTY.items))
 _C_DATA: Final = ctypes.c_int.__mro__[-2]  # the base of all types of ctypes, which has no public name
 
 
@@ -184,6 +188,8 @@ def advance(strand: Strand, operations: list[Operation], iterator: Any) -> None:
 def sources(iterator: Any) -> list[Any]:
     """What an iterator made in C takes its items from, and the functions that it calls."""
     parts: list[Any] = []
+    if type(iterator) in _OVER_CONTEXTS:
+        return parts
     for part in gc.get_referents(iterator):
         if type(part) is tuple:  # how zip, map and chain keep theirs
             parts += part
@@ -297,6 +303,11 @@ def _parts(obj: Any, kind: int, named: Named) -> Iterator[tuple[Any, str]]:
             for number, value in enumerate(base.__iter__(obj)):  # type: ignore[union-attr]
                 if kind_of(type(value)) != NOTHING:
                     yield value, f"{named.name}[{number}]"
+    elif type(obj) is contextvars.Context:
+        yield from _in_context(obj, named)
+        return
+    elif type(obj) in _OVER_CONTEXTS:
+        return
     attributes = attributes_of(obj)
     if attributes is not None:
         for name, value in attributes.items():
@@ -306,6 +317,21 @@ def _parts(obj: Any, kind: int, named: Named) -> Iterator[tuple[Any, str]]:
         for number, value in enumerate(gc.get_referents(obj)):
             if kind_of(type(value)) != NOTHING:
                 yield value, f"{named.name}<{number}"
+
+
+def _in_context(context: contextvars.Context, named: Named) -> Iterator[tuple[Any, str]]:
+    """What the variables of a context hold, by name: their own order goes by their addresses."""
+    variables = variables_of(context)
+    names = [variable.name for variable in variables]
+    for variable in variables:
+        value = context[variable]
+        if names.count(variable.name) == 1 and kind_of(type(value)) != NOTHING:
+            yield value, f"{named.name}[{variable.name!r}]"
+
+
+def variables_of(context: contextvars.Context) -> list[contextvars.ContextVar[Any]]:
+    """The variables of a context in an order that is the same in every execution."""
+    return sorted(context, key=lambda variable: variable.name)
 
 
 def attributes_of(obj: Any) -> dict[str, Any] | None:

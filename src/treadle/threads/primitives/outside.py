@@ -13,13 +13,12 @@ import functools
 import os
 import select as select_module
 import selectors
+import signal
 import socket as socket_module
 import stat
 import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 try:
@@ -28,8 +27,8 @@ except ImportError:  # not on this platform
     fcntl = None  # type: ignore[assignment]
 
 from treadle.core.operation import GET, PUT, SIGNAL
-from treadle.threads import carriers
-from treadle.threads.primitives.inside import at_end, here
+from treadle.threads.primitives.inside import at_end, count_made, here
+from treadle.threads.real_waits import threads_beside
 from treadle.threads.strands import Strand, SyncObject
 
 _Socket: Any = socket_module.socket
@@ -41,11 +40,16 @@ _real_read = os.read
 _real_wait = subprocess.Popen.wait
 _real_communicate = subprocess.Popen.communicate
 _real_flock: Any = getattr(fcntl, "flock", None)
+_real_setitimer: Any = getattr(signal, "setitimer", None)
+_real_alarm: Any = getattr(signal, "alarm", None)
 _real_poll: Any = getattr(select_module, "poll", None)
 
 # Seconds of a wait that says no end.
 _LONG = 1e6
 _LOOPBACK = ("127.", "::1", "localhost")
+# Ports for those who ask for any: below the ones that the system gives, so many for each turn of an execution.
+_FIRST_PORT, _A_TURN = 20_480, 64
+_PORTS: dict[int, int] = {}  # the port that a turn got the first time
 # addresses of the sockets that strands of this execution listen at or are connected from
 _OURS: set[Any] = set()
 
@@ -84,24 +88,9 @@ def act(strand: Strand) -> None:
     strand.point(SIGNAL, guard_of(bool, "the outside"))
 
 
-# Packages that have threads of their own beside the tests they run, and wait in them.
-_RUNNERS = frozenset({"execnet", "xdist", "pytest_timeout", "rich"})
-
-
-def _runs_tests(frame: FrameType | None) -> bool:
-    """Does a thread belong to who runs the tests, and not to the program?"""
-    while frame is not None:
-        module = str(frame.f_globals.get("__name__"))
-        if module.partition(".")[0] in _RUNNERS or module == carriers.__name__:
-            return True
-        frame = frame.f_back
-    return False
-
-
 def _others() -> bool:
     """Is there another process of ours, or a thread that is not a strand, which may do something meanwhile?"""
-    me = carriers.os_thread()
-    if any(thread != me and not _runs_tests(frame) for thread, frame in sys._current_frames().items()):
+    if threads_beside():
         return True
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -212,6 +201,26 @@ def _socket_method(name: str, way: str) -> Any:
     return method
 
 
+def bind(self: Any, address: Any) -> None:
+    """Whoever asks for any free port gets the same one in every execution, also in a replay: it ends up in names."""
+    strand = here()
+    if strand is None or not isinstance(address, tuple) or address[1:2] != (0,):
+        _real_socket.bind(self, address)
+        return
+    turn = count_made(strand, "port")
+    # Connections of the execution before still linger.
+    _real_socket.setsockopt(self, socket_module.SOL_SOCKET, socket_module.SO_REUSEADDR, 1)
+    candidates = range(_FIRST_PORT + _A_TURN * turn, _FIRST_PORT + _A_TURN * (turn + 1))
+    for port in ([_PORTS[turn]] if turn in _PORTS else []) + list(candidates):
+        try:
+            _real_socket.bind(self, (address[0], port, *address[2:]))
+        except (OSError, OverflowError):  # another process has it
+            continue
+        _PORTS[turn] = port
+        return
+    _real_socket.bind(self, address)
+
+
 def accept(self: Any) -> Any:
     strand = here()
     if strand is not None:
@@ -273,6 +282,26 @@ def shutdown(self: Any, how: int) -> None:
     if strand is not None:
         act(strand)
     _real_socket.shutdown(self, how)
+
+
+# ---------------------------------------------------------------------- alarms
+
+
+def setitimer(which: int, seconds: float, interval: float = 0.0) -> Any:
+    """A signal that comes in real time, while the sleeps of the program take none: see Execution.alarm."""
+    _note_alarm(seconds)
+    return _real_setitimer(which, seconds, interval)
+
+
+def alarm(seconds: int) -> int:
+    _note_alarm(seconds)
+    return int(_real_alarm(seconds))
+
+
+def _note_alarm(seconds: float) -> None:
+    strand = here()
+    if strand is not None:
+        strand.execution.alarm = strand.execution.clock.now + seconds if seconds else None
 
 
 # ---------------------------------------------------------------------- several at once
@@ -439,6 +468,7 @@ PATCHES: list[tuple[Any, dict[str, Any]]] = [
         {
             **{name: _socket_method(name, "r") for name in _READING if hasattr(_real_socket, name)},
             **{name: _socket_method(name, "w") for name in _WRITING if hasattr(_real_socket, name)},
+            "bind": bind,
             "accept": accept,
             "sendall": sendall,
             "connect": connect,
@@ -450,6 +480,7 @@ PATCHES: list[tuple[Any, dict[str, Any]]] = [
     (select_module, {"select": select} | ({"poll": Poll} if _real_poll is not None else {})),
     *([(fcntl, {"flock": flock})] if _real_flock is not None else []),
     (os, {"read": read}),
+    *([(signal, {"setitimer": setitimer, "alarm": alarm})] if _real_alarm is not None else []),
     (subprocess.Popen, {"wait": wait, "communicate": communicate}),
     *(
         (kind, {"select": _selecting(kind)})
