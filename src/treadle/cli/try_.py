@@ -43,7 +43,12 @@ def command(target: str, seconds: float, tests: int, once: float, instrument: tu
     packages = [*project.installed_packages(root), *instrument]
     say = Console(stderr=True, highlight=False, soft_wrap=True)
     say.print(f"running the tests of {len(files)} file{'s' * (len(files) != 1)} once", style="dim")
-    found = project.run_once(files, once)
+    ran = project.run_once(files, once)
+    found = ran.threaded
+    for name in ran.slow:
+        say.print(f"left out, it takes longer than {once / 4:g} s: {name}", style="dim", markup=False)
+    if not found and not ran.ended:
+        raise UsageError(f"running the tests once took longer than {once:g} s: raise --once, or name a file with tests")
     if not found:
         raise UsageError(f"no test in '{target}' starts a thread when it is run: {_pytest_command(files)}")
     rows = []

@@ -1,6 +1,7 @@
 """Runs tests as they are and notes how each ended and how many threads it started: a plugin for `treadle try`.
 
-One line of JSON per test goes to the file that TREADLE_THREAD_STARTS names: path, names, outcome, seconds, threads.
+Two lines of JSON per test go to the file that TREADLE_THREAD_STARTS names: its name when it begins, and when it ends
+also path, names, outcome, seconds, threads.
 PYTEST_DONT_REWRITE, as in treadle/__init__.py.
 """
 
@@ -41,6 +42,7 @@ def pytest_configure() -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
     before = _started
+    _note({"begun": item.nodeid})
     result = yield
     reports = item.stash.get(_REPORTS, [])
     outcomes = {report.outcome for report in reports}
@@ -48,17 +50,23 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
     if any(hasattr(report, "wasxfail") for report in reports):
         outcome = "expected failure"
     chain = [node.name for node in item.listchain() if isinstance(node, (pytest.Class, pytest.Function))]
-    entry = {
-        "path": str(item.path),
-        "names": chain,
-        "outcome": outcome,
-        "seconds": round(sum(report.duration for report in reports), 3),
-        "threads": _started - before,
-        "function": isinstance(item, pytest.Function),
-    }
+    _note(
+        {
+            "ended": item.nodeid,
+            "path": str(item.path),
+            "names": chain,
+            "outcome": outcome,
+            "seconds": round(sum(report.duration for report in reports), 3),
+            "threads": _started - before,
+            "function": isinstance(item, pytest.Function),
+        }
+    )
+    return result
+
+
+def _note(entry: dict[str, Any]) -> None:
     with open(os.environ["TREADLE_THREAD_STARTS"], "a", encoding="utf-8") as file:
         file.write(json.dumps(entry) + "\n")
-    return result
 
 
 _REPORTS = pytest.StashKey[list[pytest.TestReport]]()

@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,8 @@ _TEST_FILE = re.compile(r"^(test_.*|.*_test|tests)\.py$")
 _NO_PACKAGES = frozenset(
     {"tests", "test", "testing", "docs", "doc", "examples", "benchmarks", "build", "dist", "scripts"}
 )
+
+_LOOK_EVERY = 0.05
 
 # Seconds beyond its budget that an exploration may take: it imports, shrinks, replays, looks at other builds.
 _PATIENCE = 90.0
@@ -89,21 +92,53 @@ def own_packages(root: Path) -> list[str]:
     return found
 
 
-def run_once(files: Sequence[Path], seconds: float) -> list[ThreadedTest]:
-    """Run the tests of some files as they are; those that start threads, in their order."""
-    with scratch_folder() as scratch:
-        notes = scratch / "tests.jsonl"
-        words = [sys.executable, "-m", "pytest", "-q", "-p", "treadle.pytest_plugin.thread_starts"]
-        words += ["--continue-on-collection-errors", "-m", "", *map(str, files)]
-        environment = {**os.environ, "TREADLE_THREAD_STARTS": str(notes), "PYTHONHASHSEED": "1"}
-        _run(words, environment, seconds)
-        lines = notes.read_text(encoding="utf-8").splitlines() if notes.exists() else []
-    entries = [json.loads(line) for line in lines]
-    return [
+@dataclass
+class Once:
+    """The tests that start threads, in their order; those that took too long; and did all come to their turn?"""
+
+    threaded: list[ThreadedTest]
+    slow: list[str]
+    ended: bool
+
+
+def run_once(files: Sequence[Path], seconds: float) -> Once:
+    """Run the tests of some files as they are. One that takes a quarter of the time is given up; the rest goes on."""
+    until = time.monotonic() + seconds
+    entries: list[dict[str, Any]] = []
+    slow: list[str] = []
+    while True:
+        more, ended = _run_files(files, [entry["ended"] for entry in entries] + slow, until, seconds / 4)
+        entries += [entry for entry in more if "ended" in entry]
+        if ended or time.monotonic() >= until or not more or "begun" not in more[-1]:
+            break
+        slow.append(more[-1]["begun"])
+    threaded = [
         ThreadedTest(entry["path"], tuple(entry["names"]), entry["outcome"], entry["seconds"], entry["threads"])
         for entry in entries
         if entry["threads"] and entry["function"] and entry["outcome"] != "skipped"
     ]
+    return Once(threaded, slow, ended)
+
+
+def _run_files(
+    files: Sequence[Path], without: Sequence[str], until: float, longest: float
+) -> tuple[list[dict[str, Any]], bool]:
+    """What the tests of some files noted until all ended, time was over, or one of them took too long."""
+    with scratch_folder() as scratch:
+        notes = scratch / "tests.jsonl"
+        words = [sys.executable, "-m", "pytest", "-q", "-p", "treadle.pytest_plugin.thread_starts"]
+        words += ["--continue-on-collection-errors", "-m", "", *(f"--deselect={name}" for name in without)]
+        environment = {**os.environ, "TREADLE_THREAD_STARTS": str(notes), "PYTHONHASHSEED": "1"}
+        process = _started([*words, *map(str, files)], environment, subprocess.DEVNULL)
+        try:
+            while (ended := process.poll() is not None) is False and time.monotonic() < until:
+                if notes.exists() and time.time() - notes.stat().st_mtime > longest:
+                    break
+                time.sleep(_LOOK_EVERY)
+        finally:
+            _end(process)
+        lines = notes.read_text(encoding="utf-8").splitlines() if notes.exists() else []
+    return [json.loads(line) for line in lines if line.endswith("}")], ended
 
 
 def explore_alone(test: ThreadedTest, seconds: float, packages: Sequence[str], more: Sequence[str] = ()) -> Row:
@@ -169,17 +204,8 @@ def installed_packages(root: Path) -> list[str]:
 
 
 def _run(words: list[str], environment: dict[str, str], seconds: float) -> subprocess.CompletedProcess[str] | None:
-    """Run a command in a session of its own, so that all it started can be ended with it; None when it did not end."""
-    process = subprocess.Popen(
-        words,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
+    """Run a command; None when it did not end."""
+    process = _started(words, environment, subprocess.PIPE)
     try:
         out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -191,7 +217,23 @@ def _run(words: list[str], environment: dict[str, str], seconds: float) -> subpr
     return subprocess.CompletedProcess(words, process.returncode, out, err)
 
 
+def _started(words: list[str], environment: dict[str, str], output: int) -> subprocess.Popen[str]:
+    """A command in a session of its own, so that all it starts can be ended with it."""
+    return subprocess.Popen(
+        words,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+
+
 def _end(process: subprocess.Popen[str]) -> None:
+    if process.poll() is not None:
+        return
     if hasattr(os, "killpg"):
         os.killpg(process.pid, 9)
     else:
