@@ -1,6 +1,6 @@
 """Tests that were written by others, for other purposes: how many get a useful verdict from `treadle try`?
 
-The packages are the lines of wild_packages.txt, chosen before any of their tests was looked at. The seed is the hash of
+The packages are the lines of wild_packages_2.txt, chosen before any of their tests was looked at. The seed is the hash of
 the commit that brought that file into the repository, so nobody chose the twenty that are drawn; `--seed` and `--apart`
 draw others, to develop with, that the official draw does not contain. Of each package the newest source distribution is
 unpacked and installed in an environment of its own, what its tests import is installed as it turns out to be missing,
@@ -37,7 +37,7 @@ from typing import Any
 from benchmarks.environments import CHECKOUT, FOLDER, OWN_NEEDS
 from benchmarks.rows import Rows
 
-PACKAGES = Path(__file__).with_name("wild_packages.txt")
+PACKAGES = Path(__file__).with_name("wild_packages_2.txt")
 DRAWN = 20
 TESTS = 6
 SECONDS = 10.0
@@ -50,6 +50,15 @@ _ONCE, _COLLECT = 120.0, 120.0
 _ROUNDS = 6
 _EXTRAS = ("test", "tests", "testing", "dev")
 _MISSING = re.compile(r"No module named '?([A-Za-z0-9_]+)")
+# Options of a project's pytest configuration that come with a plugin.
+_OPTIONS = {
+    "--asyncio-mode": "pytest-asyncio",
+    "--benchmark": "pytest-benchmark",
+    "--cov": "pytest-cov",
+    "--timeout": "pytest-timeout",
+    "-n": "pytest-xdist",
+}
+_UNKNOWN = re.compile(r"unrecognized arguments: (.*)")
 _INSTALLED_AS = {"yaml": "pyyaml", "dateutil": "python-dateutil", "attr": "attrs", "mock": "mock", "zmq": "pyzmq"}
 
 
@@ -123,7 +132,10 @@ def prepared(package: str) -> tuple[Path, str] | None:
 def _install_what_tests_import(inner: str, source: Path) -> None:
     for _ in range(_ROUNDS):
         words = [inner, "-m", "pytest", "-q", "--collect-only", "--continue-on-collection-errors", "."]
-        missing = {_INSTALLED_AS.get(name, name) for name in _MISSING.findall(_run(words, source, _COLLECT))}
+        said = _run(words, source, _COLLECT)
+        missing = {_INSTALLED_AS.get(name, name) for name in _MISSING.findall(said)}
+        unknown = [word for line in _UNKNOWN.findall(said) for word in line.split()]
+        missing |= {plugin for option, plugin in _OPTIONS.items() if any(word.startswith(option) for word in unknown)}
         if not [name for name in sorted(missing) if install(inner, name)]:
             return
 
