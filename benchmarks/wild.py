@@ -2,9 +2,9 @@
 
 The packages are the lines of wild_packages_2.txt, chosen before any of their tests was looked at. The seed is the hash
 of the commit that brought that file into the repository, so nobody chose the twenty that are drawn; `--seed` and
-`--apart` draw others, to develop with, that the official draw does not contain. Of each package the newest source distribution is
-unpacked and installed in an environment of its own, what its tests import is installed as it turns out to be missing,
-and `treadle try` finds the tests that start threads and pass plainly, and explores at most six of them.
+`--apart` draw others, to develop with, that the official draw does not contain. Of each package the newest source
+distribution is unpacked and installed in an environment of its own, what its tests import is installed as it turns out
+to be missing, and `treadle try` finds the tests that start threads and pass plainly, and explores at most six of them.
 
 What a row counts as, by its verdict alone:
 

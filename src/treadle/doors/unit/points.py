@@ -119,7 +119,7 @@ def _code_lines(definition: Definition, file: str) -> tuple[set[int], set[int]]:
     todo = [compile_function(definition, file)]
     while todo:
         code = todo.pop()
-        alive |= flow.code_lines(code, flow.reachable(code))
+        alive |= flow.code_lines(code, ir.reachable(code))
         every |= flow.code_lines(code)
         todo.extend(s.function for block in code.blocks for s in block.steps if isinstance(s, ir.ClosureStep))
     return alive, every - alive

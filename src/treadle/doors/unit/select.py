@@ -188,7 +188,7 @@ def _statements(target: UnitTarget, code: ir.CompiledFunction) -> list[Goal]:
     """The statements of the target's own body: those of functions inside it are theirs."""
     node = source.node_of(target.function.__code__)
     name = os.path.basename(target.file)
-    alive = flow.code_lines(code, flow.reachable(code))
+    alive = flow.code_lines(code, ir.reachable(code))
     every = flow.code_lines(code)
     found: dict[int, Goal] = {}
     body: list[ast.AST] = [*node.body] if isinstance(node.body, list) else [node.body]

@@ -224,18 +224,6 @@ def _meetings(code: ir.CompiledFunction) -> list[int | None]:
     return found
 
 
-def reachable(code: ir.CompiledFunction) -> set[int]:
-    """The blocks that control can come to from the entry."""
-    seen: set[int] = set()
-    todo = [0]
-    while todo:
-        number = todo.pop()
-        if number not in seen:
-            seen.add(number)
-            todo.extend(ir.successors(code.blocks[number]))
-    return seen
-
-
 def code_lines(code: ir.CompiledFunction, blocks: Iterable[int] | None = None) -> set[int]:
     """The lines on which the function, or some of its blocks, does something."""
     numbers = range(len(code.blocks)) if blocks is None else blocks
@@ -255,7 +243,7 @@ def branches(code: ir.CompiledFunction) -> list[tuple[int, bool]]:
     as it would without the statement.
     """
     found = []
-    for number in sorted(reachable(code)):
+    for number in sorted(ir.reachable(code)):
         block = code.blocks[number]
         both = sides(block)
         if both is None:

@@ -303,12 +303,12 @@ def successors(block: BasicBlock) -> Iterator[int]:
 
 def show(function: CompiledFunction) -> str:
     """The whole graph as text, unreachable blocks left out."""
-    reachable = _reachable(function)
+    reached = reachable(function)
     parameters = ", ".join(_parameter(p) for p in function.parameters)
     lines = [f"function {function.name}({parameters})    {function.file}:{function.line}"]
     nested: list[CompiledFunction] = []
     for block in function.blocks:
-        if block.number not in reachable:
+        if block.number not in reached:
             continue
         notes = ""
         if block.loop is not None:
@@ -325,7 +325,8 @@ def show(function: CompiledFunction) -> str:
     return "\n".join(lines)
 
 
-def _reachable(function: CompiledFunction) -> set[int]:
+def reachable(function: CompiledFunction) -> set[int]:
+    """The blocks that control can come to from the entry."""
     seen: set[int] = set()
     todo = [0]
     while todo:

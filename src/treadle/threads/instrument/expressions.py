@@ -31,7 +31,7 @@ _MAY_BE_SHARED = (
     ast.YieldFrom,
 )
 
-OPERATORS: dict[type[ast.operator], str] = {
+OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add",
     ast.Sub: "sub",
     ast.Mult: "mul",
@@ -46,7 +46,7 @@ OPERATORS: dict[type[ast.operator], str] = {
     ast.BitAnd: "and_",
     ast.FloorDiv: "floordiv",
 }
-COMPARISONS: dict[type[ast.cmpop], str] = {
+COMPARISONS: dict[type[ast.AST], str] = {
     ast.Eq: "eq",
     ast.NotEq: "ne",
     ast.Lt: "lt",

@@ -24,6 +24,8 @@ import builtins
 import copy
 from typing import TypeVar
 
+from treadle.threads.instrument.expressions import COMPARISONS
+from treadle.threads.instrument.expressions import OPERATORS as BINARY
 from treadle.threads.instrument.nodes import HOOK_PREFIX, is_foreign
 from treadle.threads.switching import ALL, BODY_ENDED, TESTED_AGAIN, Loops, running
 
@@ -35,28 +37,11 @@ _Comprehension = TypeVar("_Comprehension", ast.ListComp, ast.SetComp, ast.DictCo
 
 # By the name of the function in the module `operator`.
 OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.MatMult: "matmul",
-    ast.Div: "truediv",
-    ast.Mod: "mod",
-    ast.Pow: "pow",
-    ast.LShift: "lshift",
-    ast.RShift: "rshift",
-    ast.BitOr: "or_",
-    ast.BitXor: "xor",
-    ast.BitAnd: "and_",
-    ast.FloorDiv: "floordiv",
+    **BINARY,
+    **COMPARISONS,
     ast.Invert: "invert",
     ast.UAdd: "pos",
     ast.USub: "neg",
-    ast.Eq: "eq",
-    ast.NotEq: "ne",
-    ast.Lt: "lt",
-    ast.LtE: "le",
-    ast.Gt: "gt",
-    ast.GtE: "ge",
 }
 
 
