@@ -217,7 +217,7 @@ def _judge(one: Drawn, folder: Path) -> tuple[int, int, tuple[int, int]]:
         "-p",
         "no:cacheprovider",
     ]
-    out, _ = _run([*words, "--rootdir", ".", "-c", os.devnull, "test_wild.py"], one, folder, 300.0)
+    out, _ = _run([*words, "--rootdir", ".", "--confcutdir", ".", "-c", os.devnull, "test_wild.py"], one, folder, 300.0)
     last = out.strip().splitlines()[-1] if out.strip() else ""
     counts = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|error)", last)}
     bad = counts.get("failed", 0) + counts.get("error", 0)

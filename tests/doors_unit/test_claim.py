@@ -10,8 +10,12 @@ import pytest
 
 import treadle
 from treadle.doors.unit.console import summary
+from treadle.doors.unit.explore import Session
+from treadle.doors.unit.guesses import guesses_of
+from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.result_json import suite_facts
+from treadle.doors.unit.target import resolve
 
 
 @pytest.fixture(autouse=True)
@@ -31,29 +35,132 @@ def test_hints_that_say_everything_leave_the_claim() -> None:
     assert "every path has its test" in summary(suite)
 
 
-@pytest.mark.parametrize(
-    ("name", "function", "guess"),
-    [
-        ("bare", "def f(xs: list) -> int:\n    return len(xs)", "the hint 'list' does not tell its elements"),
-        ("none", "def f(n):\n    return n + 1", "it has no hint that could be used"),
-        ("any", "def f(x: object) -> int:\n    return 1 if x else 0", "which may be anything"),
-        ("union", "from decimal import Decimal\ndef f(x: int | Decimal) -> bool:\n    return x > 1", "Decimal is not"),
-        ("named", "def f(n: int, **more: int) -> int:\n    return n", "nothing is given for **more"),
-        (
-            "field",
-            "class C:\n    def __init__(self, size) -> None:\n        self.size = size\n"
-            "    def f(self) -> int:\n        return 1 if self.size else 0",
-            "the field 'size' of C is",
-        ),
-    ],
-)
-def test_a_guess_is_named_and_withdraws_the_claim(name: str, function: str, guess: str) -> None:
-    suite = suite_of(f"claim_{name}", function + "\n", "C.f" if name == "field" else "f")
+_GUESSES = {
+    "bare": ("def f(xs: list) -> int:\n    return len(xs)", "the hint 'list' does not tell its elements"),
+    "none": ("def f(n):\n    return n + 1", "it has no hint that could be used"),
+    "any": ("def f(x: object) -> int:\n    return 1 if x else 0", "which may be anything"),
+    "union": ("from decimal import Decimal\ndef f(x: int | Decimal) -> bool:\n    return x > 1", "Decimal is not"),
+    "named": ("def f(n: int, **more: int) -> int:\n    return n", "nothing is given for **more"),
+    "default": ("def f(n: int, x=()) -> int:\n    return n", "'x' of f is"),
+    "open_default": ("def f(n: int, x=object()) -> int:\n    return n", "'x' of f always has its default"),
+    "elements": ("from decimal import Decimal\ndef f(x: list[Decimal]) -> int:\n    return len(x)", "Decimal is not"),
+    "anything_in": ("from typing import Any\ndef f(x: dict[str, Any]) -> int:\n    return len(x)", "Any may be"),
+    "variable": ("from typing import TypeVar\nT = TypeVar('T')\ndef f(x: T) -> T:\n    return x", "T may be anything"),
+    "constraints": ("from typing import AnyStr\ndef f(x: AnyStr) -> AnyStr:\n    return x", "of AnyStr only"),
+    "sequence": (
+        "from collections.abc import Sequence\ndef f(xs: Sequence[int]) -> int:\n    return len(xs)",
+        "only a list is followed for Sequence",
+    ),
+    "mapping": (
+        "from collections.abc import Mapping\ndef f(xs: Mapping[str, int]) -> int:\n    return len(xs)",
+        "only a dict is followed for Mapping",
+    ),
+    "callable": (
+        "from typing import Callable\ndef f(g: Callable) -> int:\n    return g()",
+        "the hint 'Callable' does not tell its result",
+    ),
+    "float": ("def f(x: float) -> bool:\n    return x > 1", "nan, inf and rounding are not followed"),
+    "floats": ("def f(x: list[float]) -> int:\n    return len(x)", "nan, inf and rounding are not followed"),
+    "digits": ("def f(s: str) -> bool:\n    return s.isdigit()", "those of ASCII"),
+    "digits_below": (
+        "import claim_texts\ndef f(s: str) -> int:\n    return 1 if claim_texts.is_number(s) else 0",
+        "those of ASCII",
+    ),
+    "letters": ("def f(s: str) -> bool:\n    return s.upper() == 'A'", "those of ASCII"),
+    "field": (
+        "class C:\n    def __init__(self, size) -> None:\n        self.size = size\n"
+        "    def f(self) -> int:\n        return 1 if self.size else 0",
+        "the field 'size' of C is",
+    ),
+    "field_hint": (
+        "from typing import Any\nclass C:\n    def __init__(self, size: list[Any]) -> None:\n        self.size = size\n"
+        "    def f(self) -> int:\n        return 1 if self.size else 0",
+        "the field 'size' of C: Any may be anything",
+    ),
+    "slot": (
+        "class C:\n    __slots__ = ('size',)\n    size: int\n    def f(self) -> int:\n        return self.size",
+        "the field 'size' of C, which no constructor sets, is always set",
+    ),
+    "late_field": (
+        "class C:\n    def start(self, n: int) -> None:\n        self.n = n\n"
+        "    def f(self) -> int:\n        return self.n",
+        "the field 'n' of C, which no constructor sets, is always set",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _GUESSES)
+def test_each_guess_is_named(name: str) -> None:
+    """The explored cases are asked, without running tests of them."""
+    program, guess = _GUESSES[name]
+    Path("claim_texts.py").write_text("def is_number(s: str) -> bool:\n    return s.isdigit()\n")
+    Path(f"claim_{name}.py").write_text(program + "\n")
+    [target] = resolve(f"claim_{name}:{'C.f' if 'class C' in program else 'f'}")
+    session = Session(target, UnitOptions())
+    guesses = guesses_of(target, session.options, session.types, session.explore())
+    assert any(guess in one for one in guesses), guesses
+
+
+def test_a_guess_withdraws_the_claim() -> None:
+    suite = suite_of("claim_guessed", "def f(xs: list) -> int:\n    return len(xs)\n", "f")
+    guess = "the hint 'list' does not tell its elements"
     assert any(guess in one for one in suite.guesses), suite.guesses
     assert not suite.complete
     assert guess in summary(suite)
     assert "every path" not in summary(suite)
     assert "A guess: " in suite.source
+
+
+def test_a_setter_is_left_out_and_said() -> None:
+    program = """
+        class C:
+            def __init__(self) -> None:
+                self._n = 0
+
+            @property
+            def n(self) -> int:
+                return self._n
+
+            @n.setter
+            def n(self, n: int) -> None:
+                self._n = n if n > 0 else 0
+    """
+    Path("claim_setter.py").write_text(dedent(program))
+    left_out: list[str] = []
+    [target] = resolve("claim_setter:C.n", left_out)
+    assert target.is_property
+    assert [one.partition(";")[0] for one in left_out] == ["claim_setter:C.n: no test has it set"]
+
+
+_ONLY_TRIED = {
+    "nan": ("def f(x: float) -> int:\n    if x != x:\n        return 1\n    return 0", 'float("nan")'),
+    "tuple": (
+        "from collections.abc import Sequence\n"
+        "def f(xs: Sequence[int]) -> int:\n    if isinstance(xs, tuple):\n        return 1\n    return 0",
+        "(1,)",
+    ),
+    "digit": (
+        "def f(s: str) -> int:\n    if s.isdigit():\n        try:\n            return int(s)\n"
+        "        except ValueError:\n            return -1\n    return 0",
+        "\u00b2",
+    ),
+    "member": (
+        "from decimal import Decimal\n"
+        "def f(x: int | Decimal) -> int:\n    if isinstance(x, Decimal):\n        return 1\n    return 0",
+        "Decimal(",
+    ),
+    "bool": ("def f(n: int) -> int:\n    if isinstance(n, bool):\n        return 1\n    return 0", "True"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", _ONLY_TRIED)
+def test_what_cannot_be_followed_is_tried_before_it_is_said(name: str) -> None:
+    program, value = _ONLY_TRIED[name]
+    suite = suite_of(f"claim_tried_{name}", program + "\n", "f")
+    assert suite.coverage.unreached == [], suite.source
+    assert value in suite.source
+    assert not suite.complete
 
 
 @pytest.mark.parametrize(
@@ -91,7 +198,9 @@ def test_what_no_test_reaches_is_listed_with_the_reason() -> None:
     suite = suite_of("claim_dead", program, "f")
     assert [(line, to) for _, line, to in suite.coverage.unreached] == [(3, None)]
     assert not suite.complete
-    assert "not reached: claim_dead.py:3 (no input leads there, as far as is known)" in summary(suite)
+    assert "not reached: claim_dead.py:3 (no input that fits the hints leads there, as far as is known)" in summary(
+        suite
+    )
     found = suite_facts(suite).to_json()
     assert [place["line"] for place in found["unreached"]["places"]] == [3]
 

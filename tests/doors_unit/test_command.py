@@ -51,6 +51,7 @@ def test_json_has_the_promised_keys(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(found["cases"]) == 3
 
 
+@pytest.mark.fresh
 def test_the_written_file_passes_in_a_fresh_process(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run("unit_paper:mist", "unit_paper:lcm", "-k", "1", "--output", "test_x.py", capsys=capsys)
     assert code == 0

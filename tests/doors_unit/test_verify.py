@@ -74,6 +74,7 @@ def test_three():
 """
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 def test_a_process_that_ends_too_early_proves_nothing() -> None:
     """Together, the last test comes first: the second ends the process, and the first has not been run."""
@@ -83,6 +84,7 @@ def test_a_process_that_ends_too_early_proves_nothing() -> None:
     assert "the process ended before it did" in checked.failed["test_one"]
 
 
+@pytest.mark.fresh
 @pytest.mark.slow
 def test_an_own_test_that_ends_the_process_is_no_fault_of_the_new_ones() -> None:
     new = "def test_new():\n    assert True\n"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import treadle
+from treadle.core.errors import UsageError
 
 
 @pytest.fixture(autouse=True)
@@ -41,3 +42,38 @@ def test_a_program_that_closes_the_streams_does_not_silence_the_command() -> Non
     command = [sys.executable, "-m", "treadle", "unit", "world_streams:quiet", "--json", "--output", "test_x.py"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert json.loads(done.stdout)["target"] == "world_streams:quiet"
+
+
+def test_importing_the_code_changes_nothing() -> None:
+    Path("world_import.py").write_text("open('made.txt', 'w').close()\n\n\ndef f(n: int) -> int:\n    return n\n")
+    with pytest.raises(UsageError, match=r"cannot be imported: it would write the file 'made.txt'; pass --allow-eff"):
+        treadle.unit("world_import:f", write_file=False)
+    assert not Path("made.txt").exists()
+    assert treadle.unit("world_import:f", write_file=False, allow_effects=True).tests == 1
+    assert Path("made.txt").exists()
+
+
+@pytest.mark.slow
+def test_an_import_that_swallows_the_refusal_changes_nothing_either() -> None:
+    Path("world_log.py").write_text(
+        "import os\n\nos.environ['WORLD_LOG'] = '1'\n"
+        "try:\n    open('made.txt', 'w').close()\nexcept OSError:\n    pass\n"
+        "\n\ndef f(n: int) -> int:\n    return n\n"
+    )
+    suite = treadle.unit("world_log:f", write_file=False)
+    assert (suite.tests, suite.complete) == (1, True)
+    assert suite.warnings == ["while it was imported, the code was refused to write the file 'made.txt'"]
+    assert not Path("made.txt").exists()
+
+
+@pytest.mark.slow
+def test_a_constructor_changes_nothing() -> None:
+    Path("world_made.py").write_text(
+        "class C:\n    def __init__(self, n: int) -> None:\n"
+        "        self.n = n\n        open('made.txt', 'w').close()\n\n"
+        "    def f(self) -> int:\n        return 1 if self.n > 0 else 0\n"
+    )
+    suite = treadle.unit("world_made:C.f", write_file=False)
+    assert "object.__new__(C)" in suite.source
+    assert suite.tests == 2
+    assert not Path("made.txt").exists()

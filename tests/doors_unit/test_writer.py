@@ -11,7 +11,7 @@ import pytest
 import treadle
 from tests.symbolic.exploring import PROGRAMS, load
 from treadle.core.trail import Trail
-from treadle.doors.unit.pytest_suite import _identifier, _words
+from treadle.doors.unit.pytest_text import identifier, words
 from treadle.doors.unit.suite import Suite
 
 
@@ -114,14 +114,17 @@ def test_shared_state_is_put_back() -> None:
     assert 'monkeypatch.setattr(unit_shapes.Log, "entries"' in source
 
 
-def test_the_file_is_valid_and_every_line_short_enough() -> None:
-    source = written("unit_paper:List.rem_all", k=1).source
+def test_the_file_is_valid_and_every_line_and_name_short_enough() -> None:
+    suite = written("unit_paper:List.rem_all", k=1)
+    source = suite.source
     ast.parse(source)
+    assert max(map(len, suite.names)) <= len("_12") + 60
+    assert len(set(suite.names)) == suite.tests
     assert max(map(len, _without_trails(source).splitlines())) <= 120  # linters let a single long word pass
 
 
 def test_names_and_ids_are_safe() -> None:
-    assert _words("r1.f >= -3") == "r1_f_ge_minus_3"
+    assert words("r1.f >= -3") == "r1_f_ge_minus_3"
     used: set[str] = set()
-    assert _identifier("s == '\u00e9[x]'", used) == "s == '?(x)'"
-    assert _identifier("s == '\u00e9[x]'", used) == "s == '?(x)' #2"
+    assert identifier("s == '\u00e9[x]'", used) == "s == '?(x)'"
+    assert identifier("s == '\u00e9[x]'", used) == "s == '?(x)' #2"

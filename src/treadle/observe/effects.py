@@ -102,8 +102,10 @@ class EffectGuard:
     _active: EffectGuard | None = None
     _installed = False
 
-    def __init__(self, scratch: str = "") -> None:
+    def __init__(self, scratch: str = "", environment: bool = False) -> None:
         self.scratch = scratch
+        # whether os.environ may be changed, which is this process's own
+        self.environment = environment
         self.refused: list[str] = []
         self._outer: EffectGuard | None = None
 
@@ -127,6 +129,6 @@ def _audit(event: str, args: tuple[object, ...]) -> None:
         what = effect(event, args, guard.scratch)
     finally:
         EffectGuard._active = guard
-    if what:
+    if what and not (guard.environment and event.startswith(_ENVIRONMENT)):
         guard.refused.append(what)
         raise EffectRefused(f"it would {what}")

@@ -102,7 +102,8 @@ def run_tests(
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     }
     words = ["-m", "pytest", "-q", "--no-header", "-p", "treadle.report.isolation", "-p", "no:cacheprovider"]
-    words += ["-c", os.devnull, "--rootdir", str(file.parent), str(file)]
+    here = str(file.parent)  # without confcutdir pytest reads through every folder above
+    words += ["-c", os.devnull, "--rootdir", here, "--confcutdir", here, str(file)]
     said = ""
     try:
         done = run_python(words, seconds=seconds, environment=more, hash_seed=hash_seed)

@@ -127,6 +127,15 @@ def _why_refused() -> str:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Any:
+    """Importing the code under test is kept from changing the world, too."""
+    if os.environ.get("TREADLE_EFFECTS") == "1":
+        return (yield)
+    with EffectGuard(environment=True):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Any:
     """The test itself, not what pytest does around it, is kept from changing the world, and from going on for ever."""
     if not _AT_ONCE and hasattr(signal, "alarm"):

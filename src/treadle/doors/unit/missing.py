@@ -193,7 +193,8 @@ def _recorded(suite: Suite) -> dict[str, Any]:
         file = folder / "test_candidate.py"
         file.write_text(suite.source, encoding="utf-8")
         command = ["-m", "pytest", "-q", "--no-header", "-p", "treadle.doors.unit.recorder"]
-        command += ["-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(folder), str(file)]
+        command += ["-p", "no:cacheprovider", "-c", os.devnull]
+        command += ["--rootdir", str(folder), "--confcutdir", str(folder), str(file)]
         quiet = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
         done, data, _ = _record(command, targets, folder, quiet, suite.select == "local-paths")
     if data is None:

@@ -14,6 +14,7 @@ from typing import Any
 from unittest.mock import NonCallableMock
 
 from treadle.doors.unit.probe_search import MOST_ITEMS, Probe, Prober, ProbeRun, arguments
+from treadle.doors.unit.pytest_text import snake
 from treadle.doors.unit.pytest_values import Imports, NotWritable, leaf, quoted
 from treadle.symbolic.python.contracts.conditions import as_written
 
@@ -104,7 +105,7 @@ class ProbeWriter:
         for name, text in probe.given:
             inline = name != "self" and _INLINE.fullmatch(text) and not any(s[0] == name for s in probe.sets)
             taken = {*self.imports.names, "result", "caught", "pytest", *found.values()}
-            wanted = _snake(as_written(self.target.cls).__name__) if name == "self" and self.target.cls else name
+            wanted = snake(as_written(self.target.cls).__name__) if name == "self" and self.target.cls else name
             while wanted in taken:
                 wanted += "_"
             found[name] = text if inline and text not in ("[]", "{}") else wanted
@@ -230,16 +231,16 @@ class ProbeWriter:
     # --- names -------------------------------------------------------------------------------------------
 
     def _name(self, reached: ProbeRun) -> str:
-        own = _snake(self.target.name)
+        own = snake(self.target.name)
         value = reached.result
         if reached.raised is not None:
-            word = f"raises_{_snake(type(reached.raised).__name__)}"
+            word = f"raises_{snake(type(reached.raised).__name__)}"
         elif value is None or isinstance(value, bool | int):
-            word = "returns_" + _snake(str(value).replace("-", "minus_"))
+            word = "returns_" + snake(str(value).replace("-", "minus_"))
         elif isinstance(value, str):
-            word = "returns_" + (_snake(value)[:20].strip("_") or "text")
+            word = "returns_" + (snake(value.encode("ascii", "ignore").decode())[:20].strip("_") or "text")
         else:
-            word = f"returns_{_snake(type(value).__name__)}"
+            word = f"returns_{snake(type(value).__name__)}"
         room = _LONGEST_NAME - len(f"test__{word}_99")
         base = f"test_{own[: max(room, 8)].strip('_')}_{word}"
         name, number = base, 1
@@ -248,11 +249,6 @@ class ProbeWriter:
             name = f"{base}_{number}"
         self.taken.add(name)
         return name
-
-
-def _snake(text: str) -> str:
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text)
-    return re.sub(r"\W+", "_", spaced, flags=re.ASCII).strip("_").lower()
 
 
 def _indented(*lines: str) -> str:

@@ -39,6 +39,8 @@ from treadle.symbolic.python.types import infer
 from treadle.symbolic.python.types.heirs import known_subclasses
 
 _TEXTS = ("a", "", "ab", "1", "A b", "a.b", "a=b", "a/b", "a,b", "2020-01-02", "-1.5", "é", "http://a.b/c?d=e")
+# Digits that int() does not read, and those that it does; letters that change their number with their case.
+_BEYOND_ASCII = ("\u00b2", "\u0663", "\u00df", "\u0130", "\u00a0")
 _NUMBERS = (1, 0, 2, -1, 10)
 _MOST_WORDS = 40
 _DEEPEST = 3
@@ -197,10 +199,11 @@ class ValuePool:
     # --- expressions -------------------------------------------------------------------------------------
 
     def texts(self) -> list[str]:
-        return [quoted(w) for w in dict.fromkeys([*self.mentioned.words, *_TEXTS])]
+        return [quoted(w) for w in dict.fromkeys([*self.mentioned.words, *_TEXTS, *_BEYOND_ASCII])]
 
     def numbers(self) -> list[str]:
-        return [str(n) for n in dict.fromkeys([*_NUMBERS, *self.mentioned.numbers])]
+        booleans = ["True"] if bool in self.mentioned.classes else []
+        return [str(n) for n in dict.fromkeys([*_NUMBERS, *self.mentioned.numbers])] + booleans
 
     def dicts(self, values: Iterable[str] = ("1", '"a"', "None", "[]", "{}", "True")) -> list[str]:
         keys, values = list(self.mentioned.keys), list(values)
@@ -328,7 +331,8 @@ class ValuePool:
         if isinstance(kind, type):
             for containers, around in _CONTAINERS:
                 if kind in containers:
-                    return self._container(around, args, depth)
+                    found = self._container(around, args, depth)
+                    return [*found, *self._tuples((*(args or (int,)), ...), depth)] if kind in _ALSO_TUPLES else found
             if kind in (dict, abc.Mapping, abc.MutableMapping):
                 values = self.of_hint(args[1], depth + 1)[:4] if len(args) == 2 else []
                 return self.dicts(values or ("1", '"a"', "None", "[]"))
@@ -439,6 +443,7 @@ _CONTAINERS: tuple[tuple[tuple[Any, ...], str], ...] = (
     ((set, abc.Set, abc.MutableSet), "{{{}}}"),
     ((frozenset,), "frozenset([{}])"),
 )
+_ALSO_TUPLES = (abc.Sequence, abc.Iterable, abc.Collection, abc.Reversible, abc.Container)
 
 
 def _in_turn(lists: list[list[str]]) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Any
 
 from treadle.doors.unit.findings import comment
 from treadle.doors.unit.pytest_contracts import Promised, Promises
+from treadle.doors.unit.pytest_text import WIDTH, docstring, folded, identifier, row, snake, words
 from treadle.doors.unit.pytest_values import (
     Builder,
     Imports,
@@ -33,8 +34,8 @@ from treadle.report.pytest_file import PytestFile
 from treadle.symbolic.python.contracts.conditions import as_written
 from treadle.symbolic.testcase import CaseObject, Opaque, TestCase
 
-_WIDTH = 100
-_ID_WIDTH = 90
+# Without the number that tells tests of one name apart.
+_LONGEST_NAME = 60
 
 
 @dataclass(slots=True)
@@ -62,7 +63,7 @@ class RenderedSuite:
     guesses: Sequence[str] = ()
 
     def source(self) -> str:
-        about = [line for one in self.guesses for line in textwrap.wrap(f"A guess: {one}.", _WIDTH)]
+        about = [line for one in self.guesses for line in textwrap.wrap(f"A guess: {one}.", WIDTH)]
         imports = [*self.imports.lines(), *(["import pytest"] if self.uses_pytest else [])]
         return PytestFile(self.title, "\n".join(about), imports, folders=self.folders, tests=dict(self.bodies)).source()
 
@@ -187,7 +188,7 @@ class _Writer:
     def _parametrized(self, kind: str, cases: list[TestCase]) -> None:
         raises = kind.startswith("raises")
         suffix = "_raises" if raises else ""
-        name = self._unique(f"test_{_snake(self.target.name)}{suffix}")
+        name = self._unique(f"test_{snake(self.target.name)}{suffix}")
         parameters = list(cases[0].arguments)
         renamed = {p: (p if p not in ("expected", "error", "message", "request") else f"{p}_") for p in parameters}
         outputs = ["expected"]
@@ -204,9 +205,9 @@ class _Writer:
                     values.append(quoted(case.outcome.message or ""))
             else:
                 values.append(text(case.outcome.value, self.imports, {}))
-            shown = _identifier(case.condition, ids)
+            shown = identifier(case.condition, ids)
             rows += [f"        # {trail}"] if (trail := self.trail(case)) else []
-            rows.append(_row(values, shown))
+            rows.append(row(values, shown))
             self.written.rendered.append(Rendered(case, f"{name}[{shown}]", bool(self.promises.conditions)))
         shown_columns = ", ".join(f'"{c}"' for c in columns)
         header = f'"{columns[0]}"' if len(columns) == 1 else f"({shown_columns})"
@@ -254,7 +255,7 @@ class _Writer:
         lines += self._protect(case)
         arguments: dict[str, str] = {}
         for name, value in case.arguments.items():
-            wanted = _snake(as_written(self.target.cls).__name__) if name == "self" and self.target.cls else name
+            wanted = snake(as_written(self.target.cls).__name__) if name == "self" and self.target.cls else name
             arguments[name] = builder.build(wanted, value)
         builder.finish()
         lines += builder.lines
@@ -273,9 +274,9 @@ class _Writer:
         name = self._unique(self._test_name(case))
         fixture = "monkeypatch" if case.touches else ""
         condition = case.condition.replace("\\", "\\\\").replace('"""', "'''")
-        doc = _docstring(condition)
+        doc = docstring(condition)
         shown = "\n".join(
-            f"    {line}" if line else "" for part in [doc, *map(_folded, lines)] for line in part.split("\n")
+            f"    {line}" if line else "" for part in [doc, *map(folded, lines)] for line in part.split("\n")
         )
         return name, f"def {name}({fixture}):\n{shown}\n"
 
@@ -354,19 +355,22 @@ class _Writer:
     # --- names -------------------------------------------------------------------------------------------
 
     def _test_name(self, case: TestCase) -> str:
-        base = f"test_{_snake(self.target.name)}"
+        base = f"test_{snake(self.target.name)}"
         outcome = case.outcome
         if case.violation is not None:
-            what = f"breaks_{_snake(case.violation.kind)}"
+            what = f"breaks_{snake(case.violation.kind)}"
         elif outcome.raises is not None:
-            what = f"raises_{_snake(outcome.raises.__name__)}"
+            what = f"raises_{snake(outcome.raises.__name__)}"
         elif outcome.value is None or isinstance(outcome.value, bool | int):
-            what = f"returns_{_words(repr(outcome.value))}"
+            what = f"returns_{words(repr(outcome.value))}"
         else:
             what = ""
-        when = "_and_".join(_words(c) for c in case.conditions[-3:])
-        full = "_".join(part for part in (base, what, f"when_{when}" if when else "") if part)
-        return full if len(full) <= 96 else full[:96].rpartition("_")[0]
+        said = "_".join(filter(None, (base, what)))
+        for conditions in (case.conditions[-3:], case.conditions[-2:], case.conditions[-1:]):
+            when = "_and_".join(map(words, conditions))
+            if when and len(full := f"{said}_when_{when}") <= _LONGEST_NAME:
+                return full
+        return said if len(said) <= _LONGEST_NAME else said[:_LONGEST_NAME].rpartition("_")[0]
 
     def _unique(self, name: str) -> str:
         candidate, n = name, 1
@@ -465,113 +469,6 @@ class _Assertions:
             return [f"assert {path} == {leaf(value, self.imports)}"]
         except NotWritable:
             return []
-
-
-# --- text --------------------------------------------------------------------------------------------------
-
-_OPERATORS = {"==": "eq", "!=": "ne", "<=": "le", ">=": "ge", "<": "lt", ">": "gt", "+": "plus", "*": "times"}
-_OPERATORS |= {"%": "mod", "//": "div", "/": "by"}
-
-
-def _words(condition: str) -> str:
-    """A condition as part of a function's name: 'n >= 0' is n_ge_0."""
-    for symbol, word in _OPERATORS.items():
-        condition = condition.replace(f" {symbol} ", f" {word} ")
-    condition = re.sub(r"(?<![\w])-(\d)", r"minus_\1", condition)
-    return re.sub(r"\W+", "_", condition).strip("_").lower()[:60].rstrip("_")
-
-
-def _snake(name: str) -> str:
-    name = name.replace(".", "_")
-    name = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", name)
-    name = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name)
-    return re.sub(r"_+", "_", name).strip("_").lower()
-
-
-def _identifier(condition: str, used: set[str]) -> str:
-    base = condition.encode("ascii", "replace").decode().replace("[", "(").replace("]", ")").replace("::", ":")
-    base = re.sub(r"[^ -~]", "?", base).replace("\\", "/")
-    if len(base) > _ID_WIDTH:
-        base = base[: _ID_WIDTH - 3].rstrip() + "..."
-    name, n = base, 1
-    while name in used:
-        n += 1
-        name = f"{base} #{n}"
-    used.add(name)
-    return name
-
-
-def _row(values: list[str], shown: str) -> str:
-    line = f"        pytest.param({', '.join([*values, f'id={quoted(shown)}'])}),"
-    if len(line) <= _WIDTH:
-        return line
-    inner = [f"            {value}," for value in (*values, f"id={quoted(shown)}")]
-    return "\n".join(["        pytest.param(", *inner, "        ),"])
-
-
-def _docstring(condition: str) -> str:
-    if condition.endswith('"'):
-        condition += " "
-    if len(condition) <= _WIDTH - 10:
-        return f'"""{condition}"""'
-    lines: list[str] = []
-    current = ""
-    for part in condition.split(" and "):
-        piece = part if not current else f" and {part}"
-        if len(current) + len(piece) > _WIDTH - 10 and current:
-            lines.append(current)
-            current = f"and {part}"
-        else:
-            current += piece
-    lines.append(current)
-    return '"""' + "\n".join(lines) + '\n"""'
-
-
-def _folded(line: str) -> str:
-    """Break a long collection or call over lines, one element each."""
-    if len(line) <= _WIDTH:
-        return line
-    match = re.match(r"^(\w+ = )?(.*?[\[({])(.*)([\])}])$", line)
-    if match is None or line.lstrip().startswith(("assert", "with")):
-        return line
-    start, opening, inner, closing = match.groups()
-    parts = _split(inner)
-    if parts is None or len(parts) < 2:
-        return line
-    return f"{start or ''}{opening}\n" + "".join(f"    {p},\n" for p in parts) + closing
-
-
-def _split(inner: str) -> list[str] | None:
-    """Elements at the top level of a collection's source; None if brackets do not balance."""
-    parts: list[str] = []
-    depth, quote, current = 0, "", ""
-    i = 0
-    while i < len(inner):
-        c = inner[i]
-        if quote:
-            if c == "\\":
-                current += inner[i : i + 2]
-                i += 2
-                continue
-            quote = "" if c == quote else quote
-        elif c in "'\"":
-            quote = c
-        elif c in "([{":
-            depth += 1
-        elif c in ")]}":
-            depth -= 1
-            if depth < 0:
-                return None
-        elif c == "," and depth == 0:
-            parts.append(current.strip())
-            current = ""
-            i += 1
-            continue
-        current += c
-        i += 1
-    if current.strip():
-        parts.append(current.strip())
-    return parts if depth == 0 and not quote else None
 
 
 def _spread(source: str) -> str:

@@ -70,7 +70,7 @@ class Suite:
     warnings: list[str] = field(default_factory=list)
     # what the inputs were assumed to fulfil: there are no tests for others
     assumed: list[str] = field(default_factory=list)
-    # types that were guessed: other values have no tests
+    # what was guessed about the inputs: others have no tests
     guesses: list[str] = field(default_factory=list)
     # heap assumptions that follow from the code, and why
     inferred: list[str] = field(default_factory=list)
@@ -125,10 +125,11 @@ class Suite:
             "unsupported code": len(self.unsupported) + len(self.unfollowed),
             "an internal error": len(self.internal_errors) + len(self.disagreements),
             "values that were picked": len(self.sampled),
-            "types that were guessed": len(self.guesses),
+            "what was guessed": len(self.guesses),
             "what was assumed": len(self.assumed) + len(self.inferred),
         }
-        return [why for why, number in reasons.items() if number] or ["no input leads there, as far as is known"]
+        known = [why for why, number in reasons.items() if number]
+        return known or ["no input that fits the hints leads there, as far as is known"]
 
     @property
     def summaries(self) -> Counter[str]:

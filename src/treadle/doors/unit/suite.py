@@ -38,6 +38,7 @@ from treadle.doors.unit.selected import default_file, drop_superfluous
 from treadle.doors.unit.stubs import stub_files
 from treadle.doors.unit.target import UnitTarget, resolve
 from treadle.doors.unit.verify import run_and_keep
+from treadle.observe.effects import EffectGuard
 from treadle.search.cluster import Workforce
 from treadle.symbolic.heap.aliasings import in_lazy_order
 
@@ -107,13 +108,14 @@ class _Command:
             raise UsageError("name at least one target: pkg.mod:function, pkg.mod:Class.method or pkg.mod")
         # a target may be named twice: by itself, and as part of its module
         left_out: list[str] = []
-        found = list({target.text: target for one in texts for target in resolve(one, left_out)}.values())
+        with _guarded_import(options.allow_effects) as warnings:
+            found = list({target.text: target for one in texts for target in resolve(one, left_out)}.values())
         single = all(":" in one for one in texts)
         texts = [found[0].text] if len(found) == len(texts) == 1 else texts
         if options.select == "points":
             points_of(options.points, found[0])  # what is wrong with a point is said before anything is explored
         self.ends = started + options.seconds if options.whole else math.inf
-        suite = Suite(" ".join(texts), options.select, stub_files=options.stubs, left_out=left_out)
+        suite = Suite(" ".join(texts), options.select, stub_files=options.stubs, left_out=left_out, warnings=warnings)
         if options.more:
             self.growing = growths(suite, found, options, self.wanted, single)
         path = self._place(found, texts)
@@ -215,6 +217,25 @@ def _share_time(sessions: Sequence[Session], seconds: float, options: UnitOption
 
 
 @contextlib.contextmanager
+def _guarded_import(allow_effects: bool) -> Iterator[list[str]]:
+    """What importing the code would do to the world is refused; what it swallows goes to the warnings."""
+    warnings: list[str] = []
+    if allow_effects:
+        yield warnings
+        return
+    guard = EffectGuard(environment=True)
+    try:
+        with guard:
+            yield warnings
+    except UsageError:
+        if guard.refused:
+            advice = "pass --allow-effects to let it"
+            raise UsageError(f"the code cannot be imported: it would {guard.refused[0]}; {advice}") from None
+        raise
+    warnings += [f"while it was imported, the code was refused to {what}" for what in dict.fromkeys(guard.refused)]
+
+
+@contextlib.contextmanager
 def _nothing_written(what: str) -> Iterator[None]:
     """Ctrl-C before there is anything to keep."""
     try:
@@ -285,7 +306,7 @@ def _explore(
         _book(suite, explored)
         suite.guesses += [
             one
-            for one in guesses_of(session.target, session.options, session.types, explored.cases)
+            for one in guesses_of(session.target, session.options, session.types, explored)
             if one not in suite.guesses
         ]
         suite.inferred += [f"{one} (of {session.target.text})" for one in session.inferred]

@@ -171,7 +171,16 @@ def _named(text: str, module: types.ModuleType, inside: str, left_out: list[str]
         if not found:
             raise UsageError(left_out[-1] if left_out else f"the class '{inside}' has no methods of its own to test")
         return found
+    left_out += _unasked(text, value)
     return [_target(text, module, cls, value, parts[-1])]
+
+
+def _unasked(text: str, raw: Any) -> list[str]:
+    """The code of a property that assigns or deletes: its tests are those of reading it."""
+    written = [word for word, part in (("set", "fset"), ("deleted", "fdel")) if getattr(raw, part, None) is not None]
+    what = " or ".join(written)
+    advice = "point treadle unit at a function that does it"
+    return [f"{text}: no test has it {what}; {advice}"] if isinstance(raw, property) and written else []
 
 
 def _mangled(cls: type, name: str) -> str:
@@ -264,6 +273,7 @@ def _class_targets(module: types.ModuleType, cls: type, left_out: list[str]) -> 
             continue
         if target.file == module.__file__:  # not what a library wrote into the class
             found.append(target)
+            left_out += _unasked(target.text, raw)
     if special and found:
         left_out.append(
             f"{module.__name__}:{written.__qualname__} is {special}: no unknown object of it can be made; "

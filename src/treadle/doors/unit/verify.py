@@ -6,6 +6,7 @@ reasons are not: rounding of floats, and an order that changes from run to run.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 import time
@@ -21,6 +22,7 @@ from treadle.doors.unit.replay import trail_of
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.shown import shown
 from treadle.doors.unit.target import UnitTarget
+from treadle.observe.effects import EffectGuard
 from treadle.report.fresh_process import SECONDS
 from treadle.symbolic.path import CodePlace, Limit
 from treadle.symbolic.testcase import TestCase
@@ -60,7 +62,9 @@ def run_and_keep(
         if not groups:
             suite.cases = []
             return
-        written = write(groups, frozenset(approximate), taken, frozenset(plainly) if options.contracts else None, trail)
+        promises = frozenset(plainly) if options.contracts else None
+        with contextlib.nullcontext() if options.allow_effects else EffectGuard():  # constructors are run
+            written = write(groups, frozenset(approximate), taken, promises, trail)
         for case, why in written.skipped:
             _drop(groups, case)
             _unsupported(suite, case, f"a test cannot be written: {_stable(why)}")

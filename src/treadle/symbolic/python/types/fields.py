@@ -7,6 +7,7 @@ assigns to self has a type here.
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
 import inspect
 import sys
@@ -48,6 +49,36 @@ def field_names(cls: type) -> list[str]:
 
 def field_type(cls: type, name: str) -> t.Type | None:
     return field_types(cls).get(name)
+
+
+def field_hint(cls: type, name: str) -> object:
+    """The hint of a field: of the class, of an assignment, of the parameter that is assigned; None without one."""
+    for base in cls.__mro__:
+        if name in inspect.get_annotations(base):
+            return hints.resolved_hints(base).get(name)
+        for node, function in methods(base):
+            for assigned, statement, value in assignments(node, base):
+                if assigned == name and isinstance(statement, ast.AnnAssign):
+                    return _hint_from_text(statement.annotation, function)
+                if assigned == name and isinstance(value, ast.Name):
+                    hint = hints.resolved_hints(function).get(value.id)
+                    if hint is not None:
+                        return hint
+    return None
+
+
+@functools.cache
+def is_set_when_made(cls: Any, name: str) -> bool:
+    """Whether the class or a constructor gives the field a value, as far as their text shows it."""
+    for base in cls.__mro__:
+        if name in vars(base) and not inspect.ismemberdescriptor(vars(base)[name]):
+            return True
+        if name in inspect.get_annotations(base) and dataclasses.is_dataclass(base):
+            return True
+        made = [(node, base) for node, _ in methods(base) if node.name in ("__init__", "__post_init__", "__new__")]
+        if any(assigned == name for node, base in made for assigned, _, _ in assignments(node, base)):
+            return True
+    return False
 
 
 def is_guess(cls: type, name: str) -> bool:
@@ -170,10 +201,15 @@ def _of_library(value: ast.expr | None, function: types.FunctionType) -> t.Type 
 
 
 def _from_text(annotation: ast.expr, function: types.FunctionType) -> t.Type | None:
+    hint = _hint_from_text(annotation, function)
+    return hints.from_hint(hint) if hint is not None else None
+
+
+def _hint_from_text(annotation: ast.expr, function: types.FunctionType) -> object:
     quoted = annotation.value if isinstance(annotation, ast.Constant) else None
     text = quoted if isinstance(quoted, str) else ast.unparse(annotation)
     try:
-        return hints.from_hint(eval(text, dict(function.__globals__)))
+        return eval(text, dict(function.__globals__))
     except Exception:
         return None
 
