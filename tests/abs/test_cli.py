@@ -134,7 +134,7 @@ def test_only_tests_that_pass_in_a_fresh_process_are_written(
     assert code == 0
     assert "def test_rp_1" not in where.read_text()
     assert "def test_rp_2" in where.read_text()
-    assert "1 cases did not repeat" in out
+    assert "1 case did not repeat" in out
 
 
 def test_absunit(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 import treadle
+from treadle.doors.schedule.campaign import check_schedules
 from treadle.messages.order import EventName
+from treadle.messages.result import OrderFinding
 
 gatling: Any = import_module("tests.programs.actors.gatling")
 small: Any = import_module("tests.programs.actors.small")
@@ -41,6 +43,16 @@ def test_the_second_of_its_kind_and_its_sender() -> None:
         treadle.order("Flush before Write#2")(gatling.test_two_actions)()
     with pytest.raises(AttributeError, match="append"):
         treadle.order("Flush before Write from Action#2")(gatling.test_two_actions)()
+
+
+def test_built_in_values_are_named_by_what_they_are() -> None:
+    """`tuple before int` would tell nobody which two messages are meant."""
+    finding = check_schedules(small.test_numbers_in_order).findings[0]
+    assert isinstance(finding, OrderFinding)
+    assert finding.order == ["tuple(8, None) before int(7)"]
+    assert "-> Recorder: int(7)" in finding.explanation
+    with pytest.raises(AssertionError):
+        treadle.order(*finding.order)(small.test_numbers_in_order)()
 
 
 def test_several_in_a_row() -> None:

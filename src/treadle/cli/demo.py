@@ -75,7 +75,7 @@ def show_explore(console: Console) -> bool:
 
 def _run(target: str, campaign: Campaign) -> Result:
     collect.run(collect.Target(target), campaign)
-    if campaign.results[0].reason.startswith("interrupted"):
+    if campaign.results[0].cut_by == "interrupted":
         raise KeyboardInterrupt
     return campaign.results[0]
 

@@ -28,6 +28,7 @@ from treadle.report.annotations import github, remarks, strict_code
 from treadle.report.annotations import sarif as sarif_log
 from treadle.report.explore_page import result_part
 from treadle.report.progress import Progress
+from treadle.report.terminal import PLAIN, harmless
 from treadle.search import strategies
 from treadle.threads.switching import MODELS
 
@@ -155,7 +156,7 @@ def check_options(
 def terminal_line() -> Iterator[IO[str]]:
     """stderr as it is now: pytest redirects the real one while tests run."""
     try:
-        copy = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8", errors="replace")
+        copy = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding=sys.stderr.encoding, errors=PLAIN)
     except (OSError, ValueError):  # no stderr, or one that is not a file
         copy = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     with copy:
@@ -184,9 +185,9 @@ def report(
                 print()
             console.show(result, saved=paths, explain_pass=explain_pass)
         for test, reason in skipped:
-            print(f"skipped  {test}: {reason}")
+            print(harmless(f"skipped  {test}: {reason}"))
         for problem in problems:
-            print(f"not explored  {problem.target}: {problem.message}")
+            print(harmless(f"not explored  {problem.target}: {problem.message}"))
         if len(results) + len(problems) > 1:
             print(f"\n{_count(results, problems)}")
         if page is not None:

@@ -18,6 +18,7 @@ from treadle import __version__
 from treadle.cli.extra import with_extra
 from treadle.core.errors import InternalError, UsageError
 from treadle.core.verdict import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_WRONG_USE
+from treadle.report.terminal import columns, harmless, never_fail
 
 # command -> (module:attribute, one-line help shown by `treadle --help`)
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -62,13 +63,15 @@ def treadle() -> None:
 
 def main(argv: list[str] | None = None) -> Any:
     """Run the command line; every user error leaves as one sentence on stderr and exit code 2."""
+    columns()
+    never_fail(sys.stdout, sys.stderr)
     try:
         code = treadle.main(args=argv, prog_name="treadle", standalone_mode=False)
     except UsageError as error:
-        print(f"treadle: {error}", file=sys.stderr)
+        print(f"treadle: {harmless(str(error))}", file=sys.stderr)
         sys.exit(EXIT_WRONG_USE)
     except click.ClickException as error:
-        print(f"treadle: {error.format_message()}", file=sys.stderr)
+        print(f"treadle: {harmless(error.format_message())}", file=sys.stderr)
         sys.exit(EXIT_WRONG_USE)
     except (click.Abort, KeyboardInterrupt) as stop:
         print(f"treadle: {str(stop.__cause__ or stop) or 'stopped'}", file=sys.stderr)

@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from treadle.core.errors import UsageError
 from treadle.core.verdict import EXIT_FAILED, EXIT_NOT_A_PASS, EXIT_PASSED
 from treadle.doors.explore import project
+from treadle.report.lines import Lines
+from treadle.report.progress import many
+from treadle.report.terminal import harmless
 
 
 @click.command()
@@ -41,19 +43,19 @@ def command(target: str, seconds: float, tests: int, once: float, instrument: tu
     if not files:
         raise UsageError(f"there are no files with tests in '{target}' (test_*.py or *_test.py)")
     packages = [*project.installed_packages(root), *instrument]
-    say = Console(stderr=True, highlight=False, soft_wrap=True)
-    say.print(f"running the tests of {len(files)} file{'s' * (len(files) != 1)} once", style="dim")
+    told = Lines(stderr=True)
+    told.say((f"running the tests of {many(len(files), 'file')} once", "dim"))
     ran = project.run_once(files, once)
     found = ran.threaded
     for name in ran.slow:
-        say.print(f"left out, it takes longer than {once / 4:g} s: {name}", style="dim", markup=False)
+        told.say((f"left out, it takes longer than {once / 4:g} s: {name}", "dim"))
     if not found and not ran.ended:
         raise UsageError(f"running the tests once took longer than {once:g} s: raise --once, or name a file with tests")
     if not found:
         raise UsageError(f"no test in '{target}' starts a thread when it is run: {_pytest_command(files)}")
     rows = []
     for number, test in enumerate(found[:tests], 1):
-        say.print(f"{number} of {min(len(found), tests)}: {test.target}", style="dim", markup=False)
+        told.say((f"{number} of {min(len(found), tests)}: {test.target}", "dim"))
         rows.append(project.explore_alone(test, seconds, packages))
     left_out = len(found) - len(rows)
     if as_json:
@@ -83,27 +85,23 @@ def _pytest_command(files: list[Path]) -> str:
 
 
 def _show(rows: list[project.Row], left_out: int) -> None:
-    console = Console(highlight=False)
+    out = Lines()
     table = Table(box=None, pad_edge=False)
     for name in ("test", "verdict", "builds", "time", "what to do"):
         table.add_column(name, overflow="fold", justify="right" if name == "time" else "left")
     for row in rows:
         table.add_row(
-            *(_plain(text) for text in (row.target, row.verdict, row.builds, f"{row.seconds:.1f} s", row.todo))
+            *(harmless(text) for text in (row.target, row.verdict, row.builds, f"{row.seconds:.1f} s", row.todo))
         )
-    console.print(table)
+    out.print(table)
     verdicts = [row.verdict for row in rows]
     counted = ", ".join(f"{verdicts.count(name)} {name}" for name in dict.fromkeys(verdicts))
-    console.print(f"\n{len(rows)} tests: {counted}", markup=False)
+    out.say(f"\n{many(len(rows), 'test')}: {counted}")
     if left_out:
-        console.print(f"{left_out} more start threads: raise --tests", markup=False)
+        out.say(f"{left_out} more start threads: raise --tests")
     failed = [row for row in rows if row.verdict == "FAILED"]
     if failed:
-        console.print(f"see why: treadle explore '{failed[0].target}'", markup=False)
-
-
-def _plain(text: str) -> str:
-    return text.replace("[", "\\[")
+        out.say(f"see why: treadle explore '{failed[0].target}'", whole=True)
 
 
 def exit_code(rows: list[project.Row]) -> int:

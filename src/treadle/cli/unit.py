@@ -26,6 +26,7 @@ from treadle.doors.unit.selected import satisfied
 from treadle.doors.unit.suite import unit
 from treadle.observe.streams import protected_streams
 from treadle.report import page
+from treadle.report.terminal import harmless
 
 # Where an option stands in --help: a person looks for a purpose, not for a name.
 _GROUPS = {
@@ -200,9 +201,9 @@ def _print(suite: Suite, show: str | None) -> None:
             "tree": unit_report.tree,
             "summary": unit_stubs.table,
         }
-        print(shown[show](suite))
+        print(harmless(shown[show](suite)))
         print()
-    print(unit_report.summary(suite))
+    print(harmless(unit_report.summary(suite)))
 
 
 def _domain(text: str) -> tuple[int, int]:

@@ -7,6 +7,7 @@ changes of handlers, blocking waits; and what the oracles need: failures of acto
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,8 @@ from treadle.threads.detail import short
 # A dictionary message is named after the first of these keys that it has: {"command": "flush"} is "flush".
 _TAGS = ("type", "kind", "command", "cmd", "msg", "message", "action", "event", "op", "name")
 _LONGEST = 32
+# Built-in types whose name says nothing about a message: its value does.
+_PLAIN = (int, float, complex, bool, bytes, type(None), tuple, list, dict, set, frozenset)
 
 
 @dataclass(slots=True, eq=False)
@@ -84,6 +87,17 @@ class Message:
 
     def __post_init__(self) -> None:
         self.event = stable_hash("receive", self.sender.hash, self.to.hash, self.hash)
+
+    @property
+    def called(self) -> str:
+        """What a person calls it: its label, with the value where that is a built-in one: `int(5)`."""
+        body = _content(self)
+        if type(body) not in _PLAIN or self.label != type(body).__name__:
+            return self.label
+        value = short(body)
+        told = value[1:-1].rstrip(",") if type(body) is tuple else value
+        readable = len(told) <= _LONGEST and not re.search(r"#| from | before ", told)
+        return f"{self.label}({told})" if readable else self.label
 
 
 @dataclass(slots=True)
@@ -188,21 +202,27 @@ def _receive(handling: Handling) -> Receive:
         awaits=tuple(handling.awaits),
         needs=message.needs,
         behind=message.behind,
-        label=message.label,
+        label=message.called,
         actor=message.to.label,
         origin=message.sender.label,
-        told=_told(message),
+        told=_told(message) if message.called == message.label else "",
         type=f"{message.to.kind}.{message.label}",
     )
 
 
-def _told(message: Message) -> str:
-    """What is in a message, in a few characters; "" where its label says all. Nothing of the program runs for it."""
+def _content(message: Message) -> Any:
+    """What the program put into a message, without what its library puts around it."""
     body = message.body
     if type(body).__name__ == "Envelope":  # of Pykka
-        body = body.message
-    elif type(body) is tuple and len(body) == 2 and type(body[0]).__name__ == "ThespianActor":
-        body = body[1]
+        return body.message
+    if type(body) is tuple and len(body) == 2 and type(body[0]).__name__ == "ThespianActor":
+        return body[1]
+    return body
+
+
+def _told(message: Message) -> str:
+    """What is in a message, in a few characters; "" where its label says all. Nothing of the program runs for it."""
+    body = _content(message)
     if type(body).__name__ == "ProxyCall":
         given = [short(one) for one in body.args] + [f"{name}={short(one)}" for name, one in body.kwargs.items()]
         return f"{message.label}({', '.join(given)})"

@@ -91,9 +91,10 @@ def in_words(pairs: Sequence[Pair], run: Any, attempt: Attempt) -> tuple[list[st
     messages = {message.event: message for message in run.journal.messages}
     if not all(first in messages and then in messages for first, then in pairs):
         return None
-    for numbered in (False, True):
+    for numbered, by_value in ((False, True), (True, True), (True, False)):  # a value may change after it was sent
         named = [
-            (name_of(messages[first], run, numbered), name_of(messages[then], run, numbered)) for first, then in pairs
+            (name_of(messages[first], run, numbered, by_value), name_of(messages[then], run, numbered, by_value))
+            for first, then in pairs
         ]
         named = list(dict.fromkeys(named))
         shown = attempt([Before(*pair) for pair in named])
@@ -103,10 +104,11 @@ def in_words(pairs: Sequence[Pair], run: Any, attempt: Attempt) -> tuple[list[st
     return None
 
 
-def name_of(message: Message, run: Any, numbered: bool = True) -> EventName:
+def name_of(message: Message, run: Any, numbered: bool = True, by_value: bool = True) -> EventName:
     """The shortest name that means this message alone; with its actor where other actors get the like."""
     alike = [other for other in run.journal.messages if other.label == message.label]
-    what = message.label if all(other.to is message.to for other in alike) else f"{message.to.label}.{message.label}"
+    what = message.called if by_value else message.label
+    what = what if all(other.to is message.to for other in alike) else f"{message.to.label}.{what}"
     name = EventName(what)
     same = [other for other in run.journal.messages if name.matches(other)]
     if len(same) == 1 or not numbered:

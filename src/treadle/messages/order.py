@@ -1,9 +1,10 @@
 """Orders of messages that a person asks for: `treadle.order("Flush before Write")`, enforced as in Setak.
 
 Decides what the words mean. An event is named `Label`, `Actor.Label`, `Label#2` (the second message of that name, in
-the order of sending) or `Label from Sender`, or by a name of your own: `order("fl before w", fl="Writer.Flush",
-w="Writer.Write")`. `X before Y` holds back every message that Y names until X has been received. An order that cannot
-be kept, because X does not come while everything else waits, is given up and the test fails with `OrderNotKept`.
+the order of sending), `int(5)` where the message is a built-in value, or `Label from Sender`, or by a name of your
+own: `order("fl before w", fl="Writer.Flush", w="Writer.Write")`. `X before Y` holds back every message that Y names
+until X has been received. An order that cannot be kept, because X does not come while everything else waits, is given
+up and the test fails with `OrderNotKept`.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ class EventName:
         """Without the number."""
         if self.sender is not None and message.sender.label != self.sender:
             return False
-        return self.what in (message.label, f"{message.to.label}.{message.label}", f"{message.to.kind}.{message.label}")
+        actors = (message.to.label, message.to.kind)
+        names = (message.label, message.called)
+        return self.what in names or self.what in [f"{actor}.{name}" for actor in actors for name in names]
 
     def __str__(self) -> str:
         return self.what + (f"#{self.nth}" if self.nth else "") + (f" from {self.sender}" if self.sender else "")

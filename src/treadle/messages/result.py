@@ -65,6 +65,7 @@ class ScheduleResult(JsonForm):
         default=0.0, metadata=NOT_IN_JSON
     )  # until the first execution that fails; the rest is making it small
     reason: str = ""
+    cut_by: str = ""  # what ended a search that was cut: "seconds", "executions", "operations" or "interrupted"
     curve: list[dict[str, int]] = field(
         default_factory=list, metadata=in_json_as("coverage")
     )  # goals covered after each execution, by criterion

@@ -27,6 +27,7 @@ from treadle.core.errors import UsageError
 from treadle.core.result import Result
 from treadle.core.settings import KEYS, check_values, did_you_mean, read_settings
 from treadle.core.trail import Trail
+from treadle.report.terminal import columns
 from treadle.search import strategies
 
 ProgressLine = Callable[..., None]
@@ -95,6 +96,7 @@ def pytest_load_initial_conftests(args: list[str]) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "treadle(**options): explore every schedule when pytest is run with --treadle")
+    columns()
     if CAMPAIGN in config.stash:
         return
     strategy = config.getoption("treadle")

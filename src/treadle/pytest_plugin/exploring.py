@@ -52,7 +52,7 @@ def explore_item(item: pytest.Function) -> None:
                 result = check(body.run, source=body.function, target=target, progress=progress, **options)
         if result.failed and not campaign.replay:
             body.confirm(result)
-        if result.reason.startswith("interrupted"):
+        if result.cut_by == "interrupted":
             item.session.shouldstop = "interrupted"
         item.stash[FACTS] = {
             "verdict": result.verdict.value,

@@ -10,11 +10,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import IO
 
-from rich.console import Console
-from rich.text import Text
-
 from treadle.core.result import Evidence, Finding, Result, Verdict
-from treadle.report.progress import count
+from treadle.report.lines import Lines
+from treadle.report.progress import many
 
 _COLOUR = {
     Verdict.FAILED: "bold red",
@@ -31,7 +29,7 @@ _MOST_DEADLINES = 3
 
 def sentence(result: Result) -> str:
     """What the verdict says about the program, and nothing beyond it."""
-    runs = f"{count(result.executions)} execution{'s' * (result.executions != 1)}"
+    runs = many(result.executions, "execution")
     if result.verdict is Verdict.FAILED:
         return f"a schedule that fails was found after {runs}"
     if result.verdict is Verdict.PASSED_EXHAUSTIVE:
@@ -63,16 +61,21 @@ def _deadlines(result: Result) -> str:
     return f"timeouts idle: {some} never struck while something could run, {named}; --timeouts any lets it"
 
 
-_ADVICE_FOR_MODELS = {
-    Verdict.CUT: "raise --executions or --seconds, or make the model smaller",
-    Verdict.NOTHING_TO_EXPLORE: "send a message in the main block: `object!method();`",
+# What helps against that which cut a search.
+_AFTER_A_CUT = {
+    "seconds": "raise --seconds",
+    "executions": "raise --executions",
+    "operations": "raise --operations",
+    "space": "search to the end with --strategy dpor",
+    "interrupted": "let it run to its end",
 }
+_TOO_MANY_SCHEDULES = ("seconds", "executions", "space")
 
 
 def advice(result: Result) -> str:
     """What to do next, or "" when nothing needs doing."""
     if result.target.endswith(".abs"):
-        return _ADVICE_FOR_MODELS.get(result.verdict, "")
+        return _advice_for_a_model(result)
     if result.verdict is Verdict.CUT:
         return _after_a_cut(result)
     if result.verdict is Verdict.NOTHING_TO_EXPLORE:
@@ -83,20 +86,23 @@ def advice(result: Result) -> str:
     return ""
 
 
+def _advice_for_a_model(result: Result) -> str:
+    if result.verdict is Verdict.CUT:
+        return f"{_AFTER_A_CUT.get(result.cut_by, 'raise --tasks or --actors')}, or make the model smaller"
+    return "send a message in the main block: `object!method();`" * (result.verdict is Verdict.NOTHING_TO_EXPLORE)
+
+
 def _after_a_cut(result: Result) -> str:
     """What helps against the limit that cut; messages know no preemptions."""
-    ways = []
-    if "interrupted" in result.reason:
-        ways.append("let it run to its end")
-    elif "time ran out" in result.reason or "seconds" in result.reason:
-        ways.append("raise --seconds")
-    elif "budget" in result.reason or "executions" in result.reason:
-        ways.append("raise --executions")
-    else:
-        ways.append("raise --executions or --seconds")
-    if not result.statistics.get("granularity"):
+    if result.cut_by == "unseen":
+        return "if what is shared is in an installed package, name it with --instrument"
+    if result.cut_by not in _AFTER_A_CUT:
+        return ""
+    ways = [_AFTER_A_CUT[result.cut_by]]
+    bounded = result.statistics.get("granularity") or "preemptions" in result.bounds
+    if result.cut_by in _TOO_MANY_SCHEDULES and not bounded:
         ways.append("bound the search with --preemptions 2")
-    return ", ".join(ways) + ", or make the test smaller"
+    return " or ".join(ways) if result.cut_by == "interrupted" else ", ".join(ways) + ", or make the test smaller"
 
 
 def bounds(result: Result) -> str:
@@ -117,38 +123,34 @@ def show(
     explain_pass: bool = False,
 ) -> None:
     """Print one result. `saved` names the files that hold the failing executions."""
-    console = Console(file=file, highlight=False, soft_wrap=True, width=width)
-    head = Text.assemble((verdict(result), _COLOUR[result.verdict]), f"  {result.target}", overflow="fold")
-    console.print(head)
-    console.print(f"  {sentence(result)} [{result.strategy}, {result.seconds:.2f} s]", markup=False)
+    out = Lines(file, width=width)
+    out.say((verdict(result), _COLOUR[result.verdict]), f"  {result.target}", whole=True)
+    out.say(f"{sentence(result)} [{result.strategy}, {result.seconds:.2f} s]", indent=2)
     for model in result.models:
-        console.print(f"  {model.switches}: {model.verdict.value}, {model.reason}", markup=False)
+        out.say(f"{model.switches}: {model.verdict.value}, {model.reason}", indent=2)
     for finding in result.findings:
-        _show_finding(console, finding)
-        if finding.builds is not None:
-            console.print(f"  on: {finding.builds}", markup=False)
-        if finding.replay:
-            console.print(f"  replay: {replay_command(finding)}", markup=False)
+        show_finding(out, finding)
     for path in saved:
-        console.print(f"  saved:  {path}", markup=False)
+        out.say(f"saved:  {path}", indent=2, whole=True)
     for warning in result.warnings:
-        console.print(Text.assemble(("  warning: ", "yellow"), f"{warning.kind}: {warning.message}"))
+        out.say(("warning: ", "yellow"), f"{warning.kind}: {warning.message}", indent=2)
     if result.atomic_modules:
         names = ", ".join(result.atomic_modules[:_MOST_MODULES])
         more = len(result.atomic_modules) - _MOST_MODULES
         tail = f" and {more} more" if more > 0 else ""
-        console.print(f"  called as one step each (not rewritten): {names}{tail}", markup=False)
+        out.say(f"called as one step each (not rewritten): {names}{tail}", indent=2)
     if explain_pass and result.evidence is not None:
-        for line in _evidence(result.evidence):
-            console.print(f"  {line}", markup=False)
+        for indent, line in _evidence(result.evidence):
+            out.say(line, indent=indent)
     hint = advice(result)
     if hint:
-        console.print(f"  next: {hint}", markup=False)
+        out.say(f"next: {hint}", indent=2)
 
 
-def _evidence(evidence: Evidence) -> Iterator[str]:
-    """What a verdict rests on, line by line."""
-    yield f"evidence: {evidence.classes} classes of schedules were run, and {evidence.checked} more to check them"
+def _evidence(evidence: Evidence) -> Iterator[tuple[int, str]]:
+    """What a verdict rests on, line by line, with how far in each stands."""
+    classes = many(evidence.classes, "class of schedules was run", "classes of schedules were run")
+    yield 2, f"evidence: {classes}, and {evidence.checked} more to check {'it' if evidence.classes == 1 else 'them'}"
     lists = {
         "shared": evidence.shared,
         "run in both orders": evidence.races,
@@ -156,8 +158,8 @@ def _evidence(evidence: Evidence) -> Iterator[str]:
         "slept or waited with a time limit that ended only when nothing else could run": evidence.deadlines,
     }
     for title, names in lists.items():
-        yield f"  {title}:{'' if names else ' nothing'}"
-        yield from (f"    {name}" for name in names)
+        yield 4, f"{title}:{'' if names else ' nothing'}"
+        yield from ((6, name) for name in names)
 
 
 def replay_command(finding: Finding) -> str:
@@ -169,29 +171,31 @@ def replay_command(finding: Finding) -> str:
 
 def show_replay(result: Result, *, file: IO[str] | None = None) -> None:
     """Print what one replayed execution did."""
-    console = Console(file=file, highlight=False, soft_wrap=True)
+    out = Lines(file)
     if result.failed:
-        console.print(Text.assemble(("FAILED", "bold red"), f"  {result.target}: the schedule fails again"))
+        out.say(("FAILED", "bold red"), f"  {result.target}: the schedule fails again")
         for finding in result.findings:
-            _show_finding(console, finding)
+            show_finding(out, finding, again=True)
         return
-    console.print(
-        Text.assemble(("DID NOT FAIL", "bold green"), f"  {result.target}: the same schedule no longer fails")
-    )
-    console.print("  this is one schedule; to see all of them:", markup=False)
-    console.print(f"  treadle explore '{result.target}'", markup=False)
+    out.say(("DID NOT FAIL", "bold green"), f"  {result.target}: the same schedule no longer fails")
+    out.say("this is one schedule; to see all of them:", indent=2)
+    out.say(f"treadle explore '{result.target}'", indent=2, whole=True)
 
 
-def _show_finding(console: Console, finding: Finding) -> None:
-    console.print()
+def show_finding(out: Lines, finding: Finding, *, again: bool = False) -> None:
+    """What went wrong, the schedule, where it can happen and, unless this is that, how to see it again."""
+    out.print()
     first, *rest = finding.message.splitlines() or [""]
-    console.print(Text.assemble((f"  {finding.kind}: ", "bold"), first))
+    out.say((f"{finding.kind}: ", "bold"), first, indent=2)
     for line in rest:
-        console.print(f"    {line}", markup=False)
+        out.say(line, indent=4)
     if finding.explanation:
-        console.print()
-        for line in finding.explanation.splitlines():
-            console.print(f"    {line}".rstrip(), markup=False)
-    console.print()
+        out.print()
+        out.table(finding.explanation, indent=4)
+    out.print()
     for note in finding.notes:
-        console.print(f"  note: {note}", markup=False)
+        out.say(f"note: {note}", indent=2)
+    if finding.builds is not None and not again:
+        out.say(f"on: {finding.builds}", indent=2)
+    if finding.replay and not again:
+        out.say(f"replay: {replay_command(finding)}", indent=2, whole=True)

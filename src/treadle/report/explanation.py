@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import linecache
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -19,6 +18,7 @@ from typing import Any
 from treadle.core.dependency import dependent, only_reads, same_place
 from treadle.core.operation import FINISH, GET, MULTI, READ, SLEEP, SPIN, WAIT, WRITE, YIELD, parts
 from treadle.core.result import Step, Waiting
+from treadle.report.terminal import columns, harmless
 
 # Room for "    reads Account#1.balance -> 0": below this, columns are harder to read than a list.
 _NARROWEST_COLUMN = 30
@@ -47,10 +47,10 @@ def explain(
     width: int | None = None,
     waiting: Sequence[Waiting] = (),
 ) -> str:
-    """The failing schedule as plain text, never wider than `width` (default: the terminal, at most 100, less the
-    four columns by which others indent it)."""
+    """The failing schedule as plain text, never wider than `width` (default: the terminal, less the four columns by
+    which others indent it)."""
     if width is None:
-        width = min(shutil.get_terminal_size((100, 24)).columns, 100) - 4
+        width = columns() - 4
     width = max(width, 40)
     names = short_names([step.file for step in steps] + [frame[0] for one in waiting for frame in one.stack])
     fought_over = {name for one in waiting for name in (one.object, *one.holds)}
@@ -61,7 +61,7 @@ def explain(
         lines += ["", *_wrap(pair.sentence(names), width)]
     if waiting:
         lines += ["", *_stuck(waiting, names, width)]
-    return "\n".join(lines).strip("\n")
+    return harmless("\n".join(lines).strip("\n"))
 
 
 # ---------------------------------------------------------------------- what matters
@@ -316,7 +316,7 @@ def _table(rows: list[_Row], names: dict[str, str], width: int) -> list[str]:
         return []
     column = min((width - 2 * (len(strands) - 1)) // len(strands), _WIDEST_COLUMN)
     if column < _NARROWEST_COLUMN:
-        return _list(rows, names, width)
+        return _list(rows + afterwards, names, width)
     place = {name: index * (column + 2) for index, name in enumerate(strands)}
     lines = ["".join(f"{_cut(name, column):<{column + 2}}" for name in strands).rstrip()]
     lines.append("  ".join("-" * column for _ in strands))
@@ -370,7 +370,7 @@ def _deeds(step: Step, column: int) -> list[str]:
 
 
 def _list(rows: list[_Row], names: dict[str, str], width: int) -> list[str]:
-    """Too many strands for columns: one line per step, the strand's name in front."""
+    """Too many strands for columns: one line per step, the strand's name in front, and below them the source."""
     margin = max(len(row.strand) for row in rows) + 2
     places = [f"{names[row.step.file]}:{row.step.line}" for row in rows if row.step is not None]
     middle = max((len(text) for text in places), default=0) + 2
@@ -381,7 +381,9 @@ def _list(rows: list[_Row], names: dict[str, str], width: int) -> list[str]:
         else:
             text = f"{names[row.step.file]}:{row.step.line}".ljust(middle) + _deed(row.step)
         lines.append(_cut(row.strand.ljust(margin) + text, width))
-    return lines
+    source = {(row.step.file, row.step.line): _source(row.step) for row in rows if row.step is not None}
+    shown = [f"{names[file]}:{line}".ljust(middle) + text for (file, line), text in source.items() if text]
+    return lines + [""] * bool(shown) + [_cut(line, width) for line in shown]
 
 
 # ---------------------------------------------------------------------- deadlocks

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from treadle.messages.receive import Receive
 from treadle.report.sequence_diagram import Arrow, Panel, svg
+from treadle.report.terminal import columns
 
 # More rows than this leave out what both executions share.
 _MOST_ROWS = 40
@@ -33,12 +34,16 @@ def divergence(failing: Sequence[Receive], passing: Sequence[Receive]) -> tuple[
     return None, None
 
 
-def text(failing: Sequence[Receive], passing: Sequence[Receive] = ()) -> str:
-    """Two columns, one line per receive; `>` marks where they part."""
+def text(failing: Sequence[Receive], passing: Sequence[Receive] = (), wide: int | None = None) -> str:
+    """One line per receive, in two columns or, where the terminal is too narrow, below each other; `>` marks where
+    they part."""
     here, there = divergence(failing, passing)
     left = [_line(event, row == here) for row, event in enumerate(failing)]
     right = [_line(event, row == there) for row, event in enumerate(passing)]
     width = max(len(line) for line in (*left, "  this fails"))
+    if width + 3 + max(map(len, right), default=0) > (columns() - 4 if wide is None else wide):
+        halves = [("  this fails", left, here), ("  this passes", right, there)]
+        return "\n".join(_column(*half) for half in halves if half[1])
     rows = max(len(left), len(right))
     shown = _shown(rows, here)
     out = [f"{'  this fails':<{width}}   {'  this passes' if passing else ''}".rstrip()]
@@ -50,6 +55,11 @@ def text(failing: Sequence[Receive], passing: Sequence[Receive] = ()) -> str:
         elif row - 1 in shown:
             out.append("  ...")
     return "\n".join(out)
+
+
+def _column(title: str, lines: Sequence[str], part: int | None) -> str:
+    shown = _shown(len(lines), part)
+    return "\n".join([title, *(line for row, line in enumerate(lines) if row in shown)])
 
 
 def diagram(failing: Sequence[Receive], passing: Sequence[Receive] = (), title: str = "") -> str:

@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from treadle.report.terminal import harmless
+
 # Fast enough to look alive, slow enough not to matter.
 _REDRAW = 0.2
 
@@ -33,7 +35,7 @@ class Progress:
 
     def __enter__(self) -> Progress:
         if self.visible:
-            self._live = Live(Text(self.label), console=self.console, auto_refresh=False, transient=True)
+            self._live = Live(Text(harmless(self.label)), console=self.console, auto_refresh=False, transient=True)
             self._live.start()
         return self
 
@@ -56,7 +58,7 @@ class Progress:
 def describe(label: str, executions: int, seconds: float, estimate: float | None, strategy: str) -> str:
     """The line itself: `tests/test_x.py::test_y  dpor  1 200 executions  8 000/s  about 40 000 in all, 5 s left`."""
     rate = executions / seconds if seconds > 0 else 0.0
-    parts = [label, strategy, f"{count(executions)} executions", f"{count(rate)}/s"]
+    parts = [harmless(label), strategy, many(executions, "execution"), f"{count(rate)}/s"]
     if estimate is not None and estimate > executions and rate:
         parts.append(f"about {count(estimate)} in all, {duration((estimate - executions) / rate)} left")
     return "  ".join(part for part in parts if part)
@@ -67,6 +69,11 @@ def count(number: float) -> str:
     if number >= 1e9:
         return f"10^{len(str(int(number))) - 1}"
     return f"{int(number):,}".replace(",", " ")
+
+
+def many(number: int, noun: str, several: str = "") -> str:
+    """`1 execution`, `1 200 executions`."""
+    return f"{count(number)} {noun if number == 1 else several or f'{noun}s'}"
 
 
 def duration(seconds: float) -> str:

@@ -57,6 +57,13 @@ def test_two_senders_of_two():
     assert seen.index("b0") < seen.index("b1")
 
 
+def test_numbers_in_order():
+    recorder = Recorder.start()
+    in_threads(lambda: recorder.tell(7), lambda: recorder.tell((8, None)))
+    assert recorder.ask("seen") == [7, (8, None)]
+    recorder.stop()
+
+
 def test_first_wins():
     assert senders(2)[0] == "a0"
 

@@ -45,6 +45,7 @@ from treadle.core.result import Finding, Result, Step, Verdict
 from treadle.core.trail import Trail
 from treadle.core.verdict import EXIT_FAILED, EXIT_NOT_A_PASS, EXIT_PASSED
 from treadle.doors.actor.case_trail import trail_of_case, went_wrong
+from treadle.report.progress import many
 
 # Unknown integers range over this much by default: the published figures were counted with it.
 DOMAIN = (-10, 10)
@@ -304,11 +305,11 @@ def explore_model(
     explorer.hopeless = guide.hopeless if guide is not None else None
     start = time.perf_counter()
     limit = seconds if seconds is not None else MAIN_SECONDS
-    stopped: list[str] = []
+    stopped: list[tuple[str, str]] = []  # by what, and in a sentence
 
     def carry_on(progress: TreeProgress) -> bool:
         if progress.states & 255 == 0 and time.perf_counter() - start > limit:
-            stopped.append(f"{limit:g} seconds are over")
+            stopped.append(("seconds", f"{limit:g} seconds are over"))
         return not stopped
 
     explorer.on_state = carry_on
@@ -320,7 +321,8 @@ def explore_model(
                 case = writer.case(root, leaf)
                 _add_finding(findings, _finding(path, case, model))
             if executions is not None and explorer.progress.tests >= executions:
-                stopped.append(f"{executions} executions were run")
+                said = f"{many(executions, 'execution')} {'was' if executions == 1 else 'were'} run"
+                stopped.append(("executions", said))
                 break
     result = _result(path, reduce, explorer, findings, stopped, time.perf_counter() - start, bounds)
     if result.verdict is Verdict.PASSED_EXHAUSTIVE and _varying_delay(model.program):
@@ -418,7 +420,7 @@ def _result(
     reduce: str,
     explorer: TreeExplorer,
     findings: list[Finding],
-    stopped: list[str],
+    stopped: list[tuple[str, str]],
     seconds: float,
     bounds: Bounds,
 ) -> Result:
@@ -434,7 +436,7 @@ def _result(
     if findings:
         verdict, reason = Verdict.FAILED, ""
     elif stopped:
-        verdict, reason = Verdict.CUT, stopped[0]
+        verdict, reason = Verdict.CUT, stopped[0][1]
     elif progress.tests == 0:
         verdict = Verdict.CUT
         reason = f"every run was cut: {_told(limits)}"
@@ -450,6 +452,7 @@ def _result(
         target=path,
         verdict=verdict,
         executions=progress.tests,
+        cut_by=stopped[0][0] if verdict is Verdict.CUT and stopped else "",
         exhaustive=verdict is Verdict.PASSED_EXHAUSTIVE or (bool(findings) and not stopped and not cuts.total()),
         strategy=f"reduce {reduce}",
         seconds=seconds,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import IO, Any
 
-from rich.console import Console
 from rich.table import Table
 
 from treadle.abs.explore.cases import ActorCase, ObjectState
 from treadle.doors.actor.case_trail import trail_of_case
 from treadle.doors.actor.models import GeneratedCases
-from treadle.report.progress import count
+from treadle.report.lines import Lines
+from treadle.report.progress import count, many
+from treadle.report.terminal import harmless
 
 # More rows than this are a file's business, not a screen's.
 MOST_ROWS = 25
@@ -18,7 +19,7 @@ MOST_ROWS = 25
 
 def show(made: GeneratedCases, *, file: IO[str] | None = None, width: int | None = None, rows: int = MOST_ROWS) -> None:
     """Print the table and the summary below it."""
-    console = Console(file=file, highlight=False, width=width, markup=False)
+    out = Lines(file, width=width)
     if made.cases:
         table = Table(show_lines=True, pad_edge=False)
         for heading in ("#", "inputs", "order of tasks", "afterwards"):
@@ -27,16 +28,16 @@ def show(made: GeneratedCases, *, file: IO[str] | None = None, width: int | None
             inputs = told_inputs(case)
             if made.style != "values":
                 inputs += f"\nwhen {' and '.join(case.condition) or 'any'}"
-            table.add_row(str(number), inputs, " ".join(case.order), told_afterwards(case))
-        console.print(table)
+            table.add_row(str(number), harmless(inputs), " ".join(case.order), harmless(told_afterwards(case)))
+        out.print(table)
     if made.tests - made.rejected > min(rows, len(made.cases)):
         more = made.tests - made.rejected - min(rows, len(made.cases))
-        console.print(f"... and {more} more: --cases N or all shows more, --json lists all, --write FILE makes tests")
+        out.say(f"... and {more} more: --cases N or all shows more, --json lists all, --write FILE makes tests")
     for line in summary(made):
-        console.print(line, soft_wrap=True)
+        out.say(line)
     failing = next((case for case in made.cases if case.outcome in ("failed", "deadlock")), None)
     if failing is not None and made.style == "values":
-        console.print(f"replay: treadle replay '{trail_of_case(made.target, failing)}'", soft_wrap=True)
+        out.say(f"replay: treadle replay '{trail_of_case(made.target, failing)}'", whole=True)
 
 
 def summary(made: GeneratedCases) -> list[str]:
@@ -44,19 +45,20 @@ def summary(made: GeneratedCases) -> list[str]:
     cuts = made.cuts
     rate = f", {count(made.states / made.seconds)} a second" if made.seconds > 0.05 else ""
     lines = [
-        f"{made.target}: {made.tests} tests, {made.states} states in {made.seconds:.2f} s{rate}",
+        f"{made.target}: {many(made.tests, 'test')}, {many(made.states, 'state')} in {made.seconds:.2f} s{rate}",
         f"bounds: {_bounds(made)}; cut: {cuts.loop} by loop, {cuts.task} by tasks, {cuts.actor} by actors",
     ]
     if made.deadlocks:
-        lines.append(f"{made.deadlocks} tests end in a deadlock")
+        lines.append(f"{many(made.deadlocks, 'test')} end{'s' * (made.deadlocks == 1)} in a deadlock")
     if made.bounds.queue:
         lines.append(f"methods tried in the queue: {', '.join(made.related) or 'none'}")
     if not made.selection.alias:
         lines.append("unknown references were taken to be different objects (--alias tries equal ones too)")
     if made.unproved:
-        lines.append(f"{made.unproved} branches could not be decided by the solver and were kept as possible")
+        branches = many(made.unproved, "branch", "branches")
+        lines.append(f"{branches} could not be decided by the solver: kept as possible")
     if made.rejected:
-        lines.append(f"{made.rejected} cases did not repeat on known data and were left out; please report this")
+        lines.append(f"{many(made.rejected, 'case')} did not repeat on known data: left out; please report this")
     if made.stopped:
         lines.append(f"the exploration did not finish: {made.stopped}")
     elif not made.tests:

@@ -487,6 +487,7 @@ class ScheduleSearch:
             atomic_modules=sorted(self.loom.atomic),
             bounds=bounds,
             reason=self._sentence(verdict, reason),
+            cut_by=self._cut_by(reason) if verdict is Verdict.CUT else "",
             evidence=self._evidence(),
             statistics={
                 "strands": len(self.loom.indexes),
@@ -533,21 +534,30 @@ class ScheduleSearch:
             if len(self.loom.indexes) == 1:
                 return "the test starts no thread that Treadle controls: there was one schedule to run"
             return "the threads share nothing that Treadle sees: there was one schedule to run"
+        unseen = f"{self.unseen}), {count}" if self.unseen else f"{self._surprise()})"
+        were = "was" if self.over_limit == 1 else "were"
+        return {
+            "incomplete": f"{self.loom.incomplete} ({count}): not a pass",
+            "interrupted": f"interrupted after {count}: not a pass",
+            "unseen": f"the strands share something that Treadle does not see ({unseen}: not a pass",
+            "operations": f"{self.over_limit} of {count} {were} stopped after {self.loom.most_steps} operations: "
+            "not a pass",
+            "seconds": f"time ran out after {count}: not a pass",
+            "executions": f"the budget of {count} is used up: not a pass",
+            "space": f"the space is too large to be exhausted: {count} were run, the last ones sampled: not a pass",
+        }[self._cut_by(reason)]
+
+    def _cut_by(self, reason: str) -> str:
+        """What ended a search that is no pass."""
         if self.loom.incomplete and reason == "end":
-            return f"{self.loom.incomplete} ({count}): not a pass"
+            return "incomplete"
         if reason == "interrupted":
-            return f"interrupted after {count}: not a pass"
-        if self.unseen:
-            return f"the strands share something that Treadle does not see ({self.unseen}), {count}: not a pass"
-        if self._surprise():
-            return f"the strands share something that Treadle does not see ({self._surprise()}): not a pass"
+            return reason
+        if self.unseen or self._surprise():
+            return "unseen"
         if self.over_limit:
-            return f"{self.over_limit} of {count} were stopped after {self.loom.most_steps} operations: not a pass"
-        if reason == "seconds":
-            return f"time ran out after {count}: not a pass"
-        if reason == "executions":
-            return f"the budget of {count} is used up: not a pass"
-        return f"the space is too large to be exhausted: {count} were run, the last ones sampled: not a pass"
+            return "operations"
+        return reason if reason in ("seconds", "executions") else "space"
 
 
 def _race(first: Operation, second: Operation) -> str:

@@ -88,23 +88,26 @@ def check_both(
     executions_left = None if executions is None else executions - first.executions
     seconds_left = None if seconds is None else seconds - (time.perf_counter() - started)
     used_up = (executions_left is not None and executions_left <= 0) or (seconds_left is not None and seconds_left <= 0)
-    if first.findings or first.reason.startswith("interrupted"):
+    if first.findings or first.cut_by == "interrupted":
         return first
     if used_up:
         first.verdict, first.exhaustive = Verdict.CUT, False
         first.reason = f"the budget went into orders of messages ({_counted(first)}): accesses were not looked at"
+        first.cut_by = "seconds" if executions_left is None or executions_left > 0 else "executions"
         return first
     try:
         second = accesses(executions_left, seconds_left)
     except Unsupported as error:
         first.verdict, first.exhaustive = Verdict.CUT, False
         first.reason = f"accesses could not be explored ({error}); --granularity messages looks at messages only"
+        first.cut_by = "incomplete"
         return first
     second.statistics["granularity"] = ACCESSES if second.findings else BOTH
     if second.findings:
         return second
     second.reason = f"{MESSAGES}: {first.reason}; {ACCESSES}: {second.reason}"
     second.verdict = _together(first.verdict, second.verdict)
+    second.cut_by = second.cut_by or first.cut_by
     second.exhaustive = second.verdict is Verdict.PASSED_EXHAUSTIVE
     second.executions += first.executions
     second.bounds = first.bounds | second.bounds

@@ -207,6 +207,7 @@ def explore(search: Search, model: str, executions: int | None, seconds: float |
     result = with_builds(search, replace(gil if gil.failed else free))
     result.models = [ModelResult(one.switches, one.verdict, one.executions, one.reason) for one in (gil, free)]
     result.verdict = worst((gil.verdict, free.verdict))
+    result.cut_by = "" if result.verdict is not Verdict.CUT else free.cut_by or gil.cut_by
     result.exhaustive = result.verdict is Verdict.PASSED_EXHAUSTIVE
     result.executions = gil.executions + free.executions
     result.seconds = time.perf_counter() - started
@@ -217,8 +218,17 @@ def explore(search: Search, model: str, executions: int | None, seconds: float |
 def _rest(search: Search, executions: int | None, seconds: float | None) -> Result:
     """The model `free` with what `gil` has left of the budget."""
     if (executions is not None and executions <= 0) or (seconds is not None and seconds <= 0):
-        reason = "the model gil used up the budget: nothing was run under free, not a pass"
-        return Result(search.target, Verdict.CUT, 0, False, search.strategy, 0.0, reason=reason, switches="free")
+        return Result(
+            search.target,
+            Verdict.CUT,
+            0,
+            False,
+            search.strategy,
+            0.0,
+            reason="the model gil used up the budget: nothing was run under free, not a pass",
+            cut_by="seconds" if executions is None or executions > 0 else "executions",
+            switches="free",
+        )
     return search.run("free", executions, seconds)
 
 

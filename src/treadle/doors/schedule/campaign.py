@@ -102,7 +102,11 @@ def check_options(criteria: Sequence[str], executions: int | None, seconds: floa
 
 
 class _Over(Exception):
-    """The budget is used up."""
+    """The budget is used up: which part of it, and in a sentence."""
+
+    def __init__(self, cut_by: str, reason: str) -> None:
+        super().__init__(reason)
+        self.cut_by, self.reason = cut_by, reason
 
 
 class ScheduleCampaign:
@@ -150,10 +154,10 @@ class ScheduleCampaign:
             saturated = self._search()
         except _Over as over:
             saturated = False
-            result.reason = str(over)
+            result.reason, result.cut_by = over.reason, over.cut_by
         except KeyboardInterrupt:
             saturated = False
-            result.reason = f"interrupted after {self._count()}: not a pass"
+            result.reason, result.cut_by = f"interrupted after {self._count()}: not a pass", "interrupted"
         except ReallyBlocked as blocked:
             raise Unsupported(str(blocked)) from None
         self._conclude(saturated)
@@ -293,15 +297,17 @@ class ScheduleCampaign:
         try:
             run = self.loom.run(strategy)
         except OutOfTime:
-            raise _Over(f"time ran out inside an execution, after {self._count()}: not a pass") from None
+            raise _Over("seconds", f"time ran out inside an execution, after {self._count()}: not a pass") from None
         finally:
             self.loom.watch.deadline = None
         assert isinstance(run, MessageExecution)
         self.result.executions += 1
         if run.stop_reason == "seconds":  # whatever it was in the middle of
-            raise _Over(f"time ran out inside an execution, after {self._count()}: not a pass")
+            raise _Over("seconds", f"time ran out inside an execution, after {self._count()}: not a pass")
         if run.stop_reason == "limit" and not judge(run):  # too long to be learned from, let alone to be reordered
-            raise _Over(f"an execution was stopped after {run.step} operations, without an end: not a pass")
+            raise _Over(
+                "operations", f"an execution was stopped after {run.step} operations, without an end: not a pass"
+            )
         self.last = receives = run.journal.receives()
         if self.observe is not None:
             self.observe(receives)
@@ -326,9 +332,9 @@ class ScheduleCampaign:
 
     def _check_budget(self) -> None:
         if self.result.executions >= self.most:
-            raise _Over(f"the budget of {self._count()} is used up: not a pass")
+            raise _Over("executions", f"the budget of {self._count()} is used up: not a pass")
         if self.seconds is not None and time.perf_counter() - self.started >= self.seconds and self.result.executions:
-            raise _Over(f"time ran out after {self._count()}: not a pass")
+            raise _Over("seconds", f"time ran out after {self._count()}: not a pass")
         if self.progress is not None:
             self.progress(self.result.executions, None, f"schedule {self.now}".strip())
 
@@ -382,6 +388,8 @@ class ScheduleCampaign:
             result.reason = goals if saturated else f"{goals}, and of {TRIPLE} as many as the budget allowed"
         else:
             result.verdict = Verdict.CUT
+        if result.verdict is not Verdict.CUT:
+            result.cut_by = ""
 
 
 def _growing(bases: list[list[Receive]]) -> Iterator[list[Receive]]:
