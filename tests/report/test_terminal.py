@@ -100,7 +100,7 @@ def test_what_cannot_be_encoded_is_written_in_ascii() -> None:
     file = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors=PLAIN)
     file.write("a … → é ␛ \udcff")
     file.flush()
-    assert file.buffer.getvalue() == rb"a ... -> \xe9 ^[ \udcff"  # type: ignore[attr-defined]
+    assert file.buffer.getvalue() == rb"a ... -> \xe9 ^[ \udcff"
 
 
 def test_sentences_are_wrapped_in_a_terminal_and_commands_are_not() -> None:
