@@ -70,8 +70,9 @@ def _modules_of(frame: FrameType | None) -> set[str]:
 
 def thread_beside() -> str:
     """The name of a thread of the program that is no strand, because it was started before; "" if there is none."""
+    main = threading.main_thread().ident  # where the search runs in another one, that waits for the search
     for ident, modules in threads_beside():
-        if not modules.isdisjoint(REWRITTEN):
+        if ident != main and not modules.isdisjoint(REWRITTEN):
             thread = threading._active.get(ident)  # type: ignore[attr-defined]
             return str(ident if thread is None else thread.name)
     return ""
