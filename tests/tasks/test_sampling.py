@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -111,3 +113,54 @@ def test_a_cancelled_handle_is_not_run(strategy: str) -> None:
         assert not called
 
     assert not treadle.check(test, any_order=True, strategy=strategy, executions=20).findings
+
+
+def test_a_loop_that_waits_inside_a_step_ends_when_schedules_are_drawn() -> None:
+    async def test() -> None:
+        shared = Shared()
+
+        async def wait() -> None:
+            while shared.x == 0:
+                pass
+
+        async def set_it() -> None:
+            shared.x = 1
+
+        await asyncio.gather(wait(), set_it())
+
+    result = treadle.check(test, any_order=True, strategy="random", executions=6, operations=300)
+    assert result.executions == 6
+    assert "stopped after 300 operations" in result.reason
+
+
+_MADE_BEFORE = threading.Lock()
+
+
+def test_models_stand_for_what_drawn_steps_use() -> None:
+    """A real lock and a function taken by name, in steps whose accesses are not recorded."""
+
+    def pause(seconds: float, sleep: Any = time.sleep) -> None:
+        sleep(seconds)
+
+    async def test() -> None:
+        started = time.monotonic()
+        pause(3600.0)
+        assert time.monotonic() - started == 3600.0
+        assert _MADE_BEFORE.acquire()
+        assert not _MADE_BEFORE.acquire(timeout=5)
+
+    result = treadle.check(test, any_order=True, strategy="random", executions=3)
+    assert result.verdict is Verdict.CUT
+    assert not _MADE_BEFORE.locked()
+
+
+def test_executions_leave_nothing_for_the_garbage_collector() -> None:
+    left: list[int] = []
+
+    async def test() -> None:
+        left.append(gc.collect(0))  # what the executions before this one left
+        shared = Shared()
+        await asyncio.gather(update(shared), update(shared))
+
+    treadle.check(test, any_order=True, strategy="random", executions=6)
+    assert left[3:] == [0, 0, 0]

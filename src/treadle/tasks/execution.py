@@ -67,6 +67,7 @@ class TaskExecution(Execution):
         self.cancellations = 0  # how often the search has cancelled a task
         self.owners: dict[Any, Strand] = {}  # with any_order: name -> the thread that touched it first
         self.scheduled = itertools.count()  # numbers steps in the order in which asyncio would run them
+        self.spins = False  # is there a loop that waits, which only its accesses tell?
         self.out_of_order = False  # was a step run before another that asyncio would have run first?
         self.running_step: dict[Strand, Block] = {}  # thread -> the step that its loop is in
         # in an execution that is shown: task -> the name of its column, and the other way round, and by step
@@ -113,7 +114,13 @@ class TaskExecution(Execution):
     def spawn(self, thread: Any, run: Any, name: str = "", daemon: bool = False) -> Strand:
         if self.only_steps:
             self.revealed = True  # what the steps do is seen by others: from now on it is recorded
+            self.expire()
         return super().spawn(thread, run, name, daemon)
+
+    def comes_to_spin(self) -> None:
+        """A loop that waits is recognised by what it reads: from now on that is recorded."""
+        self.spins = self.revealed = True
+        self.give_up("blocked")
 
     def _is_public(self, thread: Strand, op: Operation) -> bool:
         kind, name, key = op
@@ -190,9 +197,18 @@ class TaskExecution(Execution):
         if not self.drawing:
             return super().enabled()
         live = self.live  # the strand of the loop, and those of the tasks that are scheduled
-        first = live[0]
-        assert first.guard is not None
-        return live[:] if first.guard.ready(first.waits, first) else live[1:]
+        return live[:] if self.loops[0].turn.scheduled else live[1:]
+
+    def may_draw(self) -> bool:
+        """Is there nothing to do now but to choose steps and to run them?"""
+        return (
+            self.only_steps
+            and self.step >= self.planned
+            and len(self.loops) == 1
+            and not self.revealed
+            and not self.any_timeout
+            and self.cancel == "never"
+        )
 
     def next_step(self, me: Strand) -> Strand:
         """The loop of this strand is between two steps: who of its strands goes on."""
@@ -226,9 +242,10 @@ class TaskExecution(Execution):
     def give_up(self, why: str) -> None:
         """The running strand goes round without end: the execution stops here."""
         assert STATE.strand is not None
-        STATE.strand.pending = (YIELD, None, None)
-        self.stop_reason = why
-        self.pool.hub.switch()
+        if not self.ending:
+            STATE.strand.pending = (YIELD, None, None)
+            self.stop_reason = why
+            self.pool.hub.switch()
         raise StrandEnd
 
     def _choose(self) -> Strand | None:
@@ -305,6 +322,12 @@ class TaskExecution(Execution):
             for strand in borrowed:
                 self.live.remove(strand)
         super()._end_all()
+
+    def release(self) -> None:
+        super().release()
+        for loop in self.loops:
+            loop.release()
+        self.loops.clear()
 
     @property
     def troubled(self) -> bool:

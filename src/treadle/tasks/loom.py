@@ -19,9 +19,10 @@ from treadle.search.strategy import Strategy
 from treadle.tasks.execution import TaskExecution
 from treadle.tasks.patches import controlled
 from treadle.tasks.running import thread_of
+from treadle.tasks.unseen import UNSEEN_HOOKS
 from treadle.threads.execution import Execution
 from treadle.threads.instrument.selection import ModuleSelection
-from treadle.threads.instrument.swap import instrumented
+from treadle.threads.instrument.swap import install_hooks, instrumented
 from treadle.threads.loom import Loom
 
 # The place of the shared names among the arguments of an execution.
@@ -51,6 +52,8 @@ class TaskLoom(Loom):
             self.bounds["cancellations"] = 1
         self.looped = False  # has an execution made an event loop?
         self.threaded = False  # and has one run several threads?
+        self.spinning = False  # or a loop of the program that waits for something that it reads?
+        self.unseen = False  # are the hooks in place that record nothing?
 
     def _instrument(self, stack: ExitStack) -> list[ModuleType]:
         # What tasks share of asyncio itself is seen as the program's own objects are. The program comes last: what it
@@ -66,18 +69,28 @@ class TaskLoom(Loom):
         super()._control(stack)
         stack.enter_context(controlled())
         stack.callback(self._collect)
+        stack.callback(install_hooks, self.hooks)
 
     def _collect(self) -> None:
         """Coroutines that stuck executions never came to would be complained about when they are found later."""
         if self.looped:
-            gc.collect()
+            gc.collect(1)
 
     def _execution(self) -> Callable[..., TaskExecution]:
         return self._make
 
     def _make(self, *arguments: Any) -> TaskExecution:
         picker, detail = arguments[1], arguments[8]
-        only_steps = self.any_order and not self.threaded and detail is None and not picker.reads_footprints
+        only_steps = (
+            self.any_order
+            and not self.threaded
+            and not self.spinning
+            and detail is None
+            and not picker.reads_footprints
+        )
+        if self.unseen != only_steps and not self.gil:
+            install_hooks(UNSEEN_HOOKS if only_steps else self.hooks)
+            self.unseen = only_steps
         if self.any_order and not only_steps:  # every access is seen, and the execution tells what threads share
             arguments = (*arguments[:_SHARED], None, *arguments[_SHARED + 1 :])
         run = TaskExecution(*arguments)
@@ -88,6 +101,7 @@ class TaskLoom(Loom):
     def run(self, strategy: Strategy, detail: bool = False) -> Execution:
         run: Any = super().run(strategy, detail)
         self.looped = self.looped or bool(run.loops)
+        self.spinning = self.spinning or run.spins
         if not self.threaded and len(run.strands) > 1:
             self.threaded = sum(thread_of(strand) is strand for strand in run.strands) > 1
         if self.any_order and self.cancel == "never" and self.timeouts == "idle" and run.chose_between_steps:

@@ -23,6 +23,7 @@ from collections.abc import Callable
 from typing import Any
 
 from treadle.core.operation import LOOK, READ, SIGNAL, SLEEP, STEP, WAIT, WRITE
+from treadle.tasks.drawing import draw_steps
 from treadle.tasks.environment import cancel_one, in_some_order, is_timeout, strike
 from treadle.tasks.futures import Future
 from treadle.tasks.network import create_connection, create_server, create_unix_connection, create_unix_server
@@ -112,6 +113,13 @@ class Loop(_Base):  # type: ignore[misc]
 
     def __del__(self) -> None:
         """A loop that was not closed ends with its execution."""
+
+    def release(self) -> None:
+        """Nobody looks at its execution any more: it is held by nothing that it holds."""
+        for strand in self.strands:
+            strand.release()
+        self.strands.clear()
+        self.queue.loop = self.turn.loop = None  # type: ignore[assignment]
 
     # ------------------------------------------------------------------ what other threads see
 
@@ -254,8 +262,13 @@ class Loop(_Base):  # type: ignore[misc]
         self.entered = self.execution.step - 1
         set_running(self)
         try:
-            once = self._run_any if self.execution.any_order else self._run_once
+            run = self.execution
+            once = self._run_any if run.any_order else self._run_once
             while not self._stopping:
+                if run.may_draw():
+                    draw_steps(self)
+                    if self._stopping:
+                        break
                 once()
                 self._pass_time(strand)
         finally:
@@ -311,9 +324,8 @@ class Loop(_Base):  # type: ignore[misc]
             cancel_one(self)
         self.announce()
         self.between_steps = True
-        run.drawing = run.only_steps and not run.any_timeout and len(run.loops) == 1
         who = run.next_step(me)
-        self.between_steps = run.drawing = False
+        self.between_steps = False
         waited = me.pending[0] != STEP or me.timed_out
         me.touched = me.guard = me.deadline = None
         if who is not me:

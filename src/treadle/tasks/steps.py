@@ -95,6 +95,9 @@ class TaskStrand(Strand):
         self.guard = self.touched = self.turn
         self.waits = STEP
 
+    def release(self) -> None:
+        self.task = self.handle = self.turn.loop = self.of_loop = None  # type: ignore[assignment]
+
     def _describe(self, handle: Any) -> Step:
         coroutine = handle._callback.__self__._coro
         places = [

@@ -206,7 +206,7 @@ class Loom:
                 self._imported(run)
             self.snapshot.restore()
             if self.executions % _COLLECT_EVERY == 0:
-                gc.collect()
+                gc.collect(1)  # what executions have left is young, and what was there before is much
             elif run.atomic:  # modules that are not put back may know objects of this execution by weak references
                 gc.collect(0)
         if run.failure is not None:

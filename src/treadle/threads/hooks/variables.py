@@ -19,12 +19,12 @@ def load_global(variables: dict[str, Any], name: str) -> Any:
     """A module variable that functions rebind."""
     strand = STATE.strand
     if strand is None:
-        return _value(variables, name)
+        return value_of(variables, name)
     strand.access(READ, variables["__name__"], name)
-    return found(strand, _value(variables, name), f"{variables['__name__']}.{name}")
+    return found(strand, value_of(variables, name), f"{variables['__name__']}.{name}")
 
 
-def _value(variables: dict[str, Any], name: str) -> Any:
+def value_of(variables: dict[str, Any], name: str) -> Any:
     try:
         return variables[name]
     except KeyError:
@@ -38,10 +38,10 @@ def constant(variables: dict[str, Any], name: str) -> Any:
     """A module variable that no function of its module rebinds: reading it is an operation once somebody else does."""
     strand = STATE.strand
     if strand is None or not strand.execution.rebound:
-        return _value(variables, name)
+        return value_of(variables, name)
     if f"{variables['__name__']}.{name}" in strand.execution.rebound:
         return load_global(variables, name)
-    return _value(variables, name)
+    return value_of(variables, name)
 
 
 def set_global(value: Any, variables: dict[str, Any], name: str) -> None:

@@ -1,0 +1,137 @@
+"""The hooks of executions in which nobody asks what is read and written: accesses happen as Python does them.
+
+There is one thread, and its schedules are drawn, so nothing depends on what a step does. What models stand for (a real
+lock, `time.sleep` imported by name) is replaced as ever; a loop that waits for something to change is not recognised
+without its reads, so whoever comes to one is told that this program has to be seen.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import types
+from typing import Any, Final
+
+from treadle.threads import shapes
+from treadle.threads.adopt import REPLACED, adopt
+from treadle.threads.hooks import HOOKS, attributes, calls
+from treadle.threads.hooks.operators import INPLACE, OPERATORS
+from treadle.threads.hooks.variables import value_of
+from treadle.threads.shapes import ADOPT, SHAPES, STATE_OF_MODEL, classify
+from treadle.threads.strands import STATE
+
+_FunctionType: Final = types.FunctionType
+_MODELLED: Final = (ADOPT, STATE_OF_MODEL)
+
+
+def load(obj: Any, name: str) -> Any:
+    """`obj.name`"""
+    try:
+        how = SHAPES[type(obj)][name]
+    except KeyError:
+        how = classify(type(obj), name)
+    if how in _MODELLED:
+        return attributes.load(obj, name)
+    return getattr(obj, name)
+
+
+def store(value: Any, obj: Any, name: str) -> None:
+    """`obj.name = value`"""
+    try:
+        how = SHAPES[type(obj)][name]
+    except KeyError:
+        how = classify(type(obj), name)
+    if how in _MODELLED:
+        attributes.store(value, obj, name)
+    else:
+        setattr(obj, name, value)
+
+
+def callee(obj: Any, name: str) -> Any:
+    """The function in `obj.name(...)`"""
+    try:
+        how = SHAPES[type(obj)][name]
+    except KeyError:
+        how = classify(type(obj), name)
+    if how in _MODELLED:
+        return attributes.callee(obj, name)
+    return function(getattr(obj, name))
+
+
+def function(called: Any) -> Any:
+    """The function in `called(...)`: itself, or its model."""
+    if STATE.strand is None:
+        return called
+    kind = type(called)
+    if kind is _FunctionType or kind is type:
+        return REPLACED.get(called, called)
+    if kind is types.MethodType:
+        inner = called.__func__
+        if type(inner) is _FunctionType:
+            model = REPLACED.get(inner)
+            return REPLACED.get(called, called) if model is None else types.MethodType(model, called.__self__)
+        return called
+    if kind is types.BuiltinFunctionType:
+        owner = called.__self__
+        if owner is None or type(owner) is types.ModuleType or isinstance(owner, type):
+            return calls.STAND_INS.get(called) or REPLACED.get(called, called)
+        return getattr(adopt(owner), called.__name__) if isinstance(owner, shapes.ADOPTABLE) else called
+    if isinstance(called, type):
+        return REPLACED.get(called, called)
+    return calls.function(called) if kind is functools.partial else called
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _right(right: Any, left: Any) -> Any:
+    return right
+
+
+def _nothing(*arguments: Any) -> None:
+    """A variable is read or written, or a function begins: nobody asks."""
+
+
+def set_item(value: Any, obj: Any, key: Any) -> None:
+    """`obj[key] = value`"""
+    obj[key] = value
+
+
+def inside(value: Any, container: Any) -> bool:
+    """`value in container`"""
+    return value in container
+
+
+def set_global(value: Any, variables: dict[str, Any], name: str) -> None:
+    variables[name] = value
+
+
+def _spin() -> None:
+    """A loop that waits begins, or goes round."""
+    strand = STATE.strand
+    if strand is not None:
+        run: Any = strand.execution
+        run.comes_to_spin()
+
+
+UNSEEN_HOOKS: Final[dict[str, Any]] = HOOKS | {
+    "_treadle_load": load,
+    "_treadle_callee": callee,
+    "_treadle_function": function,
+    "_treadle_store": store,
+    "_treadle_item": operator.getitem,
+    "_treadle_set_item": set_item,
+    "_treadle_del_item": operator.delitem,
+    "_treadle_in": inside,
+    "_treadle_global": value_of,
+    "_treadle_constant": value_of,
+    "_treadle_set_global": set_global,
+    "_treadle_use_both": _right,
+    "_treadle_spin": _spin,
+    "_treadle_spin_start": _spin,
+    **dict.fromkeys((f"_treadle_{name}" for name in ("use", "show", "match", "spread", "give")), _itself),
+    **dict.fromkeys((f"_treadle_{name}" for name in ("iter", "iter_unpack", "delegate")), _itself),
+    **dict.fromkeys((f"_treadle_{name}" for name in ("cell_read", "cell_write", "called")), _nothing),
+    **{f"_treadle_{name}": getattr(operator, name) for name in (*OPERATORS, *INPLACE)},
+}
