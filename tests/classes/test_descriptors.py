@@ -41,5 +41,5 @@ def test_a_guarded_field_passes() -> None:
 
 
 def test_the_report_says_that_a_client_was_written() -> None:
-    notes = subject("class_descriptors:Counted").skipped
+    notes = subject("class_descriptors:Counted").notes
     assert "Counted is a descriptor: judged through a class written to use it" in notes

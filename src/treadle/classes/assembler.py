@@ -56,6 +56,7 @@ class Pair:
     alpha: tuple[MethodCall, ...]
     weight: float  # small is promising
     test: int = 1  # the assembled test it belongs to
+    put_off: bool = False  # do its methods break together anyway, so that it waits behind others?
 
 
 @dataclass

@@ -7,7 +7,7 @@ it gives the same answer. What observers say after a concurrent test is what cou
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,7 +54,7 @@ class Candidates:
 # ---------------------------------------------------------------------- constructors
 
 
-def roots(stage: Stage, pools: Pools) -> list[MethodCall]:
+def roots(stage: Stage, pools: Pools, may_go_on: Callable[[], bool]) -> list[MethodCall]:
     """Ways to make a fresh object, those that make a small one first."""
     subject = stage.subject
     if stage.setup is not None:
@@ -74,7 +74,7 @@ def roots(stage: Stage, pools: Pools) -> list[MethodCall]:
         tried = 0
         for call in pools.calls(constructor):
             tried += 1
-            if tried > _MOST_TRIALS:
+            if tried > _MOST_TRIALS or not may_go_on():
                 break
             made = _tried(stage, call, _NOTHING)
             if stage.refused:
@@ -91,7 +91,7 @@ def roots(stage: Stage, pools: Pools) -> list[MethodCall]:
                 continue
             if made.calls and made.calls[0].state not in found:
                 found[made.calls[0].state] = call
-    if not found:
+    if not found and may_go_on():
         raise UsageError(problem or f"{subject.target} cannot be built")
     return _small_first(list(found.values()))[:_MOST_ROOTS]
 
@@ -168,45 +168,50 @@ def _small_first(calls: list[MethodCall]) -> list[MethodCall]:
 
 
 def candidate_calls(
-    stage: Stage, pools: Pools, root: MethodCall, methods: list[SubjectMethod]
-) -> tuple[dict[MethodCall, Sequence], list[str]]:
+    stage: Stage, pools: Pools, root: MethodCall, methods: list[SubjectMethod], may_go_on: Callable[[], bool]
+) -> tuple[dict[MethodCall, Sequence], dict[str, str]]:
     """The calls that the class accepts, a few per method, each as it ran on a fresh object; why others are left out."""
     found: dict[MethodCall, Sequence] = {}
-    skipped: list[str] = []
+    skipped: dict[str, str] = {}
     for method in methods:
+        if not may_go_on():
+            break
         missing = pools.unmakeable(method)
         if missing is not None:
-            skipped.append(f"{method.name}: nothing in the pools fits parameter '{missing.name}'")
+            skipped[method.name] = f"nothing in the pools fits parameter '{missing.name}'"
             continue
-        accepted, refused = _accepted(stage, pools, root, method)
-        if refused:
-            skipped.append(f"{method.name}: it would {refused}; pass --allow-effects to let it")
-        elif not accepted:
-            skipped.append(f"{method.name}: raises an error for every value tried")
+        accepted, problem = _accepted(stage, pools, root, method, may_go_on)
+        if not accepted:
+            skipped[method.name] = problem
         found |= accepted
     return found, skipped
 
 
 def _accepted(
-    stage: Stage, pools: Pools, root: MethodCall, method: SubjectMethod
+    stage: Stage, pools: Pools, root: MethodCall, method: SubjectMethod, may_go_on: Callable[[], bool]
 ) -> tuple[dict[MethodCall, Sequence], str]:
-    """At least two variants, so that keys can differ and agree, then those that do something new; none, and why, of a
-    method that would change the world."""
+    """At least two variants, so that keys can differ and agree, then those that do something new; of a method without
+    any, and of one that would change the world, the reason."""
+    problem = "the budget ran out first"
     chosen: dict[MethodCall, Sequence] = {}
     spare: dict[MethodCall, Sequence] = {}
     traces: set[Any] = set()
     last_resort: dict[MethodCall, Sequence] = {}
     enough = 3 if sum(parameter.required for parameter in method.parameters) > 1 else 2
     for number, call in enumerate(pools.calls(method)):
-        if number >= _MOST_TRIALS or len(chosen) >= _MOST_CALLS:
+        if number >= _MOST_TRIALS or len(chosen) >= _MOST_CALLS or not may_go_on():
             break
         made = _tried(stage, root, call)
         if stage.refused:
-            return {}, stage.refused[0]
+            return {}, f"it would {stage.refused[0]}; pass --allow-effects to let it"
         ran = made.last
         if ran is None or len(ran.operations) > LONGEST_CALL:
+            problem = (
+                f"{call} takes more than {LONGEST_CALL} operations" if ran is not None else "the object is not built"
+            )
             continue
         if ran.happened[0] == "raised" and ran.happened[1] in ILLEGAL:
+            problem = f"every value tried is refused, {call} with {': '.join(filter(None, ran.happened[1:3]))}"
             last_resort = last_resort or {call: made}
             continue
         trace = trace_of(method.name, ran.steps, _ending(ran))
@@ -218,7 +223,7 @@ def _accepted(
     if not chosen and last_resort and not method.parameters:
         chosen = last_resort  # it depends on the state, not on what it was given
     few = list(spare.items())[: max(0, 2 - len(chosen))]
-    return {**chosen, **dict(few)}, ""
+    return {**chosen, **dict(few)}, problem
 
 
 def _ending(ran: CallRecord) -> str:

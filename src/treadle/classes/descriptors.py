@@ -97,7 +97,8 @@ def _client(target: str, cls: type) -> Subject:
         for m in plain.methods
         if m.own and m.name not in protocol and m.form.startswith("{sout}.")
     ]
-    subject.skipped += [*plain.skipped, f"{name} is a descriptor: judged through a class written to use it"]
+    subject.skipped |= plain.skipped
+    subject.notes.append(f"{name} is a descriptor: judged through a class written to use it")
     return subject
 
 

@@ -175,6 +175,9 @@ def plan_of(interleaving: Interleaving) -> list[tuple[int, int]]:
     return plan
 
 
+Effect = tuple[str, str, str, str]
+
+
 @dataclass
 class Witness:
     """A violation, the test that shows it, and the execution: strand names in the order in which they went."""
@@ -185,6 +188,15 @@ class Witness:
     orders: list[Outcome]
     schedule: list[str]
     preemptions: int = 0
+
+    @property
+    def effect(self) -> Effect:
+        """What sort of thing goes wrong: the kind, which call raises what and at which line, or what shows it."""
+        violation, (kind, thread, number) = self.violation, self.violation.where
+        what = violation.message.partition(":")[0].partition(" ")[0]
+        if violation.kind == "exception" and kind == "result":
+            return violation.kind, what, self.test.threads[thread][number].method, violation.place
+        return violation.kind, what if violation.kind in ("exception", "broken state") else kind, "", ""
 
 
 @dataclass
@@ -200,9 +212,12 @@ class Explored:
     unstable: str = ""  # why the test cannot be judged
 
 
-def _maybe_composite(violation: Violation) -> bool:
-    """Only results that do not fit: perhaps a call made of several locked steps, so a graver fault is looked for."""
-    return violation.kind == "linearizability" and violation.where[0] == "result"
+def _is_enough(witness: Witness, effect: Effect | None) -> bool:
+    """Is it what is looked for? Results alone that do not fit may be those of a call made of several locked steps: a
+    graver fault is looked for."""
+    if effect is not None:
+        return witness.effect == effect
+    return witness.violation.is_fault and witness.effect[:2] != ("linearizability", "result")
 
 
 def _alike(orders: list[Outcome], again: list[Outcome]) -> bool:
@@ -276,8 +291,16 @@ class InterleavingExplorer:
             traces.append([operation for strand, operation in run.trace if strand == index])
         return traces[0], traces[1]
 
-    def explore(self, test: Test, most: int, may_go_on: Callable[[], bool], first_only: bool = True) -> Explored:
-        """Run a test under its schedules; stop at the first fault unless told to go on."""
+    def explore(
+        self,
+        test: Test,
+        most: int,
+        may_go_on: Callable[[], bool],
+        more: int = 0,
+        effect: Effect | None = None,
+    ) -> Explored:
+        """Run a test under its schedules until it fails, with this effect if one is given, and so many executions more:
+        a race has more than one effect."""
         result = Explored(test)
         orders = self.orders(test)
         if not orders:
@@ -285,31 +308,35 @@ class InterleavingExplorer:
             return result
         stable = _alike(orders, self.elsewise(test))
         if any(order.background for order in orders):
-            more = self.with_background(test)
+            beside = self.with_background(test)
             known = {order.visible() for order in orders}
-            if any(order.visible() not in known for order in more):
-                stable = False
-            orders = orders + more
+            stable = stable and all(order.visible() in known for order in beside)
+            orders = orders + beside
         if not stable:
             result.unstable = "what the calls do depends on more than the state of the object and the schedule"
             orders = orders + [order for number in range(1, 5) for order in self.elsewise(test, number)]
-        kinds: set[tuple[str, str]] = set()
+        effects: set[Effect] = set()
+        left: int | None = None  # executions, once it has failed
         for outcome, run in self._executions(test, result, most, may_go_on):
             violation = judge(outcome, orders, values=stable)
-            if violation is None:
-                continue
-            key = (violation.kind, violation.message)
-            if key in kinds:
-                continue
-            kinds.add(key)
-            names = {index: name for name, index in self.stage.loom.indexes.items()}
-            sizes = run.performed or [1] * len(run.trace)  # a step may have several operations
-            steps = zip((names[index] for index, _ in run.trace), sizes, strict=False)
-            schedule = [strand for strand, size in steps for _ in range(size)]
-            result.witnesses.append(Witness(test, violation, outcome, orders, schedule))
-            if violation.is_fault and first_only and not _maybe_composite(violation):
-                break
+            witness = None if violation is None else Witness(test, violation, outcome, orders, self._schedule(run))
+            if witness is not None and witness.effect not in effects:
+                effects.add(witness.effect)
+                result.witnesses.append(witness)
+                if left is None and _is_enough(witness, effect):
+                    left = more
+            if left is not None:
+                if left <= 0:
+                    break
+                left -= 1
         return result
+
+    def _schedule(self, run: Execution) -> list[str]:
+        """The strands in the order in which they went, operation by operation: a step may have several."""
+        names = {index: name for name, index in self.stage.loom.indexes.items()}
+        sizes = run.performed or [1] * len(run.trace)
+        steps = zip((names[index] for index, _ in run.trace), sizes, strict=False)
+        return [strand for strand, size in steps for _ in range(size)]
 
     def _executions(
         self, test: Test, result: Explored, most: int, may_go_on: Callable[[], bool]

@@ -10,15 +10,20 @@ is a warning, not a fault.
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path, PurePath
 from typing import Any
 
-# what a call did: ("returned", value), ("raised", type name), ("pending",)
+import treadle.core
+
+# what a call did: ("returned", value), ("raised", type name, text, where), ("pending",)
 Happened = tuple[Any, ...]
 
 PENDING: Happened = ("pending",)
 DEADLOCK, LIVELOCK, LIMIT = "deadlock", "livelock", "limit"
+_TREADLE = str(Path(treadle.core.__file__).parents[1])
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -28,7 +33,14 @@ def returned(value: Hashable) -> Happened:
 
 def raised(error: BaseException) -> Happened:
     text = _ADDRESS.sub("", str(error))  # an address is another one in every process
-    return ("raised", type(error).__name__, text.splitlines()[0][:120] if text else "")
+    return ("raised", type(error).__name__, text.splitlines()[0][:120] if text else "", _line_of(error))
+
+
+def _line_of(error: BaseException) -> str:
+    """Where it was raised, as a person says it; code of Treadle around it does not count."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    places = [(f.f_code.co_filename, f.f_lineno) for f in frames if not f.f_code.co_filename.startswith(_TREADLE)]
+    return "" if not places else f"{PurePath(places[-1][0]).name}:{places[-1][1]}"
 
 
 def _type(happened: Happened) -> Happened:
@@ -73,6 +85,7 @@ class Violation:
     kind: str  # deadlock, livelock, exception, invariant, linearizability, broken state; or serializability: a warning
     message: str
     where: tuple[str, int, int] = ("", 0, 0)  # ("result", thread, call), ("observed", number, 0), ("later", number, 0)
+    place: str = ""  # the line that raises
 
     @property
     def is_fault(self) -> bool:
@@ -130,7 +143,7 @@ def _exceptions(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None
             known = {_type(other.threads[thread][number]) for other in orders if number < len(other.threads[thread])}
             if _type(happened) not in known:
                 text = f"{happened[1]}: {happened[2]}" if happened[2] else happened[1]
-                return Violation("exception", text, ("result", thread, number))
+                return Violation("exception", text, ("result", thread, number), happened[3])
     return None
 
 

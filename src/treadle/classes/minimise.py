@@ -158,12 +158,9 @@ def _fails_alike(
     explorer: InterleavingExplorer, test: Test, witness: Witness, may_go_on: Callable[[], bool]
 ) -> Witness | None:
     try:
-        explored = explorer.explore(test, _MOST, may_go_on)
+        explored = explorer.explore(test, _MOST, may_go_on, effect=witness.effect)
     except (TreadleError, Diverged):
         raise
     except Exception:
         return None  # a shorter value that the class does not take: the object cannot be made
-    for found in explored.witnesses:
-        if found.violation.is_fault and found.violation.kind == witness.violation.kind:
-            return found
-    return None
+    return next((found for found in explored.witnesses if found.effect == witness.effect), None)

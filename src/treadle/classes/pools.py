@@ -94,6 +94,9 @@ _BY_NAME: tuple[tuple[str, tuple[Value, ...]], ...] = (
     (r"(value|val|item|elem|element|obj|object|data|entry|v|default|other)", ITEMS),
 )
 
+# A parameter that is given a class.
+_A_CLASS = re.compile(r"(^|_)(class|cls|klass|type)_?$")
+
 _ANYTHING = (*KEYS[:2], *INTS[:2], *CALLABLES[:1], *_plain("[1]", "{'a': 1}", "None"))
 
 # Calls of one method that are taken over from tests and examples.
@@ -135,6 +138,10 @@ class Pools:
         """The values to try for a parameter, the likeliest first."""
         if parameter.name in self.given:
             return [Value(source, self._home_of(source)) for source in self.given[parameter.name]]
+        if isinstance(parameter.default, type) and parameter.default is not MISSING:
+            return self._classes(parameter.default)  # any other class is one that the parameter cannot have
+        if not parameter.required and parameter.type in (MISSING, Any, type) and _A_CLASS.search(parameter.name):
+            return []  # which classes it takes, nobody says
         values = list(self._by_type(parameter.type)) if parameter.type is not MISSING else []
         if parameter.type in (MISSING, Any, object) or isinstance(parameter.type, typing.TypeVar):
             values = [*self._by_name(parameter), *values]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ class Options:
 
     methods: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
+    refused: dict[str, str] = field(default_factory=dict)  # methods that would change the world, and how
     values: dict[str, list[str]] = field(default_factory=dict)
     setup: Callable[[], Any] | None = None
     setup_folder: Path | None = None  # where the file of the factory lies, and how a test imports and calls it
@@ -71,10 +72,16 @@ class Fault(JsonForm):
     test: str = ""
     unwritten: str = ""  # why there is no test that shows it
 
+    blame: str = ""  # whose mistake it is, where locks tell
+    # the functions whose accesses nothing protects: findings that have one in common are effects of one race
+    race: frozenset[str] = field(default=frozenset(), metadata=NOT_IN_JSON)
+    # what else the same race does, the gravest first
+    effects: list[Fault] = field(default_factory=list, metadata=in_json_as("effects", if_any=True))
+
     @property
-    def key(self) -> Hashable:
-        """Faults at the same places are one."""
-        return self.kind == "deadlock", tuple(sorted(self.locations))
+    def gravity(self) -> int:
+        """Small is grave; a finding that is told as a warning comes last."""
+        return self.witness.violation.gravity if self.kind != "serializability" else 3
 
 
 @dataclass
@@ -116,7 +123,8 @@ class ClassResult(JsonForm):
     faults: list[Fault] = field(default_factory=list)
     warnings: list[Fault] = field(default_factory=list)
     unconfirmed: list[Fault] = field(default_factory=list)  # found, but every schedule of a test of its own passes
-    notes: list[str] = field(default_factory=list)  # what was not called or not judged, and why
+    not_called: dict[str, str] = field(default_factory=dict)  # methods that were not called, and why
+    notes: list[str] = field(default_factory=list)  # what was not judged, and why
     reason: str = ""
     first_fault: float | None = field(default=None, metadata=in_json_as("first_fault_seconds"))
     subject: Subject | None = field(default=None, metadata=NOT_IN_JSON)
@@ -157,7 +165,9 @@ def message(witness: Witness) -> str:
     kind, number, extra = violation.where
     texts = outcome.texts
     if violation.kind == "exception" and kind == "result":
-        return f"{head}: {test.threads[number][extra].source()} raises {violation.message}, as in no order of the calls"
+        at = f" ({violation.place})" if violation.place else ""
+        call = test.threads[number][extra].source()
+        return f"{head}: {call} raises {violation.message}{at}, as in no order of the calls"
     if kind == "field":
         return f"{head}: no order of the calls gives {test.fields[number]} == {texts.get(violation.where, '?')}"
     if kind == "observed":
@@ -182,11 +192,18 @@ def message(witness: Witness) -> str:
     return f"{head}: {violation.message}"
 
 
+# Pairs that a sentence can hold; all of them are on the page and in --json.
+_MOST_PAIRS = 8
+
+
 def passed(result: ClassResult, calls: int) -> str:
     """What a pass is about."""
     many = result.sequences != 1
+    pairs = [" || ".join(pair) for pair, runs in sorted(result.matrix.items()) if runs.tests]
+    more = f" and {len(pairs) - _MOST_PAIRS} more" if len(pairs) > _MOST_PAIRS else ""
     said = (
-        f"every schedule of every pair of calls was run from the states that {result.sequences} "
+        f"every schedule of every pair of calls ({', '.join(pairs[:_MOST_PAIRS])}{more}) was run "
+        f"from the states that {result.sequences} "
         f"sequence{'s' * many} {'reach' if many else 'reaches'}"
     )
     if result.longer_tests:

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from treadle.classes.calls import MethodCall, Namespace, Ready
 from treadle.classes.compared import as_compared, literal, same_objects, told
 from treadle.classes.linearizability import DEADLOCK, LIMIT, LIVELOCK, PENDING, Happened, Outcome, raised, returned
-from treadle.classes.subject import Subject
+from treadle.classes.subject import PASSING, Subject
 from treadle.core.errors import Unsupported
 from treadle.core.operation import MULTI, Operation
 from treadle.core.result import Step
@@ -44,10 +44,6 @@ _PATIENCE = 5.0
 
 # Virtual seconds in which the object's own threads come to rest: time passes only when nobody can go on.
 REST = 0.001
-
-# Results of these are made of many steps in every Python container, and nobody promises that they are consistent:
-# they must not fail, but what they say is not compared.
-NOT_COMPARED = frozenset({"repr", "keys", "values", "items"})
 
 
 @dataclass(frozen=True)
@@ -237,6 +233,7 @@ class Stage:
         self.last_sout = sout
         execution = STATE.strand.execution  # type: ignore[union-attr]
         detail, trace = execution.detail, execution.trace
+        passed: tuple[str, ...] = ()
         for call in self.sequence:
             ready = self.ready(call)
             arguments = ready.make(sout)
@@ -250,6 +247,9 @@ class Stage:
             ran.steps = list(detail or ())[start:]
             ran.operations = [op for who, op in trace[start:] if who == 0 and not _on_new_object(op, named)]
             ran.state = self._state(sout)
+            passed += (str(call),) if call.method == PASSING else ()
+            if passed:
+                ran.state = (ran.state, passed)  # what it will do is another thing from now on
             self.made.append(ran)
 
     def _invoke(self, ready: Ready, sout: Any, arguments: tuple[Any, ...]) -> tuple[str, Any]:
@@ -368,7 +368,7 @@ class Stage:
         threads = tuple(
             tuple(
                 ("returned", "not compared")
-                if call.method in NOT_COMPARED and happened[0] == "returned"
+                if call.method in self.subject.not_compared and happened[0] == "returned"
                 else self._settle(happened, sout)
                 for call, happened in zip(calls, results, strict=True)
             )
@@ -400,7 +400,7 @@ class Stage:
     def _handed_out(self, test: Test) -> list[Any]:
         """What the calls of the threads returned, in their order; None for what is not compared."""
         return [
-            value if how == "returned" and call.method not in NOT_COMPARED else None
+            value if how == "returned" and call.method not in self.subject.not_compared else None
             for calls, results in zip(test.threads, self.results, strict=True)
             for call, (how, value) in zip(calls, results, strict=True)
         ]

@@ -18,13 +18,13 @@ import textwrap
 import traceback
 import types
 import typing
-from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from treadle.classes import reading
 from treadle.core.errors import Unsupported, UsageError
 from treadle.core.settings import did_you_mean
 from treadle.observe.effects import EffectGuard, EffectRefused
@@ -54,6 +54,15 @@ SYNTAX: dict[str, tuple[str, str, int, bool]] = {
     "__int__": ("int", "int({sout})", 0, True),
     "__float__": ("float", "float({sout})", 0, True),
 }
+
+PEOPLE_WRITE = {attribute: said for attribute, (said, *_) in SYNTAX.items()}
+
+# Results of these are made of many steps in every Python container, and nobody promises that they are consistent:
+# they must not fail, but what they say is not compared.
+NOT_COMPARED = frozenset({"repr", "keys", "values", "items"})
+
+# What stands for time that passes between two calls.
+PASSING = "time passes"
 
 _FUNCTION_NAME = re.compile(r"^(f|fn|func|function|wrapped|callable|callback|fun|method|target)$")
 
@@ -87,7 +96,8 @@ class Subject:
     methods: list[SubjectMethod] = field(default_factory=list)
     constructors: list[SubjectMethod] = field(default_factory=list)
     packages: tuple[str, ...] = ()
-    skipped: list[str] = field(default_factory=list)  # methods that are not called, with the reason
+    skipped: dict[str, str] = field(default_factory=dict)  # methods that are not called, with the reason
+    notes: list[str] = field(default_factory=list)
     is_used: bool = False  # is what is shared a use of the class or function, written for the purpose?
 
     @property
@@ -112,48 +122,42 @@ class Subject:
 
     @cached_property
     def tallies(self) -> frozenset[str]:
-        """Attributes that only count events: raised by one in places and never read by the class itself.
+        """Attributes that only count events: when they are off, that is told as a warning."""
+        return reading.tallies(self.tree)
 
-        Such statistics are not what the class is for: when they are off, that is told as a warning.
-        """
-        counted: set[str] = set()
-        used: set[str] = set()
-        kept: set[str] = set()
-        methods: set[str] = set()  # called, and no state
-        for tree in self.tree:
-            for function in ast.walk(tree):
-                if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-                    continue
-                methods.add(function.name)
-                locks = {id(node) for node in _taken_as_locks(function)}
-                for node in ast.walk(function):
-                    if id(node) in locks:
-                        continue
-                    if isinstance(node, ast.AugAssign) and _is_self_attribute(node.target):
-                        if isinstance(node.value, ast.Constant) and node.value.value == 1:
-                            counted.add(node.target.attr)  # type: ignore[union-attr]
-                        else:
-                            used.add(node.target.attr)  # type: ignore[union-attr]
-                    elif isinstance(node, ast.Attribute) and _is_self_attribute(node):
-                        if isinstance(node.ctx, ast.Load):
-                            used.add(node.attr)
-                        elif function.name not in ("__init__", "__new__"):
-                            kept.add(node.attr)
-        tallies = counted - used
-        return frozenset(tallies) if (used | kept) - tallies - methods - {"_lock", "lock"} else frozenset()
+    @cached_property
+    def changing(self) -> frozenset[str]:
+        """Methods whose source changes the object or the module: a pass without them would say nothing."""
+        return frozenset(PEOPLE_WRITE.get(name, name) for name in reading.changing(self.tree, self._state_of_module))
 
+    @property
+    def _state_of_module(self) -> frozenset[str]:
+        plain = (n for n, v in vars(self.cls).items() if not callable(v) and not isinstance(v, types.ModuleType))
+        return frozenset(plain) if self.is_module else frozenset()
 
-def _taken_as_locks(function: ast.AST) -> Iterator[ast.expr]:
-    """What is only entered, taken or given back."""
-    for node in ast.walk(function):
-        if isinstance(node, ast.With):
-            yield from (item.context_expr for item in node.items)
-        elif isinstance(node, ast.Attribute) and node.attr in ("acquire", "release"):
-            yield node.value
+    @cached_property
+    def approximate(self) -> frozenset[str]:
+        """Methods whose results the documentation calls approximate."""
+        whole = inspect.getdoc(self.cls) or ""
+        return frozenset(
+            method.name
+            for method in self.methods
+            if reading.is_approximate(self.attribute(method.name), _documentation(self.cls, method), whole)
+        )
+
+    @staticmethod
+    def attribute(name: str) -> str:
+        """The name of a method in the source of the class."""
+        return next((attribute for attribute, (said, *_) in SYNTAX.items() if said == name), name.rstrip("="))
+
+    @cached_property
+    def not_compared(self) -> frozenset[str]:
+        """Methods that must not fail, but whose results are not compared."""
+        return NOT_COMPARED | self.approximate
 
 
-def _is_self_attribute(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "s")
+def _documentation(owner: Any, method: SubjectMethod) -> str:
+    return inspect.getdoc(inspect.getattr_static(owner, Subject.attribute(method.name), None)) or ""
 
 
 # ---------------------------------------------------------------------- finding the class
@@ -289,6 +293,7 @@ def examine(target: str, cls: Any) -> Subject:
     subject = Subject(target, cls, packages=packages_of(cls))
     if subject.is_module:
         _examine_module(subject)
+        _time_passes(subject)
         return subject
     needs, name = import_of(cls)
     subject.constructors.append(
@@ -307,11 +312,21 @@ def examine(target: str, cls: Any) -> Subject:
         elif isinstance(raw, property):
             _property(subject, attribute, raw, own)
         elif _DANGEROUS.match(attribute):
-            subject.skipped.append(f"{attribute}: it does not come back")
+            subject.skipped[attribute] = "it does not come back"
         else:
             _plain_method(subject, attribute, raw, own)
     _functions_of_module(subject)
+    _time_passes(subject)
     return subject
+
+
+def _time_passes(subject: Subject) -> None:
+    """Where the source looks at a clock: a little time, and more than anything waits for, between two calls."""
+    if reading.looks_at_a_clock(subject.tree):
+        seconds = Parameter("seconds", typing.Literal[1, 100_000])
+        subject.methods.append(
+            SubjectMethod(PASSING, "time.sleep({0})", (seconds,), expression=False, own=False, needs=("import time",))
+        )
 
 
 def _plain_method(subject: Subject, name: str, raw: Any, own: bool) -> None:
@@ -321,12 +336,13 @@ def _plain_method(subject: Subject, name: str, raw: Any, own: bool) -> None:
             subject.methods.append(SubjectMethod(name, f"{{sout}}.{name}", own=own))  # a cached property and its like
         return
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        subject.skipped.append(f"{name}: a coroutine; tasks are explored by `treadle explore`")
+        subject.skipped[name] = "a coroutine; tasks are explored by `treadle explore`"
         return
     parameters = parameters_of(raw, skip_first=True)
     if parameters is None:
         parameters = BUILTIN.get(name)
         if parameters is None:
+            subject.skipped[name] = "what it takes cannot be found out"
             return
     subject.methods.append(
         SubjectMethod(name, f"{{sout}}.{name}({{args}})", parameters, own=own, where=place_of(function))

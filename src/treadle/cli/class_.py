@@ -34,6 +34,7 @@ from treadle.doors.class_.pytest_file import class_file, shown_path, tests_path,
 from treadle.doors.class_.replay import staged
 from treadle.doors.class_.shown import decide_faults, decide_warnings
 from treadle.doors.class_.workers import run_in_processes
+from treadle.observe.streams import silent_stdout
 from treadle.report import page as pages
 from treadle.report.progress import Progress
 from treadle.report.pytest_file import PytestFile, write_pytest_file
@@ -105,23 +106,32 @@ def command(
     if page is not None:
         pages.check_writable(page)
     place = _Place(output, keep_green, force, page is not None)
-    found = classes(target, not options.allow_effects)
-    if workforce.several and len(found) > 1:
-        return report_facts(_in_processes([name for name, _ in found], workforce, given, place), as_json, page)
-    results = []
+    with silent_stdout():
+        found = classes(target, not options.allow_effects)
+        if workforce.several and len(found) > 1:
+            facts = _in_processes([name for name, _ in found], workforce, given, place)
+        else:
+            facts, results = [], _one_after_the_other(found, options, place, ":" in target, workforce)
+    return report_facts(facts, as_json, page) if facts else report(results, as_json, page)
+
+
+def _one_after_the_other(
+    found: list[tuple[str, Any]], options: Options, place: _Place, alone: bool, workforce: Workforce
+) -> list[ClassResult]:
+    results: list[ClassResult] = []
     with terminal_line() as stderr:
         for number, (name, cls) in enumerate(found):
             nth = f" ({number + 1} of {len(found)})" if len(found) > 1 else ""
             try:
                 with Progress(f"treadle class {name}{nth}", stderr) as progress:
-                    results.append(_one(name, cls, options, progress, place, ":" in target, workforce))
+                    results.append(_one(name, cls, options, progress, place, alone, workforce))
             except KeyboardInterrupt:
                 if not results:
                     raise
                 break
             if results[-1].interrupted:
                 break
-    return report(results, as_json, page)
+    return results
 
 
 def _in_processes(names: list[str], workers: Workforce, given: dict[str, Any], place: _Place) -> list[dict[str, Any]]:

@@ -19,6 +19,19 @@ _STREAMS = ("stdin", "stdout", "stderr")
 
 
 @contextlib.contextmanager
+def silent_stdout() -> Iterator[None]:
+    """What is printed inside goes nowhere: code that is run thousands of times prints as often, and what a command says
+    on standard output is for machines as well."""
+    with protected_streams(), open(os.devnull, "w", encoding="utf-8") as nowhere:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        sys.stdout = nowhere
+        with contextlib.suppress(OSError):
+            os.dup2(nowhere.fileno(), 1)
+        yield
+
+
+@contextlib.contextmanager
 def protected_streams() -> Iterator[None]:
     """On leaving, the three streams and their descriptors are those of before, whatever was done to them."""
     streams: list[TextIO | None] = [getattr(sys, name) for name in _STREAMS]

@@ -14,9 +14,8 @@ import math
 import random
 import time
 import zlib
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from treadle.classes import choosing
 from treadle.classes import pools as pools_module
@@ -25,25 +24,18 @@ from treadle.classes.calls import MethodCall
 from treadle.classes.choosing import Candidates
 from treadle.classes.coverage import Trace
 from treadle.classes.grown import Grower
-from treadle.classes.interleavings import Explored, InterleavingExplorer, Witness
-from treadle.classes.linearizability import Outcome, judge
+from treadle.classes.interleavings import Explored, InterleavingExplorer
 from treadle.classes.longer import Longer
-from treadle.classes.minimise import minimise
 from treadle.classes.pools import Pools
-from treadle.classes.result import ClassResult, CoverageMark, Fault, Options, PairRuns, message, pair_of, passed
+from treadle.classes.races import grouped, reason_of
+from treadle.classes.result import ClassResult, CoverageMark, Options, PairRuns, pair_of, passed
 from treadle.classes.sequences import Automaton, Delta, SequenceGenerator
-from treadle.classes.serializability import races, walks
 from treadle.classes.stage import EffectOfMethod, Stage, Test
-from treadle.classes.subject import Subject, SubjectMethod
-from treadle.core.choice import CallComes
+from treadle.classes.subject import PASSING, Subject
 from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Verdict
-from treadle.core.settings import did_you_mean
-from treadle.core.trail import Trail
-from treadle.doors.explore.interruptions import versions_that_switch_so
-from treadle.report.explanation import clash, explain
-from treadle.search.replay import FollowSteps, strand_runs
-from treadle.search.shrink import shrink_schedule
+from treadle.doors.class_.findings import Findings
+from treadle.doors.class_.selection import not_compared, selected, untried
 from treadle.threads.execution import Diverged
 from treadle.threads.switching import running, running_name
 
@@ -67,11 +59,10 @@ _SLICE = 1.0
 _AFTER_FAULT = 10.0
 # Calls on a fresh object after which it is found out what can be asked.
 _MOST_WAYS = 3
-# For making one fault small.
-_MINIMISE = 4.0
-
-# Faults in one report: more are mostly the same mistake again.
-_MOST_FAULTS = 20
+# Executions of a pair after it has failed: a race has more than one effect.
+_MORE = 60
+# By how much a pair of methods that is known to break waits behind others.
+_PUT_OFF = 60.0
 # Tests with several calls in a thread, for one way to make the object; and the part of the time that is left for them
 # while pairs of single calls are not exhausted.
 _MOST_LONGER = 40
@@ -105,9 +96,8 @@ class ClassCampaign:
         self.options = options
         self.progress = progress
         self.result = ClassResult(subject.target, Verdict.CUT, subject=subject)
-        self.methods = _selected(subject, options)
-        self.known_faults: set[Hashable] = set()
-        self.blamed: set[Hashable] = {(pair,) for pair in options.ignored}
+        self.methods = selected(subject, options)
+        self.blamed: set[frozenset[str]] = set()  # methods that were seen to break together
         self.unfinished: list[tuple[_Root, Pair]] = []
         self.started = time.perf_counter()
         self.deadline = self.started + options.budget
@@ -117,7 +107,9 @@ class ClassCampaign:
         self.count = itertools.count()
         self.unstable: dict[str, dict[str, None]] = {}  # why results are not compared -> of which methods
         self.longer: Iterator[tuple[_Root, Test]] | None = None
-        self.evicts: bool | None = None  # does the class drop entries to make room? Asked when it matters
+        self.not_called: dict[str, str] = {}  # methods that some way to make the object does not let in, and why
+        self.called: set[str] = set()
+        self.roots: list[_Root] = []
 
     # ------------------------------------------------------------------ the iterations
 
@@ -142,24 +134,34 @@ class ClassCampaign:
 
     def _prepare(self) -> None:
         self.pools = self._pools(self.options.seed)
-        self.roots: list[_Root] = []
         self.explorer = InterleavingExplorer(self.stage, self.options.atomic_sets)
+        self.findings = Findings(
+            self.stage,
+            self.explorer,
+            self.result,
+            lambda: [root.candidates for root in self.roots],
+            lambda seconds: self._for(seconds, beyond_budget=True),
+            self._found,
+        )
         judged = frozenset(method.name for method in self.methods if method.own)
         if not judged:
             raise UsageError(f"{self.subject.target} has no public method of its own to call")
         self.result.methods = len({method.name for method in self.methods if method.own})
-        self.result.notes += self.subject.skipped
+        self.result.notes += self.subject.notes
+        if self.subject.approximate:
+            names = ", ".join(sorted(self.subject.approximate))
+            self.result.notes.append(f"results not compared, the documentation calls them approximate: {names}")
         self.judged = judged
         self.result.judged = sorted(judged)
-        self.waiting = choosing.roots(self.stage, self.pools)
-        while self.waiting and not self.roots:
-            skipped = self._plant()
-        if not self.roots:
+        self.waiting = choosing.roots(self.stage, self.pools, self._time_left)
+        while self.waiting and not self.roots and self._time_left():
+            self._plant()
+        if not self.roots and self._time_left():
+            why = "; ".join(f"{name}: {reason}" for name, reason in list(self.not_called.items())[:3])
             raise UsageError(
                 f"no public method of {self.subject.target} accepts any value of the pools; give some with --values "
-                f"NAME=EXPRESSION ({'; '.join(skipped[:3])})"
+                f"NAME=EXPRESSION ({why})"
             )
-        self.result.notes += skipped
         if self.options.recorded is not None:
             self.result.notes += [f"recording the tests: {one}" for one in self.options.recorded.problems]
 
@@ -179,10 +181,13 @@ class ClassCampaign:
                     break
                 delta = Delta(root.automaton.shortest[step.state], states=(step.state,))
 
-    def _plant(self) -> list[str]:
-        """Take up the next way to make the object: find out which calls it accepts. Returns what it does not."""
+    def _plant(self) -> None:
+        """Take up the next way to make the object: find out which calls it accepts."""
         root = self.waiting.pop(0)
-        calls, skipped = choosing.candidate_calls(self.stage, self.pools, root, self.methods)
+        calls, skipped = choosing.candidate_calls(self.stage, self.pools, root, self.methods, self._time_left)
+        for name, reason in skipped.items():
+            self.not_called.setdefault(name, reason)
+        self.called |= {call.method for call in calls}
         if calls:
             automaton = Automaton(self.stage, root)
             automaton.start()
@@ -198,7 +203,6 @@ class ClassCampaign:
             for pair in assembler.fresh(self.judged):
                 heapq.heappush(planted.queue, (pair.weight, next(self.count), pair))
             self._follow_orders(planted)
-        return skipped
 
     def _iterate(self) -> bool:
         """Turns over all roots, so that none keeps the others waiting. True when nothing is left to do."""
@@ -241,7 +245,7 @@ class ClassCampaign:
             return
         root.widened = True
         pools = self._pools(self.options.seed + 1)
-        drawn, _ = choosing.candidate_calls(self.stage, pools, root.candidates.root, self.methods)
+        drawn, _ = choosing.candidate_calls(self.stage, pools, root.candidates.root, self.methods, self._time_left)
         known = set(root.candidates.calls)
         new = [call for call in drawn if call not in known and any(a.value not in _PLAIN for a in call.arguments)]
         if new:
@@ -286,7 +290,8 @@ class ClassCampaign:
         single = [way for way in root.automaton.shortest.values() if way and way[-1].method in self.judged]
         together = tuple(call for way in single[:_MOST_WAYS] for call in way)
         ways = list(dict.fromkeys([(), *single[:_MOST_WAYS], together]))
-        calls = [call for call in root.candidates.calls if call not in root.automaton.unfit()]
+        approximate = self.subject.approximate
+        calls = [c for c in root.candidates.calls if c not in root.automaton.unfit() and c.method not in approximate]
         iterable = hasattr(self.subject.cls, "__iter__") and not hasattr(self.subject.cls, "__next__")
         chosen.omega = choosing.observers(self.stage, chosen.root, calls, ways, iterable)
         if not choosing.has_query(self.stage, chosen.root, chosen.omega, ways):
@@ -294,7 +299,7 @@ class ClassCampaign:
         unfit = root.automaton.unfit()
         later: dict[str, MethodCall] = {}
         for call in calls:
-            if call not in unfit and call.method not in ("repr", "str", "iter"):
+            if call not in unfit and call.method not in ("repr", "str", "iter", PASSING):
                 later.setdefault(call.method, call)
         chosen.later = tuple(later.values())
 
@@ -319,7 +324,7 @@ class ClassCampaign:
             root, test = next(self.longer, (None, None))
             if root is None or test is None:
                 return
-            blame = (frozenset(call.method for calls in test.threads for call in calls),)
+            blame = frozenset(call.method for calls in test.threads for call in calls)
             explored = self._run(test, _ROUNDS[0]) if self._is_mine(test) else None
             if explored is not None:
                 self.result.longer_tests += 1
@@ -344,15 +349,19 @@ class ClassCampaign:
 
     def _blamed_within(self, threads: tuple[tuple[MethodCall, ...], ...]) -> bool:
         together = frozenset(call.method for calls in threads for call in calls)
-        pairs = {(frozenset((one.method, other.method)),) for one in threads[0] for other in threads[1]}
-        return (together,) in self.blamed or bool(pairs & self.blamed)
+        pairs = {frozenset((one.method, other.method)) for one in threads[0] for other in threads[1]}
+        return bool((pairs | {together}) & (self.blamed | self.options.ignored))
 
     # ------------------------------------------------------------------ one pair
 
     def _explore(self, root: _Root, pair: Pair, number: int) -> None:
         chosen = root.candidates
-        blame = (frozenset((pair.one.method, pair.other.method)),)
-        if blame in self.blamed:
+        blame = frozenset((pair.one.method, pair.other.method))
+        if blame in self.options.ignored:
+            return
+        if blame in self.blamed and not pair.put_off:
+            pair.put_off = True  # what else these two do wrong is mostly the same mistake: others come first
+            heapq.heappush(root.queue, (pair.weight + _PUT_OFF, next(self.count), pair))
             return
         test = Test(chosen.root, pair.alpha, ((pair.one,), (pair.other,)), chosen.omega, chosen.later, chosen.fields)
         if not self._is_mine(test):
@@ -370,9 +379,8 @@ class ClassCampaign:
         reported = self._witnessed(explored, blame, pair.test)
         if not reported and not explored.exhausted and any(w.violation.is_fault for w in explored.witnesses):
             # what was found is not called a fault: look at the other schedules for one that is
-            seen = len(explored.witnesses)
-            explored = self._run(test, _ROUNDS[number], first_only=False) or explored
-            explored.witnesses = [w for w in explored.witnesses[seen:] if w.violation.gravity == 0]
+            explored = self._run(test, _ROUNDS[number], more=_ROUNDS[number]) or explored
+            explored.witnesses = [w for w in explored.witnesses if w.violation.gravity == 0]
             reported = self._witnessed(explored, blame, pair.test)
         if explored.exhausted:
             runs.exhausted += 1
@@ -380,149 +388,38 @@ class ClassCampaign:
         elif not reported and not explored.unstable:
             self.unfinished.append((root, pair))
 
-    def _run(self, test: Test, most: int, first_only: bool = True) -> Explored | None:
+    def _run(self, test: Test, most: int, more: int = _MORE) -> Explored | None:
         self._tell()
         before = self.stage.executions
         try:
-            return self.explorer.explore(test, most, self._time_left, first_only)
+            return self.explorer.explore(test, most, self._time_left, more)
         except Diverged as diverged:
             self._note(f"{test}: not deterministic ({diverged})")
             return None
         finally:
             self.result.interleavings_tried += self.stage.executions - before
 
-    def _witnessed(self, explored: Explored, blame: Hashable, test: int) -> bool:
-        """Make the violations of one pair small, confirm them, and report the gravest. True when one was a fault."""
+    def _witnessed(self, explored: Explored, blame: frozenset[str], test: int) -> bool:
+        """Hand over what was found. True when it was a fault."""
         if explored.unstable:
             names = {call.method for calls in explored.test.threads for call in calls}
             self.unstable.setdefault(explored.unstable, {}).update(dict.fromkeys(sorted(names)))
-        for witness in sorted(explored.witnesses, key=lambda one: one.violation.gravity):
-            if not witness.violation.is_fault:
-                self._warn(witness)
-                continue
-            when = time.perf_counter() - self.started
-            small = minimise(self.explorer, witness, self._for(_MINIMISE, beyond_budget=True))
-            fault = self._confirm(small)
-            if fault is None:
-                self._note(f"{witness.test}: {witness.violation.kind}, but the same schedule did not show it again")
-            elif self._only_composite(fault):
-                why = "one call walks through what the other changes" if fault.weak else "every step is locked"
-                self._warn(fault.witness, f"{fault.message}; {why}, the whole is not atomic")
-            elif self._only_forgets(fault):
-                self._warn(fault.witness, fault.message + "; it is a class that forgets entries by design")
-            else:
-                self.blamed.add(blame)
-                fault.found_after, fault.found_in_test = when, test
-                self._report(fault)
-                return True  # what else this pair does wrong is mostly the same mistake
-        return False
+        if not self.findings.take(explored, test):
+            return False
+        self.blamed.add(blame)
+        return True
 
-    def _report(self, fault: Fault) -> None:
-        """Keep a fault, unless one at the same places is known."""
-        if fault.key in self.known_faults:
-            return
-        self.known_faults.add(fault.key)
-        self.result.faults.append(fault)
+    def _found(self) -> None:
+        """A fault was reported: others are often near, but not all of the budget is for them."""
         if self.options.keep is not None:
             self.options.keep(self.result)
         if self.result.first_fault is None:
-            self.result.first_fault = fault.found_after
+            self.result.first_fault = self.result.faults[-1].found_after
             if self.options.alarm is not None:
                 self.options.alarm.touch()
             self._go_on_as_long_again()
-        if len(self.result.faults) >= _MOST_FAULTS:
+        if self.findings.full:
             self.deadline = 0.0
-
-    def _only_composite(self, fault: Fault) -> bool:
-        """Results that no order gives, while the object is as it should be, of a call that takes its lock several times
-        on purpose (as one that runs callbacks does) or that only walks through a container (as `items` does)."""
-        if fault.kind != "linearizability" or fault.witness.violation.where[0] != "result":
-            return False
-        return not fault.racy or fault.weak
-
-    def _only_forgets(self, fault: Fault) -> bool:
-        """An entry that neither call is about is gone, in a class that drops entries to make room: which one it drops
-        is its own choice."""
-        test, (kind, number, _) = fault.witness.test, fault.witness.violation.where
-        if fault.kind != "linearizability" or kind != "observed" or not test.omega[number].arguments:
-            return False
-        asked = {str(argument.value) for argument in test.omega[number].arguments}
-        given = {str(a.value) for calls in test.threads for call in calls for a in call.arguments}
-        if asked & given or not choosing.absent(fault.witness.outcome.observed[number]):
-            return False
-        if self.evicts is None:
-            self.evicts = any(choosing.evicts(self.stage, root.candidates) for root in self.roots)
-        return self.evicts
-
-    def _warn(self, witness: Witness, message: str = "") -> None:
-        methods = sorted({call.method for calls in witness.test.threads for call in calls})
-        if any(warning.methods == methods for warning in self.result.warnings):
-            return
-        said = message or witness.violation.message
-        self.result.warnings.append(Fault("serializability", said, methods, [], witness))
-
-    # ------------------------------------------------------------------ confirming
-
-    def _confirm(self, witness: Witness) -> Fault | None:
-        """Run the schedule again, with fewest preemptions, and keep it as the explanation."""
-        test = witness.test
-        orders = witness.orders
-
-        def attempt(steps: list[str]) -> tuple[list[str], tuple[int, int, int]] | None:
-            follow = FollowSteps(steps)
-            follow.begin()
-            outcome, run = self.stage.run_test(test, follow, detail=bool(self.stage.gil))
-            if allowed and not versions_that_switch_so(run, follow, self.stage.loom) & allowed:
-                return None
-            return (follow.taken, follow.cost) if self._same(outcome, orders, witness) else None
-
-        allowed = self.stage.gil
-        first = attempt(witness.schedule)
-        if first is None and allowed:  # the steps do not tell where it may switch: that is found out later
-            allowed = 0
-            first = attempt(witness.schedule)
-        if first is None:
-            return None
-        steps, _ = shrink_schedule(first, attempt, most=150)
-        follow = FollowSteps(steps)
-        follow.begin()
-        self.stage.tell = True
-        try:
-            outcome, run = self.stage.run_test(test, follow, detail=True)
-            told = self.explorer.orders(test)
-        finally:
-            self.stage.tell = False
-        if outcome is None or told is None or not self._same(outcome, orders, witness):
-            return None
-        witness.outcome, witness.orders, witness.schedule = outcome, told, steps
-        names = self.stage.strand_names
-        shown = [step for step in run.detail or [] if step.strand in names]
-        pair = clash(shown)
-        parts = [] if pair is None else [pair.first, pair.between, pair.last]
-        locations = list(dict.fromkeys(f"{part.file}:{part.line}" for part in parts if part is not None))
-        if run.stuck:
-            locations = list(dict.fromkeys(f"{one.stack[0][0]}:{one.stack[0][1]}" for one in run.stuck if one.stack))
-        methods = list(dict.fromkeys(call.method for calls in test.threads for call in calls))
-        fault = Fault(
-            witness.violation.kind, message(witness), methods, locations, witness, steps=list(run.detail or [])
-        )
-        settings: dict[str, Any] = {"instrument": list(self.subject.packages)}
-        if self.stage.loom.seed:
-            settings["seed"] = self.stage.loom.seed
-        choices = (*_calls(test), *strand_runs(run, follow))
-        fault.trail = Trail(self.subject.target, choices, "class", settings, kind=fault.kind, message=fault.message)
-        traces = [[op for i, op in run.trace if i == run.indexes[name]] for name in names]
-        fault.racy = races(traces[0], traces[1])
-        fault.weak = any(walks(trace, name) for trace, name in zip(traces, names, strict=True))
-        stuck = [one for one in run.stuck if one.strand in names]
-        fault.explanation = explain(shown, fault.kind, fault.message, waiting=stuck)
-        return fault
-
-    def _same(self, outcome: Outcome | None, orders: list[Outcome], witness: Witness) -> bool:
-        if outcome is None:
-            return False
-        found = judge(outcome, orders)
-        return found is not None and found.kind == witness.violation.kind
 
     # ------------------------------------------------------------------ the baseline
 
@@ -539,8 +436,8 @@ class ClassCampaign:
             self.result.tests_assembled += 1
             chosen = root.candidates
             test = Test(chosen.root, alpha, threads, chosen.omega, chosen.later, chosen.fields)
-            blame = (frozenset(call.method for calls in threads for call in calls),)
-            if blame in self.blamed:
+            blame = frozenset(call.method for calls in threads for call in calls)
+            if blame in self.blamed | self.options.ignored:
                 continue
             explored = self._run(test, _ROUNDS[0])
             if explored is not None:
@@ -585,23 +482,33 @@ class ClassCampaign:
             self.told = now
             worked = (time.process_time() - self.work_began) / (self.enough - self.work_began)
             done = max(worked, (now - self.started) / max(self.deadline - self.started, 1e-9))
-            said = f"{self.result.sequences} sequences, {self.result.pairs} pairs, {len(self.result.faults)} faults,"
+            faults = len(grouped(self.result.faults))
+            said = f"{self.result.sequences} sequences, {self.result.pairs} pairs, {faults} faults,"
             self.progress(self.stage.executions, self.stage.executions / done if done > 0 else None, said)
 
     def _note(self, text: str) -> None:
         if text not in self.result.notes:
             self.result.notes.append(text)
 
+    def _never_called(self) -> dict[str, str]:
+        """Every method that was not called in any way, with the reason."""
+        found = dict(self.subject.skipped)
+        found |= dict.fromkeys(self.options.skip, "--skip names it") | self.options.refused
+        for method in self.methods:
+            if method.name not in self.called and method.name != PASSING:
+                found[method.name] = self.not_called.get(method.name, "the budget ran out first")
+        return found
+
     def _conclude(self, finished: bool, interrupted: bool) -> None:
         result = self.result
         result.seconds = time.perf_counter() - self.started
-        result.notes += [_unstable(self.methods, why, names) for why, names in self.unstable.items()]
+        result.notes += [not_compared(self.methods, why, names) for why, names in self.unstable.items()]
         result.interrupted = interrupted
-        roots = getattr(self, "roots", [])
-        result.traces = sum(len(root.covered) for root in roots)
+        result.not_called = self._never_called()
+        result.traces = sum(len(root.covered) for root in self.roots)
         if result.faults:
             result.verdict = Verdict.FAILED
-            result.reason = f"{len(result.faults)} fault(s), each with a schedule that was run again"
+            result.reason = reason_of(len(grouped(result.faults)))
         elif interrupted:
             result.reason = "interrupted: not a pass"
         elif not finished:
@@ -609,6 +516,8 @@ class ClassCampaign:
         elif not result.pairs:
             result.verdict = Verdict.NOTHING_TO_EXPLORE
             result.reason = "no two calls touch anything in common that one of them changes"
+        elif unused := untried(self.subject, self.options, result.not_called):
+            result.reason = f"{', '.join(unused)} {'was' if len(unused) == 1 else 'were'} never called: not a pass"
         elif result.exhausted_pairs < result.pairs:
             left = result.pairs - result.exhausted_pairs
             why = "cannot be judged in full" if not self.unfinished else "have more schedules than were run"
@@ -618,53 +527,12 @@ class ClassCampaign:
             result.reason = passed(result, self.options.calls)
 
 
-def _calls(test: Test) -> list[CallComes]:
-    """What is called, in order: before the threads, then in each of them."""
-    found = [CallComes(str(call)) for call in (test.root, *test.alpha)]
-    return found + [CallComes(str(call), thread) for thread, calls in enumerate(test.threads, 1) for call in calls]
-
-
-def _unstable(methods: list[SubjectMethod], why: str, names: Collection[str]) -> str:
-    places = {method.name: f"{name} ({method.where})" for method in methods if (name := method.name) and method.where}
-    return f"results not compared, {why}: {', '.join(places.get(name, name) for name in names)}"
-
-
-def _selected(subject: Subject, options: Options) -> list[SubjectMethod]:
-    """The methods to call: --methods and --skip must name methods that exist."""
-    names = {method.name for method in subject.methods}
-    for given in (*options.methods, *options.skip):
-        if given not in names:
-            raise UsageError(f"{subject.target} has no method '{given}'; {did_you_mean(given, sorted(names))}")
-    for fields in options.atomic_sets:
-        if len(fields) < 2:
-            raise UsageError("--atomic-set needs at least two fields: --atomic-set head,tail")
-    chosen = [method for method in subject.methods if method.name not in options.skip]
-    if options.methods:
-        # the others still build states and look at them, but are not judged
-        return [m if m.name in options.methods else _only_helps(m) for m in chosen]
-    loose = BULK_OF_CONTAINERS if hasattr(subject.cls, "__setitem__") else BULK
-    for method in chosen:
-        if method.own and method.name in loose:
-            subject.skipped.append(f"{method.name}: many steps by its nature, judged only if --methods names it")
-    return [_only_helps(m) if m.name in loose else m for m in chosen if m.name not in loose or m.name == "update"]
-
-
-# Whole-object operations that no Python container promises to be atomic.
-BULK = frozenset({"==", "repr", "iter", "reversed"})
-BULK_OF_CONTAINERS = BULK | {"copy", "update", "|=", "+", "+="}
-
-
-def _only_helps(method: SubjectMethod) -> SubjectMethod:
-    return replace(method, own=False)
-
-
 def _interesting_first(calls: list[MethodCall], judged: frozenset[str]) -> list[MethodCall]:
     return sorted(calls, key=lambda call: call.method not in judged)
 
 
 def run_class(subject: Subject, options: Options, progress: Progress | None = None) -> ClassResult:
     """One campaign over one class; it starts again without a method that turns out to change the world."""
-    notes: list[str] = []
     ends = time.perf_counter() + options.budget
     while True:
         try:
@@ -672,10 +540,9 @@ def run_class(subject: Subject, options: Options, progress: Progress | None = No
         except EffectOfMethod as refused:
             if not refused.method:
                 raise Unsupported(f"the constructor of {subject.target} would {refused.what}; see --setup") from None
-            notes.append(f"{refused.method}: it would {refused.what}; pass --allow-effects to let it")
+            why = f"it would {refused.what}; pass --allow-effects to let it"
             left = max(ends - time.perf_counter(), 1.0)
             kept = tuple(name for name in options.methods if name != refused.method)
-            options = replace(options, skip=(*options.skip, refused.method), methods=kept, budget=left)
+            options = replace(options, refused={**options.refused, refused.method: why}, methods=kept, budget=left)
             continue
-        result.notes += notes
         return result

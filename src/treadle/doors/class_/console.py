@@ -31,18 +31,21 @@ def show(result: ClassResult, written: Path | None = None, file: IO[str] | None 
     for warning in result.warnings:
         methods = " || ".join(warning.methods if len(warning.methods) > 1 else warning.methods * 2)
         said = warning.message if " || " in warning.message.partition(":")[0] else f"{methods}: {warning.message}"
-        out.say(("warning: ", "yellow"), f"{warning.kind}: {said}", indent=2)
+        out.say(("warning: ", "yellow"), f"{warning.kind}: {said}{_places(warning)}", indent=2)
+        _show_effects(out, warning)
         _show_again(out, warning, result)
     for fault in result.unconfirmed:
         out.print()
         out.say(("unconfirmed: ", "yellow"), f"{fault.message} ({fault.unwritten})", indent=2)
         out.table(fault.explanation, indent=4)
+    for name, reason in result.not_called.items():
+        out.say(f"not called: {name}: {reason}", indent=2)
     for note in result.notes[:_MOST_NOTES]:
         out.say(f"note: {note}", indent=2)
     if len(result.notes) > _MOST_NOTES:
         out.say(f"note: {len(result.notes) - _MOST_NOTES} more in --json", indent=2)
     if written is not None:
-        tests = sum(bool(fault.test) for fault in result.faults)
+        tests = sum(bool(one.test) for fault in result.faults for one in (fault, *fault.effects) if one.gravity < 3)
         out.say(f"wrote {written} ({many(tests, 'test')}; run it with: pytest {written})", whole=True)
     hint = advice(result)
     if hint:
@@ -74,8 +77,27 @@ def _show_fault(out: Lines, fault: Fault, number: int, result: ClassResult) -> N
     out.say(f"T2: {'; '.join(call.source() for call in test.threads[1])}", indent=4)
     out.print()
     out.table(fault.explanation, indent=4)
+    if fault.blame:
+        out.say(fault.blame, indent=4)
     _show_again(out, fault, result)
+    _show_effects(out, fault)
     out.print()
+
+
+def _show_effects(out: Lines, fault: Fault) -> None:
+    """What else the same race does, each with its own replay."""
+    if fault.effects:
+        out.say("the same race also:", indent=4)
+    for effect in fault.effects:
+        out.say(f"{effect.kind}: {effect.message}{_places(effect)}", indent=6)
+        if effect.replay:
+            out.say(f"replay: treadle replay '{effect.replay}'", indent=8, whole=True)
+
+
+def _places(fault: Fault) -> str:
+    """` (at lru.py:30)`: the lines that clash, without their paths."""
+    names = [place.rpartition("/")[2] for place in fault.locations]
+    return f" (at {', '.join(names)})" if names else ""
 
 
 def _show_again(out: Lines, fault: Fault, result: ClassResult) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from treadle.classes.races import grouped, reason_of
 from treadle.classes.result import ClassResult, Options, add_matrix
 from treadle.core.result import ModelResult, Verdict
 from treadle.core.verdict import worst
@@ -43,7 +44,7 @@ def _both(gil: ClassResult, free: ClassResult, whole: ClassResult) -> ClassResul
     decides = gil if gil.verdict is whole.verdict else free
     whole.reason = decides.reason
     if whole.faults:
-        whole.reason = f"{len(whole.faults)} fault(s), each with a schedule that was run again"
+        whole.reason = reason_of(len(grouped(whole.faults)))
     return whole
 
 
@@ -57,10 +58,9 @@ def _sum(gil: ClassResult, free: ClassResult) -> ClassResult:
     whole.matrix, whole.growth = {}, []
     for one in (gil, free):
         add_matrix(whole, one)
-    keys = {fault.key for fault in gil.faults}
-    whole.faults = gil.faults + [fault for fault in free.faults if fault.key not in keys]
-    warned = [warning.methods for warning in gil.warnings]
-    whole.warnings = gil.warnings + [warning for warning in free.warnings if warning.methods not in warned]
+    whole.faults = gil.faults + free.faults
+    warned = [warning.message for warning in gil.warnings]
+    whole.warnings = gil.warnings + [warning for warning in free.warnings if warning.message not in warned]
     whole.notes = list(dict.fromkeys(gil.notes + free.notes))
     whole.first_fault = gil.first_fault if gil.first_fault is not None else free.first_fault
     return whole

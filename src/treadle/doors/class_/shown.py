@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from treadle.classes.races import one_race_one_fault
 from treadle.classes.result import ClassResult, Fault, Options
 from treadle.core.verdict import Verdict
 from treadle.doors.class_.pytest_file import class_file, shown_path, warnings_path
@@ -42,7 +43,8 @@ class ShownTests:
 
 
 def decide_faults(result: ClassResult, options: Options, path: Path) -> ShownTests:
-    """Sort the faults of a result: those that a test in `path` shows, those without a test, those refuted."""
+    """Sort the faults of a result: those that a test in `path` shows, those without a test, those refuted. What is left
+    is put together race by race."""
     shown = _show(result, result.faults, options, path, _SECONDS)
     if shown.tests:
         file = class_file(result, shown.tests, options, shown.trails)
@@ -59,6 +61,7 @@ def decide_faults(result: ClassResult, options: Options, path: Path) -> ShownTes
     if not result.faults and result.unconfirmed and result.verdict is Verdict.FAILED:
         result.verdict = Verdict.CUT
         result.reason = "what looked like a fault was not shown by a test of its own: not a pass"
+    one_race_one_fault(result)
     return shown
 
 

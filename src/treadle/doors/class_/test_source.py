@@ -15,7 +15,8 @@ from typing import Any
 
 from treadle.classes.linearizability import Outcome
 from treadle.classes.result import ClassResult, Fault, Options
-from treadle.classes.stage import NOT_COMPARED, REST, Test
+from treadle.classes.stage import REST, Test
+from treadle.classes.subject import NOT_COMPARED, Subject
 from treadle.threads.fingerprint import digest
 
 _OPERATORS = {
@@ -45,7 +46,7 @@ def write_test(result: ClassResult, fault: Fault, options: Options, taken: set[s
     needs = list(dict.fromkeys(line for call in _calls(test) for line in call.lines()))
     needs += [options.setup_import] if options.setup_import else []
     body = [f"{sout} = {options.setup_call or test.root.source()}", *(call.source(sout) for call in test.alpha)]
-    scenario = _Scenario(test, fault, sout, result.subject.tallies if result.subject is not None else frozenset())
+    scenario = _Scenario(test, fault, sout, result.subject)
     checks = scenario.check()
     needs += scenario.needs
     if fault.witness.outcome.background:
@@ -95,8 +96,10 @@ def _value(order: Outcome, place: Place) -> str:
 class _Scenario:
     """The lines of a test after the object is built."""
 
-    def __init__(self, test: Test, fault: Fault, sout: str, without: frozenset[str]) -> None:
-        self.test, self.fault, self.sout, self.without = test, fault, sout, without
+    def __init__(self, test: Test, fault: Fault, sout: str, subject: Subject | None) -> None:
+        self.test, self.fault, self.sout = test, fault, sout
+        self.without = subject.tallies if subject is not None else frozenset()
+        self.not_compared = subject.not_compared if subject is not None else NOT_COMPARED
         self.orders = [order for order in fault.witness.orders if not order.ending]
         self.where = fault.witness.violation.where
         self.needs: list[str] = []
@@ -180,7 +183,7 @@ class _Scenario:
         """What can be looked at: the results of the threads, the object's own answers, its attributes."""
         for thread, calls in enumerate(self.test.threads):
             places: list[Place] = [("result", thread, place) for place in range(len(calls))]
-            compared = [place for place in places if calls[place[2]].method not in NOT_COMPARED]
+            compared = [place for place in places if calls[place[2]].method not in self.not_compared]
             if compared == places and all(map(self._has_source, places)):
                 yield _Part(f"result_{thread + 1}", places)
             else:

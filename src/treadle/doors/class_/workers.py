@@ -12,9 +12,9 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from treadle.classes.descriptors import examine_use
+from treadle.classes.races import grouped, reason_of
 from treadle.classes.result import ClassResult, Options, add_matrix, passed
 from treadle.classes.subject import Subject, find_class, import_module
 from treadle.core.errors import TreadleError, UsageError
@@ -115,14 +115,9 @@ def _merged(subject: Subject, answers: Sequence[Answer | None], calls: int) -> C
     merged.switches = parts[0].switches
     merged.interrupted = any(part.interrupted for part in parts)
     merged.notes = list(dict.fromkeys(note for part in parts for note in part.notes))
-    known: set[Any] = set()
-    for fault in sorted((fault for part in parts for fault in part.faults), key=lambda one: one.found_after):
-        if not {fault.key, frozenset(fault.methods)} & known:
-            known |= {fault.key, frozenset(fault.methods)}
-            merged.faults.append(fault)
-    for warning in (warning for part in parts for warning in part.warnings):
-        if not any(other.methods == warning.methods for other in merged.warnings):
-            merged.warnings.append(warning)
+    for name in ("faults", "warnings"):
+        found = sorted((one for part in parts for one in getattr(part, name)), key=lambda one: one.found_after)
+        setattr(merged, name, list({one.message: one for one in reversed(found)}.values())[::-1])
     merged.first_fault = min((part.first_fault for part in parts if part.first_fault is not None), default=None)
     done = {test for part in parts for test in part.done}
     lost = {test for part in parts for test in part.left_to_others} - done
@@ -135,7 +130,7 @@ def _judge(merged: ClassResult, parts: list[ClassResult], lost: int, died: int, 
     worst = next((part for part in parts if part.verdict is Verdict.CUT), None)
     if merged.faults:
         merged.verdict = Verdict.FAILED
-        merged.reason = f"{len(merged.faults)} fault(s), each with a schedule that was run again"
+        merged.reason = reason_of(len(grouped(merged.faults)))
     elif died:
         merged.reason = (
             f"{died} of {died + len(parts)} worker processes died, with their share of the tests: not a pass"
