@@ -79,8 +79,8 @@ def first_iteration(target: str, prune: frozenset[str], budget: float) -> dict[s
     subject = examine(target, find_class(target))
     pools = Pools(subject, {})
     with Stage(subject) as stage:
-        root = choosing.roots(stage, pools)[0]
-        calls, _ = choosing.candidate_calls(stage, pools, root, subject.methods)
+        root = choosing.roots(stage, pools, lambda: True)[0]
+        calls, _ = choosing.candidate_calls(stage, pools, root, subject.methods, lambda: True)
         automaton = Automaton(stage, root)
         automaton.start()
         generator = SequenceGenerator(automaton, list(calls), prune, FIRST_LEVEL)

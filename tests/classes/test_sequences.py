@@ -25,8 +25,8 @@ def stage() -> Iterator[Stage]:
 
 def generator(stage: Stage, *prune: str, level: int = 2) -> SequenceGenerator:
     pools = Pools(stage.subject, {})
-    root = choosing.roots(stage, pools)[0]
-    calls, _ = choosing.candidate_calls(stage, pools, root, stage.subject.methods)
+    root = choosing.roots(stage, pools, always)[0]
+    calls, _ = choosing.candidate_calls(stage, pools, root, stage.subject.methods, always)
     automaton = Automaton(stage, root)
     automaton.start()
     return SequenceGenerator(automaton, list(calls), frozenset(prune), level, longest=6)

@@ -115,6 +115,8 @@ def _show_again(out: Lines, fault: Fault, result: ClassResult) -> None:
 def advice(result: ClassResult) -> str:
     if result.verdict is Verdict.CUT and result.interrupted:
         return "let it run to its end"
+    if result.verdict is Verdict.CUT and "never called" in result.reason:
+        return "give values that the method takes with --values, tests that call it with --from-tests, or --skip it"
     if result.verdict is Verdict.CUT:
         return "give it more time with --budget 300s, or fewer methods with --methods"
     if result.verdict is Verdict.NOTHING_TO_EXPLORE:
