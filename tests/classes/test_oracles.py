@@ -29,8 +29,8 @@ def test_results_of_two_different_orders_do_not_mix() -> None:
 
 def test_an_exception_that_some_order_gives_is_no_fault() -> None:
     orders = [outcome(returned(1), RAISED), outcome(RAISED, returned(1))]
-    assert judge(outcome(("raised", "KeyError", "'b'"), returned(1)), orders) is None
-    found = judge(outcome(("raised", "IndexError", ""), returned(1)), orders)
+    assert judge(outcome(("raised", "KeyError", "'b'", "a.py:1"), returned(1)), orders) is None
+    found = judge(outcome(("raised", "IndexError", "", "a.py:1"), returned(1)), orders)
     assert found is not None
     assert found.kind == "exception"
 
