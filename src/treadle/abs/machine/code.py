@@ -62,6 +62,7 @@ class Code:
     # pc -> where an exception raised there goes on; the exception lands in the given slot
     handlers: dict[int, tuple[int, int]] = field(default_factory=dict)
     waits: dict[int, WaitsFor] = field(default_factory=dict)  # the places that wait for a future or a condition
+    forks: list[int] = field(default_factory=list)  # the branches of statements
     policies: set[TaskPolicy] = field(default_factory=set)  # of the objects it makes, where `new` names one
     makes_local: set[Class] = field(default_factory=set)  # classes of objects made in the same group
     effects: list[Any] = field(default_factory=list)  # effects.Effect of each instruction

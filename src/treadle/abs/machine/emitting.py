@@ -95,7 +95,19 @@ class Emitter:
         def branch(run: MacroStep, env: Env) -> int:
             return following if run.truth(condition(run, env)) else otherwise.pc
 
-        self._emit(branch, effect, at, (otherwise, following))
+        self._fork(branch, otherwise, effect, at)
+
+    def _fork(self, way: Instruction, otherwise: Label, effect: CodeEffect, at: AbsPlace) -> None:
+        """An instruction that goes to the next one or elsewhere; which way it took is noted, for coverage."""
+        code, here = self.code, self._here
+
+        def fork(run: MacroStep, env: Env) -> int:
+            to = way(run, env)
+            run.sides.append((code, here, to))
+            return to
+
+        code.forks.append(here)
+        self._emit(fork, effect, at, (otherwise, here + 1))
 
     # ---- expressions with effects
 

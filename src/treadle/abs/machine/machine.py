@@ -141,6 +141,7 @@ class MacroStep:
         "result",
         "resume",
         "serial",
+        "sides",
         "state",
         "steps",
         "target",
@@ -163,6 +164,7 @@ class MacroStep:
         self.serial = 0
         self.steps = 0
         self.picks: list[int] = []  # what `random` gave
+        self.sides: list[tuple[Code, int, int]] = []  # branches passed, and where they led
         self.fields: list[Value] = []
 
     # ---- choices
@@ -232,7 +234,7 @@ class MacroStep:
         outcome = self.go(task.code, task.pc, env)
         state.fields[this] = tuple(self.fields)
         self._settle(task, env, outcome, group)
-        state.last = TakenStep(state.last, task, tuple(self.picks))
+        state.last = TakenStep(state.last, task, tuple(self.picks), tuple(self.sides))
         return state
 
     def go(self, code: Code, pc: int, env: Env) -> int:

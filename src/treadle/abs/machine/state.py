@@ -55,12 +55,19 @@ class ActorTask:
 class TakenStep:
     """The last macro-step of a run and, through `before`, all earlier ones."""
 
-    __slots__ = ("before", "picks", "task")
+    __slots__ = ("before", "picks", "sides", "task")
 
-    def __init__(self, before: TakenStep | None, task: ActorTask, picks: tuple[int, ...]) -> None:
+    def __init__(
+        self,
+        before: TakenStep | None,
+        task: ActorTask,
+        picks: tuple[int, ...],
+        sides: tuple[tuple[Code, int, int], ...] = (),
+    ) -> None:
         self.before = before
         self.task = task
         self.picks = picks
+        self.sides = sides  # the branches that it came by, and where they led
 
     def all(self) -> list[TakenStep]:
         found: list[TakenStep] = []

@@ -298,7 +298,7 @@ class _BodyCompiler(Emitter):
             _turn(run, env, turns)
             return following
 
-        self._emit(test, effect_of(statement.condition), statement.at, (leave, following))
+        self._fork(test, leave, effect_of(statement.condition), statement.at)
         self._block([statement.body])
         self._emit(lambda run, env: top, CodeEffect(), None, (top,))
         leave.pc = self._here
@@ -323,7 +323,7 @@ class _BodyCompiler(Emitter):
             env[element], env[rest] = values[1], values[2]
             return following
 
-        self._emit(test, CodeEffect(), statement.at, (leave, following))
+        self._fork(test, leave, CodeEffect(), statement.at)
         self._block([statement.body])
         self._emit(lambda run, env: top, CodeEffect(), None, (top,))
         self.slots.leave()
@@ -354,7 +354,8 @@ class _BodyCompiler(Emitter):
             self.slots.enter()
             matches = self.exps.pattern(branch.pattern)
             otherwise = Label()
-            self._branch(_match(matches, subject), otherwise, CodeEffect(), branch.at)
+            if not isinstance(branch.pattern, S.AnyPattern):
+                self._branch(_match(matches, subject), otherwise, CodeEffect(), branch.at)
             self._block([branch.body])
             self._jump(end)
             otherwise.pc = self._here

@@ -16,6 +16,7 @@ from random import Random
 from typing import Any
 
 from treadle.abs.explore.cases import ActorCase, CaseWriter, Style
+from treadle.abs.explore.coverage import ActorCoverage, CoverageCounter
 from treadle.abs.explore.deadlock import DeadlockGoal
 from treadle.abs.explore.related import related
 from treadle.abs.explore.replaying import Replay, Replayed, follow_main, known_machine, replayed
@@ -24,6 +25,7 @@ from treadle.abs.language import syntax as S
 from treadle.abs.language.depth import deep_recursion
 from treadle.abs.language.load import load
 from treadle.abs.language.model import Program
+from treadle.abs.machine.code import Code
 from treadle.abs.machine.criteria import (
     REDUCTIONS,
     SELF_CALLS,
@@ -77,6 +79,7 @@ class GeneratedCases(JsonForm):
     unproved: int = 0  # branches the solver could not decide, kept as possible
     rejected: int = 0  # cases that did not do again what they say
     related: list[str] = field(default_factory=list)  # methods worth having in the queue
+    coverage: ActorCoverage = field(default_factory=ActorCoverage)  # of all tests, told or not
     tree: TreeNode | None = field(default=None, metadata=NOT_IN_JSON)
 
     @property
@@ -165,10 +168,12 @@ def generate(
     start, busy = time.perf_counter(), time.process_time()
     made = GeneratedCases(target, [], 0, Cuts(), 0, 0.0, bounds, selection, style, related=chosen)
     writer = CaseWriter(machine, style)
+    covered = CoverageCounter(model.image, _starting_code(roots))
     walk = _walk(machine, roots, start, seconds, states, record, on_progress, made)
     try:
         with deep_recursion():
             for root, leaf in walk:
+                covered.add(leaf.state)
                 failed = leaf.state.failures()
                 made.assertions += any(exception[0].name == "AssertionFailException" for exception in failed)
                 if keep is None or len(made.cases) < keep:
@@ -181,6 +186,7 @@ def generate(
         made.stopped = "stopped by the user"
     finally:
         walk.close()
+    made.coverage = covered.figures()
     made.seconds = time.perf_counter() - start
     made.processor_seconds = time.process_time() - busy
     made.unproved = machine.paths.counts["unknown"]
@@ -201,6 +207,11 @@ def _roots(
         for queue in combinations_with_replacement(chosen, size):
             roots.append(unknown_root(machine, cls, method.name, queue))
     return roots, chosen
+
+
+def _starting_code(roots: list[Root]) -> list[Code]:
+    """What the starting states have in their queues: the method under test and those behind it, or the main block."""
+    return list(dict.fromkeys(task.code for root in roots for q in root.state.queues.values() for task in q))
 
 
 def _walk(

@@ -48,6 +48,8 @@ def summary(made: GeneratedCases) -> list[str]:
         f"{made.target}: {many(made.tests, 'test')}, {many(made.states, 'state')} in {made.seconds:.2f} s{rate}",
         f"bounds: {_bounds(made)}; cut: {cuts.loop} by loop, {cuts.task} by tasks, {cuts.actor} by actors",
     ]
+    if made.tests:
+        lines.append(_coverage(made))
     if made.deadlocks:
         lines.append(f"{many(made.deadlocks, 'test')} end{'s' * (made.deadlocks == 1)} in a deadlock")
     if made.bounds.queue:
@@ -64,6 +66,22 @@ def summary(made: GeneratedCases) -> list[str]:
     elif not made.tests:
         lines.append("nothing was covered: every branch was cut; raise -k, --tasks or --actors")
     return lines
+
+
+def _coverage(made: GeneratedCases) -> str:
+    covered = made.coverage
+    pairs = covered.interleavings
+    told = [f"covered: {covered.tasks} methods as tasks"]
+    if covered.branches.of:
+        told.append(f"{covered.branches} sides of branches")
+    if pairs.pairs:
+        told.append(f"{pairs.both_orders} of {pairs.pairs} pairs of tasks in both orders")
+    return ", ".join(told) + (" (--json names what is missing)" if _missing(made) else "")
+
+
+def _missing(made: GeneratedCases) -> bool:
+    covered = made.coverage
+    return bool(covered.tasks.missed or covered.branches.missed or covered.interleavings.one_order)
 
 
 def _bounds(made: GeneratedCases) -> str:
