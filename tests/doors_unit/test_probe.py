@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import zlib
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -10,9 +11,12 @@ from typing import Any
 import pytest
 
 import treadle
+from treadle.core.errors import UsageError
 from treadle.doors.unit.console import summary
 from treadle.doors.unit.matching import matching
+from treadle.doors.unit.probe_examples import example_calls
 from treadle.doors.unit.result import Suite
+from treadle.doors.unit.target import resolve
 
 
 @pytest.fixture(autouse=True)
@@ -155,3 +159,71 @@ def test_strings_for_a_pattern_match_it(pattern: str) -> None:
 
 def test_a_pattern_that_is_none_gives_no_strings() -> None:
     assert matching("(") == []
+
+
+def test_calls_in_docstrings_and_in_the_package_are_read() -> None:
+    program = """
+        import dataclasses
+
+        @dataclasses.dataclass
+        class Price:
+            cents: int
+
+            def shown(self, mark: str = "", wide: bool = False):
+                '''A text.
+
+                >>> Price(7).shown("EUR", wide=True)
+                'EUR  7'
+                >>> Price(7).shown(unknown)
+                '''
+                return mark
+
+        def show(price: Price):
+            return price.shown(wide=False)
+    """
+    Path("probe_calls.py").write_text(dedent(program))
+    [target] = resolve("probe_calls:Price.shown")
+    assert example_calls(target) == [{"mark": "'EUR'", "wide": "True"}, {"wide": "False"}]
+
+
+@pytest.mark.slow
+def test_an_example_leads_where_no_value_does() -> None:
+    program = """
+        import zlib
+
+        def name_of(colour: str) -> str:
+            '''
+            >>> name_of("#ffa07a")
+            'salmon'
+            '''
+            if zlib.crc32(colour.encode()) == 2138345205:
+                return "salmon"
+            return "unknown"
+    """
+    program = program.replace("2138345205", str(zlib.crc32(b"#ffa07a")))
+    suite = suite_of("probe_colour", program, "name_of")
+    assert suite.coverage.percent("branches") == 100
+    assert "#ffa07a" in suite.source
+
+
+@pytest.mark.slow
+def test_keys_of_named_arguments_are_given() -> None:
+    program = """
+        def f(n: int, **options: str) -> str:
+            if "mode" in options:
+                return options["mode"]
+            return options.get("name", "none")
+    """
+    suite = suite_of("probe_keys", program, "f")
+    assert suite.coverage.percent("branches") == 100
+    assert "mode=" in suite.source
+
+
+@pytest.mark.slow
+def test_defensive_tries_what_hints_exclude() -> None:
+    program = "def f(n: int) -> int:\n    if not isinstance(n, int):\n        return 1\n    return 2\n"
+    suite = suite_of("probe_defensive", program, "f", defensive=True)
+    assert suite.coverage.unreached == []
+    assert len(suite.probed) == 1
+    with pytest.raises(UsageError, match="--no-probe that none are"):
+        treadle.unit("probe_defensive:f", defensive=True, probe=False)

@@ -34,7 +34,6 @@ def main() -> None:
 
 
 def _run(wanted: dict[str, Any], own_path: list[str]) -> None:
-    os.setpgid(0, 0)
     for number, name in ((0, os.devnull), (1, wanted["stdout"]), (2, wanted["stderr"])):
         os.dup2(os.open(name, os.O_RDWR | os.O_CREAT, 0o600), number)
     os.environ.clear()
@@ -58,7 +57,7 @@ def _exit_code(child: int, seconds: float) -> int | None:
         if ended:
             return os.waitstatus_to_exitcode(status)
         time.sleep(0.002)
-    os.killpg(child, signal.SIGKILL)
+    os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     return None
 

@@ -33,7 +33,7 @@ _GROUPS = {
     "How far to look": ("k", "seconds", "paths", "workers", "cluster", "ship", "more"),
     "Inputs": ("types", "none", "alias", "domain", "pre", "assume", "infer_assumptions", "contracts"),
     "Which tests": ("select", "reach", "missing", "tests"),
-    "How to get there": ("heap", "summaries", "stubs", "probe", "allow_effects"),
+    "How to get there": ("heap", "summaries", "stubs", "probe", "defensive", "allow_effects"),
     "Output": ("output", "append", "force", "show", "report", "json", "help"),
 }
 
@@ -111,6 +111,7 @@ def _name(parameter: click.Parameter) -> str:
     default=True,
     help="Whether calls with picked values are tried for what cannot be followed.",
 )
+@click.option("--defensive", is_flag=True, help="Try values that the hints exclude as well, to get behind guards.")
 @click.option("--allow-effects", is_flag=True, help="Really run code that uses files, processes or the network.")
 @click.option("--output", metavar="FILE", help="The test file. Default: tests/test_<module>_<name>_unit.py.")
 @click.option("--append", is_flag=True, help="Add the tests to an existing file.")

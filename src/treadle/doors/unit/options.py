@@ -70,6 +70,8 @@ class UnitOptions:
     allow_effects: bool = False
     # really call the function with picked values, for what cannot be followed
     probe: bool = True
+    # such calls may have values that the hints exclude
+    defensive: bool = False
 
     # --- output
     output: str | os.PathLike[str] | None = None
@@ -112,6 +114,8 @@ class UnitOptions:
                 "--missing asks what your tests leave out, --more what the last run left out; "
                 "run them one after the other"
             )
+        if self.defensive and not self.probe:
+            raise UsageError("--defensive says which values are tried, --no-probe that none are; pass one of them")
         if self.tests is not None and not self.missing:
             raise UsageError("--tests names the tests that --missing looks at; pass --missing as well")
 

@@ -131,7 +131,7 @@ def probed(
     imports = Imports()
     with EffectGuard(scratch):
         pool = ValuePool(target.function, imports)
-        pool.told, pool.scratch = dict(options.types), scratch
+        pool.told, pool.scratch, pool.defensive = dict(options.types), scratch, options.defensive
         prober = Prober(target, pool, scratch, options.allow_effects)
         found = ProbeSearch(prober, wanted, time.process_time() + seconds).run()
     everything = {arc for one in found for arc in one.arcs}

@@ -15,6 +15,7 @@ import dataclasses
 import enum
 import functools
 import inspect
+import keyword
 import random
 import re
 import signal
@@ -27,6 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import NonCallableMock
 
+from treadle.doors.unit.probe_examples import example_calls
 from treadle.doors.unit.probe_values import ValuePool
 from treadle.doors.unit.pytest_values import NotWritable, quoted
 from treadle.doors.unit.target import UnitTarget
@@ -203,7 +205,34 @@ def arguments(target: UnitTarget, given: list[str]) -> tuple[list[str], list[str
             named.append(parameter.name)
         else:
             positional.append(parameter.name)
+    named += [name for name in given if name in named_rest(target)]
     return positional, named
+
+
+@functools.cache
+def _named_rest(function: types.FunctionType) -> tuple[str, ...]:
+    """The keys that a function asks its **parameter for."""
+    found = inspect.signature(function).parameters.values()
+    rest = next((p.name for p in found if p.kind is p.VAR_KEYWORD), None)
+    keys: dict[str, None] = {}
+    for node in ast.walk(node_of(function.__code__)):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str() as key)) if name == rest:
+                keys[key] = None
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="get" | "pop" | "setdefault"),
+                args=[ast.Constant(value=str() as key), *_],
+            ) if name == rest:
+                keys[key] = None
+            case ast.Compare(left=ast.Constant(value=str() as key), comparators=[ast.Name(id=name)]) if name == rest:
+                keys[key] = None
+    return tuple(key for key in keys if key.isidentifier() and not keyword.iskeyword(key))
+
+
+def named_rest(target: UnitTarget) -> tuple[str, ...]:
+    """What can be given by name besides the parameters."""
+    taken = {"self", *(p.name for p in target.parameters())}
+    return tuple(key for key in _named_rest(target.function) if key not in taken)
 
 
 def _run_coroutine(coroutine: Any) -> Any:
@@ -335,8 +364,9 @@ class ProbeSearch:
         self.calls = self._last_news = 0
         self.options: dict[str, list[str]] = {}
         self._anything = self.pool.anything()
-        # parameters that may be anything
+        # parameters that may be anything, and those that a call must have
         self._free: set[str] = set()
+        self._needed: list[str] = []
 
     def run(self) -> list[ProbeRun]:
         for probe in self._first():
@@ -387,16 +417,26 @@ class ProbeSearch:
         if target.receiver == "self":
             self.options["self"] = self._receivers()
         needed = [p for p in self.prober.parameters if p.default is p.empty]
+        examples = example_calls(target)
         for parameter in self.prober.parameters:
-            found = self.pool.of_parameter(target.function, parameter)
+            meant = [call[parameter.name] for call in examples if parameter.name in call]
+            found = list(dict.fromkeys([*meant, *self.pool.of_parameter(target.function, parameter)]))
             if found and self.pool.is_told(parameter.name):  # a hint is taken at its word
                 self.options[parameter.name] = found
             else:
                 self.options[parameter.name] = list(dict.fromkeys([*found, *self._anything]))
                 self._free.add(parameter.name)
-        names = [*(["self"] if target.receiver == "self" else []), *(p.name for p in needed)]
+        for key in named_rest(target):
+            self.options[key] = self._anything
+            self._free.add(key)
+        names = self._needed = [*(["self"] if target.receiver == "self" else []), *(p.name for p in needed)]
         start = Probe(tuple((name, self.options[name][0]) for name in names))
         yield start
+        for call in examples:
+            example = start
+            for name, text in call.items():
+                example = example.with_value(name, text)
+            yield example
         for turn in range(1, 40):
             for name, options in self.options.items():
                 if turn < len(options):
@@ -463,7 +503,7 @@ class ProbeSearch:
 
     def _other_value(self, probe: Probe) -> Probe:
         name = self.random.choice(list(self.options))
-        optional = any(p.name == name and p.default is not p.empty for p in self.prober.parameters)
+        optional = name not in self._needed
         if optional and name in dict(probe.given) and self.random.random() < 0.3:
             return probe.without(name)
         options = self.options[name]
@@ -515,8 +555,9 @@ def simplest(prober: Prober, one: ProbeRun, wanted: frozenset[Arc]) -> ProbeRun:
         reached = prober.call(fewer)
         if reached is not None and wanted <= reached.arcs:
             one = reached
+    needed = {"self", *(p.name for p in prober.parameters if p.default is p.empty)}
     for name, _ in one.probe.given:
-        if any(p.name == name and p.default is not p.empty for p in prober.parameters):
+        if name not in needed:
             reached = prober.call(one.probe.without(name))
             if reached is not None and wanted <= reached.arcs:
                 one = reached

@@ -43,6 +43,9 @@ _TEXTS = ("a", "", "ab", "1", "A b", "a.b", "a=b", "a/b", "a,b", "2020-01-02", "
 _BEYOND_ASCII = ("\u00b2", "\u0663", "\u00df", "\u0130", "\u00a0")
 _NUMBERS = (1, 0, 2, -1, 10)
 _MOST_WORDS = 40
+# functions below the target whose words are worth trying, and how deep
+_MOST_FUNCTIONS = 12
+_CALLS_DEEP = 3
 _DEEPEST = 3
 _MOST_OF_A_CLASS = 4
 
@@ -90,13 +93,31 @@ _STANDARD = {
 
 
 class Mentioned:
-    """What the code of a function mentions: texts, numbers, keys, classes that it asks for, patterns."""
+    """What a function, and those of its package that it calls, mention: texts, numbers, keys, classes, patterns."""
 
     def __init__(self, function: types.FunctionType) -> None:
         self.words: dict[str, None] = {}
         self.numbers: dict[int, None] = {}
         self.keys: dict[str, None] = {}
         self.classes: dict[type, None] = {}
+        self._package = function.__module__.partition(".")[0]
+        self._read = {function}
+        level = [function]
+        for _ in range(_CALLS_DEEP):
+            for one in level:
+                self._function(one)
+            level = [callee for one in level for callee in self._callees(one)]
+
+    def _callees(self, function: types.FunctionType) -> Iterator[types.FunctionType]:
+        for name in function.__code__.co_names:
+            value = inspect.unwrap(found) if callable(found := function.__globals__.get(name)) else None
+            own = isinstance(value, types.FunctionType) and value.__module__.partition(".")[0] == self._package
+            if own and value not in self._read and len(self._read) < _MOST_FUNCTIONS:
+                assert isinstance(value, types.FunctionType)
+                self._read.add(value)
+                yield value
+
+    def _function(self, function: types.FunctionType) -> None:
         names = function.__globals__
         try:
             tree = node_of(function.__code__)
@@ -172,6 +193,8 @@ class ValuePool:
         self._made: dict[type, list[str]] = {}
         # types that the user names
         self.told: dict[str, str] = {}
+        # whether values are tried that the hints exclude
+        self.defensive = False
         # where objects may write to while they are made
         self.scratch = ""
 
@@ -250,9 +273,9 @@ class ValuePool:
         return list(dict.fromkeys(found))
 
     def is_told(self, name: str) -> bool:
-        """Whether --types or a hint says what the parameter is."""
+        """Whether --types or a hint says what the parameter is, and that is to be believed."""
         hint = hints_of(self.function).get(name, Any)
-        return name in self.told or hint not in (Any, object)
+        return name in self.told or (hint not in (Any, object) and not self.defensive)
 
     def _default(self, parameter: inspect.Parameter) -> list[str]:
         default = parameter.default
