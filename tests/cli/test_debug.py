@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,11 +21,12 @@ def found(cli: Cli, project: Path, test: str = "test_lost") -> str:
     return str(saved)
 
 
-def session(saved: str, *words: str) -> str:
+def session(saved: str, *words: str, debugger: str = "") -> str:
     """What is printed while these words are typed."""
     command = [sys.executable, "-m", "treadle", "replay", saved, "--debug"]
     typed = "".join(f"{word}\n" for word in words)
-    done = subprocess.run(command, input=typed, capture_output=True, text=True, check=False)
+    environment = os.environ | {"PYTHONBREAKPOINT": debugger, "PYTHONPATH": os.getcwd()}
+    done = subprocess.run(command, input=typed, capture_output=True, text=True, check=False, env=environment)
     assert done.stderr == ""
     return done.stdout
 
@@ -53,6 +55,36 @@ def test_values_frames_and_other_strands(cli: Cli, project: Path) -> None:
     assert "Account#1.balance = 0" in text
     assert "T1: writes Account#1.balance" in text
     assert "-> treadle.parallel(account.deposit, account.deposit, args=(1,))" in text
+
+
+# Uses locks, memory of its own and the program's: none of that is a step of the schedule.
+STOPPER = """
+import sys
+import threading
+
+seen = []
+lock = threading.Lock()
+
+def stop():
+    here = sys._getframe(1).f_locals
+    with lock:
+        seen.append(here["strand"])
+    bank = sys.modules["test_bank"]
+    account = bank.Account()
+    account.deposit(len(seen))
+    print("stopped", len(seen), here["strand"], here["step"].operation, account.balance)
+"""
+
+
+def test_what_another_debugger_does_is_no_step(cli: Cli, project: Path) -> None:
+    saved = found(cli, project)
+    (project / "stopper.py").write_text(STOPPER)
+    usual = [line for line in session(saved, *"ssssssssss").replace("(treadle) ", "").splitlines() if "step " in line]
+    text = session(saved, debugger="stopper.stop")
+    assert [line for line in text.splitlines() if "step " in line] == usual
+    assert "stopped 2 T1 reads 2" in text
+    assert text.count("stopped") == len(usual)
+    assert "FAILED  test_bank.py::test_lost: the schedule fails again" in text
 
 
 def test_json_and_a_prompt_exclude_each_other(cli: Cli, project: Path) -> None:

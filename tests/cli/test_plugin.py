@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -138,6 +139,16 @@ def test_a_cut_search_alone_is_exit_0() -> None:
     session = Session("-k", "test_cut")
     assert session.code == 0
     assert "passed" not in session.text.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("words", "told"), [((), "skipped"), (("--treadle-strict",), "failure")])
+def test_a_search_that_was_cut_is_no_pass_in_a_junit_file(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    file = tmp_path / "junit.xml"
+    Session(f"--junitxml={file}", "-k", "test_cut", *words)
+    (case,) = ElementTree.parse(file).iter("testcase")
+    (outcome,) = (one for one in case if one.tag != "properties")
+    assert outcome.tag == told
+    assert "CUT: no failure so far" in outcome.attrib["message"] + (outcome.text or "")
 
 
 def test_xdist_gives_the_same_outcomes(plain: Session) -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from sarif_pydantic import Sarif
 
+from treadle.cli.schedule import schedule_remarks
 from treadle.core.result import Finding, Result, Step
 from treadle.core.verdict import Verdict
+from treadle.doors.actor.models import generate
+from treadle.doors.actor.table import case_remarks
+from treadle.doors.class_.remarks import class_remarks
+from treadle.messages.result import ScheduleResult
 from treadle.report.annotations import github, remarks, sarif, strict_code
 
 
@@ -42,8 +48,60 @@ def test_a_pass_is_not_annotated() -> None:
     assert remarks([Result("t.py::t", Verdict.PASSED_EXHAUSTIVE, 4, True, "dpor", 0.1)]) == []
 
 
+def valid(text: str) -> Sarif:
+    """A log that has what SARIF 2.1.0 requires (sections 3.13 to 3.28), and that others can read."""
+    log = json.loads(text)
+    assert log["version"] == "2.1.0"
+    for run in log["runs"]:
+        driver = run["tool"]["driver"]
+        assert driver["name"]
+        ids = [rule["id"] for rule in driver["rules"]]
+        assert len(ids) == len(set(ids))
+        for result in run["results"]:
+            assert ids[result["ruleIndex"]] == result["ruleId"]
+            assert result["message"]["text"]
+            assert result["level"] in ("none", "note", "warning", "error")
+            for place in result["locations"]:
+                physical = place["physicalLocation"]
+                assert re.fullmatch(r"(file://)?[^\s\\<>|]+", physical["artifactLocation"]["uri"])
+                assert physical.get("region", {"startLine": 1})["startLine"] >= 1
+    return Sarif.model_validate(log)
+
+
+def test_a_class_is_told_at_the_line_of_its_fault() -> None:
+    place = "report/test_annotations.py:7"
+    fault = {"kind": "linearizability", "message": "lost", "locations": [place], "replay": "tr2:x"}
+    facts = {"target": "tests.report.test_annotations:Account", "verdict": "FAILED", "faults": [fault], "reason": ""}
+    told = class_remarks(facts)
+    valid(sarif(told))
+    assert (told[0].file, told[0].line) == (__file__, 7)
+    skipped = class_remarks(facts | {"faults": [], "verdict": "CUT", "reason": "the budget ran out"})
+    assert [(one.level, one.rule, one.message) for one in skipped] == [("warning", "cut", "the budget ran out")]
+
+
+def test_an_order_of_messages_is_told_where_it_fails() -> None:
+    try:
+        raise KeyError("anna")
+    except KeyError as error:
+        finding = Finding("exception", "KeyError: 'anna'", replay="tr2:x", exception=error)
+    result = ScheduleResult("test_chat.py::test_chat", Verdict.FAILED, findings=[finding])
+    told = schedule_remarks(result)
+    valid(sarif(told))
+    assert told[0].file == __file__
+    assert [one.rule for one in schedule_remarks(ScheduleResult("test_chat.py::test_chat", Verdict.CUT))] == ["cut"]
+
+
+def test_a_broken_contract_and_a_failing_case_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    model = "class C { Unit m(Int n) { assert n != 3; } } { }"
+    Path("model.abs").write_text(f"module M;\n{model}\n")
+    told = case_remarks(generate("model.abs:C.m", keep=None))
+    valid(sarif(told))
+    assert [(one.file, one.rule, one.message.splitlines()[0]) for one in told] == [("model.abs", "failed", "n = 3")]
+
+
 def test_sarif_is_what_others_read() -> None:
-    log = Sarif.model_validate(json.loads(sarif(remarks([lost_update("bank.py"), cut()]))))
+    log = valid(sarif(remarks([lost_update("bank.py"), cut()])))
     (run,) = log.runs
     found, warned = run.results or []
     assert (found.rule_id, warned.rule_id) == ("treadle/assertion", "treadle/cut")

@@ -12,6 +12,7 @@ import click
 from treadle.abs.machine.criteria import REDUCTIONS, SELF_CALLS, Bounds, OrderSelection
 from treadle.abs.machine.criteria import TreeProgress as Explored
 from treadle.abs.machine.policies import parse_policies
+from treadle.cli.sarif import check_sarif, sarif_option, write_sarif
 from treadle.core.errors import InternalError, UsageError
 from treadle.core.files import check_may_write, write_sealed
 from treadle.doors.actor import models as door
@@ -21,7 +22,7 @@ from treadle.doors.actor.index_page import index_page
 from treadle.doors.actor.page import MOST_CASES, cases_part
 from treadle.doors.actor.picture import picture
 from treadle.doors.actor.pytest_file import cases_file
-from treadle.doors.actor.table import MOST_ROWS
+from treadle.doors.actor.table import MOST_ROWS, case_remarks
 from treadle.report import page as pages
 from treadle.report import tree_picture
 from treadle.report.progress import Progress
@@ -97,6 +98,7 @@ def parse_domain(text: str) -> tuple[int, int] | None:
 @click.option("--tree", type=click.Path(path_type=Path), metavar="FILE", help="The execution tree as .svg or .dot.")
 @click.option("--force", is_flag=True, help="Replace files even if they were edited by hand.")
 @click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
+@sarif_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     target: str,
@@ -121,6 +123,7 @@ def command(
     tree: Path | None,
     force: bool,
     page: Path | None,
+    sarif: Path | None,
     as_json: bool,
 ) -> int:
     """Explore a method of an ABS class with unknown arguments, fields and other actors, in all orders that matter.
@@ -142,6 +145,7 @@ def command(
         check_may_write(where, "--write", force)
     if page is not None:
         pages.check_writable(page)
+    check_sarif(sarif)
     most = MOST_CASES if page is not None else MOST_ROWS
     keep = _cases(wanted, None if as_json or writing or pictures is not None else most)
     if writing and keep == 0:
@@ -181,6 +185,7 @@ def command(
     written += _write_pictures(made, Path(path), pictures, tree, force)
     if page is not None:
         pages.write(page, [cases_part(made, curve)])
+    write_sarif(sarif, case_remarks(made))
     if as_json:
         print(json.dumps(made.to_json()))
     else:

@@ -21,6 +21,7 @@ from treadle.classes.result import ClassResult, Options
 from treadle.classes.sequences import prunings
 from treadle.classes.subject import Subject, check_class, find_class, import_module, public_classes
 from treadle.cli.explore import terminal_line
+from treadle.cli.sarif import check_sarif, sarif_option, write_sarif
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write, write_whole
 from treadle.core.settings import read_settings
@@ -31,6 +32,7 @@ from treadle.doors.class_.from_tests import recorded_for
 from treadle.doors.class_.models import run_under_model
 from treadle.doors.class_.page import class_part
 from treadle.doors.class_.pytest_file import class_file, shown_path, tests_path, warnings_path
+from treadle.doors.class_.remarks import class_remarks
 from treadle.doors.class_.replay import staged
 from treadle.doors.class_.shown import decide_faults, decide_warnings
 from treadle.doors.class_.workers import run_in_processes
@@ -84,6 +86,7 @@ class _Place:
 @click.option("--seed", type=int, default=0, metavar="N", help="Other values and other random numbers.")
 @click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
 @click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
+@sarif_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     target: str,
@@ -95,6 +98,7 @@ def command(
     cluster: str | None,
     ship: bool,
     page: Path | None,
+    sarif: Path | None,
     **given: Any,
 ) -> int:
     """Write concurrent tests for a class that threads share.
@@ -105,6 +109,7 @@ def command(
     workforce = Workforce.asked(workers, cluster, ship)
     if page is not None:
         pages.check_writable(page)
+    check_sarif(sarif)
     place = _Place(output, keep_green, force, page is not None)
     with silent_stdout():
         found = classes(target, not options.allow_effects)
@@ -112,6 +117,8 @@ def command(
             facts = _in_processes([name for name, _ in found], workforce, given, place)
         else:
             facts, results = [], _one_after_the_other(found, options, place, ":" in target, workforce)
+    judged = facts or [result.to_json() for result in results if result.subject is not None]
+    write_sarif(sarif, [remark for one in judged for remark in class_remarks(one)])
     return report_facts(facts, as_json, page) if facts else report(results, as_json, page)
 
 

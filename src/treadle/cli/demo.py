@@ -1,97 +1,116 @@
-"""`treadle demo`: the tool at work on the bundled examples. It finds, shrinks, explains and replays each mistake.
+"""`treadle demo`: each of the five doors at work on a bundled example, as the commands that a person would type.
 
-Decides nothing about the examples: what is shown is what the searches really do, and the command fails when one of
-them does not do what it says. Each door adds its part to PARTS.
+Decides nothing about the examples: every command runs in a process of its own, in a folder with copies of them, and the
+demo fails when one ends with another exit code than the one that is announced. It ends by naming the pages it wrote.
 """
 
 from __future__ import annotations
 
-import ast
-import importlib
-import os
-from collections.abc import Callable
+import importlib.util
+import shutil
+import subprocess
+import sys
+import tempfile
+import webbrowser
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.rule import Rule
 
-from treadle.cli import collect
-from treadle.core.result import Result, Verdict
-from treadle.pytest_plugin import Campaign
-from treadle.report import console as printing
+from treadle.core.errors import UsageError
+from treadle.core.verdict import EXIT_FAILED, EXIT_INTERNAL, EXIT_PASSED
+from treadle.report.lines import Lines
 
-# title -> module:function that shows one door and says whether all went as announced
-PARTS: dict[str, str] = {
-    "explore: every schedule of a test that already exists": "treadle.cli.demo:show_explore",
-}
+EXAMPLES = Path(__file__).parent.parent / "examples"
 
-# The examples that are shown; the folder has more.
-EXAMPLES = ("lost_update", "augmented_assignment", "abba_deadlock", "changed_while_iterated")
-EXAMPLES_FOLDER = Path(__file__).parent.parent / "examples" / "threads"
+
+@dataclass(frozen=True, slots=True)
+class DemoPart:
+    """One door: the example it is shown on, what it needs, and its commands with the exit code of each."""
+
+    title: str
+    example: str  # below the folder of examples
+    commands: Sequence[tuple[str, int]]
+    needs: tuple[str, ...] = ()  # modules of the extra
+    extra: str = ""
+
+
+PARTS = (
+    DemoPart(
+        "explore: every schedule of a test that already exists",
+        "threads/lost_update.py",
+        [
+            ("explore lost_update.py::test_buggy_deposits --report explore.html", EXIT_FAILED),
+            ("replay FINDING", EXIT_FAILED),
+            ("explore lost_update.py::test_fixed_deposits", EXIT_PASSED),
+        ],
+    ),
+    DemoPart(
+        "class: concurrent tests for a class that threads share",
+        "threads/lost_update.py",
+        [("class lost_update:Account --budget 5s --report class.html", EXIT_FAILED)],
+        ("hypothesis",),
+        "class",
+    ),
+    DemoPart(
+        "unit: a test for every path of a function",
+        "functions/transfer.py",
+        [("unit transfer:transfer --show cases --report unit.html", EXIT_PASSED)],
+        ("z3", "coverage"),
+        "unit",
+    ),
+    DemoPart(
+        "schedule: few orders of messages that an actor test has not seen",
+        "actors/early_message.py",
+        [("schedule early_message.py::test_early_message --report schedule.html", EXIT_FAILED)],
+        ("pykka",),
+        "pykka",
+    ),
+    DemoPart(
+        "actor: tests of an actor's method whose inputs are unknown, of an ABS model",
+        "models/till.abs",
+        [("actor till.abs:Till.pay --report actor.html", EXIT_PASSED)],
+        ("z3", "lark"),
+        "abs",
+    ),
+)
 
 
 @click.command()
-def command() -> int:
-    """Show Treadle finding, shrinking, explaining and replaying bugs in the bundled examples."""
-    console = Console(highlight=False, soft_wrap=True)
+@click.option("--open", "opens", is_flag=True, help="Open the first page in a browser at the end.")
+def command(opens: bool) -> int:
+    """Show each of the five doors at work on a bundled example."""
+    out = Lines()
+    folder = Path(tempfile.mkdtemp(prefix="treadle-demo-"))
     well = True
-    for title, place in PARTS.items():
-        console.print(Rule(title, align="left"))
-        module, _, name = place.partition(":")
-        show: Callable[[Console], bool] = getattr(importlib.import_module(module), name)
-        well &= show(console)
-    if not well:
-        console.print("the demo did not go as announced: please report this as a bug in Treadle")
-    return 0 if well else 1
+    for part in PARTS:
+        out.rule(part.title, align="left", characters="-")
+        missing = [name for name in part.needs if importlib.util.find_spec(name) is None]
+        if missing:
+            out.say(f"left out, it needs {', '.join(missing)}: pip install '.[{part.extra}]' in the folder of Treadle")
+            continue
+        shutil.copy(EXAMPLES / part.example, folder)
+        for words, code in part.commands:
+            well &= _run(out, folder, words, code)
+    pages = sorted(folder.glob("*.html"), key=lambda page: page.stat().st_mtime)
+    if not well or not pages:
+        out.say("the demo did not go as announced: please report this as a bug in Treadle")
+        return EXIT_INTERNAL
+    out.rule("pages to look at, in a browser", align="left", characters="-")
+    for page in pages:
+        out.say(str(page), indent=2, whole=True)
+    if opens and not webbrowser.open(pages[0].as_uri()):
+        raise UsageError("there is no browser that could be opened; the pages are named above")
+    return EXIT_PASSED
 
 
-def show_explore(console: Console) -> bool:
-    """For each example: the bug and its replay, then the corrected twin, which passes under every schedule."""
-    well = True
-    for name in EXAMPLES:
-        path = EXAMPLES_FOLDER / f"{name}.py"
-        source = ast.parse(path.read_text(encoding="utf-8"))
-        buggy, fixed = (f"{_here(path)}::{test}" for test in tests_of(source))
-        console.print()
-        console.print((ast.get_docstring(source) or name).splitlines()[0], style="bold", markup=False)
-        console.print(f"\n$ treadle explore {buggy}", markup=False)
-        result = _run(buggy, Campaign())
-        printing.show(result)
-        well &= result.failed
-        if result.failed:
-            console.print("\n$ treadle replay 'tr2:...'", markup=False)
-            again = _run(buggy, Campaign(replay=result.findings[0].replay))
-            well &= again.failed
-            console.print(_replayed(again), markup=False)
-        console.print(f"\n$ treadle explore {fixed}", markup=False)
-        result = _run(fixed, Campaign())
-        printing.show(result)
-        well &= result.verdict is Verdict.PASSED_EXHAUSTIVE
-    console.print()
-    console.print(f"more examples: {_here(EXAMPLES_FOLDER)}", markup=False)
-    return well
-
-
-def _run(target: str, campaign: Campaign) -> Result:
-    collect.run(collect.Target(target), campaign)
-    if campaign.results[0].cut_by == "interrupted":
-        raise KeyboardInterrupt
-    return campaign.results[0]
-
-
-def _replayed(result: Result) -> str:
-    if result.failed:
-        return f"FAILED  the same schedule again, the same failure: {result.findings[0].message}"
-    return "the schedule did not fail again"
-
-
-def tests_of(source: ast.Module) -> tuple[str, str]:
-    """The first buggy test of an example and the first corrected one."""
-    names = [node.name for node in source.body if isinstance(node, ast.FunctionDef)]
-    buggy = next(name for name in names if name.startswith("test_buggy"))
-    return buggy, next(name for name in names if name.startswith("test_fixed"))
-
-
-def _here(path: Path) -> str:
-    return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
+def _run(out: Lines, folder: Path, words: str, expected: int) -> bool:
+    """One command, as it is typed; FINDING is the failing execution that was saved last."""
+    saved = sorted((folder / ".treadle" / "findings").glob("*.json"))
+    typed = words.replace("FINDING", str(saved[-1].relative_to(folder)) if saved else "FINDING")
+    out.say(f"\n$ treadle {typed}", whole=True)
+    run = subprocess.run([sys.executable, "-m", "treadle", *typed.split()], cwd=folder, check=False)
+    if run.returncode != expected:
+        out.say(f"this ended with exit code {run.returncode}, {expected} was expected")
+    return run.returncode == expected

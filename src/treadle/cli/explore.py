@@ -17,15 +17,14 @@ import click
 
 from treadle.cli import collect
 from treadle.cli.extra import with_extra
+from treadle.cli.sarif import check_sarif, sarif_option, write_sarif
 from treadle.core.errors import UsageError
-from treadle.core.files import write_whole
 from treadle.core.result import Finding, Result
 from treadle.core.verdict import EXIT_INTERNAL, Verdict, worst, worst_exit_code
 from treadle.pytest_plugin import Campaign
 from treadle.report import console, store
 from treadle.report import page as pages
 from treadle.report.annotations import github, remarks, strict_code
-from treadle.report.annotations import sarif as sarif_log
 from treadle.report.explore_page import result_part
 from treadle.report.progress import Progress
 from treadle.report.terminal import PLAIN, harmless
@@ -72,7 +71,7 @@ _FOR_MODELS = {"executions", "seconds", *_MODELS_ONLY}
 @click.option(
     "--format", "form", type=click.Choice(["text", "github"]), default="text", help="Also annotate for GitHub."
 )
-@click.option("--sarif", type=click.Path(path_type=Path), metavar="FILE", help="Also write what was found as SARIF.")
+@sarif_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 @click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
 def command(
@@ -92,9 +91,9 @@ def command(
     """
     options = {name: value for name, value in given.items() if value is not None and value != ()}
     check_options(**options)
-    for option, file in (("--report", page), ("--sarif", sarif)):
-        if file is not None:
-            pages.check_writable(file, option)
+    check_sarif(sarif)
+    if page is not None:
+        pages.check_writable(page)
     machines = Machines(form, sarif, strict)
     if target.partition("::")[0].endswith(".abs"):
         for name in options.keys() - _FOR_MODELS:
@@ -196,8 +195,7 @@ def report(
         if problem.exit_code == EXIT_INTERNAL:
             traceback.print_exception(problem.error)
     told = remarks(results)
-    if machines.sarif is not None:
-        write_whole(machines.sarif, sarif_log(told))
+    write_sarif(machines.sarif, told)
     if machines.form == "github" and told:
         print(github(told), file=sys.stderr if as_json else sys.stdout)
     code = worst_exit_code([r.verdict.exit_code for r in results] + [p.exit_code for p in problems])

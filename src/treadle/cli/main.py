@@ -18,7 +18,7 @@ from treadle import __version__
 from treadle.cli.extra import with_extra
 from treadle.core.errors import InternalError, UsageError
 from treadle.core.verdict import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_WRONG_USE
-from treadle.report.terminal import columns, harmless, never_fail
+from treadle.report.terminal import begin, harmless
 
 # command -> (module:attribute, one-line help shown by `treadle --help`)
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -63,8 +63,7 @@ def treadle() -> None:
 
 def main(argv: list[str] | None = None) -> Any:
     """Run the command line; every user error leaves as one sentence on stderr and exit code 2."""
-    columns()
-    never_fail(sys.stdout, sys.stderr)
+    begin()
     try:
         code = treadle.main(args=argv, prog_name="treadle", standalone_mode=False)
     except UsageError as error:

@@ -13,6 +13,7 @@ import click
 
 from treadle.cli import collect
 from treadle.cli.explore import save_findings, terminal_line
+from treadle.cli.sarif import check_sarif, sarif_option, write_sarif
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write, write_sealed
 from treadle.core.verdict import Verdict, worst, worst_exit_code
@@ -24,6 +25,7 @@ from treadle.messages.result import OrderFinding, ScheduleResult
 from treadle.pytest_plugin import Campaign
 from treadle.report import coverage_curve, message_sequence
 from treadle.report import page as pages
+from treadle.report.annotations import Annotation, no_pass, of_finding
 from treadle.report.progress import Progress
 
 
@@ -48,6 +50,7 @@ from treadle.report.progress import Progress
 @click.option("--write", type=click.Path(path_type=Path), metavar="FILE", help="A failing order as a pytest file.")
 @click.option("--force", is_flag=True, help="Replace files even if they were edited by hand.")
 @click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
+@sarif_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     target: str,
@@ -63,6 +66,7 @@ def command(
     write: Path | None,
     force: bool,
     page: Path | None,
+    sarif: Path | None,
     as_json: bool,
 ) -> int:
     """Try the orders of messages that a test of an actor program has not seen.
@@ -79,6 +83,7 @@ def command(
             check_may_write(file, option, force)
     if page is not None:
         pages.check_writable(page)
+    check_sarif(sarif)
     if "::" not in target:
         raise UsageError(f"name the test: {target}::test_something")
     search = functools.partial(
@@ -101,6 +106,7 @@ def command(
         pages.write(page, [schedule_part(result) for result in results])
         if not as_json:
             print(f"report: {page}")
+    write_sarif(sarif, [one for result in results for one in schedule_remarks(result)])
     for problem in outcome.problems:
         print(f"treadle: {problem.target} was not run: {problem.message}", file=sys.stderr)
     return worst_exit_code([code, *(problem.exit_code for problem in outcome.problems)])
@@ -127,6 +133,13 @@ def report(
             if not as_json:
                 print(f"  {said}")
     return worst(result.verdict for result in results).exit_code
+
+
+def schedule_remarks(result: ScheduleResult) -> list[Annotation]:
+    """What a machine is told of one campaign."""
+    found = [of_finding(result.target, result.verdict, finding) for finding in result.findings]
+    said = f"{schedule_console.sentence(result)}; {schedule_console.advice(result)}".rstrip("; ")
+    return found or no_pass(result.target, result.verdict, said)
 
 
 def _write_files(

@@ -14,9 +14,11 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from treadle.cli.sarif import check_sarif, sarif_option, write_sarif
 from treadle.core.errors import UsageError
 from treadle.doors.unit import console as unit_report
 from treadle.doors.unit import stubs as unit_stubs
+from treadle.doors.unit.findings import contract_remarks
 from treadle.doors.unit.missing import nothing_missing
 from treadle.doors.unit.page import suite_parts
 from treadle.doors.unit.points import is_place
@@ -118,6 +120,7 @@ def _name(parameter: click.Parameter) -> str:
 @click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
 @click.option("--show", type=click.Choice(["ir", "cases", "tree", "summary"]), help="Print this as well.")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
+@sarif_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     targets: tuple[str, ...],
@@ -128,6 +131,7 @@ def command(
     select: str,
     reach: tuple[str, ...],
     report: Path | None,
+    sarif: Path | None,
     seconds: float | None,
     **options: Any,
 ) -> int:
@@ -146,6 +150,7 @@ def command(
     if seconds is not None:
         options["seconds"] = seconds
     select, points, targets = _selection(select, reach, targets)
+    check_sarif(sarif)
     if report is not None:
         page.check_writable(report)
     with protected_streams(), _progress(as_json) as progress:
@@ -160,6 +165,7 @@ def command(
         )
     if report is not None:
         page.write(report, suite_parts(suite))
+    write_sarif(sarif, contract_remarks(suite))
     if as_json:
         print(json.dumps(suite_facts(suite).to_json(), indent=2))
     else:

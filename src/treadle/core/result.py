@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from treadle.core.builds import Builds
 from treadle.core.json_form import NOT_IN_JSON, JsonForm, in_json_as
@@ -116,6 +117,12 @@ class Result(JsonForm):
     switches: str = ""  # the model of switches: "free", or "gil, CPython 3.12"; "" where strands do not switch
     models: list[ModelResult] = field(default_factory=list)  # of each model, when several were explored
     evidence: Evidence | None = None  # what the verdict rests on, of a search through schedules
+
+    # How a notebook shows a result; pages are made further up, and whoever makes them says so here.
+    in_notebooks: ClassVar[Callable[[Result], str] | None] = None
+
+    def _repr_html_(self) -> str | None:
+        return None if Result.in_notebooks is None else Result.in_notebooks(self)
 
     @property
     def failed(self) -> bool:

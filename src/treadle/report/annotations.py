@@ -36,24 +36,30 @@ def remarks(results: Sequence[Result]) -> list[Annotation]:
     """What is to be told about some results: every finding, and every search that is no pass."""
     found = []
     for result in results:
-        found += [_of_finding(result, finding) for finding in result.findings]
-        if not result.findings and not result.verdict.is_pass:
-            file = result.target.partition("::")[0]
-            said = f"{sentence(result)}; {advice(result)}".rstrip("; ")
-            found.append(Annotation("warning", result.verdict.value.lower(), _title(result), said, file))
+        found += [of_finding(result.target, result.verdict, finding) for finding in result.findings]
+        if not result.findings:
+            found += no_pass(result.target, result.verdict, f"{sentence(result)}; {advice(result)}".rstrip("; "))
     return found
 
 
-def _title(result: Result) -> str:
-    return f"{result.verdict.value}: {result.target.rpartition('::')[2]}"
+def no_pass(target: str, verdict: Verdict, said: str) -> list[Annotation]:
+    """A search without a finding that is no pass, at the file of its target; nothing for one that is."""
+    if verdict.is_pass:
+        return []
+    return [Annotation("warning", verdict.value.lower(), _title(target, verdict), said, target.partition("::")[0])]
 
 
-def _of_finding(result: Result, finding: Finding) -> Annotation:
-    file, line = place_of_finding(finding) or (result.target.partition("::")[0], 0)
+def _title(target: str, verdict: Verdict) -> str:
+    return f"{verdict.value}: {target.rpartition('::')[2]}"
+
+
+def of_finding(target: str, verdict: Verdict, finding: Finding) -> Annotation:
+    """A finding, at its line."""
+    file, line = place_of_finding(finding) or (target.partition("::")[0], 0)
     pair = culprit(finding.steps) if not finding.waiting else None
     cause = "" if pair is None else pair.sentence(short_names([step.file for step in finding.steps]))
     lines = [f"{finding.kind}: {finding.message}", cause, replay_command(finding) if finding.replay else ""]
-    return Annotation("error", finding.kind, _title(result), "\n".join(filter(None, lines)), file, line)
+    return Annotation("error", finding.kind, _title(target, verdict), "\n".join(filter(None, lines)), file, line)
 
 
 def place_of_finding(finding: Finding) -> tuple[str, int] | None:

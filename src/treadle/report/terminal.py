@@ -10,7 +10,6 @@ import codecs
 import functools
 import os
 import sys
-from typing import IO
 
 # The width of what is not a terminal: a file, a pipe, a build log.
 _ELSEWHERE = 100
@@ -30,7 +29,7 @@ PLAIN = "treadle-plain"
 def columns() -> int:
     """How wide the terminal is that we were started in.
 
-    Asked once, by each command before anything else: while tests run, pytest puts files in the terminal's place.
+    Asked before anything else and kept: while tests run, pytest puts files in the terminal's place.
     """
     given = os.environ.get("COLUMNS", "")
     if given.isdecimal() and int(given) > 0:
@@ -61,9 +60,11 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error(PLAIN, _plain)
 
 
-def never_fail(*streams: IO[str] | None) -> None:
-    """From now on, whatever these streams cannot encode is written in ASCII."""
-    for stream in streams:
+def begin() -> None:
+    """What a command does first: see how wide the terminal is, and write in ASCII whatever it cannot encode."""
+    columns.cache_clear()
+    columns()
+    for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors=PLAIN)

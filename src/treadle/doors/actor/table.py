@@ -9,6 +9,7 @@ from rich.table import Table
 from treadle.abs.explore.cases import ActorCase, ObjectState
 from treadle.doors.actor.case_trail import trail_of_case
 from treadle.doors.actor.models import GeneratedCases
+from treadle.report.annotations import Annotation
 from treadle.report.lines import Lines
 from treadle.report.progress import count, many
 from treadle.report.terminal import harmless
@@ -115,3 +116,19 @@ def told_afterwards(case: ActorCase) -> str:
 
 def _text(value: Any) -> str:
     return "null" if value is None else str(value)
+
+
+def case_remarks(made: GeneratedCases) -> list[Annotation]:
+    """What a machine is told: every case that fails, at the file of the model."""
+    model = made.target.partition(".abs")[0] + ".abs"
+    failing = [case for case in made.cases if case.outcome in ("failed", "deadlock")]
+    return [
+        Annotation(
+            "error",
+            case.outcome,
+            f"{case.outcome}: {made.target}",
+            f"{told_inputs(case)}\norder of tasks: {' '.join(case.order)}\n{told_afterwards(case)}",
+            model,
+        )
+        for case in failing
+    ]

@@ -13,9 +13,11 @@ from typing import Any
 
 from treadle.core.errors import UsageError
 from treadle.core.result import Result, Verdict
+from treadle.core.settings import check_values
 from treadle.doors.explore import messages
 from treadle.doors.explore.campaign import Progress
 from treadle.doors.explore.models import Search, explore
+from treadle.report.notebook import notebook_html
 from treadle.search import strategies
 from treadle.search.cluster import Workforce
 from treadle.search.dfs import Dfs
@@ -24,6 +26,8 @@ from treadle.search.step_dpor import StepDpor
 from treadle.search.strategy import Strategy
 from treadle.threads.loom import Loom
 from treadle.threads.switching import MODELS
+
+Result.in_notebooks = notebook_html
 
 # Executions of a search by sampling that nobody gave a budget.
 SAMPLES = 10_000
@@ -63,6 +67,19 @@ def check(
     `any_order` also permutes the steps of asyncio tasks that are ready, whose order asyncio promises;
     `cancel="at-await"` cancels a task at one of its awaits, once per execution.
     """
+    given = {
+        "strategy": strategy,
+        "executions": executions,
+        "seconds": seconds,
+        "preemptions": preemptions,
+        "delays": delays,
+        "instrument": instrument,
+        "operations": operations,
+        "any_order": any_order,
+        "seed": seed,
+        "workers": workers,
+    }
+    check_values(given, "check")
     _check_options(test, executions, seconds, operations, switches)
     workforce = Workforce.asked(workers, cluster, ship)
     if workforce.several:

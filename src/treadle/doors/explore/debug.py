@@ -18,6 +18,7 @@ from greenlet import getcurrent
 from treadle.core.result import Step
 from treadle.search.strategy import ExecutionSeen, StrandSeen
 from treadle.threads.detail import is_own
+from treadle.threads.strands import STATE
 from treadle.threads.watchdog import is_library
 
 _WORDS = """the schedule is fixed; these words say how far to go:
@@ -56,10 +57,14 @@ class ScheduleDebugger(pdb.Pdb):
         mark = "  <- clashes" if number in self.conflict else ""
         self.message(f"step {number + 1}: {step.strand} {step.operation} {step.object}{mark}")
         frame = _frame(strand)
-        if self.elsewhere:
-            self._in_other_debugger(step, strand.treadle_name, values(run.detail or []))
-        elif frame is not None:
-            self.interaction(frame, None)
+        watched, STATE.strand = STATE.strand, None  # what a debugger does is no step of the schedule
+        try:
+            if self.elsewhere:
+                self._in_other_debugger(step, strand.treadle_name, values(run.detail or []))
+            elif frame is not None:
+                self.interaction(frame, None)
+        finally:
+            STATE.strand = watched
         if self.until == "":
             raise ReplayEnded
 

@@ -14,6 +14,7 @@ from collections import Counter
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.shown import shown
 from treadle.doors.unit.target import UnitTarget
+from treadle.report.annotations import Annotation
 from treadle.symbolic.testcase import BrokenContract, CallOutcome, TestCase
 
 
@@ -101,6 +102,19 @@ def findings(suite: Suite) -> list[str]:
         sentence(case) + (f" (and {more[key]} more {'paths' if more[key] > 1 else 'path'})" if more[key] else "")
         for key, case in first.items()
     ]
+
+
+def contract_remarks(suite: Suite) -> list[Annotation]:
+    """What a machine is told: every contract that is broken, at its line."""
+    told = []
+    for case in suite.violations:
+        violation = case.violation
+        assert violation is not None
+        module = case.target.partition(":")[0]
+        title = f"broken contract: {case.target}"
+        file = violation.file or f"{module.replace('.', '/')}.py"
+        told.append(Annotation("error", violation.kind, title, sentence(case), file, violation.line))
+    return told
 
 
 # icontract says this instead of reporting the violation, for conditions that it cannot print.
