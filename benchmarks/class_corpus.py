@@ -144,8 +144,8 @@ def _facts(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 
 def _own(entry: dict[str, Any], facts: dict[str, Any], folder: str) -> list[dict[str, Any]]:
-    """The faults that are the bug of the entry."""
-    faults: list[dict[str, Any]] = facts["faults"]
+    """The findings that are the bug of the entry: faults, and what else the same race does."""
+    faults: list[dict[str, Any]] = [one for fault in facts["faults"] for one in (fault, *fault.get("effects", []))]
     if not entry["fixed_clean"]:
         names = {WRITTEN.get(part, part) for name in entry["methods"] for part in (name, name.rpartition(".")[2])}
         return [fault for fault in faults if names & set(fault["methods"])]
