@@ -11,8 +11,8 @@ from treadle.classes.result import ClassResult, Fault
 
 def one_race_one_fault(result: ClassResult) -> None:
     """Put the findings of a result together. A warning that belongs to the race of a fault is one of its effects."""
-    flat = [effect for fault in result.faults for effect in (fault, *fault.effects)]
-    warned = [effect for warning in result.warnings for effect in (warning, *warning.effects)]
+    flat = [effect for fault in result.faults for effect in fault.all_effects]
+    warned = [effect for warning in result.warnings for effect in warning.all_effects]
     groups = grouped(flat)
     rest: list[Fault] = []
     for warning in warned:

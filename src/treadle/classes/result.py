@@ -79,6 +79,11 @@ class Fault(JsonForm):
     effects: list[Fault] = field(default_factory=list, metadata=in_json_as("effects", if_any=True))
 
     @property
+    def all_effects(self) -> list[Fault]:
+        """The fault itself, and what else the same race does."""
+        return [self, *self.effects]
+
+    @property
     def gravity(self) -> int:
         """Small is grave; a finding that is told as a warning comes last."""
         return self.witness.violation.gravity if self.kind != "serializability" else 3

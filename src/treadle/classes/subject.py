@@ -9,6 +9,7 @@ are not the class's own.
 from __future__ import annotations
 
 import ast
+import dataclasses
 import enum
 import importlib
 import inspect
@@ -195,17 +196,25 @@ def find_class(target: str, guarded: bool = True) -> Any:
     if not module_name:
         raise UsageError(f"'{target}' names no module; write pkg.mod:Class, for example bank:Account")
     value: Any = import_module(module_name, guarded)
-    for part in path.split("."):
+    for part in path.split(".") if path else ():  # `pkg.mod:` is the module itself
         if not hasattr(value, part):
             names = [n for n, v in vars(value).items() if isinstance(v, type) and not n.startswith("_")]
             raise UsageError(f"there is no '{part}' in {target.partition(':')[0]}; {did_you_mean(part, names)}")
         value = getattr(value, part)
-    if isinstance(value, types.ModuleType):
+    if isinstance(value, types.ModuleType | type):
         return value
-    if not isinstance(value, type):
-        what = "a function" if callable(value) else f"of type {type(value).__name__}"
-        raise UsageError(f"{target} is {what}, not a class")
-    return value
+    if "." not in path and is_function_of(value, module_name):
+        return value
+    raise UsageError(f"{target} is of type {type(value).__name__}: neither a class nor a function of its module")
+
+
+def is_function_of(value: Any, module: str) -> bool:
+    """Is it a function that a module defines, or one that a decorator has put something around?"""
+    try:
+        inner = inspect.unwrap(value) if callable(value) and not isinstance(value, type) else None
+    except Exception:  # a proxy that has nothing to stand for
+        return False
+    return isinstance(inner, types.FunctionType) and inner.__module__ == module
 
 
 def public_classes(module: types.ModuleType) -> list[type]:
@@ -219,7 +228,7 @@ def public_classes(module: types.ModuleType) -> list[type]:
 
 def check_class(cls: Any, target: str) -> None:
     """Refuse what cannot be tested this way, saying why and what would help."""
-    if isinstance(cls, types.ModuleType):
+    if not isinstance(cls, type):
         return
     if issubclass(cls, enum.Enum):
         raise Unsupported(f"{target} is an enum: its members never change, so there is nothing to get wrong")
@@ -290,6 +299,8 @@ def _covered(module: str, packages: tuple[str, ...]) -> bool:
 
 def examine(target: str, cls: Any) -> Subject:
     """The subject: constructors and candidate methods with their parameters."""
+    if not isinstance(cls, type | types.ModuleType):
+        return _examine_function(target, cls)
     subject = Subject(target, cls, packages=packages_of(cls))
     if subject.is_module:
         _examine_module(subject)
@@ -417,8 +428,19 @@ def _functions_of_module(subject: Subject) -> None:
 
 
 def _is_public_function(name: str, function: Any, home: str) -> bool:
-    plain = isinstance(function, types.FunctionType) and not inspect.iscoroutinefunction(function)
-    return plain and not name.startswith("_") and function.__module__ == home
+    plain = is_function_of(function, home) and not inspect.iscoroutinefunction(inspect.unwrap(function))
+    return plain and not name.startswith("_")
+
+
+def _examine_function(target: str, function: Any) -> Subject:
+    """A function is judged together with itself; the others of its module bring the module into states."""
+    module = sys.modules[inspect.unwrap(function).__module__]
+    subject = examine(target, module)
+    name = target.partition(":")[2]
+    if name not in {method.name for method in subject.methods}:
+        raise Unsupported(f"{target} cannot be called: it is a coroutine, or what it takes cannot be found out")
+    subject.methods = [m if m.name == name else dataclasses.replace(m, own=False) for m in subject.methods]
+    return subject
 
 
 def _examine_module(subject: Subject) -> None:

@@ -8,6 +8,7 @@ import os
 import pkgutil
 import re
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -41,12 +42,12 @@ from treadle.report import page as pages
 from treadle.report.progress import Progress
 from treadle.report.pytest_file import PytestFile, write_pytest_file
 from treadle.search.cluster import ALONE, Workforce, pool_of
-from treadle.search.workers import Tell
+from treadle.search.workers import AnyPool, Tell
 from treadle.threads.switching import MODELS
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class TestsPlace:
     """Where the tests go, and how."""
 
     output: str
@@ -110,7 +111,7 @@ def command(
     if page is not None:
         pages.check_writable(page)
     check_sarif(sarif)
-    place = _Place(output, keep_green, force, page is not None)
+    place = TestsPlace(output, keep_green, force, page is not None)
     with silent_stdout():
         found = classes(target, not options.allow_effects)
         if workforce.several and len(found) > 1:
@@ -123,7 +124,7 @@ def command(
 
 
 def _one_after_the_other(
-    found: list[tuple[str, Any]], options: Options, place: _Place, alone: bool, workforce: Workforce
+    found: list[tuple[str, Any]], options: Options, place: TestsPlace, alone: bool, workforce: Workforce
 ) -> list[ClassResult]:
     results: list[ClassResult] = []
     with terminal_line() as stderr:
@@ -141,27 +142,36 @@ def _one_after_the_other(
     return results
 
 
-def _in_processes(names: list[str], workers: Workforce, given: dict[str, Any], place: _Place) -> list[dict[str, Any]]:
+def _in_processes(
+    names: list[str], workers: Workforce, given: dict[str, Any], place: TestsPlace
+) -> list[dict[str, Any]]:
     """The classes of a package, so many at a time; Ctrl-C keeps what is done, a process that dies loses its class."""
-    facts: list[dict[str, Any]] = []
-    waiting = list(enumerate(names))
     with pool_of(workers, f"{__name__}:{ClassServer.__name__}", (given, place), "class") as pool:
-        try:
-            while len(facts) < len(names):
-                for worker in pool.ready:
-                    if waiting and not worker.tasks:
-                        pool.give(worker, *waiting.pop(0))
-                for _, message in pool.news(_PATIENCE):
-                    if message[0] == "done":
-                        facts.append(message[2])
-                    elif message[0] == "died":
-                        facts += [_skipped(names[number], f"its process died ({message[2]})") for number in message[1]]
-                if not pool.coming:
-                    why = "; ".join(dict.fromkeys(pool.warnings)) or "the worker processes died"
-                    facts += [_skipped(name, why) for _, name in waiting]
-        except KeyboardInterrupt:
-            print("treadle: stopped; what was done so far:", file=sys.stderr)
-    return facts
+        return list(one_by_one(pool, names))
+
+
+def one_by_one(pool: AnyPool, names: list[str]) -> Iterator[dict[str, Any]]:
+    """What the processes of a pool find out about each class, as it comes."""
+    waiting = list(enumerate(names))
+    left = len(names)
+    try:
+        while left:
+            for worker in pool.ready:
+                if waiting and not worker.tasks:
+                    pool.give(worker, *waiting.pop(0))
+            for _, message in pool.news(_PATIENCE):
+                if message[0] == "done":
+                    left -= 1
+                    yield message[2]
+                elif message[0] == "died":
+                    left -= len(message[1])
+                    yield from (skipped(names[number], f"its process died ({message[2]})") for number in message[1])
+            if not pool.coming:
+                why = "; ".join(dict.fromkeys(pool.warnings)) or "the worker processes died"
+                yield from (skipped(name, why) for _, name in waiting)
+                return
+    except KeyboardInterrupt:
+        print("treadle: stopped; what was done so far:", file=sys.stderr)
 
 
 # Seconds to wait for news of a process before looking around.
@@ -171,19 +181,24 @@ _PATIENCE = 0.5
 class ClassServer:
     """A worker of --workers: one class after the other."""
 
-    def __init__(self, setup: tuple[dict[str, Any], _Place], tell: Tell) -> None:
+    def __init__(self, setup: tuple[dict[str, Any], TestsPlace], tell: Tell) -> None:
         given, self._place = setup
         self._options = make_options(**given)
 
+    def place_of(self, name: str) -> TestsPlace:
+        """Where the tests of a class go."""
+        return self._place
+
     def run(self, number: int, name: str) -> dict[str, Any]:
         [(_, cls)] = classes(name, not self._options.allow_effects)
-        result = _one(name, cls, self._options, None, self._place, alone=False, workers=ALONE)
+        result = _one(name, cls, self._options, None, self.place_of(name), alone=False, workers=ALONE)
         if result.subject is None:
-            return _skipped(name, result.reason)
+            return skipped(name, result.reason)
         return {**result.to_json(), **({"page": class_part(result)} if self._place.paged else {})}
 
 
-def _skipped(name: str, why: str) -> dict[str, Any]:
+def skipped(name: str, why: str) -> dict[str, Any]:
+    """A class that was not run, and why."""
     return {**ClassResult(name, Verdict.NOTHING_TO_EXPLORE, reason=why).to_json(), "skipped": True}
 
 
@@ -326,21 +341,23 @@ def classes(target: str, guarded: bool = True) -> list[tuple[str, Any]]:
 
 def _modules(module: ModuleType, guarded: bool) -> list[ModuleType]:
     """A module, or a package with all its public modules that can be imported."""
-    if not hasattr(module, "__path__"):
-        return [module]
-    found = [module]
-    for info in pkgutil.walk_packages(module.__path__, module.__name__ + "."):
-        if any(part.startswith("_") for part in info.name.split(".")) or ".tests" in info.name:
+    return [one for _, one in modules_of(module, guarded) if isinstance(one, ModuleType)]
+
+
+def modules_of(module: ModuleType, guarded: bool) -> Iterator[tuple[str, ModuleType | UsageError]]:
+    """A module, and of a package all its public modules, or why one cannot be imported."""
+    yield module.__name__, module
+    for info in pkgutil.walk_packages(getattr(module, "__path__", ()), module.__name__ + ".", onerror=lambda _: None):
+        if any(part.startswith("_") or part in ("tests", "test") for part in info.name.split(".")):
             continue
         try:
-            found.append(import_module(info.name, guarded))
-        except UsageError:
-            continue
-    return found
+            yield info.name, import_module(info.name, guarded)
+        except UsageError as error:
+            yield info.name, error
 
 
 def _one(
-    name: str, cls: Any, options: Options, progress: Any, place: _Place, alone: bool, workers: Workforce
+    name: str, cls: Any, options: Options, progress: Any, place: TestsPlace, alone: bool, workers: Workforce
 ) -> ClassResult:
     """One class; among several, those that cannot be tested are noted and left out."""
     try:
@@ -385,7 +402,7 @@ def _go_on_without(result: ClassResult, subject: Subject, options: Options, prog
     return again
 
 
-def _decide_and_write(result: ClassResult, options: Options, path: Path, place: _Place) -> None:
+def _decide_and_write(result: ClassResult, options: Options, path: Path, place: TestsPlace) -> None:
     """Decide which faults tests show, and write those tests; whatever goes wrong here, the faults stay."""
     try:
         warnings = decide_warnings(result, options)
@@ -401,7 +418,9 @@ def _decide_and_write(result: ClassResult, options: Options, path: Path, place: 
         result.notes.append("no tests were written: stopped while they were run for the first time")
 
 
-def _write(result: ClassResult, file: PytestFile, path: Path, options: Options, place: _Place | None = None) -> bool:
+def _write(
+    result: ClassResult, file: PytestFile, path: Path, options: Options, place: TestsPlace | None = None
+) -> bool:
     """Write a file of tests; what cannot be written is said, and its faults are replayed without it."""
     try:
         if place is None:
@@ -412,7 +431,7 @@ def _write(result: ClassResult, file: PytestFile, path: Path, options: Options, 
     except (OSError, UsageError) as error:
         why = f"no test can be written to '{path}': {getattr(error, 'strerror', None) or error}"
         result.notes.insert(0, f"{why}; name another place with --output" if place is not None else why)
-        for fault in (*result.faults, *result.warnings):
+        for fault in (effect for one in (*result.faults, *result.warnings) for effect in one.all_effects):
             if fault.test.startswith(f"{shown_path(path)}::"):
                 fault.test, fault.replay, fault.unwritten = "", staged(fault, options), why
         return False

@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "try": ("treadle.cli.try_:command", "Explore the tests of a project that start threads."),
     "schedule": ("treadle.cli.schedule:command", "Try the orders of messages that an actor test has not seen."),
     "class": ("treadle.cli.class_:command", "Write concurrent tests for a class that threads share."),
+    "hunt": ("treadle.cli.hunt:command", "Look for races in every class of installed packages."),
     "replay": ("treadle.cli.replay:command", "Run one saved execution again."),
     "report": ("treadle.cli.report:command", "Run one saved execution again and write a page to look at."),
     "demo": ("treadle.cli.demo:command", "Show the tool at work on the bundled examples."),

@@ -45,7 +45,7 @@ def show(result: ClassResult, written: Path | None = None, file: IO[str] | None 
     if len(result.notes) > _MOST_NOTES:
         out.say(f"note: {len(result.notes) - _MOST_NOTES} more in --json", indent=2)
     if written is not None:
-        tests = sum(bool(one.test) for fault in result.faults for one in (fault, *fault.effects) if one.gravity < 3)
+        tests = sum(bool(one.test) for fault in result.faults for one in fault.all_effects if one.gravity < 3)
         out.say(f"wrote {written} ({many(tests, 'test')}; run it with: pytest {written})", whole=True)
     hint = advice(result)
     if hint:
@@ -138,6 +138,8 @@ def show_facts(facts: dict[str, Any], file: IO[str] | None = None) -> None:
     for fault in facts["faults"]:
         out.say((f"{fault['kind']}: ", "bold"), fault["message"], indent=2)
         out.say(f"at {', '.join(fault['locations'])}", indent=4)
+        for effect in fault.get("effects", ()):
+            out.say(f"also {effect['kind']}: {effect['message']}", indent=4)
         if fault["on"]:
             out.say(f"on: {fault['on']}", indent=4)
         where = f"test: {fault['test']}" if fault["test"] else f"no test shows it: {fault['unwritten']}"

@@ -21,7 +21,7 @@ def class_part(result: ClassResult) -> page.Part:
         "warnings": [
             f"{warning.kind}: {' || '.join(warning.methods)}: {warning.message}" for warning in result.warnings
         ],
-        "notes": result.notes,
+        "notes": [*(f"not called: {name}: {why}" for name, why in result.not_called.items()), *result.notes],
         "growth": {
             "method traces": [[step.executions, step.traces] for step in result.growth],
             "problematic interleavings run": [[step.executions, step.requirements] for step in result.growth],
@@ -39,9 +39,13 @@ def class_part(result: ClassResult) -> page.Part:
     return found
 
 
+def _is_about(fault: Fault, one: str, other: str) -> bool:
+    return any({*effect.methods} == {one, other} for effect in fault.all_effects)
+
+
 def _pair(result: ClassResult, one: str, other: str) -> list[Any]:
     """Two methods: what came of them, and in words."""
-    faults = [n for n, fault in enumerate(result.faults, 1) if {*fault.methods} == {one, other}]
+    faults = [n for n, fault in enumerate(result.faults, 1) if _is_about(fault, one, other)]
     if faults:
         return [one, other, "found", f"fault {', '.join(map(str, faults))}", faults[0]]
     runs = result.matrix.get(pair_of(one, other))
@@ -63,7 +67,11 @@ def _fault(fault: Fault, result: ClassResult) -> dict[str, Any]:
         "message": fault.message,
         "builds": fault.on,
         "replay": replay,
-        "notes": [f"no test shows it: {fault.unwritten or 'none was written'}"] if not fault.test else [],
+        "notes": [
+            *([f"no test shows it: {fault.unwritten or 'none was written'}"] if not fault.test else []),
+            *([fault.blame] if fault.blame else []),
+            *(f"the same race also: {effect.kind}: {effect.message}" for effect in fault.effects),
+        ],
         "text": fault.explanation,
         "before": "; ".join([test.root.source(), *(call.source() for call in test.alpha)]),
         "calls": ["; ".join(call.source() for call in calls) for calls in test.threads],
