@@ -302,7 +302,7 @@ def examine(target: str, cls: Any) -> Subject:
     if not isinstance(cls, type | types.ModuleType):
         return _examine_function(target, cls)
     subject = Subject(target, cls, packages=packages_of(cls))
-    if subject.is_module:
+    if isinstance(cls, types.ModuleType):
         _examine_module(subject)
         _time_passes(subject)
         return subject
