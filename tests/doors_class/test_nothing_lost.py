@@ -41,7 +41,7 @@ def test_get_or_create_that_makes_two_objects() -> None:
 def test_a_lost_count_is_a_warning() -> None:
     result = found("Cache")
     assert result.faults == []
-    assert "no order of the calls leaves hits == 1" in [warning.message for warning in result.warnings]
+    assert "get || get: no order of the calls leaves hits == 1" in [warning.message for warning in result.warnings]
 
 
 @pytest.mark.slow
