@@ -128,7 +128,7 @@ def test_only_tests_that_pass_in_a_fresh_process_are_written(
         made.tests["test_rp_1"] = made.tests["test_rp_1"].replace("assert run.outcome == ", "assert run.outcome != ")
         return made
 
-    monkeypatch.setattr("treadle.cli.actor.cases_file", lies)
+    monkeypatch.setattr("treadle.cli.actor_run.cases_file", lies)
     where = tmp_path / "test_rp.py"
     code, out, _ = call(capsys, "actor", f"{FACTORIAL}:Fact.rp", "--write", str(where))
     assert code == 0

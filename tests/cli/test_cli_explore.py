@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Cli
+from treadle.cli.main import COMMANDS
 
 KEYS = {"verdict", "exhaustive", "executions", "seconds", "strategy", "atomic_modules", "findings"}
 
@@ -188,7 +190,8 @@ def test_a_model_without_the_extra_for_models_is_told_what_to_install(
     answer = cli("explore", "model.abs")
     assert answer.code == 2
     assert answer.err == (
-        "treadle: 'explore model.abs' needs lark, which is not installed; run: pip install 'treadle[abs]'\n"
+        "treadle: 'explore model.abs' needs lark, which is not installed; "
+        "run, in the folder of Treadle: pip install '.[abs]'\n"
     )
 
 
@@ -361,3 +364,34 @@ def test_a_mistake_of_ours_after_the_search_is_no_silence(cli: Cli, monkeypatch:
     answer = cli("explore", "test_bank.py::test_lost")
     assert answer.code == 70
     assert "internal error in Treadle" in answer.err
+
+
+WITHOUT_EXTRAS = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("z3", "coverage", "lark", "hypothesis", "pykka", "thespian", "distributed"):
+            raise ModuleNotFoundError(name, name=name)
+
+sys.meta_path.insert(0, Missing())
+from treadle.cli.main import COMMANDS, main
+for words in [[name, "--help"] for name in COMMANDS] + [["unit", "os:getcwd"], ["actor", "a.abs"], ["run", "a.abs"]]:
+    try:
+        main(words)
+    except SystemExit as ended:
+        print("ended", *words, ended.code)
+"""
+
+
+def test_help_needs_no_extra() -> None:
+    run = subprocess.run([sys.executable, "-c", WITHOUT_EXTRAS], capture_output=True, text=True, timeout=120)
+    assert run.stdout.count("--help 0") == len(COMMANDS)
+    assert run.stdout.count("Usage: treadle") == len(COMMANDS)
+    assert run.stdout.count(".abs 2\n") == 2
+    needs = "needs z3, which is not installed; run, in the folder of Treadle: pip install"
+    assert run.stderr.splitlines() == [
+        f"treadle: 'unit' {needs} '.[unit]'",
+        f"treadle: 'actor' {needs} '.[abs]'",
+        f"treadle: 'run' {needs} '.[abs]'",
+    ]

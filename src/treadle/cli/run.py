@@ -8,11 +8,10 @@ from typing import Any
 
 import click
 
+from treadle.cli.extra import with_extra
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write, write_sealed
 from treadle.core.verdict import EXIT_FAILED, EXIT_PASSED
-from treadle.doors.actor.models import run_model
-from treadle.doors.actor.picture import picture as draw
 
 
 @click.command()
@@ -36,9 +35,12 @@ def command(
         raise UsageError("--order and --seed are two ways to say the same; give one")
     if picture is not None:
         check_may_write(picture, "--picture", force)
-    run = run_model(model, order=None if order is None else order.split(), seed=seed, tasks=tasks)
+    run = with_extra("run", "treadle.doors.actor.models").run_model(
+        model, order=None if order is None else order.split(), seed=seed, tasks=tasks
+    )
     if picture is not None:
-        write_sealed(picture, draw(run, title=Path(model).name), "--picture", force)
+        drawn = with_extra("run", "treadle.doors.actor.picture").picture(run, title=Path(model).name)
+        write_sealed(picture, drawn, "--picture", force)
     if as_json:
         told: dict[str, Any] = {
             "target": model,

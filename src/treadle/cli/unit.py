@@ -1,34 +1,14 @@
-"""`treadle unit`: unit tests that cover every path of a function, up to a loop bound."""
+"""`treadle unit`: its options. What it does with them is in `unit_run`, so that --help needs no solver."""
 
 from __future__ import annotations
 
-import contextlib
-import json
-import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from treadle.cli.sarif import check_sarif, sarif_option, write_sarif
-from treadle.core.errors import UsageError
-from treadle.doors.unit import console as unit_report
-from treadle.doors.unit import stubs as unit_stubs
-from treadle.doors.unit.findings import contract_remarks
-from treadle.doors.unit.missing import nothing_missing
-from treadle.doors.unit.page import suite_parts
-from treadle.doors.unit.points import is_place
-from treadle.doors.unit.result import Suite
-from treadle.doors.unit.result_json import suite_facts
-from treadle.doors.unit.selected import satisfied
-from treadle.doors.unit.suite import unit
-from treadle.observe.streams import protected_streams
-from treadle.report import page
-from treadle.report.terminal import harmless
+from treadle.cli.extra import with_extra
+from treadle.cli.sarif import sarif_option
 
 # Where an option stands in --help: a person looks for a purpose, not for a name.
 _GROUPS = {
@@ -36,7 +16,7 @@ _GROUPS = {
     "Inputs": ("types", "none", "alias", "domain", "pre", "assume", "infer_assumptions", "contracts"),
     "Which tests": ("select", "reach", "missing", "tests"),
     "How to get there": ("heap", "summaries", "stubs", "probe", "defensive", "allow_effects"),
-    "Output": ("output", "append", "force", "show", "report", "json", "help"),
+    "Output": ("output", "append", "force", "show", "report", "sarif", "json", "help"),
 }
 
 
@@ -122,19 +102,7 @@ def _name(parameter: click.Parameter) -> str:
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
 @sarif_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-def command(
-    targets: tuple[str, ...],
-    domain: str,
-    kinds: tuple[str, ...],
-    show: str | None,
-    as_json: bool,
-    select: str,
-    reach: tuple[str, ...],
-    report: Path | None,
-    sarif: Path | None,
-    seconds: float | None,
-    **options: Any,
-) -> int:
+def command(**given: Any) -> int:
     """Write unit tests for functions, methods, classes, modules or packages.
 
     A TARGET is pkg.mod:function, pkg.mod:Class.method, pkg.mod:Class, or a whole module or package. The tests cover
@@ -147,118 +115,4 @@ def command(
     Exit codes: 0 tests were written, 1 the code breaks a contract of its own, 2 wrong use, 3 nothing could be covered,
     or no test reaches a program point, 70 an internal error of Treadle ended some paths.
     """
-    if seconds is not None:
-        options["seconds"] = seconds
-    select, points, targets = _selection(select, reach, targets)
-    check_sarif(sarif)
-    if report is not None:
-        page.check_writable(report)
-    with protected_streams(), _progress(as_json) as progress:
-        suite = unit(
-            *targets,
-            domain=_domain(domain),
-            types=_types(kinds),
-            progress=progress,
-            select=select,
-            points=points,
-            **options,
-        )
-    if report is not None:
-        page.write(report, suite_parts(suite))
-    write_sarif(sarif, contract_remarks(suite))
-    if as_json:
-        print(json.dumps(suite_facts(suite).to_json(), indent=2))
-    else:
-        _print(suite, show)
-        if report is not None:
-            print(f"report: {report}")
-    for warning in suite.warnings:
-        print(f"treadle: {warning}", file=sys.stderr)
-    if suite.disagreements:
-        print("treadle: a prediction disagrees with the real run; please report it", file=sys.stderr)
-    if suite.violations:
-        return 1
-    if suite.internal_errors:
-        print("treadle: some paths ended in an internal error of Treadle; please report it", file=sys.stderr)
-        return 70
-    if nothing_missing(suite) and satisfied(suite):
-        return 0
-    return 0 if satisfied(suite) and (suite.tests or suite.more is not None) else 3
-
-
-def _selection(select: str, reach: tuple[str, ...], targets: tuple[str, ...]) -> tuple[str, list[str], tuple[str, ...]]:
-    """The criterion, its points, and the other targets: `--select points a.py:5`, `points:a.py:5`, `--reach`."""
-    word, points = select, list(reach)
-    for mark in (":", "="):
-        if select.startswith(f"points{mark}"):
-            word, points = "points", [select.removeprefix(f"points{mark}"), *reach]
-    if reach and word == "all-paths":
-        word = "points"
-    if word == "points":
-        points += [text for text in targets if is_place(text)]
-        targets = tuple(text for text in targets if not is_place(text))
-    return word, points, targets
-
-
-def _print(suite: Suite, show: str | None) -> None:
-    if show is not None:
-        shown = {
-            "ir": unit_report.ir_text,
-            "cases": unit_report.table,
-            "tree": unit_report.tree,
-            "summary": unit_stubs.table,
-        }
-        print(harmless(shown[show](suite)))
-        print()
-    print(harmless(unit_report.summary(suite)))
-
-
-def _domain(text: str) -> tuple[int, int]:
-    low, dots, high = text.partition("..")
-    try:
-        return (int(low), int(high)) if dots else (-abs(int(low)), abs(int(low)))
-    except ValueError:
-        raise UsageError(f"--domain {text}: write LO..HI, for example -10..10") from None
-
-
-def _types(texts: tuple[str, ...]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for text in texts:
-        for part in _split(text):
-            name, equals, kind = part.partition("=")
-            if not equals or not name.strip().isidentifier() or not kind.strip():
-                raise UsageError(f"--types {text}: write NAME=TYPE, for example --types n=int")
-            found[name.strip()] = kind.strip()
-    return found
-
-
-def _split(text: str) -> list[str]:
-    """a=int,b=dict[str, int] at the commas outside brackets."""
-    parts, depth = [""], 0
-    for c in text:
-        depth += (c in "[(") - (c in "])")
-        if c == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += c
-    return [p for p in parts if p.strip()]
-
-
-@contextlib.contextmanager
-def _progress(quiet: bool) -> Iterator[Any]:
-    """A bar over the functions, and the number of cases found; only in a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("exploring", total=None)
-        last, now = 0.0, ""
-
-        def tell(target: str, number: int, total: int, cases: int) -> None:
-            nonlocal last, now
-            if target != now or time.monotonic() - last > 0.1:
-                last, now = time.monotonic(), target
-                bar.update(task, description=f"{target}: {cases} cases", completed=number, total=total)
-
-        yield tell
+    return int(with_extra("unit", "treadle.cli.unit_run").run(**given))

@@ -23,12 +23,16 @@ class MissingExtra(UsageError):
 
     _EXTRA = {"z3": "unit", "coverage": "unit", "lark": "abs", "hypothesis": "class"}
     _EXTRA |= {"pykka": "pykka", "thespian": "thespian"}
+    _FOR_COMMAND = {"unit": "unit", "actor": "abs", "run": "abs", "class": "class"}
 
     @classmethod
     def from_import(cls, what: str, error: ModuleNotFoundError) -> MissingExtra:
         missing = (error.name or "").partition(".")[0]
-        install = f"'treadle[{cls._EXTRA[missing]}]'" if missing in cls._EXTRA else missing
-        return cls(f"'{what}' needs {missing}, which is not installed; run: pip install {install}")
+        extra = cls._FOR_COMMAND.get(what.partition(" ")[0]) or cls._EXTRA.get(missing)
+        needs = f"'{what}' needs {missing}, which is not installed"
+        if missing not in cls._EXTRA:
+            return cls(f"{needs}; run: pip install {missing}")
+        return cls(f"{needs}; run, in the folder of Treadle: pip install '.[{extra}]'")
 
 
 class InternalError(TreadleError):

@@ -308,7 +308,9 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError:
-        raise UsageError("--cluster needs dask.distributed; install it with: pip install 'treadle[cluster]'") from None
+        raise UsageError(
+            "--cluster needs dask.distributed; run, in the folder of Treadle: pip install '.[cluster]'"
+        ) from None
     return distributed
 
 
