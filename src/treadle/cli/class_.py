@@ -30,6 +30,7 @@ from treadle.core.verdict import Verdict, worst
 from treadle.doors.class_ import console as class_console
 from treadle.doors.class_.alone import run_alone
 from treadle.doors.class_.from_tests import recorded_for
+from treadle.doors.class_.issue import issue_of
 from treadle.doors.class_.models import run_under_model
 from treadle.doors.class_.page import class_part
 from treadle.doors.class_.pytest_file import class_file, shown_path, tests_path, warnings_path
@@ -54,6 +55,7 @@ class TestsPlace:
     keep_green: bool
     force: bool
     paged: bool = False  # is there to be a page?
+    issued: bool = False  # is there to be a bug report?
 
 
 @click.command()
@@ -87,6 +89,7 @@ class TestsPlace:
 @click.option("--seed", type=int, default=0, metavar="N", help="Other values and other random numbers.")
 @click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
 @click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
+@click.option("--issue", type=click.Path(path_type=Path), metavar="FILE", help="Also write a bug report, to paste.")
 @sarif_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
@@ -100,6 +103,7 @@ def command(
     ship: bool,
     page: Path | None,
     sarif: Path | None,
+    issue: Path | None,
     **given: Any,
 ) -> int:
     """Write concurrent tests for a class that threads share.
@@ -111,7 +115,9 @@ def command(
     if page is not None:
         pages.check_writable(page)
     check_sarif(sarif)
-    place = TestsPlace(output, keep_green, force, page is not None)
+    if issue is not None:
+        pages.check_writable(issue, "--issue")
+    place = TestsPlace(output, keep_green, force, page is not None, issue is not None)
     with silent_stdout():
         found = classes(target, not options.allow_effects)
         if workforce.several and len(found) > 1:
@@ -119,6 +125,9 @@ def command(
         else:
             facts, results = [], _one_after_the_other(found, options, place, ":" in target, workforce)
     judged = facts or [result.to_json() for result in results if result.subject is not None]
+    if issue is not None:
+        texts = [one.pop("issue", "") for one in facts] or [_issue(result, options) for result in results]
+        write_whole(issue, "\n---\n\n".join(filter(None, texts)) or "No fault was found.\n")
     write_sarif(sarif, [remark for one in judged for remark in class_remarks(one)])
     return report_facts(facts, as_json, page) if facts else report(results, as_json, page)
 
@@ -194,7 +203,13 @@ class ClassServer:
         result = _one(name, cls, self._options, None, self.place_of(name), alone=False, workers=ALONE)
         if result.subject is None:
             return skipped(name, result.reason)
-        return {**result.to_json(), **({"page": class_part(result)} if self._place.paged else {})}
+        page = {"page": class_part(result)} if self._place.paged else {}
+        issue = {"issue": _issue(result, self._options)} if self._place.issued else {}
+        return {**result.to_json(), **page, **issue}
+
+
+def _issue(result: ClassResult, options: Options) -> str:
+    return issue_of(result, options) if result.subject is not None and result.faults else ""
 
 
 def skipped(name: str, why: str) -> dict[str, Any]:

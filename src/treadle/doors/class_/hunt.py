@@ -7,7 +7,6 @@ as the release of the package and the budget are the same.
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 from collections import Counter
 from collections.abc import Iterable
@@ -18,6 +17,7 @@ from typing import Any
 
 from treadle.classes.subject import examine, public_classes
 from treadle.core.errors import TreadleError, UsageError
+from treadle.core.release import release_of
 
 # The gravest first.
 _KINDS = ("deadlock", "livelock", "exception", "invariant", "broken state", "linearizability", "serializability")
@@ -41,15 +41,6 @@ class Prey:
                 self.targets[f"{name}:{cls.__qualname__}"] = release
             if _has_state(module):
                 self.targets[f"{name}:"] = release
-
-
-def release_of(package: str) -> str:
-    """The release of an installed package, empty for a folder here."""
-    names = importlib.metadata.packages_distributions().get(package.partition(".")[0], [package])
-    try:
-        return importlib.metadata.version(names[0])
-    except importlib.metadata.PackageNotFoundError:
-        return ""
 
 
 def _has_state(module: ModuleType) -> bool:
