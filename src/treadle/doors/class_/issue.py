@@ -1,7 +1,7 @@
 """A bug report for the people who maintain the class, ready to paste: `treadle class --issue FILE`.
 
-Decides nothing: it tells what was found, with a program that needs nothing but `threading`, what every order of the calls
-gives, what was seen instead, the schedule, and on which versions and builds.
+Decides nothing: it tells what was found, with a program that needs nothing but `threading`, what every order of the
+calls gives, what was seen instead, the schedule, and on which versions and builds.
 """
 
 from __future__ import annotations
