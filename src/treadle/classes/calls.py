@@ -70,6 +70,11 @@ class MethodCall:
         """What must stand before the call."""
         return self.needs + tuple(line for argument in self.arguments for line in argument.value.needs)
 
+    @property
+    def awaits(self) -> bool:
+        """Is it a call of a coroutine function?"""
+        return self.form.startswith("await ")
+
     def __str__(self) -> str:
         return self.source()
 
@@ -125,7 +130,9 @@ class Ready:
         inner = call._fill(names, "sout")
         parameters = ", ".join(["sout", *names])
         self.make = namespace.function(f"lambda sout: ({', '.join(values)}{',' * bool(values)})", call.lines())
-        if call.expression:
+        if call.awaits:
+            self.invoke = namespace.function(f"async def call({parameters}):\n    return {inner}", call.lines())
+        elif call.expression:
             self.invoke = namespace.function(f"lambda {parameters}: {inner}", call.lines())
         else:
             self.invoke = namespace.function(f"def call({parameters}):\n    {inner}", call.lines())

@@ -15,8 +15,10 @@ from treadle.classes.linearizability import LIMIT, Outcome, Violation, judge
 from treadle.classes.serializability import Interleaving, problematic
 from treadle.classes.stage import Stage, Test
 from treadle.core.operation import Operation
+from treadle.search.dfs import Dfs
 from treadle.search.dpor import Dpor
 from treadle.search.fair import Fair
+from treadle.search.step_dpor import StepDpor
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 from treadle.threads.execution import Diverged, Execution
 
@@ -68,6 +70,8 @@ class CallOrders(Strategy):
         if not enabled:
             return None
         by_name = {strand.treadle_name: strand for strand in enabled}
+        if self.stage.subject.in_tasks and "main" in by_name:
+            return by_name["main"]  # callbacks of the event loop belong to whatever has just been done
         if not self.stage.together or len(enabled) == 1:
             return by_name.get("main") or enabled[0]
         current = by_name.get(self.current or "")
@@ -84,7 +88,7 @@ class CallOrders(Strategy):
     def _calls_begun(self, name: str | None) -> int:
         """How many calls a thread has begun; other strands have no calls."""
         names = self.stage.strand_names
-        return self.stage.called[names.index(name)] if name in names else -1
+        return self.stage.calls_begun(names.index(name)) if name in names else -1
 
     def _choose(self, total: int) -> int:
         if total == 1:
@@ -226,8 +230,8 @@ def _alike(orders: list[Outcome], again: list[Outcome]) -> bool:
     )
 
 
-class _Search(Dpor):
-    """Optimal DPOR that survives a program that does something else in the same place."""
+class _Surviving(Strategy):
+    """Survives a program that does something else in the same place."""
 
     lost = False  # a strand that was to run had already ended: the program is not deterministic
 
@@ -240,6 +244,14 @@ class _Search(Dpor):
         return strand
 
 
+class _Search(_Surviving, Dpor):
+    """Optimal DPOR over the accesses of threads."""
+
+
+class _StepSearch(_Surviving, StepDpor):
+    """One execution per class of orders of the steps of tasks."""
+
+
 class InterleavingExplorer:
     """Explores tests on one stage."""
 
@@ -250,6 +262,7 @@ class InterleavingExplorer:
     def orders(self, test: Test, seed: int = 0) -> list[Outcome] | None:
         """The outcomes of all orders of the calls; None when there are too many."""
         strategy = CallOrders(self.stage)
+        test = test.but(cancels=False)
         found: list[Outcome] = []
         while strategy.begin():
             outcome, _ = self.stage.run_at_every_point(test, strategy)
@@ -318,7 +331,8 @@ class InterleavingExplorer:
         effects: set[Effect] = set()
         left: int | None = None  # executions, once it has failed
         for outcome, run in self._executions(test, result, most, may_go_on):
-            violation = judge(outcome, orders, values=stable)
+            test = self.stage.test or test
+            violation = judge(outcome, orders, values=stable and not test.cancels)
             witness = None if violation is None else Witness(test, violation, outcome, orders, self._schedule(run))
             if witness is not None and witness.effect not in effects:
                 effects.add(witness.effect)
@@ -354,7 +368,10 @@ class InterleavingExplorer:
             result.covered += drive.reached
             if outcome is not None:
                 yield outcome, run
-        search = _Search()
+        if test.cancels:
+            yield from self._cancelled(test, result, most, may_go_on)
+            return
+        search = self._search()
         count = 0
         endless = False  # did an execution reach its limit?
         usual = _LOOPS * (len(first) + len(second) + _LOOPS)
@@ -362,6 +379,8 @@ class InterleavingExplorer:
         while count < most and may_go_on():
             if not search.begin():
                 result.exhausted = not search.lost and not endless
+                if self.stage.subject.in_tasks and not result.witnesses:
+                    yield from self._cancelled(test.but(cancels=True), result, most, may_go_on)
                 break
             try:
                 outcome, run = self.stage.run_test(test, search)
@@ -369,7 +388,7 @@ class InterleavingExplorer:
                 result.unstable = str(diverged)
                 return
             if run.revealed:  # what was taken for a constant is written: the steps are others
-                search = _Search()
+                search = self._search()
                 continue
             search.end(run)
             count += 1
@@ -380,6 +399,26 @@ class InterleavingExplorer:
             if len(run.trace) > usual and not looked:
                 looked = True
                 yield from self._fair(test, result)
+
+    def _cancelled(
+        self, test: Test, result: Explored, most: int, may_go_on: Callable[[], bool]
+    ) -> Iterator[tuple[Outcome, Execution]]:
+        """Every schedule in which one of the calls is cancelled at one of its awaits, or none is."""
+        search = Dfs()
+        count = 0
+        while search.begin():
+            if count >= most or not may_go_on():
+                result.exhausted = False
+                return
+            outcome, run = self.stage.run_test(test, search)
+            search.end(run)
+            count += 1
+            result.executions += 1
+            if outcome is not None:
+                yield outcome, run
+
+    def _search(self) -> _Search | _StepSearch:
+        return _StepSearch() if self.stage.subject.in_tasks else _Search()
 
     def _fair(self, test: Test, result: Explored) -> Iterator[tuple[Outcome, Execution]]:
         """Executions in which everybody has a turn: a loop that goes on there is a livelock."""

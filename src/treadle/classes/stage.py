@@ -46,6 +46,10 @@ _PATIENCE = 5.0
 REST = 0.001
 
 
+# The calls of one thread, with their arguments.
+Work = list[tuple[Ready, tuple[Any, ...]]]
+
+
 @dataclass(frozen=True)
 class Test:
     """A concurrent test: t = alpha . (beta || gamma) . omega."""
@@ -58,6 +62,7 @@ class Test:
     omega: tuple[MethodCall, ...] = ()
     later: tuple[MethodCall, ...] = ()  # calls that must not fail afterwards; their results do not count
     fields: tuple[str, ...] = ()  # public attributes that are looked at afterwards
+    cancels: bool = False  # may one of the calls be cancelled, where calls are tasks?
 
     def but(self, **changes: Any) -> Test:
         return replace(self, **changes)
@@ -129,8 +134,7 @@ class Stage:
         self._ready: dict[MethodCall, Ready] = {}
         packages = tuple(dict.fromkeys((*subject.packages, *extra_packages)))
         source: Any = subject.cls
-        self.loom = Loom(
-            self._play,
+        self.loom = self._new_loom(
             source=source,
             instrument=packages,
             seed=seed,
@@ -140,6 +144,9 @@ class Stage:
         )
         self.gil = gil  # tests switch only where one of these versions can; 0: everywhere
         self.loom.selection = _selection(source, packages)
+
+    def _new_loom(self, **options: Any) -> Loom:
+        return Loom(self._play, **options)
 
     def __enter__(self) -> Stage:
         if not self.allow_effects:
@@ -300,6 +307,18 @@ class Stage:
             return None, run
         return self._conclude(run), run
 
+    def calls_begun(self, thread: int) -> int:
+        """How far a thread that waits at a point has come: it is in the call of that number, or before it."""
+        return self.called[thread]
+
+    def steps_of(self, run: Execution) -> list[Step]:
+        """What the threads of a test did in an execution that recorded its details, access by access."""
+        return [step for step in run.detail or () if step.strand in self.strand_names]
+
+    def told_besides(self, run: Execution) -> str:
+        """What else happened in an execution that recorded its details: a line for a person."""
+        return ""
+
     def _conclude(self, run: Execution) -> Outcome:
         ending = _ending(run)
         outcome = self.outcome
@@ -337,7 +356,7 @@ class Stage:
             self._invoke(ready, sout, ready.make(sout))
             self._rest()
         strand = STATE.strand
-        work: list[list[tuple[Ready, tuple[Any, ...]]]] = []
+        work: list[Work] = []
         for calls in test.threads:
             prepared = []
             for call in calls:
@@ -347,16 +366,20 @@ class Stage:
                     publish(strand, argument)  # type: ignore[arg-type]
                 prepared.append((ready, arguments))
             work.append(prepared)
+        self._run_together(sout, work)
+        self._rest()
+        self.outcome = self._look(test, sout)
+
+    def _run_together(self, sout: Any, work: list[Work]) -> None:
+        """The calls of each thread, at once."""
         threads = [threading.Thread(target=self._thread, args=(number, sout, part)) for number, part in enumerate(work)]
         for thread in threads:
             thread.start()
         self.together = True
         for thread in threads:
             thread.join()
-        self._rest()
-        self.outcome = self._look(test, sout)
 
-    def _thread(self, number: int, sout: Any, work: list[tuple[Ready, tuple[Any, ...]]]) -> None:
+    def _thread(self, number: int, sout: Any, work: Work) -> None:
         self.strand_names[number] = STATE.strand.treadle_name  # type: ignore[union-attr]
         for ready, arguments in work:
             self.called[number] += 1

@@ -99,6 +99,7 @@ class Subject:
     packages: tuple[str, ...] = ()
     skipped: dict[str, str] = field(default_factory=dict)  # methods that are not called, with the reason
     notes: list[str] = field(default_factory=list)
+    in_tasks: bool = False  # are calls made in tasks of one event loop, because methods are coroutines?
     is_used: bool = False  # is what is shared a use of the class or function, written for the purpose?
 
     @property
@@ -346,9 +347,11 @@ def _plain_method(subject: Subject, name: str, raw: Any, own: bool) -> None:
         if hasattr(type(raw), "__get__") and not isinstance(raw, types.MemberDescriptorType | type):
             subject.methods.append(SubjectMethod(name, f"{{sout}}.{name}", own=own))  # a cached property and its like
         return
-    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        subject.skipped[name] = "a coroutine; tasks are explored by `treadle explore`"
+    if inspect.isasyncgenfunction(function):
+        subject.skipped[name] = "an asynchronous generator; tasks are explored by `treadle explore`"
         return
+    waits = "await " if inspect.iscoroutinefunction(function) else ""
+    subject.in_tasks = subject.in_tasks or bool(waits)
     parameters = parameters_of(raw, skip_first=True)
     if parameters is None:
         parameters = BUILTIN.get(name)
@@ -356,7 +359,7 @@ def _plain_method(subject: Subject, name: str, raw: Any, own: bool) -> None:
             subject.skipped[name] = "what it takes cannot be found out"
             return
     subject.methods.append(
-        SubjectMethod(name, f"{{sout}}.{name}({{args}})", parameters, own=own, where=place_of(function))
+        SubjectMethod(name, f"{waits}{{sout}}.{name}({{args}})", parameters, own=own, where=place_of(function))
     )
 
 

@@ -12,6 +12,8 @@ Code under test is not run: no `__eq__`, `__hash__`, `__repr__` or property of t
 from __future__ import annotations
 
 import array
+import asyncio
+import asyncio.mixins
 import collections
 import concurrent.futures
 import functools
@@ -223,6 +225,17 @@ def _thread(graph: _Graph, value: Any, depth: int) -> Hashable:
     return ("thread", type(value).__qualname__)
 
 
+def _of_event_loop(graph: _Graph, value: Any, depth: int) -> Hashable:
+    """A lock, event, semaphore or queue of asyncio: without its loop, and without the lists of those who wait while
+    they are empty, which are made when somebody first waits."""
+    found = {name: kept for name, kept in attributes_of(value).items() if name != "_loop"}
+    kept = {name: kept for name, kept in found.items() if name not in _WAITING or kept}
+    return (type(value).__qualname__, *((name, graph.of(kept[name], depth)) for name in sorted(kept)))
+
+
+_WAITING = frozenset({"_waiters", "_getters", "_putters"})
+
+
 def _opaque(graph: _Graph, value: Any, depth: int) -> Hashable:
     return (type(value).__qualname__,)
 
@@ -249,6 +262,8 @@ _LOOKS: list[tuple[Any, Look]] = [
     (threading.Semaphore, _semaphore),
     ((queue.Queue, queue.SimpleQueue), _queue),
     (concurrent.futures.Future, _future),
+    (asyncio.mixins._LoopBoundMixin, _of_event_loop),
+    (asyncio.AbstractEventLoop, _opaque),
     (threading.Thread, _thread),
     ((threading.Condition, threading.Barrier, threading.local, Local, concurrent.futures.Executor), _opaque),
 ]

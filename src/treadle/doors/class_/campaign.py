@@ -24,13 +24,14 @@ from treadle.classes.calls import MethodCall
 from treadle.classes.choosing import Candidates
 from treadle.classes.coverage import Trace
 from treadle.classes.grown import Grower
+from treadle.classes.in_tasks import stage_of
 from treadle.classes.interleavings import Explored, InterleavingExplorer
 from treadle.classes.longer import Longer
 from treadle.classes.pools import Pools
 from treadle.classes.races import grouped, reason_of
 from treadle.classes.result import ClassResult, CoverageMark, Options, PairRuns, pair_of, passed
 from treadle.classes.sequences import Automaton, Delta, SequenceGenerator
-from treadle.classes.stage import EffectOfMethod, Stage, Test
+from treadle.classes.stage import EffectOfMethod, Test
 from treadle.classes.subject import PASSING, Subject
 from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Verdict
@@ -114,10 +115,10 @@ class ClassCampaign:
     # ------------------------------------------------------------------ the iterations
 
     def run(self) -> ClassResult:
-        gil = running() if self.options.switches == "gil" else 0
+        gil = running() if self.options.switches == "gil" and not self.subject.in_tasks else 0
         self.result.switches = f"gil, {running_name()}" if gil else "free"
         options = self.options
-        stage = Stage(
+        stage = stage_of(
             self.subject, options.setup, options.seed, options.instrument, gil, allow_effects=options.allow_effects
         )
         interrupted = False

@@ -20,6 +20,7 @@ from treadle.core.choice import CallComes
 from treadle.core.operation import ACQUIRE, RELEASE, TRY
 from treadle.core.result import Step
 from treadle.core.trail import Trail
+from treadle.doors.explore.check import tasks_settings
 from treadle.doors.explore.interruptions import versions_that_switch_so
 from treadle.report.explanation import clash, explain
 from treadle.search.replay import FollowSteps, strand_runs
@@ -47,18 +48,22 @@ def confirm(stage: Stage, explorer: InterleavingExplorer, witness: Witness) -> F
     methods = list(dict.fromkeys(call.method for calls in test.threads for call in calls))
     fault = Fault(witness.violation.kind, message(witness), methods, [], witness, steps=list(run.detail or []))
     names = stage.strand_names
-    shown = [step for step in run.detail or [] if step.strand in names]
+    shown = stage.steps_of(run)
     _blame(fault, shown, run)
     settings: dict[str, Any] = {"instrument": list(stage.subject.packages)}
     if stage.loom.seed:
         settings["seed"] = stage.loom.seed
+    if stage.subject.in_tasks:
+        settings |= tasks_settings(True, "at-await" if test.cancels else "never")
     choices = (*_calls(test), *strand_runs(run, follow))
     fault.trail = Trail(stage.subject.target, choices, "class", settings, kind=fault.kind, message=fault.message)
     traces = [[op for i, op in run.trace if i == run.indexes[name]] for name in names]
-    fault.racy = races(traces[0], traces[1])
+    fault.racy = stage.subject.in_tasks or races(traces[0], traces[1])  # steps of tasks hold no locks
     fault.weak = any(walks(trace, name) for trace, name in zip(traces, names, strict=True))
     stuck = [one for one in run.stuck if one.strand in names]
     fault.explanation = explain(shown, fault.kind, fault.message, waiting=stuck)
+    besides = stage.told_besides(run)
+    fault.explanation += f"\n\n{besides}" if besides else ""
     return fault
 
 
@@ -82,7 +87,7 @@ def _shortest(stage: Stage, witness: Witness) -> list[str] | None:
 
 
 def _shows(outcome: Outcome, witness: Witness) -> bool:
-    found = judge(outcome, witness.orders)
+    found = judge(outcome, witness.orders, values=not witness.test.cancels)
     return found is not None and replace(witness, violation=found).effect == witness.effect
 
 

@@ -57,10 +57,17 @@ def verdict(result: ClassResult) -> str:
     return f"{result.verdict.value} ({result.switches})" if result.verdict.is_pass else result.verdict.value
 
 
+def calls_in(result: ClassResult) -> str:
+    """What the calls of a test run in."""
+    return "task" if result.subject is not None and result.subject.in_tasks else "thread"
+
+
 def sentence(result: ClassResult) -> str:
     if result.verdict is Verdict.FAILED:
         number = len(result.faults)
-        return f"{many(number, 'way')} to break it with two threads, each with a schedule that was run again"
+        return (
+            f"{many(number, 'way')} to break it with two {calls_in(result)}s, each with a schedule that was run again"
+        )
     exhausted = f"; {result.exhausted_pairs} of {result.pairs} pairs exhausted" if result.pairs else ""
     return f"no fault found. {result.reason}{exhausted}"
 
@@ -122,7 +129,8 @@ def advice(result: ClassResult) -> str:
     if result.verdict is Verdict.NOTHING_TO_EXPLORE:
         return "if the class keeps its state in another package, look into that with --instrument"
     if result.verdict is Verdict.FAILED:
-        return "fix the class, or use it from one thread at a time; the written tests pass when it is fixed"
+        one = calls_in(result)
+        return f"fix the class, or use it from one {one} at a time; the written tests pass when it is fixed"
     return ""
 
 

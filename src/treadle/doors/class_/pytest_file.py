@@ -16,8 +16,8 @@ from treadle.report.pytest_file import PytestFile, module_folder
 # Where the tests of warnings go: pytest does not collect there by itself.
 WARNINGS = Path(".treadle") / "warnings"
 
-_ABOUT = "Each runs two threads under the schedule that was found to break the class, and passes once it is fixed."
-_PLAINLY = "# The same calls with nothing but threads, for reading: which schedule they get is up to the machine."
+_ABOUT = "Each runs two {who} under the schedule that was found to break the class, and passes once it is fixed."
+_PLAINLY = "# The same calls with nothing but {who}, for reading: which schedule they get is up to the machine."
 
 
 def tests_path(subject: Subject, output: str) -> Path:
@@ -52,14 +52,20 @@ def class_file(
 ) -> PytestFile:
     """The file with these tests, each under its schedule."""
     assert result.subject is not None
+    who = "tasks" if result.subject.in_tasks else "threads"
     needs = dict.fromkeys(line for test in tests for line in test.needs)
     imports = [line for line in needs if line.startswith(("import ", "from "))]
     folders = module_folder(result.target.partition(":")[0])
     folders += [options.setup_folder] if options.setup_folder is not None else []
     return PytestFile(
         title=f"Concurrent tests of {result.target}, written by `treadle class`.",
-        about=_ABOUT,
-        imports=["import threading", "import treadle", *imports, *(["import pytest"] if keep_green else [])],
+        about=_ABOUT.format(who=who),
+        imports=[
+            *(["import threading"] if who == "threads" else []),
+            "import treadle",
+            *imports,
+            *(["import pytest"] if keep_green else []),
+        ],
         first_imports=[f"import {name}" for name in IMPORT_FIRST],
         folders=folders,
         definitions=[
@@ -67,12 +73,14 @@ def class_file(
             *(line for line in needs if line not in imports),
         ],
         tests={test.name: _decorated(test, trails.get(test.name, ""), keep_green) for test in tests},
-        appendix=[_PLAINLY, *(test.plain for test in tests)],
+        appendix=[_PLAINLY.format(who=who), *(test.plain for test in tests)],
     )
 
 
 def _decorated(test: FaultTest, trail: str, keep_green: bool) -> str:
-    marks = [f"@treadle.follow({_wrapped(trail)}, instrument=INSTRUMENT)"]
+    how = ", any_order=True" if test.in_tasks else ""
+    how += ', cancel="at-await"' if test.fault.witness.test.cancels else ""
+    marks = [f"@treadle.follow({_wrapped(trail)}, instrument=INSTRUMENT{how})"]
     if keep_green:
         reason = f"not thread-safe: {test.fault.message.partition(': ')[0]}"
         marks.insert(0, f"@pytest.mark.xfail(strict=True, reason={reason!r})")

@@ -11,6 +11,7 @@ schedule that fails is not written.
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import json
 import sys
 import time
@@ -22,7 +23,7 @@ from treadle.core.choice import StrandRuns
 from treadle.core.errors import TreadleError
 from treadle.core.result import Finding
 from treadle.core.trail import Trail
-from treadle.doors.explore.check import check
+from treadle.doors.explore.check import check, tasks_settings
 from treadle.doors.explore.models import Search, with_builds
 from treadle.doors.explore.replay import replay
 from treadle.report.explanation import explain
@@ -48,7 +49,7 @@ def record(path: Path, target: str, seconds: float, trails: dict[str, str]) -> d
             place = f"{target}::{name}"
             packages = tuple(module.INSTRUMENT)
             found[name] = _follow(test, place, trails.get(name, ""), packages) or _explore(
-                test, place, packages, seconds
+                test, place, packages, seconds, trails.get(name, "")
             )
     return found
 
@@ -69,7 +70,7 @@ def _follow(test: Any, target: str, trail: str, packages: tuple[str, ...]) -> di
     if not result.findings:
         return None
     shown = result.findings[0]
-    if time.process_time() < _FOR_BUILDS:
+    if time.process_time() < _FOR_BUILDS and not inspect.iscoroutinefunction(test):
         settings = {"instrument": list(packages)} if packages else {}
         search = Search(test, None, packages, "idle", 0, Dpor, target, settings, None, "dpor")
         search.shared |= found.shared or set()
@@ -94,11 +95,14 @@ def _fact(finding: Finding) -> dict[str, Any]:
     return {"replay": trail, "kind": finding.kind, "message": finding.message, "on": on}
 
 
-def _explore(test: Any, target: str, packages: tuple[str, ...], seconds: float) -> dict[str, Any]:
+def _explore(test: Any, target: str, packages: tuple[str, ...], seconds: float, trail: str) -> dict[str, Any]:
     problem, exhausted = "", False
-    for options in ({"preemptions": 1}, {"preemptions": 2}, {}):
+    searches: list[dict[str, Any]] = [{"preemptions": 1}, {"preemptions": 2}, {}]
+    if inspect.iscoroutinefunction(test):
+        searches = [tasks_settings(True, Trail.parse(trail).settings.get("cancel", "never") if trail else "never")]
+    for options in searches:
         try:
-            result = check(test, target=target, instrument=packages, seconds=seconds, executions=5_000, **options)  # type: ignore[arg-type]
+            result = check(test, target=target, instrument=packages, seconds=seconds, executions=5_000, **options)
         except TreadleError as error:
             return {"problem": str(error)}
         if result.findings:

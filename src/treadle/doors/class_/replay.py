@@ -17,10 +17,11 @@ from typing import Any
 
 from treadle.classes.calls import Argument, MethodCall, Namespace, Value
 from treadle.classes.descriptors import examine_use
+from treadle.classes.in_tasks import stage_of
 from treadle.classes.interleavings import InterleavingExplorer, Witness
 from treadle.classes.linearizability import judge
 from treadle.classes.result import Fault, Options, message
-from treadle.classes.stage import Stage, Test
+from treadle.classes.stage import Test
 from treadle.classes.subject import find_class, import_module
 from treadle.core.choice import StrandRuns
 from treadle.core.errors import UsageError
@@ -57,7 +58,7 @@ def _on_stage(trail: Trail, test: Test) -> Finding | None:
     subject = examine_use(target, find_class(target) if ":" in target else import_module(target))
     schedule = [choice for choice in trail.choices if isinstance(choice, StrandRuns)]
     setup = factory(*settings["setup"]) if "setup" in settings else None
-    with Stage(subject, setup, settings.get("seed", 0), settings.get("instrument", ())) as stage:
+    with stage_of(subject, setup, settings.get("seed", 0), settings.get("instrument", ())) as stage:
         stage.tell = True
         orders = InterleavingExplorer(stage).orders(test) or []
         follow = FollowTrail(schedule)
@@ -73,7 +74,7 @@ def _on_stage(trail: Trail, test: Test) -> Finding | None:
         if violation is None or outcome is None:
             return None
         said = message(Witness(test, violation, outcome, orders, []))
-        shown = [step for step in run.detail or [] if step.strand in stage.strand_names]
+        shown = stage.steps_of(run)
         stuck = [one for one in run.stuck if one.strand in stage.strand_names]
         told = explain(shown, violation.kind, said, waiting=stuck)
     return Finding(violation.kind, said, str(trail), told, steps=list(run.detail or []), trail=trail, waiting=stuck)
@@ -99,6 +100,7 @@ def _read(text: str, target: str) -> Test:
             tuple(map(_call, found["omega"])),
             tuple(map(_call, found["later"])),
             tuple(found["fields"]),
+            bool(found.get("cancels")),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(f"the calls in this trail of {target} are damaged; copy the whole string") from error

@@ -36,6 +36,7 @@ class FaultTest:
     plain: str
     needs: list[str]
     fault: Fault
+    in_tasks: bool = False
 
 
 def write_test(result: ClassResult, fault: Fault, options: Options, taken: set[str]) -> FaultTest:
@@ -58,7 +59,16 @@ def write_test(result: ClassResult, fault: Fault, options: Options, taken: set[s
     lines = [f'"""{message}"""', *body, "", *scenario.threads(), *checks]
     source = "\n".join(f"    {line}".rstrip() for line in lines)
     plain = "\n".join(f"    {line}".rstrip() for line in [*body, "", *scenario.plain()])
-    return FaultTest(name, f"def {name}():\n{source}\n", f"def plain_{name[5:]}():\n{plain}\n", needs, fault)
+    needs += ["import asyncio"] if scenario.in_tasks else []
+    kind = "async def" if scenario.in_tasks else "def"
+    return FaultTest(
+        name,
+        f"{kind} {name}():\n{source}\n",
+        f"{kind} plain_{name[5:]}():\n{plain}\n",
+        needs,
+        fault,
+        scenario.in_tasks,
+    )
 
 
 @dataclass
@@ -100,6 +110,8 @@ class _Scenario:
         self.test, self.fault, self.sout = test, fault, sout
         self.without = subject.tallies if subject is not None else frozenset()
         self.not_compared = subject.not_compared if subject is not None else NOT_COMPARED
+        self.in_tasks = subject is not None and subject.in_tasks  # are the calls made in tasks of one event loop?
+        self.word = "task" if self.in_tasks else "thread"
         self.orders = [order for order in fault.witness.orders if not order.ending]
         self.where = fault.witness.violation.where
         self.needs: list[str] = []
@@ -112,13 +124,18 @@ class _Scenario:
     def threads(self) -> list[str]:
         lines: list[str] = []
         for number, calls in enumerate(self.test.threads):
-            lines += [f"def thread_{number + 1}():"]
+            lines += [f"{'async def' if self.in_tasks else 'def'} {self.word}_{number + 1}():"]
             lines += [f"    {line}" for line in self._body(number, calls)]
             lines += [""]
-        names = ", ".join(f"thread_{number + 1}" for number in range(len(self.test.threads)))
+        names = ", ".join(f"{self.word}_{number + 1}" for number in range(len(self.test.threads)))
         results = ", ".join(f"result_{number + 1}" for number in range(len(self.test.threads)))
         head = f"{results} = " if self.fault.kind == "linearizability" else ""
-        return [*lines, f"{head}treadle.parallel({names})"]
+        return [*lines, f"{head}{self._gathered()}" if self.in_tasks else f"{head}treadle.parallel({names})"]
+
+    def _gathered(self) -> str:
+        calls = ", ".join(f"task_{number + 1}()" for number in range(len(self.test.threads)))
+        calls += ", return_exceptions=True" if self.test.cancels else ""
+        return f"await asyncio.gather({calls})"
 
     def _body(self, thread: int, calls: Sequence[Any]) -> list[str]:
         lines: list[str] = []
@@ -223,8 +240,11 @@ class _Scenario:
     def plain(self) -> list[str]:
         lines = self.threads()[:-1]
         names = [f"thread_{number + 1}" for number in range(len(self.test.threads))]
-        lines += [f"threads = [{', '.join(f'threading.Thread(target={name})' for name in names)}]"]
-        lines += ["for thread in threads:", "    thread.start()", "for thread in threads:", "    thread.join()"]
+        if self.in_tasks:
+            lines += [self._gathered()]
+        else:
+            lines += [f"threads = [{', '.join(f'threading.Thread(target={name})' for name in names)}]"]
+            lines += ["for thread in threads:", "    thread.start()", "for thread in threads:", "    thread.join()"]
         looks = [call.source(self.sout) for call in (*self.test.omega, *self.test.later)]
         looks += [f"{self.sout}.{name}" for name in self.test.fields]
         return lines + ([f"return {', '.join(looks)}"] if looks and all(map(_is_expression, looks)) else [])

@@ -1,0 +1,80 @@
+"""Classes whose methods are coroutines, each with a corrected twin."""
+
+import asyncio
+
+
+class Cache:
+    """Checks, awaits, acts."""
+
+    def __init__(self) -> None:
+        self.values: dict[int, int] = {}
+        self.loads = 0
+
+    async def get(self, key: int) -> int:
+        if key not in self.values:
+            await asyncio.sleep(0)
+            self.loads += 1
+            self.values[key] = self.loads
+        return self.values[key]
+
+
+class LockedCache(Cache):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = asyncio.Lock()
+
+    async def get(self, key: int) -> int:
+        async with self.lock:
+            return await super().get(key)
+
+
+class Pool:
+    """Looks for room, awaits the connection, counts it."""
+
+    def __init__(self) -> None:
+        self.open = 0
+
+    async def acquire(self) -> bool:
+        if self.open >= 1:
+            return False
+        await asyncio.sleep(0)
+        self.open += 1
+        return True
+
+    async def release(self) -> None:
+        if self.open:
+            self.open -= 1
+
+
+class CountingPool(Pool):
+    """Counts before it awaits."""
+
+    async def acquire(self) -> bool:
+        if self.open >= 1:
+            return False
+        self.open += 1
+        await asyncio.sleep(0)
+        return True
+
+
+class Held:
+    """Keeps its lock when it is cancelled at the await."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.total = 0
+
+    async def add(self) -> int:
+        await self.lock.acquire()
+        await asyncio.sleep(0)
+        self.total += 1
+        self.lock.release()
+        return self.total
+
+
+class Released(Held):
+    async def add(self) -> int:
+        async with self.lock:
+            await asyncio.sleep(0)
+            self.total += 1
+            return self.total
