@@ -43,6 +43,25 @@ def test_results_and_exceptions() -> None:
     under_many_schedules(main)
 
 
+class Falsy(Exception):
+    def __bool__(self) -> bool:
+        return False
+
+
+def test_an_exception_that_is_false_is_raised_where_cpython_raises_it() -> None:
+    def told() -> object:
+        future: Future[int] = Future()
+        future.set_exception(Falsy())
+        try:
+            return future.result()
+        except Falsy:
+            return Falsy
+
+    seen = []
+    assert not execute(lambda: seen.append(told()), AtRandom(0)).stop_reason
+    assert seen == [told()]
+
+
 def test_workers_are_named_and_started_as_cpython_does() -> None:
     def main() -> None:
         gate = threading.Barrier(3)

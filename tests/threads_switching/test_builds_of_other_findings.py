@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -103,6 +104,21 @@ def test_a_thread_beside_a_loop_is_explored_under_gil() -> None:
     atomic = _loop_and_thread(Counter.add)
     assert treadle.check(atomic, source=_loop_and_thread, switches="gil").verdict is Verdict.PASSED_EXHAUSTIVE
     found = _on(treadle.check(atomic, source=_loop_and_thread))
+    assert found.startswith("free-threaded builds (3.13t, 3.14t), PyPy; not on CPython 3.11 to 3.14 with the GIL")
+
+
+def test_a_deadline_that_strikes_early_settles_what_others_leave_open() -> None:
+    """The time limit of `join` ends only when all wait, in the search that found it; a GIL does not help by then."""
+
+    def test() -> None:
+        counter = Counter()
+        other = threading.Thread(target=counter.add)
+        other.start()
+        counter.add()
+        other.join(5)
+        assert other.is_alive() or counter.value == 2
+
+    found = _on(treadle.check(test))
     assert found.startswith("free-threaded builds (3.13t, 3.14t), PyPy; not on CPython 3.11 to 3.14 with the GIL")
 
 

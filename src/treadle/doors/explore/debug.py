@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
-from greenlet import getcurrent
-
 from treadle.core.result import Step
 from treadle.search.strategy import ExecutionSeen, StrandSeen
+from treadle.threads.carriers import getcurrent
 from treadle.threads.detail import is_own
 from treadle.threads.strands import STATE
 from treadle.threads.watchdog import is_library

@@ -270,6 +270,7 @@ def _settled(search: Search, finding: Finding, possible: int) -> Finding:
     """Look for the failure under the rules of the versions that it is not known for, until all are settled."""
     shown = finding
     between = ""
+    early = False  # do deadlines strike while others can go on? Asked last: the finding itself does not need it
     while possible != ALL:
         rest = ALL & ~possible
         try:
@@ -277,15 +278,18 @@ def _settled(search: Search, finding: Finding, possible: int) -> Finding:
                 result = _same_failure(search, loom, finding)
                 if not result.findings:
                     between = _impossible_switch(loom, finding, rest)
+            if not result.findings and search.timeouts == "idle" and loom.deadlines:
+                early, search = True, replace(search, timeouts="any", shared=set())
+                continue
         except (TreadleError, KeyboardInterrupt) as error:
             return _with(shown, possible, 0, "", str(error).partition(":")[0] or "interrupted")
+        if result.findings and early:
+            return _with(shown, possible, 0, "", "there it fails so only when a deadline strikes early")
         if result.findings and result.findings[0].versions & rest:
             if shown is finding and not possible:
                 shown = result.findings[0]
             possible |= result.findings[0].versions & rest
         elif not result.findings and result.verdict in (Verdict.PASSED_EXHAUSTIVE, Verdict.NOTHING_TO_EXPLORE):
-            if search.timeouts == "idle" and loom.deadlines:
-                return _with(shown, possible, 0, "", "it does not fail so while deadlines strike only when all wait")
             return _with(shown, possible, rest, between, "")
         elif result.findings:
             return _with(shown, possible, 0, "", "a schedule of it fails so and cannot be recorded")

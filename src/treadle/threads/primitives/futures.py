@@ -44,6 +44,25 @@ _REPORTED = frozenset({NOTIFIED, FINISHED})  # done for wait() and as_completed(
 _NAME = "Future"
 
 
+class _Falsy(Exception):
+    def __bool__(self) -> bool:
+        return False
+
+
+def _falsy_is_raised() -> bool:
+    """Does result() raise an exception that is false? Before 3.13.4 it returned None."""
+    future = Real()
+    future.set_exception(_Falsy())
+    try:
+        future.result()
+    except _Falsy:
+        return True
+    return False
+
+
+_FALSY_RAISED = _falsy_is_raised()
+
+
 class FutureGuard(InnerLock):
     """In the place of `_condition`. `waiters` are those of wait() and as_completed() that include this future."""
 
@@ -142,7 +161,7 @@ def result(self: Any, timeout: float | None = None) -> Any:
         return _real_result(self, timeout)
     try:
         _wait_until_done(self, strand, timeout)
-        if self._exception:
+        if self._exception is not None and (_FALSY_RAISED or self._exception):
             raise self._exception
         return self._result
     finally:

@@ -170,7 +170,7 @@ def _work(pool: Any, guard: PoolGuard) -> None:
     """The life of a worker."""
     strand = STATE.strand
     assert strand is not None
-    if pool._initializer is not None and not _initialize(pool, guard, strand):
+    if _initializer_of(pool)[0] is not None and not _initialize(pool, guard, strand):
         return
     while True:
         strand.point(TRY, guard)
@@ -203,9 +203,18 @@ def _wait_for_task(guard: PoolGuard, strand: Strand) -> None:
         guard.balance(strand)
 
 
+def _initializer_of(pool: Any) -> tuple[Any, Any]:
+    """The initializer and its arguments; from 3.14 on, the context of a worker has those of a pool made outside."""
+    if hasattr(pool, "_initializer"):
+        return pool._initializer, pool._initargs
+    context = pool._create_worker_context()
+    return context.initializer, context.initargs
+
+
 def _initialize(pool: Any, guard: PoolGuard, strand: Strand) -> bool:
+    initializer, arguments = _initializer_of(pool)
     try:
-        pool._initializer(*pool._initargs)
+        initializer(*arguments)
         return True
     except StrandEnd:
         raise
