@@ -26,7 +26,7 @@ def serve(setup: tuple[str, dict[str, Any], int | None], conversation: Conversat
             conversation.serve(ShareRunner(loom).run)
         raise EOFError
 
-    campaign = Campaign(search=shares)
+    campaign = Campaign(search=shares, example=settings.get("example", ""))
     collect.run(collect.Target(test_from_here(target)), campaign)
     for _, error in campaign.errors:
         raise error

@@ -45,6 +45,7 @@ class Campaign:
     paged: bool = False  # is there to be a page about every test?
     saves: bool = False  # keep failing executions as files; a command does that itself
     search: Callable[..., Any] | None = None  # what another door does with each test instead of exploring it
+    example: str = ""  # of a test of Hypothesis's: the only one that `search` runs
     settings: dict[str, Any] = field(default_factory=dict)  # of the project
     results: list[Result] = field(default_factory=list)
     errors: list[tuple[str, BaseException]] = field(default_factory=list)

@@ -31,6 +31,7 @@ from _pytest.unittest import TestCaseFunction
 
 from treadle.core.errors import UsageError
 from treadle.core.result import Result
+from treadle.doors.explore.examples import Example, ExampleSearch, is_given
 from treadle.doors.explore.replay import replay_elsewhere
 from treadle.pytest_plugin.loops import EventLoops
 
@@ -61,7 +62,9 @@ class Body:
 
     def __init__(self, item: pytest.Function) -> None:
         self.item = item
-        self.function = plain(item.function)
+        self.given = _given(item)  # what Hypothesis made of the test
+        self.example: Example | None = None  # whose arguments the next executions draw
+        self.function = _function(item)
         self.is_async = inspect.iscoroutinefunction(self.function)
         self.stdout = _Kept()
         self.stderr = _Kept()
@@ -105,6 +108,16 @@ class Body:
                 raise
             marks.tear_down()
 
+    def each_example(self, explore: Callable[..., Result], options: dict[str, Any]) -> Result:
+        """Every example of Hypothesis's, explored; fixtures are set up by every execution."""
+
+        def one(example: Example, **more: Any) -> Result:
+            self.example = example
+            return explore(example=example.code, **options | more)
+
+        fixtures = dict.fromkeys(self.item._fixtureinfo.argnames)
+        return ExampleSearch(self.given, one, options).run(*_bound_to(self.item), **fixtures)
+
     def confirm(self, result: Result) -> None:
         """Replay what was found where its reader will: in a process of its own."""
         for finding in result.findings:
@@ -133,13 +146,22 @@ class Body:
 
     def _call(self) -> None:
         __tracebackhide__ = True
+        if self.example is None:
+            self._call_with({})
+            return
+        with self.example.drawn() as drawn:
+            self._call_with(drawn)
+
+    def _call_with(self, drawn: dict[str, Any]) -> None:
+        __tracebackhide__ = True
         item = self.item
         if isinstance(item, TestCaseFunction):
-            _run_test_case(item.instance, item.name)
+            _run_test_case(item.instance, partial(self.function, **drawn))
             return
         arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
         if self.copied:
             arguments |= {name: copy.deepcopy(value) for name, value in self.copied.items() if name in arguments}
+        arguments |= drawn
         function = partial(self.function, *_bound_to(item))
         if self.is_async:
             self.loops.run_test(function, arguments)
@@ -157,10 +179,23 @@ def _bound_to(item: pytest.Function) -> tuple[Any, ...]:
     return (item.cls,) if isinstance(kind, classmethod) else (item.instance,)
 
 
+def _given(item: pytest.Function) -> Any:
+    made = plain(item.function)
+    return made if is_given(made) else None
+
+
+def _function(item: pytest.Function) -> Any:
+    """The test as its author wrote it."""
+    given = _given(item)
+    return plain(item.function if given is None else given.hypothesis.inner_test)
+
+
 def plain(function: Any) -> Any:
     """The test itself, without the decorator that marks it for exploration (called, that would explore it)."""
     if _marks(function):
         return function.__wrapped__
+    if is_given(function):  # it keeps the test apart
+        return function
     inner = function
     while hasattr(inner, "__wrapped__"):
         inner = inner.__wrapped__
@@ -177,16 +212,16 @@ def _marks(function: Any) -> bool:
     return getattr(function, "__globals__", {}).get("__name__") == "treadle.doors.explore.decorator"
 
 
-def _run_test_case(case: unittest.TestCase, name: str) -> None:
+def _run_test_case(case: unittest.TestCase, method: Callable[..., Any]) -> None:
     """One unittest method with its setUp, tearDown and cleanups."""
     __tracebackhide__ = True
     if isinstance(case, unittest.IsolatedAsyncioTestCase):
-        _run_async_case(case, plain(getattr(type(case), name)))
+        _run_async_case(case, method)
         return
     try:
         case.setUp()
         try:
-            plain(getattr(type(case), name))(case)
+            method(case)
         finally:
             case.tearDown()
     except unittest.SkipTest as skipped:
@@ -237,7 +272,7 @@ def _has_fixtures_to_renew(item: pytest.Function) -> bool:
     """Does the test use anything of function scope? Setting that up costs more than most executions."""
     if item.cls is not None or "request" in item.fixturenames:
         return True  # a new instance per execution; `request` can ask for any fixture while the test runs
-    if inspect.iscoroutinefunction(item.function):
+    if inspect.iscoroutinefunction(_function(item)):
         return True  # it asks for the runner of this execution, and a request gives it once
     parameters = _parameters(item)
     for name in item.fixturenames:

@@ -13,8 +13,10 @@ import pytest
 
 from treadle.core.errors import NothingToExplore, TreadleError, UsageError
 from treadle.core.result import Finding, Result
+from treadle.core.trail import Trail
 from treadle.core.verdict import Verdict, exception_for
 from treadle.doors.explore.check import check
+from treadle.doors.explore.examples import Example
 from treadle.doors.explore.replay import replay
 from treadle.pytest_plugin import CAMPAIGN, FACTS, Campaign, options_of
 from treadle.pytest_plugin.body import Body, set_up_wider
@@ -44,12 +46,17 @@ def explore_item(item: pytest.Function) -> None:
         options = options_of(item)
         shown = _terminal(item.config) if campaign.debug else body.redirected()
         with campaign.progress(target) as progress, shown:
+            explore = partial(check, body.run, source=body.function, target=target, progress=progress)
+            if campaign.replay or campaign.search is not None:
+                body.example = _example_of(body, campaign, target)
             if campaign.replay:
                 result = replay(campaign.replay, body.run, source=body.function, debug=campaign.debug)
             elif campaign.search is not None:
                 result = campaign.search(body.run, source=body.function, target=target, progress=progress)
+            elif body.given is not None:
+                result = body.each_example(explore, options)
             else:
-                result = check(body.run, source=body.function, target=target, progress=progress, **options)
+                result = explore(**options)
         if result.failed and not campaign.replay:
             body.confirm(result)
         if result.cut_by == "interrupted":
@@ -68,6 +75,22 @@ def explore_item(item: pytest.Function) -> None:
         raise
     item.user_properties.append(("treadle_verdict", result.verdict.value))
     _raise_outcome(result, campaign, _save(item, result) if campaign.saves else [])
+
+
+def _example_of(body: Body, campaign: Campaign, target: str) -> Example | None:
+    """The one example that a trail, or who asks for this search, speaks of."""
+    code = Trail.parse(campaign.replay).settings.get("example", "") if campaign.replay else campaign.example
+    if body.given is None:
+        if code:
+            raise UsageError(f"the trail holds an example of Hypothesis's, and {target} has no @given any more")
+        return None
+    if not code:
+        what = "the trail holds no example" if campaign.replay else "this command runs one program"
+        raise UsageError(
+            f"{target} is a test of Hypothesis's, which has many examples, and {what}; "
+            "explore it with treadle explore, or write one example as a test of its own"
+        )
+    return Example(body.given, code)
 
 
 @contextmanager

@@ -16,7 +16,8 @@ from treadle.core.result import Result, Verdict
 from treadle.core.settings import check_values
 from treadle.doors.explore import messages
 from treadle.doors.explore.campaign import Progress
-from treadle.doors.explore.models import Search, explore
+from treadle.doors.explore.models import OpenLoom, Search, explore
+from treadle.messages.loom import uses_actors
 from treadle.report.notebook import notebook_html
 from treadle.search import strategies
 from treadle.search.cluster import Workforce
@@ -56,9 +57,14 @@ def check(
     progress: Progress | None = None,
     target: str | None = None,
     source: Any = None,
+    example: str = "",
+    builds: bool = True,
+    kept: OpenLoom | None = None,
 ) -> Result:
     """Run `test` under its schedules and return what was found.
 
+    `example` is what the trail says of the arguments that Hypothesis drew; without `builds`, nobody finds out on which
+    builds a failure can happen; `kept` is a loom for several searches of the same test.
     `source` is the function whose module is rewritten when `test` itself only wraps it; `target` is how the trail
     names the test. `operations` is where an execution is stopped; without it, the length of fair executions
     decides.
@@ -89,6 +95,7 @@ def check(
     make = functools.partial(
         strategies.make, strategy, seed=seed, preemptions=preemptions, delays=delays, reduced=reduced
     )
+    drawn = {"example": example} if example else {}
     make()  # wrong options are told before anything is set up
     if strategy == "random" and executions is None and seconds is None:
         executions = SAMPLES  # sampling has no end of its own
@@ -114,10 +121,11 @@ def check(
             progress=progress,
             target=name,
             source=source,
+            extra=drawn,
         )
 
     def in_accesses(executions: int | None, seconds: float | None) -> Result:
-        settings = _settings(packages, timeouts, seed) | tasks_settings(any_order, cancel)
+        settings = _settings(packages, timeouts, seed) | tasks_settings(any_order, cancel) | drawn
         search = Search(
             test,
             source,
@@ -133,6 +141,8 @@ def check(
             cancel,
             operations,
             workforce,
+            builds=builds,
+            kept=None if uses_actors(source if source is not None else test) else kept,
         )
         if granularity == messages.ACCESSES:
             search.afterwards = functools.partial(_look_at_actors, source if source is not None else test)

@@ -14,7 +14,8 @@ from treadle.core.operation import WAIT
 from treadle.core.result import Result
 from treadle.core.settings import check_values
 from treadle.core.verdict import Verdict, exception_for
-from treadle.doors.explore.check import check
+from treadle.doors.explore.check import check, target_of
+from treadle.doors.explore.examples import Example, ExampleSearch, is_given
 from treadle.threads.names import announce
 from treadle.threads.strands import STATE, StrandEnd, current
 
@@ -41,6 +42,9 @@ def explore(test: Callable[..., Any] | None = None, **options: Any) -> Any:
         def explored(*args: Any, **kwargs: Any) -> Any:
             if current() is not None:  # something explores us already
                 return function(*args, **kwargs)
+            if is_given(function) and not args and not kwargs:
+                raise_for(check_examples(function, options))
+                return None
             if args or kwargs:  # whoever made the arguments cannot make them anew for every execution
                 warnings.warn(f"{function.__name__} ran once: only the pytest plugin can explore it", stacklevel=2)
                 return function(*args, **kwargs)
@@ -53,8 +57,32 @@ def explore(test: Callable[..., Any] | None = None, **options: Any) -> Any:
     return mark if test is None else mark(test)
 
 
+def check_examples(given: Any, options: dict[str, Any]) -> Result:
+    """Explore every example that Hypothesis draws for a test that needs nothing else."""
+    test = given.hypothesis.inner_test
+    current_example: list[Example] = []
+
+    def run() -> None:
+        with current_example[0].drawn() as arguments:
+            test(**arguments)
+
+    def one(example: Example, **more: Any) -> Result:
+        current_example[:] = [example]
+        return check(run, source=test, target=target_of(test), example=example.code, **options | more)
+
+    return ExampleSearch(given, one, options).run()
+
+
 def _check_names(options: Iterable[str]) -> None:
-    known = set(inspect.signature(check).parameters) - {"test", "progress", "target", "source"}
+    known = set(inspect.signature(check).parameters) - {
+        "test",
+        "progress",
+        "target",
+        "source",
+        "example",
+        "builds",
+        "kept",
+    }
     for name in options:
         if name not in known:
             raise UsageError(f"explore has no option {name!r}; there are: {', '.join(sorted(known))}")

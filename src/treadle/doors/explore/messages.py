@@ -158,12 +158,13 @@ def check_messages(
     progress: Any,
     target: str,
     source: Any,
+    extra: dict[str, Any],
 ) -> Result:
     """`treadle.check` at message granularity."""
     make = functools.partial(make_strategy, strategy, seed=seed, preemptions=preemptions, delays=delays)
     make()
     loom = MessageLoom(test, source=source, timeouts=timeouts, seed=seed, delivery=delivery, holding=False)
-    settings = settings_of(loom)
+    settings = settings_of(loom) | extra
     with loom:
         result = _Messages(loom, make, target, settings, executions, seconds, progress, strategy).run()
     result.statistics["granularity"] = "messages"

@@ -11,7 +11,7 @@ import os
 import sysconfig
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,29 @@ _ORDERED = "only sleeps and timeouts order what the threads do to each other"
 _RESTS = "the pass rests on sleeps and timeouts that end only when nothing else can run"
 
 
+class OpenLoom:
+    """A loom that stays set up from one search of a test to the next: that costs as much as many executions.
+
+    One at a time, because two of them would rewrite the same code.
+    """
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._loom: tuple[int, TaskLoom] | None = None
+
+    def for_model(self, gil: int, make: Callable[[int], TaskLoom]) -> TaskLoom:
+        if self._loom is None or self._loom[0] != gil:
+            self.close()
+            loom = make(gil)
+            self._stack.enter_context(loom)
+            self._loom = gil, loom
+        return self._loom[1]
+
+    def close(self) -> None:
+        self._loom = None
+        self._stack.close()
+
+
 @dataclass
 class Search:
     """What to explore, whatever the model."""
@@ -77,12 +100,16 @@ class Search:
     workforce: Workforce = ALONE
     afterwards: Callable[[Loom, Result], None] = lambda loom, result: None
     shared: set[str] = field(default_factory=set)  # names of objects that are known to be shared
+    builds: bool = True  # is it to be found out on which builds a failure can happen?
+    kept: OpenLoom | None = None  # that of earlier searches
     looped: bool = False  # does the test run an event loop? Known when it was run
 
     def run(self, model: str, executions: int | None, seconds: float | None) -> Result:
         """One campaign under `free` or `gil`."""
-        loom = self.loom(running() if model == "gil" else 0)
-        with self.fleet() or nullcontext() as fleet, loom:
+        gil = running() if model == "gil" else 0
+        kept = None if self.kept is None else self.kept.for_model(gil, self.loom)
+        loom = kept or self.loom(gil)
+        with self.fleet() or nullcontext() as fleet, nullcontext() if kept else loom:
             campaign = ScheduleSearch(
                 loom,
                 self.make,
@@ -128,7 +155,10 @@ class Search:
             shared=set(),
             operations=room if self.operations is None else self.operations,
             afterwards=lambda loom, result: None,
+            kept=None,
         )
+        if self.kept is not None:
+            self.kept.close()
         most = min(_EARLY, max(_LEAST_EARLY, _EARLY_OPERATIONS // room))
         left = None if seconds is None else max(0.1, seconds - idle.seconds)
         found = early.run(model, most if executions is None else min(most, executions), left)
@@ -234,7 +264,7 @@ def _rest(search: Search, executions: int | None, seconds: float | None) -> Resu
 
 def with_builds(search: Search, result: Result) -> Result:
     """The result, its finding the stronger one where a version with a GIL shows it too, with where it can happen."""
-    if result.findings and result.findings[0].builds is None:
+    if search.builds and result.findings and result.findings[0].builds is None:
         finding = result.findings[0]
         if result.switches:
             known = finding.versions if result.switches.startswith("gil") else 0
