@@ -118,3 +118,10 @@ def test_a_model_may_bring_a_standard_library_of_its_own() -> None:
     data Pair<A, B> = Pair(A, B); data Map<A, B> = EmptyMap | Assoc(Pair<A, B>, Map<A, B>);
     def B lookup<A, B>(Map<A, B> m, A k) = case m { Assoc(Pair(k, v), _) => v; Assoc(_, rest) => lookup(rest, k); };
     def Int first(Map<Int, Int> m) = lookup(m, 1);""")
+
+
+def test_two_types_of_one_name_are_told_apart() -> None:
+    found = error("""module A; export *; data R = One;
+    module B; export *; import * from A; interface I { R m(); }
+    module C; import * from B; data R = Two; class D implements I { R m() { return Two; } }""")
+    assert found.sentence == "'m' returns C.R, interface I says A.R"

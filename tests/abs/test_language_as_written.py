@@ -59,6 +59,12 @@ def test_a_class_and_an_interface_of_one_name(tmp_path: Path) -> None:
     assert ran(tmp_path, text).output == "7\n"
 
 
+def test_values_that_nobody_wants(tmp_path: Path) -> None:
+    body = """!False; ~True; -5; (when True then 5 else 3); when True then 1 else 2; let (Int x) = 5 in (x + 1);
+    case list[1] { Cons(1, _) => 1; _ => 2; }; println("end");"""
+    assert printed(tmp_path, body) == ["end"]
+
+
 def test_modules_pass_on_what_they_import(tmp_path: Path) -> None:
     text = """module A; export *; data Colour = Red | Green; def Int one() = 1;
     module B; export Colour, Red from A; export one; import * from A;

@@ -267,6 +267,12 @@ def _implements_all(cls: Class) -> None:
             ):
                 raise AbsError(f"'{name}' has other parameters than in interface {interface.name}", given.at)
             if not fits(given.result, wanted.result):
-                raise AbsError(
-                    f"'{name}' returns {given.result}, interface {interface.name} says {wanted.result}", given.at
-                )
+                here, there = _told_apart(given.result, wanted.result)
+                raise AbsError(f"'{name}' returns {here}, interface {interface.name} says {there}", given.at)
+
+
+def _told_apart(first: AnyType, second: AnyType) -> tuple[str, str]:
+    """Two types in words, with their modules where they have the same name."""
+    if str(first) != str(second) or not isinstance(first, Type) or not isinstance(second, Type):
+        return str(first), str(second)
+    return first.name, second.name
