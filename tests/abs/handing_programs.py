@@ -1,12 +1,15 @@
 """Random small ABS programs in which references and futures travel: handed on by a third actor, stored, asked for.
 
 Actors are made by methods and by initialisation blocks, some of them in the group of their maker. Two hundred of these
-programs are in the suite; `python -m tests.abs.handing_programs 5000` tries as many as it is told to.
+programs are in the suite; `python -m tests.abs.handing_programs 5000` tries as many as it is told to. Reading a program
+costs more than exploring it, so each set of classes is tried with several main blocks.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from copy import copy
 from random import Random
 
 from tests.abs.small_programs import Compiled, final_states
@@ -14,6 +17,9 @@ from treadle.abs.machine.criteria import SOUND_REDUCTIONS
 
 MOST_STATES = 1500
 _LEVELS = 3
+# main blocks per set of classes; the others are methods of a class that no program makes
+_STARTS = 5
+_OTHER_STARTS = "Starts"
 
 
 class _Writer:
@@ -28,7 +34,7 @@ class _Writer:
         self.names += 1
         return f"v{self.names}"
 
-    def program(self) -> str:
+    def program(self, starts: int) -> str:
         out = ["module T;"]
         for cls, other in (("X", "Y"), ("Y", "X")):
             out += [f"class {cls}(Int depth, X x, Y y) {{", "  Int a = 1; Bool has = False; Fut<Int> f;"]
@@ -40,6 +46,13 @@ class _Writer:
                 body = " ".join(self._statement(cls, level) for _ in range(self.random.randint(1, 3)))
                 out.append(f"  Int m{level}(Int n, X px, Y py, Fut<Int> pf) {{ {body} return this.a + n; }}")
             out.append("}")
+        main = self._start()
+        others = [f"Unit start{n}() {{ {self._start()} }}" for n in range(1, starts)]
+        if others:
+            out.append(f"class {_OTHER_STARTS} {{ {' '.join(others)} }}")
+        return "\n".join([*out, f"{{ {main} }}"])
+
+    def _start(self) -> str:
         start = "X x = new X(1, null, null); Y y = new Y(0, x, null); X z = new X(0, x, y); Fut<Int> pf = "
         start += f"{self.one_of('x', 'z')}!first(1); "
         calls = [f"{self.one_of('x', 'y', 'z')}!m{self.random.randint(0, 1)}" for _ in range(self.random.randint(1, 3))]
@@ -48,7 +61,7 @@ class _Writer:
         )
         if self.random.random() < 0.3:
             start += f" {self.one_of('x', 'z')}!setY({self.one_of('y', 'null')});"
-        return "\n".join([*out, f"{{ {start} }}"])
+        return start
 
     def _ref(self, where: str) -> str:
         return self.one_of("x", "z", "null") if where == "main" else self.one_of("px", "this.x", "this.x")
@@ -93,13 +106,23 @@ class _Writer:
         return texts[kind]
 
 
-def handing_program(seed: int) -> str:
-    return _Writer(Random(seed)).program()
+def handing_program(seed: int, starts: int = 1) -> str:
+    return _Writer(Random(seed)).program(starts)
 
 
-def differing_reductions(text: str) -> list[str] | None:
+def started(seed: int) -> Iterator[Compiled]:
+    """The same classes with each of the main blocks."""
+    compiled = Compiled.of(handing_program(seed, _STARTS))
+    yield compiled
+    for (cls, _), code in compiled.image.methods.items():
+        if cls.name.rpartition(".")[2] == _OTHER_STARTS:
+            image = copy(compiled.image)
+            image.main = code
+            yield Compiled(compiled.program, image)
+
+
+def differing_reductions(compiled: Compiled) -> list[str] | None:
     """The reductions that do not show the same final states as trying everything; None if that is too much."""
-    compiled = Compiled.of(text)
     truth = final_states(compiled, "none", MOST_STATES)
     if truth is None:
         return None
@@ -111,13 +134,16 @@ def main(wanted: int, first: int) -> int:
     judged = wrong = 0
     seed = first
     while judged < wanted:
-        found = differing_reductions(handing_program(seed))
-        judged += found is not None
-        if found:
-            wrong += 1
-            print(f"seed {seed}: {', '.join(found)} lose or invent a final state", flush=True)
+        for number, compiled in enumerate(started(seed)):
+            found = differing_reductions(compiled)
+            judged += found is not None
+            if found:
+                wrong += 1
+                print(f"seed {seed}, main block {number}: {', '.join(found)} lose or invent a final state", flush=True)
         seed += 1
-    print(f"{judged} programs judged, {wrong} differ")
+        if (seed - first) % 20 == 0:
+            print(f"{judged} programs judged, {wrong} differ; seeds {first} to {seed - 1}", flush=True)
+    print(f"{judged} programs judged, {wrong} differ; seeds {first} to {seed - 1}")
     return wrong
 
 
