@@ -14,8 +14,6 @@ from typing import Any
 
 from treadle.core.operation import MULTI, YIELD, Operation
 from treadle.core.result import Finding, Step
-from treadle.core.transition import Constants
-from treadle.search.strategy import Strategy
 from treadle.tasks import oracles
 from treadle.tasks.choices import OpenChoice, Option
 from treadle.tasks.futures import RECORDED
@@ -41,22 +39,8 @@ class TaskExecution(Execution):
     only_steps = False  # with any_order: one thread, and nobody asks what its steps do
     drawing = False  # and is one being drawn now?
 
-    def __init__(
-        self,
-        pool: Any,
-        picker: Strategy,
-        plan: list[int],
-        trace: list[tuple[int, Operation]],
-        guards: list[int],
-        indexes: dict[str, int],
-        limit: int,
-        any_timeout: bool = False,
-        detail: list[Any] | None = None,
-        shared: set[str] | None = None,
-        gil: int = 0,
-        constants: Constants | None = None,
-    ) -> None:
-        super().__init__(pool, picker, plan, trace, guards, indexes, limit, any_timeout, detail, shared, gil, constants)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self.loops: list[Any] = []
         self.network = Network()
         self.told: list[dict[str, Any]] = []  # what the exception handlers of loops were told
