@@ -9,7 +9,7 @@ READY  := $(VENV)/.ready
 # How often `make fuzz` goes round.
 ROUNDS ?= 10
 
-.PHONY: demo test conformance fuzz test-all test-threads test-compiled conformance-switches check bench clean setup screenshots
+.PHONY: demo test conformance fuzz test-all test-threads test-compiled conformance-switches check bench clean setup screenshots docs
 
 setup: $(READY)
 
@@ -35,6 +35,15 @@ test: $(READY)
 # The pictures of the pages in the docs, made anew by the browser tests.
 screenshots: $(READY)
 	TREADLE_BROWSER=required TREADLE_SCREENSHOTS=$(CURDIR)/docs/img $(BIN)/python -m pytest tests/browser
+
+# The docs as a site below build/site; a link that leads nowhere is an error.
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "build/site/index.html"
+
+$(VENV)/.docs: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $@
 
 # Every pair of methods of every type in the table of what is harmless, and every hook switched off: takes long.
 conformance: $(READY)

@@ -6,6 +6,7 @@ from the failing one.
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -28,16 +29,18 @@ def lanes(
     started: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """What a page shows of one failing schedule, and beside it of the nearest one that passes."""
-    names = short_names([step.file for step in (*steps, *passing)])
+    stacks = [frame[0] for one in waiting for frame in one.stack]
+    names = short_names([step.file for step in (*steps, *passing)] + stacks)
     pair = culprit(steps) if not waiting else None
     return {
         "cause": pair.sentence(names) if pair is not None else "",
-        "repair": _repair(pair, cycle(waiting), names),
+        "lines": _lines(pair, names),
+        "repair": _repair(pair, waiting, steps, names),
         "strands": list(dict.fromkeys(step.strand for step in steps)),
         "steps": [_step(step, names) for step in steps],
         "pair": [] if pair is None else _pair(steps, pair),
         "arrows": list(_arrows(steps, started or {})),
-        "stuck": [_waiting(one) for one in waiting],
+        "stuck": [_waiting(one, names) for one in waiting],
         "cycle": [one.strand for one in cycle(waiting)],
         "passing": [_step(step, names) for step in passing],
         "parts": _where_they_part(steps, passing),
@@ -57,7 +60,21 @@ def _where_they_part(failing: Sequence[Step], passing: Sequence[Step]) -> int:
     return min(len(failing), len(passing))
 
 
-def _waiting(one: Waiting) -> dict[str, Any]:
+def _lines(pair: Clash | None, names: dict[str, str]) -> list[dict[str, str]]:
+    """The accesses that clash, in the order in which they happened, each with its line of source."""
+    found = [] if pair is None else [step for step in (pair.first, pair.between, pair.last) if step is not None]
+    return [
+        {"who": f"{step.strand} {step.operation}", "place": _at(step.file, step.line, names), "source": text}
+        for step in found
+        if (text := linecache.getline(step.file, step.line).strip())
+    ]
+
+
+def _at(file: str, line: int, names: dict[str, str]) -> str:
+    return f"{names.get(file, file)}:{line}"
+
+
+def _waiting(one: Waiting, names: dict[str, str]) -> dict[str, Any]:
     return {
         "strand": one.strand,
         "operation": one.operation,
@@ -65,7 +82,8 @@ def _waiting(one: Waiting) -> dict[str, Any]:
         "held_by": one.held_by,
         "holds": one.holds,
         "note": one.note,
-        "place": f"{one.stack[0][0]}:{one.stack[0][1]}" if one.stack else "",
+        "place": _at(*one.stack[0][:2], names) if one.stack else "",
+        "source": linecache.getline(*one.stack[0][:2]).strip() if one.stack else "",
     }
 
 
@@ -87,21 +105,72 @@ def _step(step: Step, names: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _repair(pair: Clash | None, ring: Sequence[Waiting], names: dict[str, str]) -> str:
+def _repair(pair: Clash | None, waiting: Sequence[Waiting], steps: Sequence[Step], names: dict[str, str]) -> str:
     """What usually helps: only what follows from the schedule itself."""
+    ring = cycle(waiting)
     if ring:
+        who = " and ".join(dict.fromkeys(one.strand for one in ring))
         wanted = " and ".join(dict.fromkeys(one.object for one in ring))
-        return f"let every strand take {wanted} in the same order, or take one lock for all; then explore again"
+        return f"let {who} take {wanted} in the same order, or take one lock for all; then explore again"
+    if waiting:
+        return next(filter(None, (_let_go(one, steps, names) for one in waiting)), "")
     if pair is None:
         return ""
     found = [step for step in (pair.first, pair.between, pair.last) if step is not None and step.line]
-    places = list(dict.fromkeys(f"{names.get(step.file, step.file)}:{step.line}" for step in found))
+    places = list(dict.fromkeys(_at(step.file, step.line, names) for step in found))
     if not places:
         return ""
+    one_sided = _held_by_some(found, steps, names)
+    if one_sided:
+        return one_sided
+    who = " and ".join(sorted({step.strand for step in found}))
     return (
-        f"nothing keeps the strands apart at {' and '.join(places)}: hold one lock around all that belongs together "
-        "there, in every strand, or do not share the object; then explore again"
+        f"nothing keeps {who} apart at {' and '.join(places)}: hold one lock around all that belongs together "
+        "there, wherever it is used, or do not share the object; then explore again"
     )
+
+
+def _held_by_some(found: Sequence[Step], steps: Sequence[Step], names: dict[str, str]) -> str:
+    """A lock that some of the accesses that clash are made under, and the others not."""
+    held = [_locks_at(step, steps) for step in found]
+    for lock in sorted(set().union(*held)):
+        places = [_at(step.file, step.line, names) for step in found]
+        inside = list(dict.fromkeys(at for at, locks in zip(places, held, strict=True) if lock in locks))
+        outside = [at for at, locks in zip(places, held, strict=True) if lock not in locks and at not in inside]
+        if outside and not any(step.operation == "tries" and step.object == lock for step in steps):
+            return (
+                f"{lock} is held at {' and '.join(inside)}, but not at {' and '.join(dict.fromkeys(outside))}: hold it "
+                "there, too, or look again while holding it; then explore again"
+            )
+    return ""
+
+
+def _locks_at(step: Step, steps: Sequence[Step]) -> set[str]:
+    """What a strand has acquired and not released when it makes a step."""
+    locks: list[str] = []
+    for one in steps:
+        if one is step:
+            break
+        if one.strand == step.strand and one.operation == "acquires":
+            locks.append(one.object)
+        elif one.strand == step.strand and one.operation == "releases" and one.object in locks:
+            locks.remove(one.object)
+    return set(locks)
+
+
+def _let_go(one: Waiting, steps: Sequence[Step], names: dict[str, str]) -> str:
+    """What would let one strand go on that waits outside of any ring."""
+    here = f"{one.strand} waits at {_at(*one.stack[0][:2], names)}" if one.stack else f"{one.strand} waits"
+    early = [step for step in steps if step.operation == "signals" and step.object == one.object]
+    if early and one.object.startswith("Condition"):
+        signal = _at(early[-1].file, early[-1].line, names)
+        return (
+            f"{here} for a notify that came before it, at {signal}, and is not kept: ask for what is waited for, and "
+            f"wait, while holding the lock of {one.object}: `while not ...: condition.wait()`; then explore again"
+        )
+    if one.operation == "gets from":
+        return f"{here} and nobody is left who puts something into {one.object}: put an end mark for every reader"
+    return ""
 
 
 def _arrows(steps: Sequence[Step], started: Mapping[str, int]) -> Iterable[tuple[int, int, str]]:

@@ -100,7 +100,7 @@ function deadlockView(found) {
   const box = make("div", { class: "cause stuck" }, make("b", {}, "Nobody can go on:"));
   box.append(make("ul", {}, ...found.stuck.map(one => make("li", {}, make("b", {}, one.strand), ` ${one.operation} `, make("code", {}, one.object),
     one.held_by && one.held_by !== one.object ? make("span", {}, ", which ", make("b", {}, one.held_by), " has") : one.note ? ` (${one.note})` : "",
-    one.holds.length ? ` (it holds ${one.holds.join(", ")})` : "", one.place ? make("span", { class: "soft" }, "  " + one.place) : ""))));
+    one.holds.length ? ` (it holds ${one.holds.join(", ")})` : "", one.place ? make("span", { class: "soft" }, "  " + one.place) : "", one.source ? make("code", {}, "  " + one.source) : ""))));
   if (found.cycle.length > 1) box.append(cycleDrawing(found.cycle.map(name => found.stuck.find(one => one.strand === name))));
   return box;
 }
@@ -140,11 +140,13 @@ function twinView(found) {  // the failing schedule beside the nearest one that 
 
 function findingView(found) {
   const root = make("section", { class: "finding" }, make("h2", {}, found.kind + ": " + found.message));
-  if (found.cause) root.append(make("p", { class: "cause" }, found.cause));
-  if (found.builds) root.append(make("p", {}, make("b", {}, "on: "), found.builds));
+  if (found.cause) root.append(make("div", { class: "cause" }, found.cause, ...(found.lines.length ? [make("table", { class: "racing mono" },
+    ...found.lines.map(line => make("tr", {}, make("td", {}, line.who), make("td", { class: "soft" }, line.place), make("td", {}, line.source))))] : [])));
   if (found.stuck.length) root.append(deadlockView(found));
   for (const note of found.notes) root.append(make("p", { class: "soft" }, note));
-  if (found.repair) root.append(make("p", {}, make("b", {}, "What to do: "), found.repair));
+  if (found.repair) root.append(make("p", { class: "repair" }, make("b", {}, "What to do: "), found.repair));
+  if (found.builds) root.append(make("p", {}, make("b", {}, "Can happen on: "), found.builds));
+  if (found.steps.length) root.append(make("p", { class: "soft" }, "T1, T2, ... are the threads in the order in which they were started, main is the test itself; Account#1 would be the first Account that was made. Time goes down."));
   if (found.replay) root.append(make("p", { class: "soft" }, "Run this schedule again:"), copyLine(found.replay));
   if (found.steps.length) root.append(...lanesView(found));
   const twin = twinView(found);

@@ -1,0 +1,75 @@
+"""What a page says about a failing schedule before anybody steps through it: which lines, and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from treadle.core.operation import READ, WRITE
+from treadle.core.result import Step, Waiting
+from treadle.report.lanes import lanes
+
+SOURCE = """class Database:
+    def get(self):
+        if self.pool is None:
+            with self.lock:
+                self.pool = self.connect()
+"""
+
+
+def step(strand: str, operation: str, thing: str, line: int, file: str = "/p/db.py") -> Step:
+    kind = {"reads": READ, "writes": WRITE}.get(operation, 0)
+    name, _, key = thing.partition(".")
+    return Step(strand, operation, thing, file, line, "get", performed=(kind, name, key))
+
+
+def double_checked(file: str, lock: str = "Lock#1") -> list[Step]:
+    return [
+        step("T1", "reads", "Database#1.pool", 3, file),
+        step("T2", "reads", "Database#1.pool", 3, file),
+        step("T1", "acquires", lock, 4, file),
+        step("T1", "writes", "Database#1.pool", 5, file),
+        step("T1", "releases", lock, 4, file),
+        step("T2", "acquires", lock, 4, file),
+        step("T2", "writes", "Database#1.pool", 5, file),
+    ]
+
+
+def test_the_lines_that_clash_are_quoted(tmp_path: Path) -> None:
+    file = tmp_path / "db.py"
+    file.write_text(SOURCE)
+    assert lanes(double_checked(str(file)))["lines"] == [
+        {"who": "T2 reads", "place": "db.py:3", "source": "if self.pool is None:"},
+        {"who": "T1 writes", "place": "db.py:5", "source": "self.pool = self.connect()"},
+        {"who": "T2 writes", "place": "db.py:5", "source": "self.pool = self.connect()"},
+    ]
+
+
+def test_a_lock_that_only_some_of_them_hold_is_named() -> None:
+    told = lanes(double_checked("/p/db.py"))["repair"]
+    assert told.startswith("Lock#1 is held at db.py:5, but not at db.py:3: hold it there, too")
+
+
+def test_a_lock_that_may_have_been_tried_for_is_not_said_to_be_missing() -> None:
+    tried = [step("T2", "tries", "Lock#1", 2), *double_checked("/p/db.py")]
+    assert lanes(tried)["repair"].startswith("nothing keeps T1 and T2 apart at db.py:3 and db.py:5")
+
+
+def test_without_locks_the_threads_and_their_lines_are_named() -> None:
+    steps = [one for one in double_checked("/p/db.py") if one.operation in ("reads", "writes")]
+    assert lanes(steps)["repair"].startswith("nothing keeps T1 and T2 apart at db.py:3 and db.py:5")
+
+
+def test_a_notify_that_came_too_early_is_named() -> None:
+    steps = [step("T2", "signals", "Condition#1", 16), step("T1", "releases", "RLock#1", 21)]
+    stuck = [Waiting("main", "waits for", "T1", "T1"), Waiting("T1", "waits for", "Condition#1")]
+    stuck[1].stack = (("/p/db.py", 21, "enter"),)
+    told = lanes(steps, stuck)["repair"]
+    assert told.startswith("T1 waits at db.py:21 for a notify that came before it, at db.py:16, and is not kept")
+
+
+def test_a_ring_names_who_and_what() -> None:
+    ring = [
+        Waiting("T1", "acquires", "Lock#2", "T2", ["Lock#1"]),
+        Waiting("T2", "acquires", "Lock#1", "T1", ["Lock#2"]),
+    ]
+    assert lanes([], ring)["repair"].startswith("let T1 and T2 take Lock#2 and Lock#1 in the same order")
