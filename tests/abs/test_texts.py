@@ -12,9 +12,9 @@ from treadle.symbolic.expr.meaning import evaluate
 from treadle.symbolic.expr.terms import STR, Expr, eq, length, not_, var
 
 UNKNOWNS = [var(f"text{n}", STR) for n in range(3)]
-SIDES = [*UNKNOWNS, "a", "b"]
+SIDES = [*UNKNOWNS, "a", ""]
 # with five things compared, five texts are enough to make any two of them differ
-TEXTS = ["a", "b", "c", "d", "e"]
+TEXTS = ["a", "", "c", "d", "e"]
 
 
 @given(st.lists(st.tuples(st.sampled_from(UNKNOWNS), st.sampled_from(SIDES), st.booleans()), min_size=1, max_size=6))
@@ -34,3 +34,11 @@ def test_agrees_with_trying_everything(asked: list[tuple[Expr, Expr | str, bool]
 
 def test_other_questions_are_not_answered() -> None:
     assert decide([eq(length(UNKNOWNS[0]), 3)]) is None
+
+
+def test_the_empty_text_is_a_text_like_others() -> None:
+    """`x == ""` is kept as a question about the length of x."""
+    one, other, _ = UNKNOWNS
+    conditions = [c for c in (eq(one, ""), not_(eq(one, other))) if isinstance(c, Expr)]
+    assert decide(conditions) == {one: "", other: "t0"}
+    assert decide([*conditions, *(c for c in [eq(other, "")] if isinstance(c, Expr))]) is False

@@ -59,10 +59,21 @@ def _read(condition: Expr, equal: list[tuple[Value, Value]], different: list[tup
     into, inner = equal, condition
     if condition.op == "not":
         into, inner = different, condition.args[0]
-    if inner.op != "streq" or not all(_is_plain(side) for side in inner.args):
+    sides = _sides(inner)
+    if sides is None or not all(_is_plain(side) for side in sides):
         return False
-    into.append((inner.args[0], inner.args[1]))
+    into.append(sides)
     return True
+
+
+def _sides(condition: Value) -> tuple[Value, Value] | None:
+    """What an equality of strings compares; `x == ""` is kept as `len(x) == 0`."""
+    if not isinstance(condition, Expr):
+        return None
+    if condition.op == "streq":
+        return condition.args[0], condition.args[1]
+    length = condition.args[0] if condition.op == "eq0" else None
+    return (length.args[0], "") if isinstance(length, Expr) and length.op == "len" else None
 
 
 def _is_plain(value: Value) -> bool:
