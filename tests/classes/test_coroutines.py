@@ -5,11 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.classes.drive import PROGRAMS, campaign
 from treadle.core.result import Verdict
+
+
+def slow(name: str) -> Any:
+    return pytest.param(name, marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize(
@@ -26,8 +31,8 @@ def test_what_breaks_across_an_await_is_found(name: str, found: set[str]) -> Non
     assert result.faults[0].explanation.split()[:2] == ["T1", "T2"]
 
 
-@pytest.mark.parametrize("name", ["LockedCache", "CountingPool", "Released"])
-def test_the_corrected_twin_passes_without_a_warning(name: str) -> None:
+@pytest.mark.parametrize("name", [slow("LockedCache"), "CountingPool", "Released", slow("Box"), "Register"])
+def test_what_is_correct_passes_without_a_warning(name: str) -> None:
     result = campaign(f"class_coroutines:{name}", calls=1)
     assert result.verdict is Verdict.PASSED_WITHIN_BOUNDS
     assert not result.warnings

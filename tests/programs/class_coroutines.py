@@ -78,3 +78,34 @@ class Released(Held):
             await asyncio.sleep(0)
             self.total += 1
             return self.total
+
+
+class Box:
+    """Waits by design: whoever is cancelled leaves it full, or empty."""
+
+    def __init__(self) -> None:
+        self.queue: asyncio.Queue[int] = asyncio.Queue(1)
+
+    async def put(self, item: int) -> None:
+        await self.queue.put(item)
+
+    async def get(self) -> int:
+        return await self.queue.get()
+
+    def size(self) -> int:
+        return self.queue.qsize()
+
+
+class Register:
+    """A later call fails when an entry is not there, because who was to make it was cancelled."""
+
+    def __init__(self) -> None:
+        self.entries: set[int] = set()
+        self.lock = asyncio.Lock()
+
+    async def add(self, entry: int) -> None:
+        async with self.lock:
+            self.entries.add(entry)
+
+    def first(self) -> int:
+        return min(self.entries)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
-from treadle.classes.linearizability import LIMIT, Outcome, Violation, judge
+from treadle.classes.linearizability import LIMIT, Outcome, Violation, judge, returned
 from treadle.classes.serializability import Interleaving, problematic
 from treadle.classes.stage import Stage, Test
 from treadle.core.operation import Operation
@@ -21,6 +22,8 @@ from treadle.search.fair import Fair
 from treadle.search.step_dpor import StepDpor
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 from treadle.threads.execution import Diverged, Execution
+
+_T = TypeVar("_T")
 
 # Far from any seed that a user would give.
 _OTHER_SEED = 7919
@@ -224,6 +227,11 @@ def _is_enough(witness: Witness, effect: Effect | None) -> bool:
     return witness.violation.is_fault and witness.effect[:2] != ("linearizability", "result")
 
 
+def _with(threads: tuple[_T, ...], number: int, one: _T) -> tuple[_T, ...]:
+    """The threads of a test, with this in the place of one."""
+    return (*threads[:number], one, *threads[number + 1 :])
+
+
 def _alike(orders: list[Outcome], again: list[Outcome]) -> bool:
     return len(orders) == len(again) and all(
         one.visible() == other.visible() and one.state == other.state for one, other in zip(orders, again, strict=True)
@@ -270,6 +278,19 @@ class InterleavingExplorer:
                 found.append(outcome)
             if len(found) > _MOST_ORDERS:
                 return None
+        return found
+
+    def orders_when_cancelled(self, test: Test, orders: list[Outcome]) -> list[Outcome]:
+        """The outcomes of all orders of the calls, and of those without one of them: a call that is cancelled has been
+        made, or it has not."""
+        found = list(orders)
+        for thread, calls in enumerate(test.threads):
+            for place in range(len(calls)):
+                left = calls[:place] + calls[place + 1 :]
+                for order in self.orders(test.but(threads=_with(test.threads, thread, left))) or []:
+                    made = order.threads[thread]
+                    result = (*made[:place], returned("cancelled"), *made[place:])
+                    found.append(replace(order, threads=_with(order.threads, thread, result)))
         return found
 
     def elsewise(self, test: Test, number: int = 1) -> list[Outcome]:
@@ -330,9 +351,14 @@ class InterleavingExplorer:
             orders = orders + [order for number in range(1, 5) for order in self.elsewise(test, number)]
         effects: set[Effect] = set()
         left: int | None = None  # executions, once it has failed
+        cancelled = False  # are calls cancelled from now on?
         for outcome, run in self._executions(test, result, most, may_go_on):
-            test = self.stage.test or test
-            violation = judge(outcome, orders, values=stable and not test.cancels)
+            if self.stage.test is not None and self.stage.test.cancels and not cancelled:
+                test, cancelled = self.stage.test, True
+                orders = self.orders_when_cancelled(test, orders)
+                if any(order.ending for order in orders):
+                    break  # a call that waits for another one by design may do so when that one is cancelled
+            violation = judge(outcome, orders, values=stable and not cancelled)
             witness = None if violation is None else Witness(test, violation, outcome, orders, self._schedule(run))
             if witness is not None and witness.effect not in effects:
                 effects.add(witness.effect)
