@@ -59,6 +59,21 @@ _GUESSES = {
         "from typing import Callable\ndef f(g: Callable) -> int:\n    return g()",
         "the hint 'Callable' does not tell its result",
     ),
+    "raising": (
+        "from typing import Callable\ndef f(g: Callable[[], int]) -> int:\n    return g()",
+        "a function that raises is not followed",
+    ),
+    "bool": ("def f(n: int) -> int:\n    return 1 if isinstance(n, bool) else 0", "numbers of f are no bools"),
+    "true": ("def f(n: int) -> int:\n    return 1 if n is True else 0", "numbers of f are no bools"),
+    "type": ("def f(s: str) -> int:\n    return 1 if type(s) is not str else 0", "have the classes that are loaded"),
+    "attribute": ("def f(n: int) -> int:\n    return 1 if hasattr(n, 'x') else 0", "and no others"),
+    "identity": ("def f(a: int, b: int) -> bool:\n    return a == b and a is not b", "are the same object"),
+    "closed": ("def f(n: int):\n    try:\n        yield n\n    finally:\n        n = 0", "is taken to its end"),
+    "state": (
+        "ON = False\ndef switch() -> None:\n    global ON\n    ON = True\n"
+        "def f(n: int) -> int:\n    return 1 if ON else 0",
+        "ON of claim_state is as it is after the import",
+    ),
     "float": ("def f(x: float) -> bool:\n    return x > 1", "nan, inf and rounding are not followed"),
     "floats": ("def f(x: list[float]) -> int:\n    return len(x)", "nan, inf and rounding are not followed"),
     "digits": ("def f(s: str) -> bool:\n    return s.isdigit()", "those of ASCII"),
@@ -99,6 +114,23 @@ def test_each_guess_is_named(name: str) -> None:
     session = Session(target, UnitOptions())
     guesses = guesses_of(target, session.options, session.types, session.explore())
     assert any(guess in one for one in guesses), guesses
+
+
+_NO_GUESS = {
+    "plain": "def f(n: int, m: int) -> bool:\n    return n < m",
+    "same": "class C:\n    pass\ndef f(a: C, b: C) -> bool:\n    return a is b",
+    "table": "WORDS = {'a': 1}\ndef f(s: str) -> bool:\n    return s in WORDS",
+    "generator": "def f(n: int):\n    if n > 0:\n        yield n",
+    "local": "xs = 1\ndef g() -> None:\n    xs = []\n    xs.append(1)\ndef f(n: int) -> bool:\n    return n > xs",
+}
+
+
+@pytest.mark.parametrize("name", _NO_GUESS)
+def test_what_is_followed_is_no_guess(name: str) -> None:
+    Path(f"claim_no_{name}.py").write_text(_NO_GUESS[name] + "\n")
+    [target] = resolve(f"claim_no_{name}:f")
+    session = Session(target, UnitOptions())
+    assert guesses_of(target, session.options, session.types, session.explore()) == []
 
 
 def test_a_guess_withdraws_the_claim() -> None:
@@ -150,6 +182,11 @@ _ONLY_TRIED = {
         "Decimal(",
     ),
     "bool": ("def f(n: int) -> int:\n    if isinstance(n, bool):\n        return 1\n    return 0", "True"),
+    "raises": (
+        "from typing import Callable\ndef f(g: Callable[[], int]) -> int:\n    try:\n        return g()\n"
+        "    except ValueError:\n        return 7",
+        "side_effect=ValueError",
+    ),
 }
 
 

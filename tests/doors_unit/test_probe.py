@@ -183,7 +183,7 @@ def test_calls_in_docstrings_and_in_the_package_are_read() -> None:
     """
     Path("probe_calls.py").write_text(dedent(program))
     [target] = resolve("probe_calls:Price.shown")
-    assert example_calls(target) == [{"mark": "'EUR'", "wide": "True"}, {"wide": "False"}]
+    assert example_calls(target) == [{"mark": '"EUR"', "wide": "True"}, {"wide": "False"}]
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from typing import Any
 from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.target import UnitTarget
+from treadle.doors.unit.unfollowed import asked_in_vain
 from treadle.symbolic import types as t
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.python.types import fields, hints
@@ -48,7 +49,7 @@ def guesses_of(
         found.append(f"floats of {target.name} are exact numbers: nan, inf and rounding are not followed")
     if _asks_for_characters(target.function.__code__) or any(map(_has_characters, _decided(explored))):
         found.append(f"letters and digits in texts of {target.name} are those of ASCII")
-    return found
+    return [*found, *asked_in_vain(target, kinds)]
 
 
 def _is_within(wanted: t.Type, kinds: Iterable[t.Type]) -> bool:
@@ -111,6 +112,8 @@ def left_open(hint: Any) -> Iterator[str]:
         yield f"the hint '{hint.__name__}' does not tell its elements"
     if isinstance(hint, typing.TypeVar):
         yield from _type_variable(hint)
+    if hint in (abc.Callable, typing.Callable) or origin is abc.Callable:
+        yield "a function that raises is not followed"
     if hint in (abc.Callable, typing.Callable):
         yield "the hint 'Callable' does not tell its result"
     interface = origin or hint

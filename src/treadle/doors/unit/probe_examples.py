@@ -14,6 +14,7 @@ import types
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from treadle.doors.unit.pytest_values import quoted
 from treadle.doors.unit.target import UnitTarget
 
 _MOST_CALLS = 12
@@ -86,9 +87,10 @@ def _literals(call: ast.Call, target: UnitTarget) -> ExampleCall:
     found: ExampleCall = {}
     for name, value in given:
         try:
-            ast.literal_eval(value)
+            meant = ast.literal_eval(value)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             continue
-        if name is not None and len(text := ast.unparse(value)) <= _LONGEST:
+        text = quoted(meant) if isinstance(meant, str) else ast.unparse(value)
+        if name is not None and len(text) <= _LONGEST:
             found[name] = text
     return found

@@ -31,6 +31,7 @@ from unittest.mock import MagicMock
 
 from treadle.doors.unit.matching import matching
 from treadle.doors.unit.pytest_values import Imports, NotWritable, quoted
+from treadle.doors.unit.target import with_callees
 from treadle.observe.effects import EffectGuard
 from treadle.observe.parameters import documented_types, hints_of
 from treadle.symbolic import types as t
@@ -43,9 +44,6 @@ _TEXTS = ("a", "", "ab", "1", "A b", "a.b", "a=b", "a/b", "a,b", "2020-01-02", "
 _BEYOND_ASCII = ("\u00b2", "\u0663", "\u00df", "\u0130", "\u00a0")
 _NUMBERS = (1, 0, 2, -1, 10)
 _MOST_WORDS = 40
-# functions below the target whose words are worth trying, and how deep
-_MOST_FUNCTIONS = 12
-_CALLS_DEEP = 3
 _DEEPEST = 3
 _MOST_OF_A_CLASS = 4
 
@@ -100,22 +98,9 @@ class Mentioned:
         self.numbers: dict[int, None] = {}
         self.keys: dict[str, None] = {}
         self.classes: dict[type, None] = {}
-        self._package = function.__module__.partition(".")[0]
-        self._read = {function}
-        level = [function]
-        for _ in range(_CALLS_DEEP):
-            for one in level:
-                self._function(one)
-            level = [callee for one in level for callee in self._callees(one)]
-
-    def _callees(self, function: types.FunctionType) -> Iterator[types.FunctionType]:
-        for name in function.__code__.co_names:
-            value = inspect.unwrap(found) if callable(found := function.__globals__.get(name)) else None
-            own = isinstance(value, types.FunctionType) and value.__module__.partition(".")[0] == self._package
-            if own and value not in self._read and len(self._read) < _MOST_FUNCTIONS:
-                assert isinstance(value, types.FunctionType)
-                self._read.add(value)
-                yield value
+        self.errors: dict[type, None] = {}
+        for one in with_callees(function):
+            self._function(one)
 
     def _function(self, function: types.FunctionType) -> None:
         names = function.__globals__
@@ -140,6 +125,8 @@ class Mentioned:
                     self.keys[key] = None
                 case ast.Compare(left=ast.Constant(value=str() as key), ops=[ast.In() | ast.NotIn()]):
                     self.keys[key] = None
+            if isinstance(node, ast.ExceptHandler) and node.type is not None:
+                self.errors.update(dict.fromkeys(_classes(_evaluated(node.type, names))))
             if isinstance(node, ast.Call):
                 self._called(node, names)
             if isinstance(node, ast.Name | ast.Attribute):
@@ -148,9 +135,7 @@ class Mentioned:
     def _called(self, node: ast.Call, names: dict[str, Any]) -> None:
         match node:
             case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kind]):
-                value = _evaluated(kind, names)
-                flat = value if isinstance(value, tuple) else typing.get_args(value) or (value,)
-                self.classes.update(dict.fromkeys(c for c in flat if isinstance(c, type)))
+                self.classes.update(dict.fromkeys(_classes(_evaluated(kind, names))))
             case ast.Call(func=ast.Attribute(value=ast.Name(id="re")), args=[ast.Constant(value=str() as pattern), *_]):
                 self.words.update(dict.fromkeys(matching(pattern)))
 
@@ -165,6 +150,12 @@ class Mentioned:
             for word in list(members)[:5]:
                 if isinstance(word, str) and len(word) <= _MOST_WORDS:
                     self.words[word] = None
+
+
+def _classes(value: Any) -> list[type]:
+    """The classes that isinstance or except is asked for."""
+    flat = value if isinstance(value, tuple) else typing.get_args(value) or (value,)
+    return [c for c in flat if isinstance(c, type)]
 
 
 def _evaluated(node: ast.expr, names: dict[str, Any]) -> Any:
@@ -350,7 +341,9 @@ class ValuePool:
             return self._tuples(args, depth)
         if kind in (abc.Callable, typing.Callable):
             returned = self.of_hint(args[1], depth + 1)[:4] if len(args) == 2 else ["None", "True", '"a"']
-            return [f"{self.name(MagicMock)}(return_value={text})" for text in returned or ["None"]]
+            returned = returned or ["None"]
+            errors = [f"side_effect={self.name(cls)}" for cls in list(self.mentioned.errors)[:3]]
+            return [f"{self.name(MagicMock)}({how})" for how in (*(f"return_value={r}" for r in returned), *errors)]
         if isinstance(kind, type):
             for containers, around in _CONTAINERS:
                 if kind in containers:

@@ -92,6 +92,25 @@ class UnitTarget:
         return self.line, node.end_lineno or self.line
 
 
+# Functions below a target whose text says something about its inputs, and how deep.
+_MOST_FUNCTIONS = 12
+_CALLS_DEEP = 3
+
+
+def with_callees(function: types.FunctionType) -> list[types.FunctionType]:
+    """A function and those of its package that it names, and they name, as far as is worth reading."""
+    package = function.__module__.partition(".")[0]
+    found = level = [function]
+    for _ in range(_CALLS_DEEP - 1):
+        named = [one.__globals__.get(name) for one in level for name in one.__code__.co_names]
+        level = []
+        for value in (inspect.unwrap(n) if callable(n) else None for n in named):
+            if isinstance(value, types.FunctionType) and value not in (*found, *level):
+                level += [value] if value.__module__.partition(".")[0] == package else []
+        found = [*found, *level]
+    return found[:_MOST_FUNCTIONS]
+
+
 def load_module(name: str) -> types.ModuleType:
     """Import a module by name or path; the current directory comes first, as for pytest."""
     if name.endswith(".py") or os.sep in name:

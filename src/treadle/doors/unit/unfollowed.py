@@ -1,0 +1,108 @@
+"""What the text of a function asks its inputs and the explorer has no answer to: each is a guess, by its name.
+
+The explorer's ints are never bools, its objects of the classes that are loaded, with the fields that these have; two
+equal numbers or texts are one; module state is as it is after the import. Code that cannot tell the difference is the
+usual case, and loses nothing. Names are read, not values: what is asked in another way is not seen.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from treadle.doors.unit.target import UnitTarget, with_callees
+from treadle.symbolic import types as t
+from treadle.symbolic.python.compile.source import NoSource, node_of, tree_of
+
+_CHANGING = {
+    *("append", "extend", "insert", "add", "update", "clear"),
+    *("pop", "popitem", "remove", "discard", "setdefault", "sort"),
+}
+
+
+def asked_in_vain(target: UnitTarget, kinds: dict[str, t.Type]) -> Iterator[str]:
+    """One sentence for each question that is not followed, of the target and what it calls."""
+    nodes: list[ast.AST] = []
+    for function in with_callees(target.function):
+        try:
+            nodes += ast.walk(node_of(function.__code__))
+        except NoSource:
+            continue
+    name, plain = target.name, {one for one, kind in kinds.items() if _is_plain(kind)}
+    if any(map(_asks_for_bool, nodes)):
+        yield f"numbers of {name} are no bools"
+    if any(_calls(node, "type", 1) or _is_attribute(node, "__class__") for node in nodes):
+        yield f"objects of {name} have the classes that are loaded, texts and containers their own"
+    if any(_calls(node, "hasattr", 2) or _calls(node, "getattr", 3) for node in nodes):
+        yield f"objects of {name} have the attributes of their classes, and no others"
+    if any(_compares_identity(node, plain) for node in nodes):
+        yield f"equal numbers and texts of {name} are the same object"
+    if target.is_generator and any(map(_notices_its_end, nodes)):
+        yield f"what {name} yields is taken to its end, and nothing is sent or thrown into it"
+    changed = sorted(_changed_globals(target) & {node.id for node in nodes if isinstance(node, ast.Name)})
+    if changed:
+        yield f"{', '.join(changed)} of {target.module.__name__} is as it is after the import"
+
+
+def _is_plain(kind: t.Type) -> bool:
+    return all(isinstance(option, t.Scalar | t.NoneType) for option in t.options(kind)) and kind != t.NONE
+
+
+def _asks_for_bool(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="isinstance"), args=[_, kind]):
+            return any(isinstance(part, ast.Name) and part.id == "bool" for part in ast.walk(kind))
+        case ast.Compare(ops=ops, comparators=others):
+            pairs = zip(ops, others, strict=True)
+            return any(
+                isinstance(op, ast.Is | ast.IsNot) and isinstance(getattr(other, "value", None), bool)
+                for op, other in pairs
+            )
+    return False
+
+
+def _calls(node: ast.AST, name: str, arguments: int) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id=called), args=args):
+            return called == name and len(args) == arguments
+    return False
+
+
+def _is_attribute(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == name
+
+
+def _compares_identity(node: ast.AST, plain: set[str]) -> bool:
+    if not isinstance(node, ast.Compare) or not any(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
+        return False
+    sides = [node.left, *node.comparators]
+    return not any(isinstance(side, ast.Constant) for side in sides) and any(
+        isinstance(side, ast.Name) and side.id in plain for side in sides
+    )
+
+
+def _notices_its_end(node: ast.AST) -> bool:
+    inside = ast.walk(node) if isinstance(node, ast.Try | ast.With) else ()
+    uses = isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and isinstance(node.value, ast.Yield)
+    return uses or any(isinstance(part, ast.Yield | ast.YieldFrom) for part in inside)
+
+
+def _changed_globals(target: UnitTarget) -> set[str]:
+    """Names of the module that its functions assign, or change what they hold."""
+    found: set[str] = set()
+    own = set(vars(target.module))
+    functions = [n for n in ast.walk(tree_of(target.file)[0]) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    for function in functions:
+        local = {arg.arg for arg in ast.walk(function) if isinstance(arg, ast.arg)}
+        local |= {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        for node in ast.walk(function):
+            match node:
+                case ast.Global(names=names):
+                    found.update(names)
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) if attr in _CHANGING:
+                    found.update({name} - local)
+                case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
+                    found.update({name} - local)
+                case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
+                    found.update({name} - local)
+    return found & own
