@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,14 @@ from treadle.report import tree_picture
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "abs"
 FACTORIAL = EXAMPLES / "factorial.abs"
+
+
+@pytest.mark.parametrize("keep", [0, 1, 3])
+def test_json_in_pieces_is_the_same_json(keep: int) -> None:
+    made = generate(f"{FACTORIAL}:Fact.ft", bounds=Bounds(1, 4, 1), keep=keep)
+    text = "".join(made.json_pieces())
+    assert text == json.dumps(made.to_json())
+    assert [bool(case["replay"]) for case in json.loads(text)["cases"]] == [True] * keep
 
 
 @pytest.mark.parametrize(

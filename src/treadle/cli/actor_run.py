@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +119,8 @@ def run(
         pages.write(page, [cases_part(made, curve)])
     write_sarif(sarif, case_remarks(made))
     if as_json:
-        print(json.dumps(made.to_json()))
+        sys.stdout.writelines(made.json_pieces())
+        print()
     else:
         abs_table.show(made, rows=MOST_ROWS if wanted is None else max(len(made.cases), 1))
         for file in written:

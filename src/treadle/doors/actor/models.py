@@ -6,9 +6,10 @@ case is run again on known data before it is handed out, and is dropped (and cou
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import lru_cache
 from itertools import combinations_with_replacement
 from pathlib import Path
@@ -90,10 +91,28 @@ class GeneratedCases(JsonForm):
         return EXIT_NOT_A_PASS if self.stopped or not self.tests else EXIT_PASSED
 
     def to_json(self) -> dict[str, Any]:
+        facts = JsonForm.to_json(replace(self, cases=[]))
+        facts["cases"] = [self._case_in_json(case) for case in self.cases]
+        return facts
+
+    def json_pieces(self) -> Iterator[str]:
+        """The same as text, case by case: a hundred thousand cases are never in memory twice."""
+        for number, (name, value) in enumerate(JsonForm.to_json(replace(self, cases=[])).items()):
+            yield f"{', ' if number else '{'}{json.dumps(name)}: "
+            if name != "cases":
+                yield json.dumps(value)
+                continue
+            yield "["
+            for place, case in enumerate(self.cases):
+                yield (", " if place else "") + json.dumps(self._case_in_json(case))
+            yield "]"
+        yield "}"
+
+    def _case_in_json(self, case: ActorCase) -> dict[str, Any]:
         """Cases that are told in values can be replayed."""
-        for case in self.cases if self.style == "values" else ():
-            case.replay = case.replay or str(trail_of_case(self.target, case))
-        return JsonForm.to_json(self)
+        if self.style == "values" and not case.replay:
+            case = replace(case, replay=str(trail_of_case(self.target, case)))
+        return case.to_json()
 
 
 @dataclass(slots=True)
