@@ -111,7 +111,7 @@ class Run:
                 continue
             names = _names(item)
             self.seen.append(names)
-            if self.target.selects(names) if self.target.names else is_marked(item):
+            if self.target.selects(names) if self.target.names else self.campaign.copies or is_marked(item):
                 chosen.append(item)
         items[:] = chosen
         self.selected = len(chosen)
@@ -205,7 +205,7 @@ def run(target: Target, campaign: Campaign) -> Run:
     A problem that leaves nothing else to report is raised.
     """
     campaign.settings = read_settings(target.path.resolve().parent if target.path.is_file() else target.path)
-    campaign.every = bool(target.names)
+    campaign.every = bool(target.names or campaign.copies)
     campaign.marked = True
     here = os.getcwd()
     if here not in sys.path:

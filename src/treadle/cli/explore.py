@@ -57,6 +57,7 @@ _FOR_MODELS = {"executions", "seconds", *_MODELS_ONLY}
 @click.option("--granularity", metavar="messages|accesses", help="What is a step; messages is the default for actors.")
 @click.option("--delivery", metavar="mailbox|causal|promised", help="What messages may overtake each other.")
 @click.option("--switches", metavar="free|gil|auto", help="Where threads may switch: everywhere, or as CPython does.")
+@click.option("--copies", type=click.IntRange(2), metavar="N", help="Run N copies of the test at once.")
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="Let N processes take over a long search.")
 @click.option("--cluster", metavar="ADDRESS", help="Let the workers of a Dask cluster take over a long search.")
 @click.option("--ship", is_flag=True, default=None, help="Send the project to the cluster: no shared file system.")
@@ -90,6 +91,7 @@ def command(
     decorated with @treadle.explore() or marked @pytest.mark.treadle. PATH may also be an ABS model (.abs).
     """
     options = {name: value for name, value in given.items() if value is not None and value != ()}
+    copies = options.pop("copies", 0)
     check_options(**options)
     check_sarif(sarif)
     if page is not None:
@@ -105,7 +107,7 @@ def command(
         raise UsageError(f"explore runs the main block of a model; a method is for: treadle actor {target}")
     for name in options.keys() & _MODELS_ONLY.keys():
         raise UsageError(f"--{name.replace('_', '-')} is for ABS models; {_MODELS_ONLY[name]}")
-    campaign = Campaign(options=options)
+    campaign = Campaign(options=options, copies=copies)
     with terminal_line() as stderr:
         campaign.progress = lambda test: Progress(test.rpartition("::")[2], stderr)
         outcome = collect.run(collect.Target(target), campaign)

@@ -43,6 +43,8 @@ class Campaign:
     replay: str = ""  # run this one schedule instead of searching
     debug: bool = False  # in a debugger
     paged: bool = False  # is there to be a page about every test?
+    copies: int = 0  # run so many copies of each test at once; 0: explore it as it is
+    pairs: bool = False  # run each test beside another one that shares a fixture, instead of a copy
     saves: bool = False  # keep failing executions as files; a command does that itself
     search: Callable[..., Any] | None = None  # what another door does with each test instead of exploring it
     example: str = ""  # of a test of Hypothesis's: the only one that `search` runs
@@ -59,12 +61,17 @@ PROFILES: dict[str, dict[str, Any]] = {
     "thorough": {"executions": 1_000_000, "seconds": 600.0},
 }
 
+# What each test may cost when a whole suite is run with copies and nobody says how much.
+COPIES_BUDGET: dict[str, Any] = {"executions": 1_000, "seconds": 5.0}
+
 # Executions of a sampling strategy that was given no budget.
 SAMPLED = 10_000
 
 CAMPAIGN = pytest.StashKey[Campaign]()
 # What a report says of an exploration: plain data, because pytest-xdist sends reports between processes.
 FACTS = pytest.StashKey[dict[str, Any]]()
+# The test that is run beside this one.
+PARTNER = pytest.StashKey[pytest.Function]()
 
 
 # ---------------------------------------------------------------------- hooks of pytest
@@ -87,6 +94,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--treadle-replay", metavar="STRING", help="run the one schedule of this replay string; --pdb steps"
     )
+    group.addoption("--treadle-copies", type=int, metavar="N", help="run N copies of every test at once, all schedules")
+    group.addoption("--treadle-pairs", action="store_true", help="run tests that share a fixture at once, two by two")
+    group.addoption("--treadle-json", metavar="FILE", help="with copies or pairs: write how each test ended")
     group.addoption("--treadle-report", metavar="DIR", help="write DIR/index.html: every explored test, to look at")
 
 
@@ -116,11 +126,26 @@ def pytest_configure(config: pytest.Config) -> None:
             if budget is not None and not budget > 0:
                 raise UsageError(f"--treadle-{name} {budget:g} leaves nothing to run; give more than 0")
             campaign.options |= {} if budget is None else {name: budget}
+        _ask_for_copies(config, campaign)
         if config.getoption("treadle_replay"):
             campaign.replay = str(Trail.parse(config.getoption("treadle_replay")))
             campaign.debug = bool(config.getoption("usepdb", False))
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error
+
+
+def _ask_for_copies(config: pytest.Config, campaign: Campaign) -> None:
+    """--treadle-copies and --treadle-pairs are about every test."""
+    copies = config.getoption("treadle_copies")
+    if copies is not None and copies < 2:
+        raise UsageError(f"--treadle-copies {copies} leaves nothing to run at once; give 2 or more")
+    campaign.pairs = config.getoption("treadle_pairs")
+    campaign.copies = copies or 2 * campaign.pairs
+    if campaign.copies:
+        campaign.every = True
+        campaign.options = COPIES_BUDGET | campaign.options
+    elif config.getoption("treadle_json"):
+        raise UsageError("--treadle-json tells how copies of tests end: give --treadle-copies 2, or --treadle-pairs")
 
 
 def _check_folder(folder: Path) -> None:
@@ -135,6 +160,16 @@ def _check_folder(folder: Path) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With --treadle-replay, only the test that the string belongs to is run."""
     campaign = config.stash[CAMPAIGN]
+    if campaign.pairs:
+        import_module("treadle.pytest_plugin.copies").assign_partners(items)
+        paired = [item for item in items if PARTNER in item.stash]
+        config.hook.pytest_deselected(items=[item for item in items if item not in paired])
+        items[:] = paired
+    beside = Trail.parse(campaign.replay).settings.get("partner") if campaign.replay else None
+    for other in items if beside else ():
+        if other.nodeid == beside and isinstance(other, pytest.Function):
+            for item in items:
+                item.stash[PARTNER] = other
     if not config.getoption("treadle_replay"):
         return
     target = Trail.parse(campaign.replay).target
@@ -201,6 +236,8 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, Any] 
         return "cut", "c", ("CUT", {"yellow": True})
     if not report.passed:
         return None
+    if facts["verdict"] == "NOTHING-TO-EXPLORE":
+        return "passed", ".", "PASSED (the copies share nothing)"
     if facts["verdict"] == "PASSED-WITHIN-BOUNDS":
         bounds = ", ".join(f"{name} <= {value}" for name, value in facts["bounds"].items())
         return "passed", ".", f"PASSED (within {bounds}, {_counted(facts)})"
@@ -234,12 +271,27 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     if verdicts:
         parts = [f"{verdicts[verdict]} {words}" for verdict, words in _COUNTED.items() if verdicts[verdict]]
         terminalreporter.line(f"{verdicts.total()} explored: {', '.join(parts)}")
+    _tell_copies(terminalreporter, reports)
     folder = terminalreporter.config.getoption("treadle_report")
     if folder is not None:
         pages = [report.treadle["page"] for report in reports if hasattr(report, "treadle")]
         file = Path(folder) / "index.html"
         import_module("treadle.report.page").write(file, pages)
         terminalreporter.line(f"report: {file}")
+
+
+def _tell_copies(terminalreporter: Any, reports: list[Any]) -> None:
+    campaign = terminalreporter.config.stash[CAMPAIGN]
+    if not campaign.copies:
+        return
+    copies = import_module("treadle.pytest_plugin.copies")
+    told = [report for report in reports if hasattr(report, "user_properties")]
+    terminalreporter.section("copies of tests at once")
+    for line in copies.summary(told, campaign.copies):
+        terminalreporter.line(line)
+    file = terminalreporter.config.getoption("treadle_json")
+    if file:
+        copies.write_json(Path(file), told, campaign.copies)
 
 
 # ---------------------------------------------------------------------- exploring one test

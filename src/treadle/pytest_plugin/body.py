@@ -97,7 +97,7 @@ class Body:
             self._call()
             return
         with self.loops.of_this_execution():
-            marks = _Marks(self.item)
+            marks = Marks(self.item)
             marks.own.append(self.loops.close)
             try:
                 if self.anew:
@@ -156,20 +156,24 @@ class Body:
         __tracebackhide__ = True
         item = self.item
         if isinstance(item, TestCaseFunction):
-            _run_test_case(item.instance, partial(self.function, **drawn))
+            run_test_case(item.instance, partial(self.function, **drawn))
             return
-        arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
-        if self.copied:
-            arguments |= {name: copy.deepcopy(value) for name, value in self.copied.items() if name in arguments}
-        arguments |= drawn
-        function = partial(self.function, *_bound_to(item))
+        function = partial(self.function, *bound_to(item))
+        arguments = self.arguments() | drawn
         if self.is_async:
             self.loops.run_test(function, arguments)
         else:
             function(**arguments)
 
+    def arguments(self) -> dict[str, Any]:
+        """What the test is called with."""
+        arguments = {name: self.item.funcargs[name] for name in self.item._fixtureinfo.argnames}
+        if self.copied:
+            arguments |= {name: copy.deepcopy(value) for name, value in self.copied.items() if name in arguments}
+        return arguments
 
-def _bound_to(item: pytest.Function) -> tuple[Any, ...]:
+
+def bound_to(item: pytest.Function) -> tuple[Any, ...]:
     """What the test gets before its fixtures: its object, its class, or nothing."""
     if item.instance is None or item.cls is None:
         return ()
@@ -212,7 +216,7 @@ def _marks(function: Any) -> bool:
     return getattr(function, "__globals__", {}).get("__name__") == "treadle.doors.explore.decorator"
 
 
-def _run_test_case(case: unittest.TestCase, method: Callable[..., Any]) -> None:
+def run_test_case(case: unittest.TestCase, method: Callable[..., Any]) -> None:
     """One unittest method with its setUp, tearDown and cleanups."""
     __tracebackhide__ = True
     if isinstance(case, unittest.IsolatedAsyncioTestCase):
@@ -286,7 +290,7 @@ def _has_fixtures_to_renew(item: pytest.Function) -> bool:
     return False
 
 
-class _Marks:
+class Marks:
     """How many finalizers pytest had noted before an execution; what came since belongs to that execution."""
 
     def __init__(self, item: pytest.Function) -> None:

@@ -20,6 +20,7 @@ from treadle.doors.explore.examples import Example
 from treadle.doors.explore.replay import replay
 from treadle.pytest_plugin import CAMPAIGN, FACTS, Campaign, options_of
 from treadle.pytest_plugin.body import Body, set_up_wider
+from treadle.pytest_plugin.copies import Copies, copies_of, judge_copies
 from treadle.report import store
 from treadle.report.console import advice, replay_command, sentence
 from treadle.report.explore_page import result_part
@@ -42,7 +43,8 @@ def explore_item(item: pytest.Function) -> None:
     campaign = item.config.stash[CAMPAIGN]
     target = target_of(item)
     try:
-        body = Body(item)
+        copies = campaign.copies or (Trail.parse(campaign.replay).settings.get("copies", 0) if campaign.replay else 0)
+        body = copies_of(item, copies) if copies else Body(item)
         options = options_of(item)
         shown = _terminal(item.config) if campaign.debug else body.redirected()
         with campaign.progress(target) as progress, shown:
@@ -57,6 +59,8 @@ def explore_item(item: pytest.Function) -> None:
                 result = body.each_example(explore, options)
             else:
                 result = explore(**options)
+        if isinstance(body, Copies) and not campaign.replay:
+            judge_copies(item, body, result, copies)
         if result.failed and not campaign.replay:
             body.confirm(result)
         if result.cut_by == "interrupted":
@@ -70,6 +74,8 @@ def explore_item(item: pytest.Function) -> None:
         }
         if campaign.paged:
             item.stash[FACTS]["page"] = result_part(result)
+    except pytest.skip.Exception:
+        raise
     except BaseException as error:
         campaign.errors.append((target, error))
         raise
@@ -134,7 +140,7 @@ def _raise_outcome(result: Result, campaign: Campaign, saved: list[str]) -> None
         if isinstance(finding.exception, (pytest.skip.Exception, pytest.xfail.Exception)):
             raise finding.exception
     campaign.results.append(result)
-    if result.verdict is Verdict.NOTHING_TO_EXPLORE:
+    if result.verdict is Verdict.NOTHING_TO_EXPLORE and not campaign.copies:  # copies that share nothing are in order
         raise NothingToExplore(sentence(result) + "\n" + advice(result))
     if result.failed and result.findings:
         raise failure(result.findings[0], saved)
