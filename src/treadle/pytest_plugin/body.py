@@ -116,7 +116,7 @@ class Body:
             return explore(example=example.code, **options | more)
 
         fixtures = dict.fromkeys(self.item._fixtureinfo.argnames)
-        return ExampleSearch(self.given, one, options).run(*_bound_to(self.item), **fixtures)
+        return ExampleSearch(self.given, one, options).run(*bound_to(self.item), **fixtures)
 
     def confirm(self, result: Result) -> None:
         """Replay what was found where its reader will: in a process of its own."""
