@@ -15,6 +15,8 @@ _APPROXIMATE = re.compile(
     r"|(may|might|could|can) be (stale|inaccurate|outdated|out of date|inconsistent)|\bestimate",
     re.IGNORECASE,
 )
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CLOCKS = frozenset({"monotonic", "perf_counter", "time_ns", "monotonic_ns", "utcnow", "now"})
 # Methods of containers that change them.
 _CHANGE = frozenset(
@@ -52,7 +54,7 @@ def changing(trees: Iterable[ast.AST], state: frozenset[str]) -> frozenset[str]:
     `state` are the globals that hold something, for a module that is itself the shared object.
     """
     state |= {"self", "s"}
-    functions = {node.name: node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    functions = {node.name: node for tree in trees for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)}
     found = {name for name, node in functions.items() if _changes(node, state)}
     while True:
         more = {name for name, node in functions.items() if name not in found and _called(node) & found}
@@ -61,7 +63,7 @@ def changing(trees: Iterable[ast.AST], state: frozenset[str]) -> frozenset[str]:
         found |= more
 
 
-def _changes(function: ast.FunctionDef, state: frozenset[str]) -> bool:
+def _changes(function: _Function, state: frozenset[str]) -> bool:
     shared = {name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names}
     for node in ast.walk(function):
         if (
@@ -85,7 +87,7 @@ def _part_of(node: ast.AST, state: frozenset[str]) -> bool:
     return isinstance(node, ast.Name) and node.id in state
 
 
-def _called(function: ast.FunctionDef) -> set[str]:
+def _called(function: _Function) -> set[str]:
     return {
         node.func.attr
         for node in ast.walk(function)

@@ -84,7 +84,7 @@ class Copies(Body):
         orders = permutations(range(2)) if self.partner is not None else [tuple(range(len(self.items)))]
         for order in orders:
             try:
-                self._with_copies(lambda calls, order=order: [calls[place]() for place in order])
+                self._with_copies(partial(_one_after_the_other, order))
             except Exception as error:
                 said = str(error).splitlines()
                 return f"{type(error).__name__}{': ' + said[0] if said else ''}"
@@ -111,12 +111,13 @@ class Copies(Body):
         call = self._call_of(item)
         # pytest keeps one value and one list of ends for each fixture: this copy's go aside, to come back at its end
         own = [
-            (one[-1], one[-1]._finalizers, one[-1].cached_result)
+            (one[-1], list(one[-1]._finalizers), one[-1].cached_result)
             for one in self.item._fixtureinfo.name2fixturedefs.values()
             if one[-1].scope == "function"
         ]
         for definition, _, _ in own:
-            definition._finalizers, definition.cached_result = [], None
+            definition._finalizers.clear()
+            definition.cached_result = None
         marks.own.append(partial(_end, own, self.item))
         return call
 
@@ -129,11 +130,17 @@ class Copies(Body):
         return partial(self.function, *bound_to(item), **self.arguments())
 
 
+def _one_after_the_other(order: Sequence[int], calls: Sequence[Callable[[], Any]]) -> None:
+    for place in order:
+        calls[place]()
+
+
 def _end(own: list[tuple[Any, list[Any], Any]], item: pytest.Function) -> None:
     """Tear down the fixtures of one copy; each ends those that depend on it first."""
     item.stash.setdefault(tmppath_result_key, {})  # which the end of `tmp_path` takes away
     for definition, finalizers, value in own:
-        definition._finalizers, definition.cached_result = finalizers, value
+        definition._finalizers[:] = finalizers
+        definition.cached_result = value
     for definition, _, _ in own:
         definition.finish(item._request)
 
