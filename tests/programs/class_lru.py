@@ -101,22 +101,3 @@ class Noisy:
         print("called")
         self._calls = self._calls + 1
         return self._calls
-
-
-class Waiting:
-    """What changes it most is a coroutine."""
-
-    def __init__(self):
-        self._owner = None
-        self._lock = threading.Lock()
-
-    async def acquire(self):
-        self._owner = 1
-
-    def release(self):
-        with self._lock:
-            self._owner = None
-
-    def locked(self):
-        with self._lock:
-            return self._owner is not None
