@@ -27,7 +27,7 @@ from treadle.threads.greenlets import Pool, Worker
 from treadle.threads.names import Named
 from treadle.threads.real_waits import by_real_time, not_controlled, wait_really, waiting_outside
 from treadle.threads.spin import Change, operations_since
-from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd, SyncObject, with_held
+from treadle.threads.strands import AFTER_EXECUTION, ARRIVED, STATE, Arrival, Strand, StrandEnd, SyncObject, with_held
 
 # In the set of shared names: the ends of strands.
 ENDS: Final = "the end of a strand"
@@ -101,6 +101,7 @@ class Execution:
     __slots__ = (
         "alarm",
         "any_timeout",
+        "arrivals",
         "assumed",
         "atomic",
         "beside",
@@ -207,6 +208,7 @@ class Execution:
         self.unfinished: list[tuple[Strand, Operation]] = []  # strands left at the end, and what they were about to do
         self.untaken: list[tuple[Strand, Operation]] = []  # strands that others have excluded: options not taken
         self.stuck: list[Waiting] = []  # the strands of a deadlock
+        self.arrivals: list[Arrival] = []  # of marked code: how each step was come to
         self.gil = gil  # 0: strands switch at every point; else where this version looks at its eval breaker
         self.constants = constants
         self.transition: JoinedStep | None = None  # under a gil: what the last step of the search has done so far
@@ -317,8 +319,10 @@ class Execution:
             me.pending = with_held(me.pending, ((WRITE, LIVES, me.treadle_name),))
         if self.detail is not None and not self.ending:
             me.step = describe(me)
-        checks = me.checks
-        me.checks = 0
+        checks = me.checks | me.if_waited
+        if self.constants is not None and not self.ending:
+            self._arrives(me)
+        me.checks = me.if_waited = 0
         if self.gil:
             me.stands = checks if me.guard is None or me.guard.ready(me.waits, me) else -1
         if self.gil and not checks & self.gil and not self.ending and self._goes_on(me):
@@ -415,6 +419,8 @@ class Execution:
                     return self._diverge(step, expected, None)
                 self._fire(chosen)
             self.step = step + 1
+            if self.constants is not None:
+                self.arrivals.append(chosen.arrival)
             if begun is not None:
                 self.transition = begun if not chosen.timed_out else JoinedStep(op, 0)
                 self.performed.append(1)
@@ -449,6 +455,8 @@ class Execution:
             if chosen.guard is not None and not touched.ready(chosen.waits, chosen):
                 op = self._fire(chosen)
         self.trace.append((chosen.index, op))
+        if self.constants is not None:
+            self.arrivals.append(chosen.arrival)
         self.step = step + 1
         if self.gil:
             self.transition = JoinedStep(op, self.guards[step])
@@ -471,12 +479,18 @@ class Execution:
                 return False
             if not me.guard.ready(me.waits, me):
                 transition.add((LOOK, op[1], op[2]), guards)
+                me.arrival = ARRIVED._replace(at_held_lock=True)
                 return False
             op = (TRY, op[1], op[2])  # it could have waited: the step as such is always possible
         transition.add(op, guards)
         self.performed[self.step - 1] += 1
         self._note_writes(op)
         return True
+
+    def _arrives(self, me: Strand) -> None:
+        """Note how a strand came to the operation that it stands at."""
+        at_held_lock = me.guard is not None and me.waits == ACQUIRE and not me.guard.ready(ACQUIRE, me)
+        me.arrival = Arrival(me.checks, me.if_waited, at_held_lock)
 
     def _note_writes(self, op: Operation) -> None:
         """While a strand is alone, others read what it writes afterwards: that is how constants are made."""

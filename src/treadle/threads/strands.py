@@ -10,7 +10,7 @@ Invariant: every strand that is alive and not running has its next operation in 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from mypy_extensions import mypyc_attr
 
@@ -46,6 +46,18 @@ AFTER_EXECUTION: Final[list[Callable[[], None]]] = []
 def current() -> Strand | None:
     """The strand that is running, or None outside an execution, where everything is CPython's own."""
     return STATE.strand
+
+
+class Arrival(NamedTuple):
+    """How a strand came to an operation: the versions that look before it, those that do if the strand waited for the
+    lock that it took just before, and whether it found a lock held, and waits."""
+
+    looks: int
+    if_waited: int
+    at_held_lock: bool
+
+
+ARRIVED: Final = Arrival(ALL, 0, False)
 
 
 class StrandEnd(BaseException):
@@ -93,6 +105,7 @@ class Strand(SyncObject):
 
     # Slots, not a __dict__: with one, CPython 3.11.7 corrupts its heap after some hundred thousand strands.
     __slots__ = (
+        "arrival",
         "checks",
         "children",
         "daemon",
@@ -107,6 +120,7 @@ class Strand(SyncObject):
         "greenlet",
         "guard",
         "held",
+        "if_waited",
         "index",
         "loop",
         "of_thread",
@@ -161,6 +175,8 @@ class Strand(SyncObject):
         self.spin_writes = 0  # private writes when the iteration began
         self.loop: SyncObject | None = None  # what a strand waits for that seems to go round in a loop that only reads
         self.checks = ALL  # the versions that could have switched since the last point; kept by marked code only
+        self.if_waited = 0  # those that could have as well if it waited for the lock that it took
+        self.arrival = ARRIVED
         self.stands = ALL  # under a gil: those that can switch at the point where it stands
         self.step: Step | None = None  # the pending operation with its place, in an execution that is shown
 

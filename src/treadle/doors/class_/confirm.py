@@ -21,11 +21,11 @@ from treadle.core.operation import ACQUIRE, RELEASE, TRY
 from treadle.core.result import Step
 from treadle.core.trail import Trail
 from treadle.doors.explore.check import tasks_settings
-from treadle.doors.explore.interruptions import versions_that_switch_so
 from treadle.report.explanation import clash, explain
 from treadle.search.replay import FollowSteps, strand_runs
 from treadle.search.shrink import shrink_schedule
 from treadle.threads.execution import Execution
+from treadle.threads.possible_switches import versions_that_can
 
 
 def confirm(stage: Stage, explorer: InterleavingExplorer, witness: Witness) -> Fault | None:
@@ -74,7 +74,7 @@ def _shortest(stage: Stage, witness: Witness) -> list[str] | None:
         follow = FollowSteps(steps)
         follow.begin()
         outcome, run = stage.run_test(witness.test, follow, detail=bool(stage.gil))
-        if allowed and not versions_that_switch_so(run, follow, stage.loom) & allowed:
+        if allowed and not versions_that_can(run) & allowed:
             return None
         return (follow.taken, follow.cost) if outcome is not None and _shows(outcome, witness) else None
 

@@ -17,7 +17,6 @@ from treadle.core.errors import Unsupported
 from treadle.core.operation import Operation, location, parts, word
 from treadle.core.result import Evidence, Finding, Result, Step, Verdict
 from treadle.core.trail import Trail
-from treadle.doors.explore.interruptions import versions_that_switch_so
 from treadle.doors.explore.pass_check import PassCheck
 from treadle.report import message_sequence
 from treadle.report.explanation import explain
@@ -32,6 +31,7 @@ from treadle.threads.detail import hide_own_frames
 from treadle.threads.execution import SAME_READS, Diverged, Execution
 from treadle.threads.fine import FINE, fine_points
 from treadle.threads.loom import MOST_STEPS, Loom
+from treadle.threads.possible_switches import versions_that_can
 from treadle.threads.watchdog import OutOfTime, ReallyBlocked
 
 Progress = Callable[[int, float | None, str], None]
@@ -284,9 +284,14 @@ class ScheduleSearch:
             if not findings and self._longer(_LONGEST):
                 raise Revealed
         self._note(run)
-        if findings and (self.wanted is None or same_failure(findings[0], self.wanted)):
+        wanted = findings and (self.wanted is None or same_failure(findings[0], self.wanted))
+        if wanted and self._can_happen(run):
             return self._confirm(findings[0], run)
         return None
+
+    def _can_happen(self, run: Execution) -> bool:
+        """Can one of the versions with a GIL that are asked for run it? Without a GIL, every switch can come."""
+        return not self.loom.gil or bool(versions_that_can(run) & self.loom.gil)
 
     def _livelock(self) -> Finding | None:
         """Once, when executions grow long: do they go round for ever although everybody has a turn?"""
@@ -298,7 +303,7 @@ class ScheduleSearch:
                 self.looked_for_livelock = False
                 raise Revealed
             found = [finding for finding in self.loom.judge(run) if finding.kind == "livelock"]
-            if found and (run.stop_reason != "limit" or self._repeats_itself(run)):
+            if found and self._can_happen(run) and (run.stop_reason != "limit" or self._repeats_itself(run)):
                 return self._confirm(found[0], run)
         return None
 
@@ -386,7 +391,7 @@ class ScheduleSearch:
             found = self.loom.judge(tried)
             if not found and not tried.stop_reason:
                 passing.append(follow.taken)
-            if not found or not same_failure(found[0], finding):
+            if not found or not same_failure(found[0], finding) or not self._can_happen(tried):
                 return None
             operations[tuple(follow.taken)] = tried.performed
             return follow.taken, follow.cost
@@ -437,7 +442,7 @@ class ScheduleSearch:
         if not replayed or again.mismatch or not same_failure(replayed[0], finding):
             return False
         finding.trail, finding.replay = trail, str(trail)
-        finding.versions = versions_that_switch_so(run, shown, self.loom)
+        finding.versions = versions_that_can(run)
         return True
 
     def _settings(self) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from treadle.core.result import Step
 from treadle.search.replay import FollowSteps
 from treadle.threads.execution import Execution
 from treadle.threads.loom import Loom
-from treadle.threads.switching import ALL
 
 
 def _later(run: Execution, number: int) -> Step | None:
@@ -46,11 +45,3 @@ def interruptions(run: Execution, shown: FollowSteps, loom: Loom) -> list[Interr
             number -= 1
         found.append(Interruption(steps[number], later, versions))
     return found
-
-
-def versions_that_switch_so(run: Execution, shown: FollowSteps, loom: Loom) -> int:
-    """The versions with a GIL that can make every switch of a recorded execution of marked code."""
-    versions = ALL
-    for switch in interruptions(run, shown, loom):
-        versions &= switch.versions
-    return versions

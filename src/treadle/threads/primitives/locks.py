@@ -64,7 +64,8 @@ def entered(lock: SyncObject, anew: bool = True) -> bool:
         constants = strand.execution.constants
         who = (lock.treadle_name, strand.treadle_name)
         waits = constants.contended.get(who, 0) if anew and constants is not None else 0
-        strand.checks |= ENTERED | waits & ALL
+        strand.checks |= ENTERED
+        strand.if_waited |= waits & ALL
     return True
 
 
