@@ -34,7 +34,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from benchmarks.environments import CHECKOUT, FOLDER, OWN_NEEDS
+from benchmarks.environments import CHECKOUT, FOLDER
 from benchmarks.rows import Rows
 
 PACKAGES = Path(__file__).with_name("wild_packages_2.txt")
@@ -100,17 +100,25 @@ def unpacked(package: str, folder: Path) -> Path | None:
 
 
 def environment_for(source: Path, folder: Path) -> str | None:
-    """An interpreter that has the package, its extras for tests, pytest and this checkout of Treadle."""
+    """An interpreter that has the package, its extras for tests, and pytest."""
     inner = str(folder / "environment" / "bin" / "python")
     uv = shutil.which("uv")
     make = [uv, "venv", "-q", "--python", sys.executable] if uv else [sys.executable, "-m", "venv"]
     subprocess.run([*make, str(folder / "environment")], check=True)
     if not install(inner, f"{source}[{','.join(_EXTRAS)}]"):  # uv takes unknown extras for a warning
         return None
-    install(inner, "pytest", *OWN_NEEDS)
-    packages = next((folder / "environment" / "lib").glob("python*/site-packages"))
-    (packages / "treadle.pth").write_text(f"{CHECKOUT / 'src'}\n")
+    install(inner, "pytest")
     return inner
+
+
+def built() -> Path:
+    """Treadle as people install it, built once for this state of the checkout."""
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    folder = FOLDER / "wild-wheel" / commit.stdout.strip()
+    if not list(folder.glob("*.whl")):
+        words = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(CHECKOUT)]
+        subprocess.run(words, check=True)
+    return next(folder.glob("*.whl"))
 
 
 def prepared(package: str) -> tuple[Path, str] | None:
@@ -221,7 +229,7 @@ def main(quick: bool = False, seed: str = "", apart: str = "", only: tuple[str, 
 def _tried(package: str) -> tuple[list[dict[str, Any]], str]:
     """The tests of one package that pass plainly, each with what `treadle try` says of it."""
     ready = prepared(package)
-    if ready is None:
+    if ready is None or not install(ready[1], str(built())):
         return [], "cannot be installed from source"
     found, said = explored(ready[1], ready[0], SECONDS)
     passing = [one for one in found if one["verdict"] != "fails plainly"]
