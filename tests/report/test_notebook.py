@@ -34,7 +34,7 @@ def test_a_failure_is_shown_with_its_lanes_and_as_text() -> None:
     assert "<script>alert(1)" not in html
     assert unescape(page).startswith(render([])[:15])
     assert '"kind":"explore"' in unescape(page)
-    assert "<b>FAILED</b>" in html
+    assert "<b>FAILED</b>" in html.partition("<details>")[2]
     assert "writes Account#1.balance" in html.partition("<details>")[2]
 
 

@@ -13,8 +13,8 @@ from treadle.report.explore_page import result_part
 from treadle.report.page import render
 from treadle.report.terminal import harmless
 
-# Enough for a short schedule; a longer one scrolls inside.
-_HEIGHT = 560
+# Enough for what clashes and the lanes around it; more scrolls inside.
+_HEIGHT = 720
 
 
 def notebook_html(result: Result) -> str:
@@ -32,4 +32,4 @@ def notebook_html(result: Result) -> str:
         f'<iframe title="the failing schedule" sandbox="allow-scripts" srcdoc="{page}" '
         f'style="width:100%;height:{_HEIGHT}px;border:1px solid #8888"></iframe>'
     )
-    return f"{head}{frame}<details><summary>as text</summary>{texts}</details>"
+    return f"{frame}<details><summary>as text</summary>{head}{texts}</details>"

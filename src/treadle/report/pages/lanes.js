@@ -146,9 +146,9 @@ function findingView(found) {
   for (const note of found.notes) root.append(make("p", { class: "soft" }, note));
   if (found.repair) root.append(make("p", { class: "repair" }, make("b", {}, "What to do: "), found.repair));
   if (found.builds) root.append(make("p", {}, make("b", {}, "Can happen on: "), found.builds));
+  if (found.steps.length) root.append(...lanesView(found));
   if (found.steps.length) root.append(make("p", { class: "soft" }, "T1, T2, ... are the threads in the order in which they were started, main is the test itself; Account#1 would be the first Account that was made. Time goes down."));
   if (found.replay) root.append(make("p", { class: "soft" }, "Run this schedule again:"), copyLine(found.replay));
-  if (found.steps.length) root.append(...lanesView(found));
   const twin = twinView(found);
   if (twin) root.append(twin);
   if (found.text) root.append(make("details", {}, make("summary", {}, "as text"), make("pre", {}, found.text)));
