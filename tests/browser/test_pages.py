@@ -52,9 +52,10 @@ def test_the_page_is_dark_where_the_reader_wants_it(browser: Browser, pages: dic
 
 def test_explore_steps_with_the_keyboard(browser: Browser, pages: dict[str, Path]) -> None:
     browser.open(pages["explore"])
-    assert browser.texts(".cause") == [
+    assert browser.texts(".cause > span") == [
         "T2 writes Account#1.balance between T1's read and write of it (all at test_bank.py:12)"
     ]
+    assert browser.texts(".racing td:last-child") == ["self.balance += amount"] * 3
     browser.press(".lanes", "Home")
     assert browser.texts(".stepper .told") == ["step 1 of 8: main writes Account#1.balance = 0"]
     browser.press(".lanes", "ArrowRight")

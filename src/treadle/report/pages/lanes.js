@@ -140,7 +140,7 @@ function twinView(found) {  // the failing schedule beside the nearest one that 
 
 function findingView(found) {
   const root = make("section", { class: "finding" }, make("h2", {}, found.kind + ": " + found.message));
-  if (found.cause) root.append(make("div", { class: "cause" }, found.cause, ...(found.lines.length ? [make("table", { class: "racing mono" },
+  if (found.cause) root.append(make("div", { class: "cause" }, make("span", {}, found.cause), ...(found.lines.length ? [make("table", { class: "racing mono" },
     ...found.lines.map(line => make("tr", {}, make("td", {}, line.who), make("td", { class: "soft" }, line.place), make("td", {}, line.source))))] : [])));
   if (found.stuck.length) root.append(deadlockView(found));
   for (const note of found.notes) root.append(make("p", { class: "soft" }, note));
