@@ -134,17 +134,17 @@ def loop(n: int) -> int:
 @pytest.mark.slow
 def test_while_the_tests_are_run_nothing_changes() -> None:
     Path("pressing.py").write_text(_PROGRAM)
-    stopped = treadle("pressing:loop", "--output", str(FILE), PRESS="1")
+    stopped = treadle("pressing:loop", "--allow-effects", "--output", str(FILE), PRESS="1")
     said = "treadle: stopped while the generated tests were being run: no file was written or changed"
     assert (stopped.returncode, stopped.stdout, stopped.stderr.strip()) == (130, "", said)
     assert not FILE.exists()
     assert not Path(".treadle", "unit").exists()
-    assert treadle("pressing:loop", "-k", "1", "--output", str(FILE)).returncode == 0
+    assert treadle("pressing:loop", "--allow-effects", "-k", "1", "--output", str(FILE)).returncode == 0
     before, store = FILE.read_text(), kept("pressing:loop")
-    again = treadle("pressing:loop", "--more", PRESS="1")
+    again = treadle("pressing:loop", "--allow-effects", "--more", PRESS="1")
     assert (again.returncode, again.stderr.strip()) == (130, said)
     assert (FILE.read_text(), kept("pressing:loop")) == (before, store)
-    assert "(3 in the file)" in treadle("pressing:loop", "--more").stdout
+    assert "(3 in the file)" in treadle("pressing:loop", "--allow-effects", "--more").stdout
     _nothing_half_written()
 
 

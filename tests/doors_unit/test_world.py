@@ -77,3 +77,14 @@ def test_a_constructor_changes_nothing() -> None:
     assert "object.__new__(C)" in suite.source
     assert suite.tests == 2
     assert not Path("made.txt").exists()
+
+
+@pytest.mark.slow
+def test_a_module_that_is_loaded_already_is_imported_again_under_guard() -> None:
+    Path("world_loaded.py").write_text(
+        "import os\n\nif 'TREADLE_CHECK' in os.environ:\n    os.mkdir('made')\n\n\n"
+        "def f(n: int) -> int:\n    return n\n"
+    )
+    with pytest.raises(UsageError, match=r"cannot be imported: it would change files \(os.mkdir .*; pass --allow-eff"):
+        treadle.unit("world_loaded:f", write_file=False)
+    assert not Path("made").exists()

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from treadle.core.errors import InternalError
+from treadle.core.errors import InternalError, UsageError
 from treadle.doors.unit.target import UnitTarget
 from treadle.report.fresh_process import SECONDS, CouldNotRunTests, FreshOutcome, run_tests, scratch_folder
 
@@ -115,7 +116,7 @@ def _together(
     file.write_text(whole, encoding="utf-8")
     try:
         ended = _run(file, 2, extra, allow_effects=allow_effects, seconds=seconds)
-    except InternalError:
+    except (InternalError, UsageError):
         if whole == source:
             raise
         # somebody's own tests may need what only their folder has
@@ -139,6 +140,10 @@ def _run(
             environment=extra,
         )
     except CouldNotRunTests as error:
+        refused = re.search(r"EffectRefused: it would (.*)", str(error))
+        if refused is not None:  # this process had the module already
+            what = f"it would {refused[1]}; pass --allow-effects to let it"
+            raise UsageError(f"the code cannot be imported: {what}") from None
         raise InternalError(f"the generated tests could not be collected:\n{error}") from None
 
 
