@@ -29,7 +29,7 @@ from _pytest.logging import LogCaptureHandler
 from _pytest.tmpdir import tmppath_result_key
 from _pytest.unittest import TestCaseFunction
 
-from treadle.core.errors import UsageError
+from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Result
 from treadle.doors.explore.examples import Example, ExampleSearch, is_given
 from treadle.doors.explore.replay import replay_elsewhere
@@ -116,6 +116,13 @@ class Body:
             return explore(example=example.code, **options | more)
 
         fixtures = dict.fromkeys(self.item._fixtureinfo.argnames)
+        known = self.item._fixtureinfo.name2fixturedefs
+        for name in fixtures:
+            if name in known and known[name][-1].scope == "function":
+                raise Unsupported(
+                    f"{self.item.nodeid}: the fixture '{name}' is one for each call of the test, and @given calls "
+                    "it for each example; make the object inside the test, or let the fixture have a wider scope"
+                )
         return ExampleSearch(self.given, one, options).run(*bound_to(self.item), **fixtures)
 
     def confirm(self, result: Result) -> None:
