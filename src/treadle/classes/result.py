@@ -98,7 +98,7 @@ class PairRuns:
 
 
 @dataclass
-class CoverageMark:
+class CoverageMark(JsonForm):
     """How far a campaign had come at one moment."""
 
     executions: int
@@ -141,10 +141,10 @@ class ClassResult(JsonForm):
         default_factory=set, metadata=NOT_IN_JSON
     )  # tests of this process's share, when there are several
     left_to_others: set[int] = field(default_factory=set, metadata=NOT_IN_JSON)
-    # the methods that are judged, what was run of each pair of them, and how coverage grew: for the page
+    # the methods that are judged, what was run of each pair of them, and how coverage grew
     judged: list[str] = field(default_factory=list, metadata=NOT_IN_JSON)
     matrix: dict[tuple[str, str], PairRuns] = field(default_factory=dict, metadata=NOT_IN_JSON)
-    growth: list[CoverageMark] = field(default_factory=list, metadata=NOT_IN_JSON)
+    growth: list[CoverageMark] = field(default_factory=list, metadata=in_json_as("coverage.growth"))
     finished: bool = field(default=False, metadata=NOT_IN_JSON)  # what a process answers at its end, not on its way
 
 

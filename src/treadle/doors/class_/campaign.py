@@ -444,8 +444,23 @@ class ClassCampaign:
             if explored is not None:
                 self.result.pairs += 1
                 self.result.exhausted_pairs += explored.exhausted
+                self.result.requirements += explored.requirements
+                self.result.requirements_covered += explored.covered
+                self._cover(root, alpha, threads)
                 self._witnessed(explored, blame, self.result.tests_assembled)
         return False
+
+    def _cover(self, root: _Root, alpha: tuple[MethodCall, ...], threads: tuple[tuple[MethodCall, ...], ...]) -> None:
+        """The method traces of a random test, as the sequences of the other generator have them."""
+        for calls in threads:
+            delta = Delta(states=(root.automaton.initial,))
+            for call in (*alpha, *calls):
+                step = root.automaton.step(delta, call)
+                root.covered.add(step.trace)
+                if step.state not in root.automaton.shortest:
+                    break
+                delta = Delta(root.automaton.shortest[step.state], states=(step.state,))
+        self._grew()
 
     # ------------------------------------------------------------------ the end
 
