@@ -454,3 +454,30 @@ def test_local_refuses_what_cpython_refuses() -> None:
 
     execute(main)
     main()
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="a thread is given its context from 3.14 on")
+def test_a_thread_runs_in_the_context_that_it_is_given() -> None:
+    variable: contextvars.ContextVar[int] = contextvars.ContextVar("variable", default=0)
+    seen = []
+
+    def main() -> None:
+        context = contextvars.copy_context()
+        context.run(variable.set, 7)
+        given: dict[str, Any] = {"context": context}
+        thread = threading.Thread(target=lambda: seen.append(variable.get()), **given)
+        thread.start()
+        thread.join()
+
+    assert not execute(main, AtRandom(0)).stop_reason
+    assert seen == [7]
+
+
+def test_an_argument_that_nobody_knows_is_refused_as_by_cpython() -> None:
+    unknown: dict[str, Any] = {"colour": 1}
+
+    def main() -> None:
+        with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+            threading.Thread(**unknown)
+
+    assert not execute(main, AtRandom(0)).stop_reason

@@ -119,10 +119,12 @@ def _patches() -> list[tuple[Any, dict[str, Any]]]:
         for name in _WITH_C_FORM
         if hasattr(tasks, name) and hasattr(tasks, f"_py_{name.lstrip('_')}")
     }
+    # from 3.14 on, a task in Python calls what is registered under the second name
+    registering = {name: _register_task for name in ("_register_task", "_py_register_task") if hasattr(tasks, name)}
     no_signals = _NoSignals(**vars(signal))
     no_signals.getsignal = lambda number: None
     return [
-        (tasks, {"Task": Task, **python_forms, "_register_task": _register_task, "all_tasks": all_tasks}),
+        (tasks, {"Task": Task, **python_forms, **registering, "all_tasks": all_tasks}),
         (futures, {"Future": Future}),
         (
             events,

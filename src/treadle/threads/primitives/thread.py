@@ -45,6 +45,7 @@ _real_start_new_thread = _thread.start_new_thread
 _real_count = _thread._count
 _own_excepthook = threading.__excepthook__
 _HAS_HANDLE = sys.version_info >= (3, 13)
+_HAS_CONTEXT = sys.version_info >= (3, 14)
 
 
 # ---------------------------------------------------------------------- Thread
@@ -59,11 +60,17 @@ def init(
     kwargs: Any = None,
     *,
     daemon: bool | None = None,
+    **context: Any,
 ) -> None:
     strand = here()
     if strand is None:
-        _real_init(self, group, target, name, args, kwargs, daemon=daemon)
+        _real_init(self, group, target, name, args, kwargs, daemon=daemon, **context)
         return
+    for word in context:
+        if word != "context" or not _HAS_CONTEXT:
+            raise TypeError(f"Thread.__init__() got an unexpected keyword argument '{word}'")
+    if _HAS_CONTEXT:
+        self._context = context.get("context")
     assert group is None, "group argument must be None for now"
     if name:
         name = str(name)
@@ -150,7 +157,11 @@ def _live(thread: Any) -> None:
     thread._treadle = strand
     thread._ident = thread._native_id = strand.ident
     try:
-        thread.run()
+        context = thread._context if _HAS_CONTEXT else None
+        if context is None:
+            thread.run()
+        else:
+            context.run(thread.run)
     except (StrandEnd, KeyboardInterrupt):
         raise
     except SystemExit:
