@@ -188,6 +188,12 @@ def test_explore_above(times):
 def test_marked(times):
     assert both(times) in (times, 2 * times)
 
+@pytest.mark.parametrize("more", [1])
+@given(times=st.integers(0, 9))
+@treadle.explore()
+def test_parameter(times, more):
+    assert both(times + more) > times
+
 class Case(unittest.TestCase):
     def setUp(self):
         self.made = []
@@ -232,6 +238,7 @@ def test_either_order_under_pytest_and_the_replay_in_a_fresh_process(project: Pa
         "test_given_above": "FAILED",
         "test_explore_above": "FAILED",
         "test_marked": passed,
+        "test_parameter[1]": passed,
         "Case::test_method": passed,
         "TestMethods::test_with_a_fixture": "FAILED",
     }, done.stdout

@@ -117,7 +117,7 @@ class Body:
 
         fixtures = dict.fromkeys(self.item._fixtureinfo.argnames)
         known = self.item._fixtureinfo.name2fixturedefs
-        for name in fixtures:
+        for name in fixtures.keys() - _parameters(self.item).keys():
             if name in known and known[name][-1].scope == "function":
                 raise Unsupported(
                     f"{self.item.nodeid}: the fixture '{name}' is one for each call of the test, and @given calls "
