@@ -33,8 +33,10 @@ def test_a_method_that_would_delete_or_write_is_named_and_left_out(folder: Path)
     code, facts, _ = treadle_class(folder, "class_worldly:Store")
     assert (folder / "precious.txt").read_text() == "kept"
     assert not (folder / "made.txt").exists()
-    assert "clean: it would change files (os.remove 'precious.txt'); pass --allow-effects to let it" in facts["notes"]
-    assert "export: it would write the file 'made.txt'; pass --allow-effects to let it" in facts["notes"]
+    assert facts["not_called"] == {
+        "clean": "it would change files (os.remove 'precious.txt'); pass --allow-effects to let it",
+        "export": "it would write the file 'made.txt'; pass --allow-effects to let it",
+    }
     assert code == 1
     assert facts["faults"][0]["methods"] == ["add"]
 

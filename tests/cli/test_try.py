@@ -105,10 +105,9 @@ def test_wrong_use_is_one_sentence(cli: Cli, words: list[str], sentence: str) ->
 @pytest.mark.slow
 def test_a_test_that_takes_too_long_is_left_out_and_the_others_go_on(project: Path) -> None:
     file = project / "test_threads.py"
-    file.write_text(
-        THREADED.replace("def test_lost", "def test_long():\n    import time\n    time.sleep(99)\n\ndef test_lost")
-    )
-    ran = projects.run_once([file], 24.0)
+    more = "\ndef test_longer():\n    run(Counter())\n"
+    file.write_text("import time\n\ndef test_long():\n    time.sleep(99)\n" + THREADED + more)
+    ran = projects.run_once([file], 16.0)
     assert [name.partition("::")[2] for name in ran.slow] == ["test_long"]
-    assert [test.names for test in ran.threaded] == [("test_lost",), ("test_wrong",)]
+    assert [test.names for test in ran.threaded] == [("test_lost",), ("test_wrong",), ("test_longer",)]
     assert ran.ended

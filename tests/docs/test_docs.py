@@ -54,7 +54,9 @@ def test_every_option_of_the_help_is_documented(name: str) -> None:
 
 def test_every_option_in_the_page_exists() -> None:
     page = (ROOT / "docs" / "explore.md").read_text(encoding="utf-8")
-    known = set().union(*(options(name) for name in ("explore", "replay", "demo"))) | {"--treadle", "--help"}
+    known = set().union(*(options(name) for name in ("explore", "replay", "demo"))) | {"--help"}
+    plugin = (ROOT / "src" / "treadle" / "pytest_plugin" / "__init__.py").read_text(encoding="utf-8")
+    known |= set(re.findall(r'"(--treadle[a-z-]*)"', plugin))
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page)) - known == set()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -84,3 +85,13 @@ def test_nothing_changes_when_nothing_is_done() -> None:
     with protected_streams():
         pass
     assert (sys.stdin, sys.stdout, sys.stderr) == before
+
+
+def test_an_import_may_keep_what_it_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "kept_compiled.py").write_text("here = True\n")
+    with EffectGuard() as guard:
+        importlib.import_module("kept_compiled")
+    assert guard.refused == []
+    assert list((tmp_path / "__pycache__").glob("kept_compiled.*.pyc"))

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 import treadle
+from treadle.report import explanation
 
 
 class Counter:
@@ -43,7 +44,7 @@ def test_tasks_of_a_loop_are_columns_beside_threads() -> None:
 
 
 def test_with_any_order_every_access_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "120")  # room for three columns
+    monkeypatch.setattr(explanation, "columns", lambda: 120)  # room for three columns
 
     async def test() -> None:
         counter = Counter()

@@ -39,6 +39,12 @@ def pytest_configure() -> None:
             setattr(place, name, _counting(getattr(place, name)))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Not again those that TREADLE_WITHOUT names: --deselect would leave out all whose names begin like theirs."""
+    without = set(json.loads(os.environ.get("TREADLE_WITHOUT", "[]")))
+    items[:] = [item for item in items if item.nodeid not in without]
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
     before = _started
