@@ -3,9 +3,11 @@ runs nothing of the program."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import random
 import secrets
+import sys
 import threading
 import uuid
 from collections.abc import Callable
@@ -44,6 +46,30 @@ def test_every_execution_draws_the_same(draw: Callable[[], object], tmp_path: Pa
 def test_outside_an_execution_chance_is_chance() -> None:
     treadle.check(lambda: uuid.uuid4(), strategy="random", executions=1)
     assert uuid.uuid4() != uuid.uuid4()
+
+
+def test_what_a_module_draws_when_it_is_imported_is_no_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is imported in one execution only: that one would have a step, and numbers, that the others do not have."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "drawn_at_import.py").write_text("import os, random\n\nkey = random.random(), os.urandom(4)\n")
+    drawn: list[float] = []
+
+    def program() -> None:
+        counted = [0]
+
+        def add() -> None:
+            counted[0] += 1
+
+        importlib.import_module("drawn_at_import")
+        treadle.parallel(add, add)
+        drawn.append(random.random())
+        assert counted[0] == 2
+
+    result = treadle.check(program)
+    assert result.verdict is Verdict.FAILED
+    assert len(set(drawn)) == 1
+    del sys.modules["drawn_at_import"]
+    assert treadle.replay(result.findings[0].replay, program).verdict is Verdict.FAILED
 
 
 def test_who_draws_first_is_part_of_the_schedule() -> None:

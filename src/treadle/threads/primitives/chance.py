@@ -4,6 +4,9 @@ every execution.
 Drawing is an operation: who draws first gets the first number. Generators that a program makes with a seed of its own
 (`random.Random(7)`) are its own affair; one without a seed (`random.Random()`) gets its seed from here. Seeding costs
 more than many an execution, so it is done only when somebody has drawn since the last time.
+
+What a module draws while it is imported is drawn once, in whichever execution comes to the import first: it comes from
+a generator of its own and is no operation, so that the executions after it, and a replay, do the same.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import os
 import random
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from treadle.core.operation import WRITE
@@ -21,11 +25,12 @@ from treadle.threads.strands import STATE
 
 
 class _Drawn:
-    __slots__ = ("bytes", "seed")
+    __slots__ = ("bytes", "imports", "seed")
 
     def __init__(self) -> None:
         self.seed: int | None = None  # what everything is freshly seeded with; None when it is not
         self.bytes = random.Random(0)  # where the operating system's random bytes come from in an execution
+        self.imports = random.Random(0)  # for modules that are imported meanwhile
 
 
 DRAWN = _Drawn()
@@ -45,11 +50,23 @@ def fresh(seed: int) -> None:
         DRAWN.seed = seed
 
 
+def _importing() -> bool:
+    """Is it the body of a module that draws?"""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_name == "exec_module" and frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
 def _drawing(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def draw(*args: Any, **kwargs: Any) -> Any:
         strand = STATE.strand
         if strand is not None:
+            if _importing():
+                return getattr(DRAWN.imports, original.__name__)(*args, **kwargs)
             strand.access(WRITE, "random", None)
         DRAWN.seed = None
         return original(*args, **kwargs)
@@ -61,6 +78,8 @@ def urandom(size: int, /) -> bytes:
     strand = here()
     if strand is None:
         return _real_urandom(size)
+    if _importing():
+        return DRAWN.imports.randbytes(size)
     strand.access(WRITE, "os.urandom", None)
     DRAWN.seed = None
     return DRAWN.bytes.randbytes(size)
