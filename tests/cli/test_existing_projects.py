@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -281,6 +282,28 @@ def test_it():
 
 def test_output_has_a_file_behind_it(cli: Cli, project: Path) -> None:
     assert explored(cli, project, STREAMS)["verdict"].startswith("PASSED")
+
+
+FAULTS = """
+import faulthandler
+
+def pytest_configure(config):
+    faulthandler.dump_traceback_later(1000, exit=True)
+
+def pytest_unconfigure(config):
+    faulthandler.cancel_dump_traceback_later()
+    faulthandler.dump_traceback_later(1000, exit=True)
+    faulthandler.cancel_dump_traceback_later()
+"""
+
+
+@pytest.mark.slow
+def test_a_conftest_that_wants_tracebacks_written(project: Path) -> None:
+    (project / "conftest.py").write_text(FAULTS)
+    (project / "test_it.py").write_text(HEAD + STREAMS)
+    words = [sys.executable, "-m", "treadle", "explore", "test_it.py::test_it"]  # a process has real streams
+    done = subprocess.run(words, cwd=project, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    assert done.stdout.startswith("PASSED"), done.stderr
 
 
 PATCHED = """

@@ -180,9 +180,20 @@ def _is_users(filename: str) -> bool:
     return not filename.startswith("<") and not {"_pytest", "pluggy", "importlib", "treadle"} & set(parts)
 
 
+class _Said(io.StringIO):
+    """What pytest prints, kept; who needs a real file (faulthandler in a conftest) gets that of the process."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stream = sys.stderr
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+
 @contextmanager
 def _quiet() -> Iterator[io.StringIO]:
-    text = io.StringIO()
+    text = _Said()
     with redirect_stdout(text), redirect_stderr(text):
         yield text
 
