@@ -284,6 +284,23 @@ def test_output_has_a_file_behind_it(cli: Cli, project: Path) -> None:
     assert explored(cli, project, STREAMS)["verdict"].startswith("PASSED")
 
 
+MODULES = """
+import json
+
+import pytest
+
+@pytest.mark.parametrize("options", [{"serializer": json}])
+def test_it(options):
+    done = []
+    both(lambda: done.append(options), lambda: done.append(options))
+    assert len(done) == 2
+"""
+
+
+def test_parameters_that_cannot_be_copied(cli: Cli, project: Path) -> None:
+    assert explored(cli, project, MODULES)["verdict"].startswith("PASSED")
+
+
 FAULTS = """
 import faulthandler
 

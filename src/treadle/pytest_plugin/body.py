@@ -72,7 +72,9 @@ class Body:
         self.loops = EventLoops(item)
         self.folder: Path | None = None  # the tmp_path of the last execution
         self.copied = {
-            name: value for name, value in _parameters(item).items() if isinstance(value, _CONTAINERS)
+            name: value
+            for name, value in _parameters(item).items()
+            if isinstance(value, _CONTAINERS) and _can_be_copied(value)
         }  # changed by one execution, they would be different for the next
 
     @contextmanager
@@ -178,6 +180,14 @@ class Body:
         if self.copied:
             arguments |= {name: copy.deepcopy(value) for name, value in self.copied.items() if name in arguments}
         return arguments
+
+
+def _can_be_copied(value: Any) -> bool:
+    try:
+        copy.deepcopy(value)
+    except Exception:  # a module, a lock or a file in it
+        return False
+    return True
 
 
 def bound_to(item: pytest.Function) -> tuple[Any, ...]:
