@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import functools
 import queue
 import sys
@@ -236,7 +235,7 @@ def test_what_a_class_keeps_is_named_after_the_class(instrument: tuple[str, ...]
 def test_a_container_made_from_another_reads_it() -> None:
     def program() -> None:
         shared = [1]
-        treadle.parallel(lambda: collections.deque(shared), lambda: shared.append(2))
+        treadle.parallel(lambda: list(shared), lambda: shared.append(2))
 
     assert executions(program) == 2
 

@@ -34,6 +34,7 @@ from treadle.threads.patches import patched
 from treadle.threads.primitives import chance
 from treadle.threads.real_waits import thread_beside
 from treadle.threads.watchdog import PATIENCE, OutOfTime, ReallyBlocked, Watch, noticing_ctrl_c, watching
+from treadle.threads.without_gil import Note
 
 # Operations in one execution before it is given up, unless fair executions are seen to need more (or the test's author
 # says how many): no longer than it takes to see that nothing gets anywhere.
@@ -81,6 +82,7 @@ class Loom:
         self.incomplete = ""  # why the end of a search is no proof, where the executions themselves show it
         self.bounds: dict[str, int] = {}  # what limits the executions, beyond the strategy's own bounds
         self.assumed: set[str] = set()
+        self.in_steps: set[Note] = set()  # calls that are several steps without a GIL
         self.deadlines: set[tuple[str, int]] = set()  # where executions slept or waited with a time limit
         self.rebound: set[str] = set()  # names that executions bind anew, where it is not known what is shared
         self.beside = ""  # a thread of the program that is not controlled
@@ -201,6 +203,7 @@ class Loom:
             if run.atomic:
                 self.atomic |= run.atomic
             self.assumed |= run.assumed
+            self.in_steps |= run.in_steps
             self.deadlines |= run.deadlines
             if len(REWRITTEN) != self.rewritten:
                 self._imported(run)

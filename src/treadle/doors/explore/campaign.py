@@ -33,6 +33,7 @@ from treadle.threads.fine import FINE, fine_points
 from treadle.threads.loom import MOST_STEPS, Loom
 from treadle.threads.possible_switches import versions_that_can
 from treadle.threads.watchdog import OutOfTime, ReallyBlocked
+from treadle.threads.without_gil import half_seen
 
 Progress = Callable[[int, float | None, str], None]
 
@@ -453,6 +454,8 @@ class ScheduleSearch:
     # ------------------------------------------------------------------ the end
 
     def _verdict(self, reason: str) -> tuple[Verdict, list[Finding]]:
+        if getattr(self.loom, "threaded", True):
+            self.loom.assumed |= half_seen(self.loom.in_steps, self.search.reversed)
         whole = self.search.exhausted and not self.over_limit and not self.loom.incomplete
         if reason == "end" and whole and not self._surprise() and not self.unseen:
             if self.executions == 1 and not self.search.conflicts and not self.loom.assumed:

@@ -192,6 +192,7 @@ class WorkerFleet:
         loom = search.loom
         loom.atomic |= answer.atomic
         loom.assumed |= answer.assumed
+        loom.in_steps |= answer.in_steps
         loom.deadlines |= answer.deadlines
         loom.incomplete = loom.incomplete or answer.incomplete
         if answer.unsupported:

@@ -24,6 +24,7 @@ from treadle.threads.execution import Diverged, Execution
 from treadle.threads.fine import FINE
 from treadle.threads.loom import Loom
 from treadle.threads.watchdog import ReallyBlocked
+from treadle.threads.without_gil import Note
 
 # An execution that can be run again elsewhere: who did what, its guards, and who was made when.
 SentTrace = tuple[tuple[tuple[str, Operation], ...], tuple[int, ...], tuple[tuple[str, int], ...]]
@@ -76,6 +77,7 @@ class ShareAnswer:
     revealed: frozenset[str] = frozenset()
     atomic: set[str] = field(default_factory=set)
     assumed: set[str] = field(default_factory=set)
+    in_steps: set[Note] = field(default_factory=set)
     deadlines: set[tuple[str, int]] = field(default_factory=set)
     incomplete: str = ""
     kept: list[SentTrace] = field(default_factory=list)
@@ -110,7 +112,7 @@ class ShareRunner:
         except (Unsupported, ReallyBlocked) as error:
             answer.unsupported = str(error)
         answer.atomic, answer.assumed, answer.incomplete = set(loom.atomic), set(loom.assumed), loom.incomplete
-        answer.deadlines = set(loom.deadlines)
+        answer.deadlines, answer.in_steps = set(loom.deadlines), set(loom.in_steps)
         return answer
 
     def _search(self, share: Share, answer: ShareAnswer) -> None:

@@ -13,7 +13,7 @@ import types
 from typing import Any, Final
 
 from treadle.core.operation import READ, WRITE, Operation
-from treadle.threads import known, shapes
+from treadle.threads import known, shapes, without_gil
 from treadle.threads.adopt import REPLACED, adopt
 from treadle.threads.containers import container_base, method_access, simple_key
 from treadle.threads.hooks import reach
@@ -213,6 +213,8 @@ def container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwar
                 _content_argument(strand, operations, argument, method)
     if operations and method in _COMPARE_ITEMS:
         reach.content(strand, operations, obj, READ)
+    if operations:
+        without_gil.note_method(strand, operations, base, method, args)
     perform(strand, operations)
     if base is dict and operations and method_access(obj, base, method, args) != access:
         return container_call(obj, method, *args, via=via, **kwargs)  # a key came or went meanwhile
@@ -292,6 +294,8 @@ def atomic_call(called: Any, /, *args: Any, **kwargs: Any) -> Any:
             reach.everything(strand, operations, value, READ if how == READS else WRITE)
     _add_arguments(strand, operations, args, kwargs, how)
     name = getattr(called, "__qualname__", type(called).__name__)
+    if operations:
+        without_gil.note_function(strand, operations, called, args)
     return _foreign_call(strand, operations, called, module, name, called, args, kwargs)
 
 

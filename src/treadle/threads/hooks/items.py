@@ -15,7 +15,7 @@ from operator import setitem as _setitem
 from typing import Any
 
 from treadle.core.operation import READ, WRITE, Operation
-from treadle.threads import containers, known
+from treadle.threads import containers, known, without_gil
 from treadle.threads.containers import container_base
 from treadle.threads.hooks import reach
 from treadle.threads.hooks.attributes import rebind_global
@@ -42,6 +42,8 @@ def item(obj: Any, key: Any) -> Any:
     mode, place = containers.item_access(obj, key) if base is dict else (READ, containers.index_key(key))
     operations: list[Operation] = []
     include(strand, operations, obj, mode, place)
+    if base is list and operations:
+        without_gil.note_look(strand, operations)
     perform(strand, operations)
     if base is dict and operations and containers.item_access(obj, key) != (mode, place):
         return item(obj, key)  # the key came or went meanwhile, which makes it another operation
@@ -102,6 +104,7 @@ def del_item(obj: Any, key: Any) -> None:
     else:
         operations: list[Operation] = []
         include(strand, operations, obj, WRITE)
+        without_gil.note_method(strand, operations, base, "__delitem__", ())
         during(strand, operations, _delitem, obj, key)
 
 
@@ -130,6 +133,7 @@ def inside(value: Any, container: Any) -> bool:
     else:
         reach.content(strand, operations, container, READ)
         reach.content(strand, operations, value, READ)
+        without_gil.note_method(strand, operations, base, "__contains__", ())
     return bool(during(strand, operations, _contains, container, value))
 
 

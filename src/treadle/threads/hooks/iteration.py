@@ -20,6 +20,7 @@ from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.known import LOOKS
 from treadle.threads.names import INERT, is_private, meet
 from treadle.threads.strands import STATE, Strand
+from treadle.threads.without_gil import note_look
 
 
 def use(value: Any) -> Any:
@@ -159,6 +160,8 @@ def _steps(iterable: Any, container: Any = None, wide: bool = False) -> Iterator
             path = f"{meet(strand, container).name}[{count}]"
         else:
             include(strand, operations, container, READ)
+            if operations and type(container) is list:
+                note_look(strand, operations)
             path = f"{meet(strand, container).name}[{count}]"
         perform(strand, operations)
         if iterator is None:

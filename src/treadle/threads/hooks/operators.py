@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from treadle.core.operation import READ, Operation
-from treadle.threads import known
+from treadle.threads import known, without_gil
 from treadle.threads.containers import container_base
 from treadle.threads.hooks import reach
 from treadle.threads.hooks.calls import atomic_method, container_call
@@ -61,6 +61,8 @@ def _look(strand: Strand, operations: list[Operation], value: Any, deep: bool, m
             strand.execution.assumed.add(f"{kind.__module__}.{kind.__name__}.{method}")
     elif deep:
         reach.content(strand, operations, value, READ)
+        if category == CONTAINER:
+            without_gil.note_method(strand, operations, kind, method, ())
     elif category == CONTAINER:
         reach.look(strand, operations, value, READ)
 
