@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import itertools
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -120,6 +122,44 @@ def test_a_deadline_that_strikes_early_settles_what_others_leave_open() -> None:
 
     found = _on(treadle.check(test))
     assert found.startswith("free-threaded builds (3.13t, 3.14t), PyPy; not on CPython 3.11 to 3.14 with the GIL")
+
+
+class Linked:
+    other: Linked | None = None
+
+    @functools.cached_property
+    def first(self) -> int:
+        return 1 if self.other is None else self.other.second + 1
+
+    @functools.cached_property
+    def second(self) -> int:
+        return 1 if self.other is None else self.other.first + 1
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="functools.cached_property has no lock any more")
+def test_models_stay_in_modules_that_are_rewritten() -> None:
+    """What a module had before the first execution is put back behind each, the models in it included."""
+
+    def test() -> None:
+        one, two = Linked(), Linked()
+        one.other, two.other = Linked(), Linked()
+        treadle.parallel(lambda: one.first, lambda: two.second)
+
+    assert _on(treadle.check(test, instrument=["functools"])).startswith("every build, if its functools.py")
+
+
+_NUMBERS = itertools.count()
+
+
+def test_a_counter_that_starts_over_keeps_its_name() -> None:
+    def test() -> None:
+        assert treadle.parallel(lambda: next(_NUMBERS), lambda: next(_NUMBERS)) == [0, 1]
+
+    result = treadle.check(test)
+    assert _on(result) == "every build"
+    assert result.evidence is not None
+    assert result.evidence.shared == []  # what modules hold is always taken for shared
+    assert f"{__name__}._NUMBERS" in str(result.findings[0].steps)
 
 
 def test_code_of_the_standard_library_may_be_another_elsewhere() -> None:

@@ -86,6 +86,7 @@ class Loom:
         self.deadlines: set[tuple[str, int]] = set()  # where executions slept or waited with a time limit
         self.rebound: set[str] = set()  # names that executions bind anew, where it is not known what is shared
         self.beside = ""  # a thread of the program that is not controlled
+        self._renewed: dict[str, object] = {}  # keeps alive what took the place of objects of modules
         self.values = False  # do executions record what each strand reads and writes?
         self._stack = ExitStack()
 
@@ -101,13 +102,13 @@ class Loom:
             if self.beside:
                 self.assumed.add(f"what the thread '{self.beside}' does, which was started before")
             self.rewritten = len(REWRITTEN)
-            self.snapshot = Snapshot(modules)
             shapes.forget()
             reach.forget()
             self.global_names, self._keep = names_of_globals(modules)
             state = random.getstate()
             stack.callback(random.setstate, state)
             self._control(stack)
+            self.snapshot = Snapshot(modules)  # with the models in place: they may be in modules that are rewritten
             chance.DRAWN.seed = None
             self.pool = Pool()
             stack.callback(self.pool.close)
@@ -136,6 +137,13 @@ class Loom:
         shapes.forget()
         reach.forget()
         run.revealed = True
+
+    def _rename(self, old: object, new: object) -> None:
+        """The state of a module was put back by a new object: it has the name of the one whose place it takes."""
+        named = self.global_names.pop(id(old), None)
+        if named is not None:
+            self.global_names[id(new)] = named
+            self._renewed[named.name] = new
 
     def _instrument(self, stack: ExitStack) -> list[ModuleType]:
         """Rewrite the selected modules; returns those whose globals are put back after each execution."""
@@ -207,7 +215,8 @@ class Loom:
             self.deadlines |= run.deadlines
             if len(REWRITTEN) != self.rewritten:
                 self._imported(run)
-            self.snapshot.restore()
+            for old, new in self.snapshot.restore():
+                self._rename(old, new)
             if self.executions % _COLLECT_EVERY == 0:
                 gc.collect(1)  # what executions have left is young, and what was there before is much
             elif run.atomic:  # modules that are not put back may know objects of this execution by weak references

@@ -77,9 +77,10 @@ class Snapshot:
             self._look_into(pending.pop(), pending)
         self._records.learn()
 
-    def restore(self) -> None:
-        """Put back whatever is not as it was."""
-        counted = [count for count in self._counts if repr(count.counter) != count.start and count.start_over()]
+    def restore(self) -> list[tuple[object, object]]:
+        """Put back whatever is not as it was. What had to be exchanged, and for what."""
+        counted = [(count.counter, count) for count in self._counts if repr(count.counter) != count.start]
+        counted = [(counter, count) for counter, count in counted if count.start_over()]
         for numbers in self._numbers:
             numbers.restore()
         if counted or not self._records.are_unchanged():
@@ -89,6 +90,7 @@ class Snapshot:
         if any(map(_attributes_of, self._functions)):
             for function in self._functions:
                 function.__dict__.clear()
+        return [(counter, count.counter) for counter, count in counted]
 
     # -- finding what is mutable ----------------------------------------------------------------------------
 
