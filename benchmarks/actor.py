@@ -13,7 +13,7 @@ from benchmarks import table1
 from benchmarks.environments import CHECKOUT
 from benchmarks.rows import Rows
 from treadle.abs.machine.criteria import SOUND_REDUCTIONS, Bounds, OrderSelection, ReductionName
-from treadle.doors.actor.models import generate
+from treadle.doors.actor.generated import generate
 
 EXAMPLES = CHECKOUT / "examples" / "abs"
 # Beyond this a row says nothing new about the rate.

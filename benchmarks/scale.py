@@ -18,8 +18,9 @@ from pathlib import Path
 
 from benchmarks.rows import Rows
 from treadle.core.result import Result
-from treadle.doors.explore import check, models
+from treadle.doors.explore import check
 from treadle.doors.explore.fleet import WorkerFleet
+from treadle.search import cluster
 
 PROGRAM = """
 import threading
@@ -105,13 +106,13 @@ def main(quick: bool) -> None:
                 result, spent, _ = searched("test_large", workers, strategy=strategy, seconds=seconds)
                 rates.append(result.executions / spent)
             rows.add(what=f"{strategy}, executions/s", one=rates[0], two=rates[1], growth=rates[1] / rates[0])
-        usual = models._SHARE_HERE
+        usual = cluster.SHARE_HERE
         times = []
         for share in (0.5, 0.0):  # pieces of half a second, and of one execution each
-            models._SHARE_HERE = share
+            cluster.SHARE_HERE = share
             _, spent, pieces = searched("test_small", 2, strategy="dpor")
             times.append((spent, pieces))
-        models._SHARE_HERE = usual
+        cluster.SHARE_HERE = usual
         (long, few), (short, many) = times
         rows.add(what="ms of a piece", one=None, two=(short - long) / max(1, many - few) * 1000, growth=None)
         rows.add(what="pieces", one=few, two=many, growth=None)

@@ -17,7 +17,7 @@ from benchmarks.environments import CHECKOUT
 from benchmarks.rows import Rows
 from treadle.abs.machine.criteria import Bounds, OrderSelection, ReductionName
 from treadle.core.errors import UsageError
-from treadle.doors.actor.models import GeneratedCases, generate
+from treadle.doors.actor.generated import GeneratedCases, generate
 
 # The published run gave PSort(2,-,1) up after 200 seconds.
 SECONDS = 60.0

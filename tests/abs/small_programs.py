@@ -65,7 +65,7 @@ def final_states(
     explorer = TreeExplorer(machine, root.entry.key)
     explorer.on_state = lambda progress: most is None or progress.states <= most
     found = set()
-    for leaf in explorer.leaves([root.state]):
+    for leaf in explorer.leaves(root.state):
         state = leaf.state
         found.add(
             (

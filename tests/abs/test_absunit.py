@@ -9,7 +9,8 @@ import pytest
 
 from treadle.abs.machine.criteria import Bounds
 from treadle.doors.actor.absunit import absunit_file
-from treadle.doors.actor.models import generate, run_model
+from treadle.doors.actor.generated import generate
+from treadle.doors.actor.models import run_model
 
 SHOP = """module Shop;
 export *;

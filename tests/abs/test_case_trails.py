@@ -13,7 +13,7 @@ from treadle.core.result import Result
 from treadle.core.trail import Trail
 from treadle.core.verdict import Verdict
 from treadle.doors.actor.case_trail import trail_of_case
-from treadle.doors.actor.models import generate
+from treadle.doors.actor.generated import generate
 from treadle.doors.actor.replay import replay_trail
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "abs"

@@ -13,7 +13,7 @@ import pytest
 from treadle.abs.machine.criteria import Bounds, OrderSelection
 from treadle.actors import replay
 from treadle.core.errors import UsageError
-from treadle.doors.actor.models import generate
+from treadle.doors.actor.generated import generate
 from treadle.doors.actor.pytest_file import cases_file
 from treadle.report import tree_picture
 

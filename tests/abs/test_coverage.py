@@ -7,7 +7,7 @@ from pathlib import Path
 
 from treadle.abs.explore.coverage import ActorCoverage
 from treadle.abs.machine.criteria import Bounds, OrderSelection
-from treadle.doors.actor.models import GeneratedCases, generate
+from treadle.doors.actor.generated import GeneratedCases, generate
 from treadle.doors.actor.table import show
 
 

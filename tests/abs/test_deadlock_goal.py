@@ -55,7 +55,7 @@ def deadlocks(compiled: Compiled, guided: bool) -> tuple[set[Any], int] | None:
     if guided:
         explorer.hopeless = DeadlockGoal(machine).hopeless
     found = set()
-    for leaf in explorer.leaves([root.state]):
+    for leaf in explorer.leaves(root.state):
         if leaf.deadlock:
             found.add(frozenset((t.this.cls.name, t.code.name, t.code.lines[t.pc]) for t in leaf.waiting))
     return None if explorer.stopped else (found, explorer.progress.tests)

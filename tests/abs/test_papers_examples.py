@@ -12,7 +12,7 @@ from treadle.abs.explore.related import related
 from treadle.abs.language.load import load
 from treadle.abs.machine.criteria import Bounds, OrderSelection
 from treadle.abs.machine.statements import compile_program
-from treadle.doors.actor.models import generate
+from treadle.doors.actor.generated import generate
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "abs"
 FACTORIAL = str(EXAMPLES / "factorial.abs")

@@ -11,7 +11,8 @@ from treadle.abs.machine.criteria import SOUND_REDUCTIONS, OrderSelection
 from treadle.abs.machine.policies import parse_policies
 from treadle.core.errors import UsageError
 from treadle.core.result import Verdict
-from treadle.doors.actor.models import explore_model, generate, run_model
+from treadle.doors.actor.generated import generate
+from treadle.doors.actor.models import explore_model, run_model
 
 MODEL = """module M; import * from ABS.Scheduler;
 def Process fifo(List<Process> queue) = head(queue);

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import table1
 from treadle.abs.machine.criteria import Bounds, OrderSelection
-from treadle.doors.actor.models import GeneratedCases, generate
+from treadle.doors.actor.generated import GeneratedCases, generate
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "abs"
 

@@ -17,7 +17,7 @@ from treadle.abs.explore.tree import TreeExplorer
 from treadle.abs.machine.criteria import SOUND_REDUCTIONS, Bounds, OrderSelection
 from treadle.abs.machine.machine import ActorMachine
 from treadle.abs.machine.system import find_method, unknown_root
-from treadle.doors.actor.models import generate
+from treadle.doors.actor.generated import generate
 from treadle.symbolic.expr.meaning import evaluate
 from treadle.symbolic.expr.terms import INT, Expr, var
 
@@ -107,7 +107,7 @@ def symbolic_outcomes(compiled: Compiled, reduce: Any) -> dict[tuple[int, ...], 
     root = unknown_root(machine, cls, method.name)
     explorer = TreeExplorer(machine, root.entry.key)
     explorer.on_state = lambda progress: progress.states <= MOST_STATES
-    leaves = [(leaf.state, leaf.waiting) for leaf in explorer.leaves([root.state])]
+    leaves = [(leaf.state, leaf.waiting) for leaf in explorer.leaves(root.state)]
     if explorer.stopped:
         return None
     unknowns = [var("s0.a", INT), var("s0.b", INT), var("x", INT)]
@@ -132,7 +132,7 @@ def concrete_outcomes(compiled: Compiled) -> dict[tuple[int, ...], set[Any]]:
         root, _ = known_root(machine, cls, method.name, {"x": x}, objects)
         explorer = TreeExplorer(machine, root.entry.key)
         found[values] = {
-            _seen(leaf.state.fields[root.entry.this], leaf.waiting) for leaf in explorer.leaves([root.state])
+            _seen(leaf.state.fields[root.entry.this], leaf.waiting) for leaf in explorer.leaves(root.state)
         }
     return found
 

@@ -75,7 +75,7 @@ def test_every_run_can_be_run_again() -> None:
         root = main_root(machine, compiled.program)
         explorer = TreeExplorer(machine, root.entry.key)
         explorer.on_state = lambda progress: progress.states <= 200
-        for leaf in explorer.leaves([root.state]):
+        for leaf in explorer.leaves(root.state):
             case = CaseWriter(machine, "values").case(root, leaf)
             again = follow_main(known_machine(compiled.image), compiled.program, case.order)
             assert again.same_as(case), f"seed {seed}: {case.order}"

@@ -11,7 +11,8 @@ from tests.abs.small_programs import Compiled, final_states
 from treadle.abs.machine.criteria import SOUND_REDUCTIONS, Bounds, OrderSelection, SelfCalls
 from treadle.cli.main import main
 from treadle.core.result import Verdict
-from treadle.doors.actor.models import explore_model, generate, run_model
+from treadle.doors.actor.generated import generate
+from treadle.doors.actor.models import explore_model, run_model
 
 BETWEEN = """module M;
 class C { Int a = 0;

@@ -9,7 +9,8 @@ import pytest
 
 from treadle.abs.machine.criteria import SOUND_REDUCTIONS, OrderSelection
 from treadle.core.result import Verdict
-from treadle.doors.actor.models import GeneratedCases, explore_model, generate
+from treadle.doors.actor.generated import GeneratedCases, generate
+from treadle.doors.actor.models import explore_model
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "abs"
 

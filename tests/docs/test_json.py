@@ -14,7 +14,7 @@ from treadle.classes.result import ClassResult, Fault
 from treadle.core.json_form import JsonForm, json_names
 from treadle.core.result import Evidence, Finding, Result, Step
 from treadle.core.verdict import Verdict
-from treadle.doors.actor.models import GeneratedCases
+from treadle.doors.actor.generated import GeneratedCases
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.result_json import suite_facts
 from treadle.messages import result as messages

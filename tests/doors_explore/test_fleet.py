@@ -17,6 +17,7 @@ from treadle.core.errors import UsageError
 from treadle.core.result import Result
 from treadle.core.verdict import Verdict
 from treadle.doors.explore import campaign, check, fleet, models
+from treadle.search import cluster as cluster_pool
 from treadle.search.cluster import pool_of
 
 PROGRAM = """
@@ -79,8 +80,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(campaign, "_ALONE", 0.0)
-    monkeypatch.setattr(models, "_SHARE_HERE", 0.1)
-    monkeypatch.setattr(models, "_SHARE_ELSEWHERE", 0.1)
+    monkeypatch.setattr(cluster_pool, "SHARE_HERE", 0.1)
+    monkeypatch.setattr(cluster_pool, "SHARE_ELSEWHERE", 0.1)
     yield importlib.import_module("test_shares")
     del sys.modules["test_shares"]
 

@@ -12,7 +12,7 @@ from sarif_pydantic import Sarif
 from treadle.cli.schedule import schedule_remarks
 from treadle.core.result import Finding, Result, Step
 from treadle.core.verdict import Verdict
-from treadle.doors.actor.models import generate
+from treadle.doors.actor.generated import generate
 from treadle.doors.actor.table import case_remarks
 from treadle.doors.class_.remarks import class_remarks
 from treadle.messages.result import ScheduleResult

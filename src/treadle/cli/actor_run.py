@@ -13,10 +13,12 @@ from treadle.abs.machine.policies import parse_policies
 from treadle.cli.sarif import check_sarif, write_sarif
 from treadle.core.errors import InternalError, UsageError
 from treadle.core.files import check_may_write, write_sealed
-from treadle.doors.actor import models as door
 from treadle.doors.actor import table as abs_table
 from treadle.doors.actor.absunit import absunit_file
+from treadle.doors.actor.generated import MAIN_BOUNDS, GeneratedCases, generate
 from treadle.doors.actor.index_page import index_page
+from treadle.doors.actor.loaded import split_target
+from treadle.doors.actor.models import replay_case
 from treadle.doors.actor.page import MOST_CASES, cases_part
 from treadle.doors.actor.picture import picture
 from treadle.doors.actor.pytest_file import cases_file
@@ -25,6 +27,7 @@ from treadle.report import page as pages
 from treadle.report import tree_picture
 from treadle.report.progress import Progress
 from treadle.report.pytest_file import not_as_told, write_pytest_file
+from treadle.search.cluster import Workforce
 
 
 def parse_domain(text: str) -> tuple[int, int] | None:
@@ -61,9 +64,13 @@ def run(
     page: Path | None,
     sarif: Path | None,
     as_json: bool,
+    workers: int,
+    cluster: str | None,
+    ship: bool,
 ) -> int:
     """Explore, write what was asked for, and tell what came out."""
-    path, name = door.split_target(target)
+    path, name = split_target(target)
+    workforce = Workforce.asked(workers, cluster, ship)
     if tree is not None and tree.suffix not in (".svg", ".dot"):
         raise UsageError(f"--tree writes .svg or .dot, not '{tree.name}'")
     writing = where is not None or form is not None
@@ -84,7 +91,7 @@ def run(
         raise UsageError("--cases none leaves no tests to write")
     if tree is not None:
         check_may_write(tree, "--tree", force)
-    defaults = Bounds() if name else door.MAIN_BOUNDS
+    defaults = Bounds() if name else MAIN_BOUNDS
     bounds = Bounds(
         _limit(loop, defaults.loop),
         _limit(tasks, defaults.tasks),
@@ -100,7 +107,7 @@ def run(
             curve.append((progress.states, progress.tests))
             line(progress.tests, strategy=f"{progress.states} states")
 
-        made = door.generate(
+        made = generate(
             target,
             bounds=bounds,
             selection=OrderSelection(select_objects, order, reduce, alias, self_calls, of_class),
@@ -112,6 +119,7 @@ def run(
             keep=keep,
             pruning=pruning,
             on_progress=told,
+            workforce=workforce,
         )
     written = _write_tests(made, Path(path), where, form, force) if where is not None else []
     written += _write_pictures(made, Path(path), pictures, tree, force)
@@ -147,7 +155,7 @@ def _limit(given: int | str | None, default: int | None) -> int | None:
     return None if given == "none" else int(given)
 
 
-def _write_tests(made: door.GeneratedCases, model: Path, where: Path, form: str | None, force: bool) -> list[Path]:
+def _write_tests(made: GeneratedCases, model: Path, where: Path, form: str | None, force: bool) -> list[Path]:
     """Write the tests; of pytest's only those that pass in a fresh process."""
     if not made.cases:
         raise UsageError(f"there are no tests to write to {where}: nothing was covered within the bounds")
@@ -166,14 +174,14 @@ def _write_tests(made: door.GeneratedCases, model: Path, where: Path, form: str 
 
 
 def _write_pictures(
-    made: door.GeneratedCases, model: Path, pictures: Path | None, tree: Path | None, force: bool
+    made: GeneratedCases, model: Path, pictures: Path | None, tree: Path | None, force: bool
 ) -> list[Path]:
     drawn: dict[Path, str] = {}
     if pictures is not None:
         method = made.target.rpartition(".")[2] if ":" in made.target else "main"
         for number, case in enumerate(made.cases, 1):
             file = pictures / f"{model.stem}_{method}_{number}.svg"
-            drawn[file] = picture(door.replay_case(made, case), title=f"test {number}")
+            drawn[file] = picture(replay_case(made, case), title=f"test {number}")
         drawn[pictures / "index.html"] = index_page(made, [file.name for file in drawn])
     if tree is not None and made.tree is not None:
         drawn[tree] = (tree_picture.svg if tree.suffix == ".svg" else tree_picture.dot)(made.tree)

@@ -155,7 +155,7 @@ def _in_processes(
     names: list[str], workers: Workforce, given: dict[str, Any], place: TestsPlace
 ) -> list[dict[str, Any]]:
     """The classes of a package, so many at a time; Ctrl-C keeps what is done, a process that dies loses its class."""
-    with pool_of(workers, f"{__name__}:{ClassServer.__name__}", (given, place), "class") as pool:
+    with pool_of(workers, ClassServer, (given, place), "class") as pool:
         return list(one_by_one(pool, names))
 
 

@@ -95,8 +95,7 @@ def _run(prey: Prey, ledger: Ledger, words: dict[str, Any], place: TestsPlace, w
     waiting = [target for target in prey.targets if target not in ledger.facts]
     if not waiting:
         return False
-    server = f"{__name__}:{HuntServer.__name__}"
-    with silent_stdout(), pool_of(workforce, server, (words, place), "hunt") as pool:
+    with silent_stdout(), pool_of(workforce, HuntServer, (words, place), "hunt") as pool:
         for done in one_by_one(pool, waiting):
             ledger.add(done, prey.targets[done["target"]])
             left = sum(target not in ledger.facts for target in waiting)

@@ -29,6 +29,9 @@ from treadle.search.workers import AnyPool, Conversation, WorkerPool, WorkerProc
 
 # Seconds in which the scheduler must answer.
 _ANSWER = 10.0
+# Seconds of a piece of work here and on a cluster: what is sent costs milliseconds.
+SHARE_HERE = 0.5
+SHARE_ELSEWHERE = 3.0
 # Tasks that one thread of a Dask worker is given ahead, so that it never waits for us.
 _AHEAD = 2
 
@@ -50,6 +53,11 @@ class Workforce(NamedTuple):
     def several(self) -> bool:
         return self.processes > 1 or self.cluster is not None
 
+    @property
+    def share(self) -> float:
+        """Seconds that a piece of work may take."""
+        return SHARE_HERE if self.cluster is None else SHARE_ELSEWHERE
+
     @classmethod
     def asked(cls, processes: int, address: str | None, ship: bool | None) -> Workforce:
         """What a person asked for, checked."""
@@ -65,12 +73,14 @@ ALONE = Workforce()
 
 def pool_of(
     workforce: Workforce,
-    server: str,
+    server: str | type,
     setup: Any,
     purpose: str,
     environment: Mapping[str, str] | None = None,
 ) -> AnyPool:
     """The workers that a server is started in; `purpose` names their tasks to who watches the cluster."""
+    if isinstance(server, type):
+        server = f"{server.__module__}:{server.__qualname__}"
     if workforce.cluster is None:
         return WorkerPool(workforce.processes, server, setup, environment)
     return ClusterPool(workforce.cluster, server, setup, purpose, environment)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from treadle.abs.language.model import Class
 from treadle.abs.machine.code import Code
@@ -46,11 +47,22 @@ class ActorCoverage(JsonForm):
     interleavings: Interleavings = field(default_factory=Interleavings)
 
 
+class SentCoverage(NamedTuple):
+    """What some tests cover, for another process: code by its number."""
+
+    ran: frozenset[int] = frozenset()
+    sides: frozenset[tuple[int, int, int]] = frozenset()
+    pairs: frozenset[tuple[int, int]] = frozenset()
+
+
 class CoverageCounter:
     """Adds up the tests below some starting states."""
 
     def __init__(self, image: Image, started: Iterable[Code]) -> None:
         self._reachable = _reachable(image, list(started))
+        codes = dict.fromkeys([*image.methods.values(), *image.creation.values(), *self._reachable])
+        self._codes = list(codes)
+        self._numbers = {code: number for number, code in enumerate(self._codes)}
         self._ran: set[Code] = set()
         self._sides: set[tuple[Code, int, int]] = set()
         self._pairs: set[tuple[Code, Code]] = set()
@@ -66,6 +78,24 @@ class CoverageCounter:
             if actor in before and before[actor][0] != task.key:
                 self._pairs.add((before[actor][1], task.code))
             before[actor] = (task.key, task.code)
+
+    def taken(self) -> SentCoverage:
+        """What was added, to be sent; it is forgotten here."""
+        number = self._numbers
+        sent = SentCoverage(
+            frozenset(number[code] for code in self._ran),
+            frozenset((number[code], pc, to) for code, pc, to in self._sides),
+            frozenset((number[one], number[other]) for one, other in self._pairs),
+        )
+        self._ran, self._sides, self._pairs = set(), set(), set()
+        return sent
+
+    def join(self, sent: SentCoverage) -> None:
+        """Add what tests cover that were run elsewhere."""
+        codes = self._codes
+        self._ran.update(codes[number] for number in sent.ran)
+        self._sides.update((codes[number], pc, to) for number, pc, to in sent.sides)
+        self._pairs.update((codes[one], codes[other]) for one, other in sent.pairs)
 
     def figures(self) -> ActorCoverage:
         methods = [code for code in self._reachable if _is_method(code)]

@@ -2,13 +2,18 @@
 
 One state is the result of one macro-step. A leaf is a state in which no task can run: everything has ended, or what is
 left waits for ever (then it is a deadlock, or a wait for a condition that nobody makes true).
+
+What is below a node depends on nothing but the way to it: who sleeps there is decided by the tasks that come before in
+order, not by what they led to. So any part of the tree can be walked alone (`TreePart`), and what was counted in parts
+adds up to what one walk counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from itertools import islice
+from typing import Literal, NamedTuple
 
 from treadle.abs.explore.names import decided_since, object_names
 from treadle.abs.explore.reduction import Reduction
@@ -31,6 +36,25 @@ class TreeNode:
     children: list[TreeNode] = field(default_factory=list)
 
 
+class TreePart(NamedTuple):
+    """Some of the nodes below a root: the children of a few nodes, each below one of the node before it."""
+
+    path: tuple[int, ...] = ()  # the way to the first of these nodes: which child, from the root on
+    done: tuple[int, ...] = (0,)  # how many children of each are no part of it; the last of those is the next node
+
+    def halves(self) -> tuple[TreePart, TreePart]:
+        """What comes first, and the children of the uppermost node. Only for parts of several nodes."""
+        first, *below = self.done
+        return TreePart((*self.path, first - 1), tuple(below)), TreePart(self.path, (first,))
+
+    def ways(self) -> list[tuple[int, ...]]:
+        """The ways to its nodes."""
+        return [(*self.path, *(done - 1 for done in self.done[:depth])) for depth in range(len(self.done))]
+
+
+WHOLE = TreePart()
+
+
 @dataclass(slots=True)
 class TreeLeaf:
     """The end of one run."""
@@ -40,8 +64,20 @@ class TreeLeaf:
     waiting: list[ActorTask]
 
 
+Child = tuple[State, Sleep, TreeNode | None] | TreeLeaf
+
+
+@dataclass(slots=True)
+class _Level:
+    """A node that is being walked: its children, how many of them were taken, and where they are recorded."""
+
+    children: Iterator[Child]
+    node: TreeNode | None
+    done: int = 0
+
+
 class TreeExplorer:
-    """Walks the tree below given root states and hands out its leaves."""
+    """Walks the tree below a root state, or a part of it, and hands out its leaves."""
 
     def __init__(self, machine: ActorMachine, entry: int) -> None:
         self.machine = machine
@@ -52,7 +88,10 @@ class TreeExplorer:
         self.hopeless: Callable[[State], bool] | None = None  # a state below which nothing is looked for
         self.left = 0  # how many there were
         self.on_state: Callable[[TreeProgress], bool] | None = None  # returns False to stop
-        self.tree: TreeNode | None = None  # set to record the tree
+        self.rest: TreePart | None = None  # what was left when it was stopped
+        self.recording = False  # is the tree kept, for pictures?
+        self.recorded: list[TreeNode | None] = []  # where the children of the part's nodes are
+        self.unfinished: list[TreeNode | None] = []  # where those of the nodes of the rest are
         machine.entry = entry
         selection = machine.selection
         # In a queue that is served in order, and when objects take turns, no two tasks can be exchanged.
@@ -62,34 +101,55 @@ class TreeExplorer:
         exchange = self.reduction.exchangeable if selection.reduce == "exact" else self.reduction.independent
         self._exchange = exchange
 
-    def leaves(self, roots: list[State]) -> Iterator[TreeLeaf]:
-        """All leaves, in depth-first order."""
-        recorded = self.tree
-        for root in roots:
-            stack: list[Iterator[tuple[State, Sleep, TreeNode | None] | TreeLeaf]] = [self._expand(root, {}, recorded)]
-            while stack:
-                item = next(stack[-1], None)
-                if item is None:
-                    stack.pop()
-                elif isinstance(item, TreeLeaf):
-                    self.progress.tests += 1
-                    self.progress.deadlocks += item.deadlock
-                    yield item
-                else:
-                    self.progress.states += 1
-                    if self.on_state is not None and not self.on_state(self.progress):
-                        self.stopped = True
-                        return
-                    if self.hopeless is not None and self.hopeless(item[0]):
-                        self.left += 1
-                        continue
-                    stack.append(self._expand(*item))
+    def leaves(self, root: State, part: TreePart = WHOLE) -> Iterator[TreeLeaf]:
+        """All leaves of a part, in depth-first order."""
+        stack = self._stack(root, part)
+        self.recorded = [level.node for level in stack]
+        while stack and not self.stopped:
+            child = next(stack[-1].children, None)
+            if child is None:
+                stack.pop()
+                continue
+            stack[-1].done += 1
+            if isinstance(child, TreeLeaf):
+                self.progress.tests += 1
+                self.progress.deadlocks += child.deadlock
+                yield child
+                continue
+            self.progress.states += 1
+            self.stopped = self.on_state is not None and not self.on_state(self.progress)
+            if self.hopeless is not None and self.hopeless(child[0]):
+                self.left += 1
+            else:
+                stack.append(_Level(self._expand(*child), child[2]))
+        self.rest = TreePart(part.path, tuple(level.done for level in stack)) if stack else None
+        self.unfinished = [level.node for level in stack]
+
+    def _stack(self, root: State, part: TreePart) -> list[_Level]:
+        """The nodes of a part. What is on the way was counted and recorded by who went there first."""
+        counted, self.progress = self.progress, TreeProgress()
+        child: Child = (root, {}, None)
+        for place in part.path:
+            child = next(islice(self._below(child, None), place, None))
+        stack: list[_Level] = []
+        for done in part.done:
+            node = TreeNode("start") if self.recording else None
+            level = _Level(self._below(child, node), node, done)
+            for _ in range(done):
+                child = next(level.children)
+            if node is not None:
+                node.children.clear()
+            stack.append(level)
+        self.progress = counted
+        return stack
+
+    def _below(self, child: Child, node: TreeNode | None) -> Iterator[Child]:
+        assert not isinstance(child, TreeLeaf)
+        return self._expand(child[0], child[1], node)
 
     # ---- one node
 
-    def _expand(
-        self, state: State, sleep: Sleep, node: TreeNode | None
-    ) -> Iterator[tuple[State, Sleep, TreeNode | None] | TreeLeaf]:
+    def _expand(self, state: State, sleep: Sleep, node: TreeNode | None) -> Iterator[Child]:
         runnable = self.runnable(state)
         if not runnable:
             later = self.at_next_delay(state)

@@ -14,7 +14,8 @@ from treadle.abs.explore.cases import ActorCase
 from treadle.abs.language.model import Class, Program
 from treadle.abs.language.names import STDLIB
 from treadle.abs.language.types import AnyType, Type, settled
-from treadle.doors.actor.models import AbsModel, GeneratedCases
+from treadle.doors.actor.generated import GeneratedCases
+from treadle.doors.actor.loaded import AbsModel
 
 
 def absunit_file(made: GeneratedCases, model: Path) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from treadle.abs.explore.replaying import Replayed, as_objects, follow, follow_main, known_machine, known_root
 from treadle.abs.machine.system import find_method
 from treadle.core.errors import UsageError
-from treadle.doors.actor.models import AbsModel
+from treadle.doors.actor.loaded import AbsModel
 
 
 def replay(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from treadle.doors.actor.models import GeneratedCases
+from treadle.doors.actor.generated import GeneratedCases
 from treadle.doors.actor.table import told_afterwards, told_inputs
 
 _STYLE = """body{font:14px sans-serif;margin:2em} table{border-collapse:collapse}

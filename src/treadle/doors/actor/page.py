@@ -11,7 +11,8 @@ from treadle.abs.explore.tree import TreeNode
 from treadle.core.choice import TaskChosen
 from treadle.core.verdict import Verdict
 from treadle.doors.actor.case_trail import trail_of_case
-from treadle.doors.actor.models import GeneratedCases, replay_case
+from treadle.doors.actor.generated import GeneratedCases
+from treadle.doors.actor.models import replay_case
 from treadle.doors.actor.table import summary, told_afterwards, told_inputs
 from treadle.report import page
 from treadle.report.tree_picture import MEANING, collapsed

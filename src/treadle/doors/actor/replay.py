@@ -14,7 +14,8 @@ from treadle.core.errors import UsageError
 from treadle.core.result import Finding, Result
 from treadle.core.trail import Trail
 from treadle.doors.actor.case_trail import went_wrong
-from treadle.doors.actor.models import AbsModel, run_model
+from treadle.doors.actor.loaded import AbsModel
+from treadle.doors.actor.models import run_model
 from treadle.doors.replay import file_from_here, result_of
 
 

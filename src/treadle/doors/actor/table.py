@@ -8,7 +8,7 @@ from rich.table import Table
 
 from treadle.abs.explore.cases import ActorCase, ObjectState
 from treadle.doors.actor.case_trail import trail_of_case
-from treadle.doors.actor.models import GeneratedCases
+from treadle.doors.actor.generated import GeneratedCases
 from treadle.report.annotations import Annotation
 from treadle.report.lines import Lines
 from treadle.report.progress import count, many

@@ -57,11 +57,10 @@ class ShareServer:
 
 def run_in_processes(subject: Subject, options: Options, workers: Workforce) -> ClassResult:
     """A campaign over one class by so many processes."""
-    server = f"{__name__}:{ShareServer.__name__}"
     same_order = {"PYTHONHASHSEED": "0"}  # all generate the same sequences
     with (
         tempfile.TemporaryDirectory(prefix="treadle-") as folder,
-        pool_of(workers, server, subject.target, f"class {subject.target}", same_order) as pool,
+        pool_of(workers, ShareServer, subject.target, f"class {subject.target}", same_order) as pool,
     ):
         alarm = Path(folder) / "a fault was found"
         plain = replace(options, setup=None, alarm=alarm)  # what is sent is data

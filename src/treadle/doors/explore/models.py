@@ -49,9 +49,6 @@ _ROOM = 3
 _LEAST_ROOM = 200
 # What runs the shares of a search in a worker process: pytest collects the test there.
 _SERVER = "treadle.cli.share_worker:serve"
-# Seconds of a share: what is sent costs milliseconds.
-_SHARE_HERE = 0.5
-_SHARE_ELSEWHERE = 3.0
 
 _ORDERED = "only sleeps and timeouts order what the threads do to each other"
 _RESTS = "the pass rests on sleeps and timeouts that end only when nothing else can run"
@@ -197,9 +194,8 @@ class Search:
         def open_pool() -> AnyPool:
             return pool_of(self.workforce, _SERVER, setup, f"explore {self.target}")
 
-        if self.workforce.cluster is not None:  # what keeps it from being used is told before anything runs
-            return WorkerFleet(open_pool, _SHARE_ELSEWHERE, at_once=True)
-        return WorkerFleet(open_pool, _SHARE_HERE)
+        # what keeps a cluster from being used is told before anything runs
+        return WorkerFleet(open_pool, self.workforce.share, at_once=self.workforce.cluster is not None)
 
     def loom(self, gil: int) -> TaskLoom:
         loom = TaskLoom(
