@@ -88,7 +88,9 @@ class CaseWriter:
             {name: encoded(telling(v), names) for name, v in arguments.items()},
             order_labels(self._machine, state, names),
             {names[r]: self._object(r, fields, state, names, telling) for r, fields in state.fields.items()},
-            [self._shown(state, names, c) for c in state.path.conditions] + self._references(state, names, stand_ins),
+            # paths are shared by states that met their conditions in other orders: told in one of its own
+            sorted(self._shown(state, names, c) for c in state.path.conditions)
+            + self._references(state, names, stand_ins),
             _outcome(state, leaf),
             [
                 {"method": t.code.name, "arguments": {n: encoded(telling(v), names) for n, v in g.items()}}

@@ -50,7 +50,7 @@ def renamed_name(name: str, state: State, names: dict[ObjectRef, str]) -> str:
 def decided_since(before: State, after: State) -> list[str]:
     """What a step has decided about the unknown inputs, in words."""
     names = object_names(after)
-    told = [show_expression(renamed(c, after, names)) for c in after.path.conditions if c not in before.path.known]
+    told = sorted(show_expression(renamed(c, after, names)) for c in after.path.known - before.path.known)
     for unknown, value in after.bindings.items():
         if unknown not in before.bindings and not unknown.name.startswith("="):
             told.append(f"{renamed_name(unknown.name, after, names)} = {show(value, names)}")

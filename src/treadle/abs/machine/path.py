@@ -11,6 +11,7 @@ from collections import Counter
 
 from treadle.abs.machine import finite, texts
 from treadle.symbolic.expr.meaning import evaluate
+from treadle.symbolic.expr.show import show
 from treadle.symbolic.expr.terms import INT, Const, Expr, Model, Value, ge, le, not_
 from treadle.symbolic.solve.solver import Answer, Solver, connected
 
@@ -22,6 +23,7 @@ class PathConditions:
         self.domain = domain
         self._solver: Solver | None = None
         self.counts: Counter[str] = Counter()
+        self.undecided: set[str] = set()  # what the solver could not decide, in words: the same in every process
         self._known: dict[frozenset[Expr], PathCondition] = {}
         self.root = PathCondition(self, (), frozenset(), {})
         self._known[frozenset()] = self.root
@@ -80,7 +82,7 @@ class PathConditions:
         found = PathCondition(self, conditions, known, dict(verdict.model or {}))
         if verdict.answer is Answer.UNKNOWN:
             found.proved = False
-            self.counts["unknown"] += 1
+            self.undecided.add(" and ".join(sorted(map(show, known))))
         return found
 
     def _in_domain(self, condition: Expr, model: Model) -> bool:

@@ -169,6 +169,7 @@ class TreeWalk:
             (root, ()): self.made.tree for root in range(len(here.roots))
         }
         self.covered = here.counter()
+        self.undecided: set[str] = set()
         self.pieces = [_Piece(root, WHOLE) for root in range(len(here.roots))]
         self.told = TreeProgress()  # of all answers, in order or not
 
@@ -272,7 +273,8 @@ class TreeWalk:
         for kind in ("loop", "task", "actor"):
             setattr(made.cuts, kind, getattr(made.cuts, kind) + getattr(progress.cuts, kind))
         made.assertions += answer.assertions
-        made.unproved += answer.unproved
+        self.undecided |= answer.undecided
+        made.unproved = len(self.undecided)
         for case in answer.cases:
             if self.keep is not None and len(made.cases) >= self.keep:
                 break

@@ -57,7 +57,7 @@ class PartAnswer:
     progress: TreeProgress = field(default_factory=TreeProgress)
     cases: list[ActorCase | None] = field(default_factory=list)  # None: it did not do again what it says
     assertions: int = 0
-    unproved: int = 0
+    undecided: frozenset[str] = frozenset()
     coverage: SentCoverage = field(default_factory=SentCoverage)
     rest: TreePart | None = None
     recorded: list[TreeNode | None] = field(default_factory=list)  # new children of the part's nodes
@@ -100,7 +100,6 @@ class PartServer:
             return bool(in_time) and (task.states is None or progress.states < task.states)
 
         explorer.on_state = carry_on
-        unproved = self.machine.paths.counts["unknown"]
         told = 0
         try:
             with deep_recursion():
@@ -114,7 +113,7 @@ class PartServer:
                         told += verified
                         answer.cases.append(case if verified else None)
         finally:
-            answer.unproved = self.machine.paths.counts["unknown"] - unproved
+            answer.undecided = frozenset(self.machine.paths.undecided)
             answer.coverage = self._covered.taken()
             answer.rest = explorer.rest
             answer.recorded, answer.unfinished = explorer.recorded, explorer.unfinished
