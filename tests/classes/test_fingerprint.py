@@ -109,3 +109,12 @@ def test_a_fingerprint_is_hashable_and_deep_graphs_end() -> None:
         node.next = Node()
         node = node.next
     assert hash(fingerprint(start)) == hash(fingerprint(start))
+
+
+def test_the_order_of_an_ordered_dictionary_is_its_own() -> None:
+    one, other = OrderedDict.fromkeys("ab"), OrderedDict.fromkeys("ab")
+    assert fingerprint(one) == fingerprint(other)
+    one.move_to_end("a")
+    assert fingerprint(one) != fingerprint(other)
+    other.move_to_end("a")
+    assert fingerprint(one) == fingerprint(other)

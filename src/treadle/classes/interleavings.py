@@ -22,6 +22,7 @@ from treadle.search.fair import Fair
 from treadle.search.step_dpor import StepDpor
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 from treadle.threads.execution import Diverged, Execution
+from treadle.threads.primitives import chance
 
 _T = TypeVar("_T")
 
@@ -266,14 +267,17 @@ class InterleavingExplorer:
     def __init__(self, stage: Stage, sets: Sequence[frozenset[str]] = ()) -> None:
         self.stage = stage
         self.sets = sets
+        self.drew = False  # did anybody draw a random number in the orders that were run last?
 
     def orders(self, test: Test, seed: int = 0) -> list[Outcome] | None:
         """The outcomes of all orders of the calls; None when there are too many."""
         strategy = CallOrders(self.stage)
         test = test.but(cancels=False)
         found: list[Outcome] = []
+        self.drew = False
         while strategy.begin():
             outcome, _ = self.stage.run_at_every_point(test, strategy)
+            self.drew = self.drew or chance.drawn()
             if outcome is not None:
                 found.append(outcome)
             if len(found) > _MOST_ORDERS:
@@ -340,15 +344,12 @@ class InterleavingExplorer:
         if not orders:
             result.unstable = "the calls have too many orders"
             return result
-        stable = _alike(orders, self.elsewise(test))
-        if any(order.background for order in orders):
-            beside = self.with_background(test)
-            known = {order.visible() for order in orders}
-            stable = stable and all(order.visible() in known for order in beside)
-            orders = orders + beside
-        if not stable:
-            result.unstable = "what the calls do depends on more than the state of the object and the schedule"
-            orders = orders + [order for number in range(1, 5) for order in self.elsewise(test, number)]
+        # Whether they do the same again is found out at once where chance or other threads play a part, and otherwise
+        # before anything is called wrong.
+        values = True
+        settled = self.drew or self.stage.subject.in_tasks or any(order.background for order in orders)
+        if settled:
+            orders, values = self._settle(result, orders)
         effects: set[Effect] = set()
         left: int | None = None  # executions, once it has failed
         cancelled = False  # are calls cancelled from now on?
@@ -358,7 +359,11 @@ class InterleavingExplorer:
                 orders = self.orders_when_cancelled(test, orders)
                 if any(order.ending for order in orders):
                     break  # a call that waits for another one by design may do so when that one is cancelled
-            violation = judge(outcome, orders, values=stable and not cancelled)
+            violation = judge(outcome, orders, values=values and not cancelled)
+            if violation is not None and not settled:
+                settled = True
+                orders, values = self._settle(result, orders)
+                violation = judge(outcome, orders, values=values)
             witness = None if violation is None else Witness(test, violation, outcome, orders, self._schedule(run))
             if witness is not None and witness.effect not in effects:
                 effects.add(witness.effect)
@@ -370,6 +375,21 @@ class InterleavingExplorer:
                     break
                 left -= 1
         return result
+
+    def _settle(self, result: Explored, orders: list[Outcome]) -> tuple[list[Outcome], bool]:
+        """All that the calls may do one after the other, and whether results and states can be compared: not where they
+        are others when random numbers come out differently, or when the object's own threads go on meanwhile."""
+        test = result.test
+        stable = _alike(orders, self.elsewise(test))
+        if any(order.background for order in orders):
+            beside = self.with_background(test)
+            known = {order.visible() for order in orders}
+            stable = stable and all(order.visible() in known for order in beside)
+            orders = orders + beside
+        if not stable:
+            result.unstable = "what the calls do depends on more than the state of the object and the schedule"
+            orders = orders + [order for number in range(1, 5) for order in self.elsewise(test, number)]
+        return orders, stable
 
     def _schedule(self, run: Execution) -> list[str]:
         """The strands in the order in which they went, operation by operation: a step may have several."""

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 from treadle.classes.calls import MethodCall, Namespace, Ready
 from treadle.classes.compared import as_compared, literal, same_objects, told
 from treadle.classes.linearizability import DEADLOCK, LIMIT, LIVELOCK, PENDING, Happened, Outcome, raised, returned
+from treadle.classes.looked import state_key, untold_before
 from treadle.classes.subject import PASSING, Subject
 from treadle.core.errors import Unsupported
 from treadle.core.operation import MULTI, Operation
@@ -42,9 +43,15 @@ _MOST_STEPS = 8_000
 # Seconds without an operation before a call is taken to block for real.
 _PATIENCE = 5.0
 
+# Ways to a state of which it is remembered what the object says.
+_MOST_WAYS = 200
+
 # Virtual seconds in which the object's own threads come to rest: time passes only when nobody can go on.
 REST = 0.001
 
+
+# What looking at an object says: its invariant, its observers, which answers are one object, and later calls.
+_Said = tuple[Happened | None, tuple[Happened, ...], tuple[int, ...], tuple[Happened, ...]]
 
 # The calls of one thread, with their arguments.
 Work = list[tuple[Ready, tuple[Any, ...]]]
@@ -132,6 +139,7 @@ class Stage:
         self.tell = False  # keep values as a person reads them?
         self.background = False  # did the object have threads of its own in the last execution?
         self._ready: dict[MethodCall, Ready] = {}
+        self._said: dict[Hashable, dict[Hashable, _Said]] = {}  # what looking at the object said, by way and state
         packages = tuple(dict.fromkeys((*subject.packages, *extra_packages)))
         source: Any = subject.cls
         self.loom = self._new_loom(
@@ -366,9 +374,10 @@ class Stage:
                     publish(strand, argument)  # type: ignore[arg-type]
                 prepared.append((ready, arguments))
             work.append(prepared)
+        before = untold_before(sout)
         self._run_together(sout, work)
         self._rest()
-        self.outcome = self._look(test, sout)
+        self.outcome = self._look(test, sout, before)
 
     def _run_together(self, sout: Any, work: list[Work]) -> None:
         """The calls of each thread, at once."""
@@ -386,7 +395,7 @@ class Stage:
             STATE.strand.checks = ALL  # type: ignore[union-attr]  # a method that is Python code is entered with a look
             self.results[number].append(self._invoke(ready, sout, arguments))
 
-    def _look(self, test: Test, sout: Any) -> Outcome:
+    def _look(self, test: Test, sout: Any, before: frozenset[int]) -> Outcome:
         """What the threads left behind, seen through the class's own methods and through its state."""
         threads = tuple(
             tuple(
@@ -401,24 +410,46 @@ class Stage:
         kept = attributes_of(sout) if test.fields else {}
         outcome.fields = tuple((name, fingerprint(kept.get(name), self.without)) for name in test.fields)
         outcome.tallies = self._tallies(sout)
-        outcome.invariant = self._invariant(sout)
+        key = self._state_key(test, sout, before)
+        known = self._known(test) if key is not None else {}
+        said = known.get(key)
+        if said is None:
+            said = known[key] = self._ask(test, sout, outcome)
+        outcome.invariant, outcome.observed, outcome.same, outcome.later = said
+        return outcome
+
+    def _state_key(self, test: Test, sout: Any, before: frozenset[int]) -> Hashable | None:
+        """The state by which it is remembered what the object says; None where it is not."""
+        execution = STATE.strand.execution  # type: ignore[union-attr]
+        if self.tell or self.subject.in_tasks or execution.detail is not None:
+            return None
+        return state_key(execution, sout, self._handed_out(test), before)
+
+    def _known(self, test: Test) -> dict[Hashable, _Said]:
+        """What objects said that were made and brought into a state as this one was."""
+        way = (test.root, test.alpha, test.omega, test.later, self.loom.seed)
+        if way not in self._said and len(self._said) >= _MOST_WAYS:
+            self._said.clear()
+        return self._said.setdefault(way, {})
+
+    def _ask(self, test: Test, sout: Any, outcome: Outcome) -> _Said:
+        """Call what looks at the object, and what must not fail afterwards."""
+        invariant = self._invariant(sout)
         seen: list[Happened] = []
         looked: list[tuple[str, Any]] = []
         for call in test.omega:
             ready = self.ready(call)
             looked.append(self._invoke(ready, sout, ready.make(sout)))
             seen.append(self._settle(looked[-1], sout))
-        outcome.observed = tuple(seen)
-        outcome.same = same_objects(self._handed_out(test) + [v if how == "returned" else None for how, v in looked])
+        same = same_objects(self._handed_out(test) + [v if how == "returned" else None for how, v in looked])
         failures: list[Happened] = []
         for call in test.later:
             ready = self.ready(call)
             how, value = self._invoke(ready, sout, ready.make(sout))
             failures.append(raised(value) if how == "raised" else returned(None))
-        outcome.later = tuple(failures)
         if self.tell:
             self._tell(outcome, test, sout, looked)
-        return outcome
+        return invariant, tuple(seen), same, tuple(failures)
 
     def _handed_out(self, test: Test) -> list[Any]:
         """What the calls of the threads returned, in their order; None for what is not compared."""

@@ -55,14 +55,16 @@ def fingerprint(
 
 def inner_state(obj: Any, without: Collection[str] = ()) -> Hashable:
     """The state of an object, or of a module that is itself the shared thing: its globals."""
-    if isinstance(obj, types.ModuleType):
-        content = {
-            name: value
-            for name, value in vars(obj).items()
-            if not name.startswith("__") and not callable(value) and not isinstance(value, type)
-        }
-        return fingerprint(content, without)
-    return fingerprint(obj, without)
+    return fingerprint(module_content(obj) if isinstance(obj, types.ModuleType) else obj, without)
+
+
+def module_content(module: types.ModuleType) -> dict[str, Any]:
+    """The globals of a module that are state: no code, no classes."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("__") and not callable(value) and not isinstance(value, type)
+    }
 
 
 def digest(state: Hashable) -> str:
@@ -99,6 +101,7 @@ class _Graph:
         self.known = known
         self.numbers: dict[int, int] = {}
         self.keep: list[Any] = []
+        self.untold: set[int] = set()  # objects that are not told by all of their state
 
     def of(self, value: Any, depth: int) -> Hashable:
         kind = type(value)
@@ -116,22 +119,33 @@ class _Graph:
         self.numbers[id(value)] = len(self.numbers)
         self.keep.append(value)
         if depth > _DEEPEST:
+            self.untold.add(id(value))
             return ("deep", kind.__qualname__)
         return self._into(value, kind, depth + 1)
 
     def _into(self, value: Any, kind: type, depth: int) -> Hashable:
         for base, look in _LOOKS:
             if issubclass(kind, base):
+                if look not in _TELL_ALL:
+                    self.untold.add(id(value))
                 return look(self, value, depth)
         if issubclass(kind, _BY_NAME):
+            if getattr(value, "__closure__", None) or getattr(value, "__dict__", None):
+                self.untold.add(id(value))
             return ("function", getattr(value, "__module__", None), value.__qualname__)
         if issubclass(kind, _LAZY) or hasattr(kind, "__next__"):
+            self.untold.add(id(value))
             return ("iterator", kind.__name__)
         if self.outside and kind.__eq__ is object.__eq__:
             return ("object", kind.__qualname__)
         attributes = self.attributes(value, depth)
         if not attributes and kind.__module__ in _TOLD_BY_REPR:
-            return (kind.__qualname__, _ADDRESS.sub("", object.__repr__(value) if _python(kind) else repr(value)))
+            text = object.__repr__(value) if _python(kind) else repr(value)
+            if _ADDRESS.search(text):
+                self.untold.add(id(value))
+            return (kind.__qualname__, _ADDRESS.sub("", text))
+        if _keeps_more(kind):
+            self.untold.add(id(value))
         return (kind.__qualname__, *attributes)
 
     def attributes(self, value: Any, depth: int) -> tuple[Hashable, ...]:
@@ -145,12 +159,29 @@ class _Graph:
         return tuple(self.of(value, depth) for value in values)
 
 
+class Told(_Graph):
+    """The state of an object, and what of it is not told by its fingerprint."""
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__(frozenset(), {})
+        self.state = self.of(obj, 0)
+
+    def of(self, value: Any, depth: int = 0) -> Hashable:
+        return super().of(value, depth)
+
+
+def _keeps_more(kind: type) -> bool:
+    """Does an object of this type keep more than its attributes: is one of its bases made in C?"""
+    return any(isinstance(vars(base).get("__new__"), types.BuiltinFunctionType) for base in kind.__mro__[:-1])
+
+
 def _python(kind: type) -> bool:
     return bool(kind.__flags__ & (1 << 9))  # a heap type: its __repr__ may be the program's
 
 
 def _dict(graph: _Graph, value: Any, depth: int) -> Hashable:
-    pairs = tuple((graph.of(key, depth), graph.of(item, depth)) for key, item in list(dict.items(value)))
+    kind = collections.OrderedDict if isinstance(value, collections.OrderedDict) else dict  # its order is its own
+    pairs = tuple((graph.of(key, depth), graph.of(item, depth)) for key, item in list(kind.items(value)))
     factory = graph.of(value.default_factory, depth) if isinstance(value, collections.defaultdict) else None
     return (type(value).__qualname__, pairs, factory, *graph.attributes(value, depth))
 
@@ -267,6 +298,12 @@ _LOOKS: list[tuple[Any, Look]] = [
     (threading.Thread, _thread),
     ((threading.Condition, threading.Barrier, threading.local, Local, concurrent.futures.Executor), _opaque),
 ]
+
+# These tell all that an object of their kind keeps.
+_TELL_ALL = frozenset(
+    {_dict, _list, _tuple, _deque, _set, _plain_repr, _view, _weak, _method, _partial, _lock, _model, _event}
+    | {_semaphore, _queue}
+)
 
 
 def _base_of(value: Any) -> Any:

@@ -50,6 +50,11 @@ def fresh(seed: int) -> None:
         DRAWN.seed = seed
 
 
+def drawn() -> bool:
+    """Has anybody drawn since everything was seeded?"""
+    return DRAWN.seed is None
+
+
 def _importing() -> bool:
     """Is it the body of a module that draws?"""
     frame: FrameType | None = sys._getframe()
