@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import io
 import os
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+import treadle
 from treadle.core.result import Finding, Result, Verdict
 from treadle.report import console
 from treadle.report.lines import Lines
@@ -145,3 +147,13 @@ def test_a_cut_advises_against_what_cut(cut_by: str, helps: str, does_not: str) 
 def test_a_bound_that_holds_is_not_advised() -> None:
     result = Result("t.py::test", Verdict.CUT, 1, False, "dpor", 0.1, bounds={"preemptions": 2}, cut_by="seconds")
     assert console.advice(result) == "raise --seconds, or make the test smaller"
+
+
+def test_a_loop_with_one_order_is_told_how_to_open_others() -> None:
+    async def sleepy() -> None:
+        await asyncio.sleep(1)
+
+    result = treadle.check(sleepy)
+    assert result.verdict is Verdict.NOTHING_TO_EXPLORE
+    assert "--any-order" in console.advice(result)
+    assert "--any-order" not in console.advice(treadle.check(lambda: None))
