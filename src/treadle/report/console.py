@@ -81,8 +81,8 @@ def advice(result: Result) -> str:
     if result.verdict is Verdict.NOTHING_TO_EXPLORE:
         if not result.switches and "granularity" not in result.statistics:  # one event loop, no thread
             return (
-                "leave more open: --any-order permutes the steps of tasks, --timeouts any and --cancel at-await let time "
-                "limits and cancellations strike at any await"
+                "leave more open: --any-order permutes the steps of tasks, --timeouts any and --cancel at-await let "
+                "time limits and cancellations strike at any await"
             )
         return (
             "start at least two threads that share something inside the test; if the shared code is in an installed "
