@@ -1,4 +1,8 @@
-"""The default: an optimal search while the space may be small, sampling when it turns out to be large or long."""
+"""The default: an optimal search while the space may be small, sampling when it turns out to be large or long.
+
+A systematic search changes the end of a schedule first and may spend all its time there, so from its ALONE-th execution
+on one of BESIDE is drawn. These are no part of the space that is exhausted, and of no pass's count.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,9 @@ from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 # in seconds, so that the same test takes the same course everywhere.
 SYSTEMATIC = 20_000
 SAMPLED = 5_000
+# Small spaces are over before anything is drawn; what is drawn must cost a search that ends little.
+_ALONE = 32
+_BESIDE = 8
 _MOST_OPERATIONS = 10_000_000
 # An execution of so many operations is long: the systematic search and the sampling take turns from the start.
 LONG = 2_000
@@ -20,7 +27,8 @@ _MOST_COMPARED = 10_000
 
 
 class Auto(Strategy):
-    """dpor for a while, or until it meets what it cannot explain, then random; `exhausted` only if dpor ended."""
+    """dpor with samples between, until it has had its share or meets what it cannot explain, then random; `exhausted`
+    only if dpor ended."""
 
     name = "auto"
 
@@ -35,6 +43,7 @@ class Auto(Strategy):
         self.left = {"dpor": systematic, "random": sampled}  # executions
         self.operations = {"dpor": _MOST_OPERATIONS, "random": _MOST_OPERATIONS}  # that are left
         self.conflicts = 0
+        self.turns = 0
         self.kind = "dpor"
         self.phase: Strategy = self.dpor
         self.sample_after_surprise = True
@@ -44,6 +53,8 @@ class Auto(Strategy):
         if not self.kind:
             return False
         self.left[self.kind] -= 1
+        self.turns += 1
+        self.beside = self.kind == "random" and self.left["dpor"] > 0
         if self.kind == "dpor":
             self.phase = self.dpor
         else:
@@ -58,7 +69,8 @@ class Auto(Strategy):
         """Which of the two has its turn; empty when both have spent all they had."""
         if self.sample_after_surprise and self.dpor.surprise is not None:
             self.left["dpor"] = 0
-        order = ("random", "dpor") if self.is_long and self.kind == "dpor" else ("dpor", "random")
+        drawn = self.turns >= _ALONE and self.turns % _BESIDE == 0
+        order = ("random", "dpor") if drawn or (self.is_long and self.kind == "dpor") else ("dpor", "random")
         return next((kind for kind in order if self.left[kind] > 0 and self.operations[kind] > 0), "")
 
     @property

@@ -136,6 +136,8 @@ class Strategy:
         # What the operations before do not explain, so that something shared is not seen: a strand, the operation that
         # was due, and what it does instead (None: it cannot go on; the same: it would only repeat what was run).
         self.surprise: tuple[str, Operation, Operation | None] | None = None
+        # Was this execution drawn while a systematic search goes on? It is then no part of what that search counts.
+        self.beside = False
         # Does it need to know what each step of a task did? Who only draws schedules does not.
         self.reads_footprints = False
 

@@ -132,7 +132,8 @@ class ScheduleSearch:
         self.fleet = fleet  # who takes over a search that is not over soon
         self.fixed_limit = fixed_limit  # did somebody say how many operations an execution may have?
         self.executions = 0  # of the search that the result is about
-        self.spent = 0  # also of searches that had to start again
+        self.beside = 0  # of these, drawn while a systematic search went on
+        self.spent = 0  # also of searches that had to start again, without those drawn beside
         self.longest = 0
         self.usual = 0  # operations of the first execution
         self.looked_for_livelock = False
@@ -212,7 +213,7 @@ class ScheduleSearch:
         told = self.started
         while True:
             if self.most is not None and self.spent >= self.most:
-                return "executions"
+                return self._without_drawn("executions")
             now = time.perf_counter()
             if self.seconds is not None and now - self.started >= self.seconds and self.executions:
                 return "seconds"
@@ -226,7 +227,7 @@ class ScheduleSearch:
                     search = self._start_again()
                     continue
             if not search.begin():
-                return "end"
+                return self._without_drawn("end") if search.exhausted else "end"
             try:
                 run = loom.run(search)
             except Diverged as diverged:
@@ -240,7 +241,7 @@ class ScheduleSearch:
                 search = self._start_again()
                 continue
             search.end(run)
-            self.looping |= run.looping
+            self.looping |= run.looping and not search.beside
             if run.stop_reason == "blocked":
                 continue
             if not self.loom.possible(run):
@@ -248,7 +249,8 @@ class ScheduleSearch:
                 self.spent += 1
                 continue
             self.executions += 1
-            self.spent += 1
+            self.beside += search.beside
+            self.spent += not search.beside
             try:
                 livelock = self.measure(len(run.trace))
                 if livelock is not None:
@@ -263,6 +265,12 @@ class ScheduleSearch:
                 continue
             if finding is not None:
                 return finding
+
+    def _without_drawn(self, reason: str) -> str:
+        """A pass counts the classes of schedules, and a budget what was asked for: not what was drawn beside."""
+        self.executions -= self.beside
+        self.beside = 0
+        return reason
 
     def measure(self, length: int) -> Finding | None:
         """An execution had so many operations: when they grow long, do they go round for ever?"""
@@ -351,13 +359,13 @@ class ScheduleSearch:
 
     def _start_again(self) -> Strategy:
         self.search = self.make()
-        self.executions = 0
+        self.executions = self.beside = 0
         self.kept = Reservoir(_KEPT)
         self.loom.watch.deadline = self.deadline
         return self.search
 
     def _note(self, run: Execution) -> None:
-        if run.stop_reason == "limit":
+        if run.stop_reason == "limit" and not self.search.beside:
             self.over_limit += 1
         for warning in self.loom.leftovers(run):
             self.warnings.setdefault(warning.message, warning)

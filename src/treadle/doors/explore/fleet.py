@@ -88,7 +88,7 @@ class WorkerFleet:
         """All of a reduced search."""
         auto = search.search if isinstance(search.search, Auto) else None
         tree = SharedTree()  # from the beginning: what an optimal search has dropped depends on its order
-        search.executions = 0
+        search.executions = search.beside = 0
         tree.numbers = self.numbers
         most = _NO_END if auto is None else auto.left["dpor"]
 
