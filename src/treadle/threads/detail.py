@@ -155,9 +155,11 @@ def hide_own_frames(error: BaseException) -> None:
 
 def is_own(file: str) -> bool:
     """Is this code of Treadle, or of the library that it stands on: nothing that a person looks for?"""
-    if file.startswith((_OWN, _COMPILED)):
-        return not file.startswith(_EXAMPLES)
-    return file == _THREADING or file.startswith(_ASYNCIO)
+    return is_treadle(file) or file == _THREADING or file.startswith(_ASYNCIO)
+
+
+def is_treadle(file: str) -> bool:
+    return file.startswith((_OWN, _COMPILED)) and not file.startswith(_EXAMPLES)
 
 
 def waiting(strand: Strand, live: list[Strand]) -> Waiting:

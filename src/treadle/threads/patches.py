@@ -34,6 +34,7 @@ from treadle.threads.primitives import (
     databases,
     event,
     exchanged,
+    frames,
     futures,
     local,
     locks,
@@ -62,6 +63,7 @@ _FAMILIES: tuple[Any, ...] = (
     chance,
     cached,
     exchanged,
+    frames,
     outside,
 )
 

@@ -7,7 +7,7 @@ same again. A loop that reads the clock also goes on when nothing else can, with
 
 from __future__ import annotations
 
-import sys
+from sys import _getframe
 from types import FrameType
 
 from treadle.core.dependency import READS, dependent
@@ -68,7 +68,7 @@ def spin_start() -> None:
     strand = STATE.strand
     if strand is not None:
         strand.execution.settle()
-        _iterate(strand, sys._getframe(1))
+        _iterate(strand, _getframe(1))
 
 
 def _iterate(strand: Strand, frame: FrameType) -> bool:
@@ -92,7 +92,7 @@ def spin() -> None:
     if strand is None:
         return
     execution = strand.execution
-    frame = sys._getframe(1)
+    frame = _getframe(1)
     changed = strand.private_writes != strand.spin_writes
     done = operations_since(strand, strand.spin_from)
     reads = [(number, op) for number, op in done if READS[op[0]] or op[0] == TRY]

@@ -15,6 +15,7 @@ from typing import Any
 from treadle.core.operation import READ, WRITE
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.names import is_private, name_by_path
+from treadle.threads.primitives.frames import frames_of_treadle
 from treadle.threads.primitives.inside import here
 from treadle.threads.strands import Strand
 
@@ -79,7 +80,8 @@ def warn(message: Any, category: Any = None, stacklevel: int = 1, *args: Any, **
     strand = here()
     if strand is not None and "warnings.filters" in strand.execution.rebound:
         strand.access(WRITE, "warnings", "filters")
-    _real_warn(message, category, stacklevel + 1, *args, **kwargs)
+    hidden = 0 if strand is None else frames_of_treadle(sys._getframe(1), stacklevel)
+    _real_warn(message, category, stacklevel + 1 + hidden, *args, **kwargs)
 
 
 def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
