@@ -38,15 +38,17 @@ def test_it():
 """
 
 
-def explored(cli: Cli, project: Path, source: str, *options: str, settings: str = "", **files: str) -> dict[str, Any]:
-    """The result of exploring `test_it` of a project with these files."""
+def explored(
+    cli: Cli, project: Path, source: str, *options: str, settings: str = "", test: str = "test_it", **files: str
+) -> dict[str, Any]:
+    """The result of exploring a test of a project with these files."""
     # pytest-asyncio, where it is installed, warns of every project that does not say this
     said = 'asyncio_default_fixture_loop_scope = "function"\n' if find_spec("pytest_asyncio") else ""
     (project / "pyproject.toml").write_text(f"[tool.pytest.ini_options]\n{said}{settings}")
     (project / "test_existing.py").write_text(HEAD + source)
     for name, text in files.items():
         (project / f"{name}.py").write_text(text)
-    answer = cli("explore", "test_existing.py::test_it", "--json", *options)
+    answer = cli("explore", f"test_existing.py::{test}", "--json", *options)
     assert answer.out, answer.err
     return dict(json.loads(answer.out))
 
@@ -598,3 +600,44 @@ def test_a_coroutine_that_pytest_asyncio_is_told_of_has_a_runner_in_every_execut
     found = explored(cli, project, MARKED, "--executions", "50", settings="asyncio_mode = 'strict'\n")
     assert found["findings"] == []
     assert found["executions"] > 1
+
+
+OWN_CASE = """
+import asyncio, unittest
+
+class Case(unittest.TestCase):
+    async def asyncSetUp(self):
+        self.ready = True
+
+    def _callSetUp(self):
+        self.loop = asyncio.new_event_loop()
+        self.addCleanup(self.loop.close)
+        self.loop.run_until_complete(self.asyncSetUp())
+
+    def _callTestMethod(self, method):
+        self.loop.run_until_complete(method())
+
+class Tests(Case):
+    async def test_it(self):
+        assert self.ready
+        total, lock = [0], threading.Lock()
+
+        def add():
+            with lock:
+                total[0] += 1
+
+        both(add, add)
+        assert total == [2]
+
+    @unittest.expectedFailure
+    async def test_known_to_fail(self):
+        both(str, str)
+        assert not self.ready
+"""
+
+
+@pytest.mark.parametrize("name", ["test_it", "test_known_to_fail"])
+def test_a_case_that_runs_its_methods_in_its_own_way(cli: Cli, project: Path, name: str) -> None:
+    result = explored(cli, project, OWN_CASE, test=f"Tests::{name}")
+    assert not result["findings"]
+    assert result["executions"]

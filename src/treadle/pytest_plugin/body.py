@@ -4,8 +4,7 @@ Decides what "clean" means for a pytest test: its function-scoped fixtures are s
 down before it ends, a test class gets a new instance, parameters that are plain containers are copied, and output and
 log records are those of the last execution alone. Fixtures of a wider scope are set up once, before the first one.
 
-This file is the only one that uses private names of pytest (the set-up state of an item and its fixture request) and of
-unittest (the event loop of a case).
+This file is the only one that uses private names of pytest (the set-up state of an item and its fixture request).
 """
 
 from __future__ import annotations
@@ -165,7 +164,7 @@ class Body:
         __tracebackhide__ = True
         item = self.item
         if isinstance(item, TestCaseFunction):
-            run_test_case(item.instance, partial(self.function, **drawn))
+            run_test_case(item.instance, partial(self.function, **drawn) if drawn else self.function)
             return
         function = partial(self.function, *bound_to(item))
         arguments = self.arguments() | drawn
@@ -234,40 +233,42 @@ def _marks(function: Any) -> bool:
 
 
 def run_test_case(case: unittest.TestCase, method: Callable[..., Any]) -> None:
-    """One unittest method with its setUp, tearDown and cleanups."""
+    """One unittest method as the case itself runs it, with its set-up, tear-down and cleanups."""
     __tracebackhide__ = True
-    if isinstance(case, unittest.IsolatedAsyncioTestCase):
-        _run_async_case(case, method)
-        return
-    try:
-        case.setUp()
-        try:
-            method(case)
-        finally:
-            case.tearDown()
-    except unittest.SkipTest as skipped:
-        pytest.skip(str(skipped))
-    finally:
-        case.doCleanups()
+    setattr(case, case._testMethodName, types.MethodType(method, case))
+    told = _Told()
+    case(told)  # type: ignore[arg-type]
+    if told.skipped is not None:
+        pytest.skip(told.skipped)
+    if told.error is not None:
+        raise told.error
 
 
-def _run_async_case(case: Any, method: Any) -> None:
-    """The same for a case that runs on an event loop of its own, made anew in every execution."""
-    __tracebackhide__ = True
-    case._setupAsyncioRunner()
-    try:
-        case._callSetUp()
-        try:
-            case._callTestMethod(types.MethodType(method, case))
-        finally:
-            case._callTearDown()
-    except unittest.SkipTest as skipped:
-        pytest.skip(str(skipped))
-    finally:
-        try:
-            case.doCleanups()
-        finally:
-            case._tearDownAsyncioRunner()
+class _Told:
+    """What a case tells of its run: the first error, or why it was skipped."""
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+        self.skipped: str | None = None
+
+    def addError(self, case: Any, raised: Any) -> None:
+        error = raised[1]
+        if not isinstance(error, Exception):  # the end of a strand, an outcome of pytest: no error of the test
+            raise error
+        self.error = self.error or error
+
+    addFailure = addError
+
+    def addSkip(self, case: Any, reason: str) -> None:
+        self.skipped = reason
+
+    def addUnexpectedSuccess(self, case: Any) -> None:
+        self.error = AssertionError("Unexpected success")
+
+    def startTest(self, *_: Any) -> None:
+        """Nobody counts."""
+
+    stopTest = addSuccess = addExpectedFailure = addDuration = startTest
 
 
 def set_up_wider(item: pytest.Function) -> None:
