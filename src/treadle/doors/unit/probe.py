@@ -22,7 +22,8 @@ from treadle.core.errors import InternalError
 from treadle.doors.unit.check import check
 from treadle.doors.unit.files import appended, folders, names_in
 from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.probe_search import Arc, Prober, ProbeSearch, fewest, simplest
+from treadle.doors.unit.probe_call import Arc, Prober
+from treadle.doors.unit.probe_search import ProbeSearch, fewest, simplest
 from treadle.doors.unit.probe_source import ProbedTest, ProbeWriter
 from treadle.doors.unit.probe_values import ValuePool
 from treadle.doors.unit.pytest_values import Imports

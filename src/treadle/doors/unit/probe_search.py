@@ -1,349 +1,42 @@
 """A search by real calls: which picked values lead a function to lines and branches that no test reaches yet?
 
-Each call is a `Probe`: expressions for the parameters and for the receiver, and what is set on them afterwards. What a
-call reached decides whether it is kept; kept ones are changed a little and tried again, those first that pass a branch
-of which only one way is known. A stand-in tells which of its attributes were asked for: these are what is set next.
-The search is the same every time, as far as the code is; it ends after so many calls, or after so much processor time.
+What a call (`probe_call`) reached decides whether it is kept. What kept ones compared, lacked or were refused says what
+is tried next (`probe_feedback`); then they are changed by chance, those first that pass a branch of which only one way
+is known. The search is the same every time, as far as the code is; it ends after so many calls, or after so much
+processor time.
 """
 
 from __future__ import annotations
 
 import ast
-import asyncio
 import contextlib
 import dataclasses
 import enum
 import functools
 import inspect
-import keyword
 import random
 import re
-import signal
-import sys
 import time
 import types
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import NonCallableMock
 
+from treadle.doors.unit.probe_call import Arc, Probe, Prober, ProbeRun, named_rest
 from treadle.doors.unit.probe_examples import example_calls
-from treadle.doors.unit.probe_values import ValuePool
+from treadle.doors.unit.probe_feedback import Feedback, places_in
 from treadle.doors.unit.pytest_values import NotWritable, quoted
-from treadle.doors.unit.target import UnitTarget
-from treadle.observe.effects import EffectGuard
-from treadle.symbolic.python.compile.source import node_of
 
-_MOST_CALLS = 4000
+_MOST_CALLS = 6000
 _MOST_CALLS_WITHOUT_NEWS = 1500
 # asking for the time is slow on some systems
 _CALLS_PER_LOOK = 16
 # calls that end in a new way are gone on from, too, up to so many
 _MOST_KEPT = 60
-_SECONDS_OF_A_CALL = 0.5
-# a child of a stand-in deeper than this is not looked at
-_DEEPEST = 4
 _MOST_PATHS = 60
-# what a generator gives is taken up to this; also written into the tests
-MOST_ITEMS = 20
-
-# From line, to line, as coverage.py counts them: 0 is where a function is entered or left, (-1, line) the line itself.
-Arc = tuple[int, int]
-
-
-class TooLong(BaseException):
-    """A call did not come back."""
-
-
-@dataclass(frozen=True)
-class Probe:
-    """A call: parameter -> expression ('self' is the receiver), then (parameter, path, expression) that are set.
-
-    A path that ends in a call is made before: `.put("a", 1)` with the expression ''.
-    """
-
-    given: tuple[tuple[str, str], ...]
-    sets: tuple[tuple[str, str, str], ...] = ()
-
-    def with_value(self, name: str, text: str) -> Probe:
-        given = tuple((n, text if n == name else old) for n, old in self.given)
-        if name not in dict(self.given):
-            given = (*self.given, (name, text))
-        return Probe(given, tuple(one for one in self.sets if one[0] != name))
-
-    def without(self, name: str) -> Probe:
-        return Probe(tuple(p for p in self.given if p[0] != name), tuple(s for s in self.sets if s[0] != name))
-
-    def with_set(self, name: str, path: str, text: str) -> Probe:
-        kept = tuple(s for s in self.sets if not (s[0] == name and s[1].startswith(path)))
-        return Probe(self.given, (*kept, (name, path, text)))
-
-    @property
-    def oddity(self) -> int:
-        """Smaller is nicer to read."""
-        return sum(len(text) for _, text in self.given) + 20 * len(self.sets) + 30 * str(self.given).count("MagicMock")
-
-
-@dataclass
-class ProbeRun:
-    """What came of a call."""
-
-    probe: Probe
-    arcs: frozenset[Arc]
-    raised: BaseException | None = None
-    result: Any = None
-    values: dict[str, Any] = field(default_factory=dict)
-    paths: list[tuple[str, str, Any]] = field(default_factory=list)
-
-    @property
-    def lines(self) -> set[int]:
-        return {to for start, to in self.arcs if start == -1}
-
-
-class Prober:
-    """Calls one target."""
-
-    def __init__(self, target: UnitTarget, pool: ValuePool, scratch: str, allow_effects: bool = False) -> None:
-        self.target = target
-        self.pool = pool
-        self.scratch = scratch
-        self.allow_effects = allow_effects
-        self.codes = set(_codes(target.function.__code__))
-        self.names = {name for code in self.codes for name in code.co_names}
-        self.parameters = target.parameters()
-        self._compiled: dict[str, types.CodeType] = {}
-        self._first_line = dict(_first_lines(node_of(target.function.__code__)))
-
-    # --- one call ----------------------------------------------------------------------------------------
-
-    def call(self, probe: Probe) -> ProbeRun | None:
-        """Make the values, call, look; None when the values cannot be made or the world was to be changed."""
-        guard = EffectGuard(self.scratch)
-        arcs: set[Arc] = set()
-        reached = ProbeRun(probe, frozenset())
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(_alarm())
-            if not self.allow_effects:
-                stack.enter_context(guard)
-            try:
-                reached.values = self.values(probe)
-            except BaseException:
-                return None
-            try:
-                with _tracing(self.codes, arcs):
-                    reached.result = self._finished(self.invoke(reached.values))
-            except (TooLong, KeyboardInterrupt, MemoryError):
-                return None
-            except BaseException as error:
-                reached.raised = error
-        if guard.refused:
-            return None
-        reached.arcs = frozenset(self._counted(arcs))
-        return reached
-
-    def _counted(self, arcs: set[Arc]) -> Iterator[Arc]:
-        """A statement over several lines is its first one."""
-        for start, to in arcs:
-            start, to = self._first_line.get(start, start), self._first_line.get(to, to)
-            if start != to:
-                yield start, to
-            if to:
-                yield -1, to
-
-    def values(self, probe: Probe) -> dict[str, Any]:
-        made = {name: self._eval(text) for name, text in probe.given}
-        for name, path, text in probe.sets:
-            names = {**self.pool.namespace, "it": made[name]}
-            exec(self._code(f"it{path}{f' = {text}' if text else ''}", "exec"), names)
-        return made
-
-    def invoke(self, values: dict[str, Any]) -> Any:
-        """The call that the test will make."""
-        positional, named = arguments(self.target, list(values))
-        args, kwargs = [values[name] for name in positional], {name: values[name] for name in named}
-        target, name = self.target, self.target.name.rpartition(".")[2]
-        if target.receiver == "self":
-            me = values["self"]
-            if isinstance(me, NonCallableMock):
-                return target.decorated(me, *args, **kwargs)
-            return getattr(me, name) if target.is_property else getattr(me, name)(*args, **kwargs)
-        if target.receiver == "new":
-            return target.cls(*args, **kwargs)  # type: ignore[misc]
-        if target.cls is not None:
-            return getattr(target.cls, name)(*args, **kwargs)
-        return getattr(target.module, name)(*args, **kwargs)
-
-    def _finished(self, value: Any) -> Any:
-        if inspect.iscoroutine(value):
-            return _run_coroutine(value)
-        if inspect.isgenerator(value):
-            return [item for item, _ in zip(value, range(MOST_ITEMS), strict=False)]
-        if self.target.is_generator and hasattr(type(value), "__enter__"):
-            with value as inside:
-                return inside
-        return value
-
-    def _eval(self, text: str) -> Any:
-        return eval(self._code(text, "eval"), self.pool.namespace)
-
-    def _code(self, text: str, how: str) -> types.CodeType:
-        if text not in self._compiled:
-            self._compiled[text] = compile(text, "<probe>", how)
-        return self._compiled[text]
-
-
-def arguments(target: UnitTarget, given: list[str]) -> tuple[list[str], list[str]]:
-    """Which of the given parameters go by position and which by name."""
-    positional: list[str] = []
-    named: list[str] = []
-    gap = False
-    for parameter in target.parameters():
-        if parameter.name not in given:
-            gap = True
-        elif gap or parameter.kind is parameter.KEYWORD_ONLY:
-            named.append(parameter.name)
-        else:
-            positional.append(parameter.name)
-    named += [name for name in given if name in named_rest(target)]
-    return positional, named
-
-
-@functools.cache
-def _named_rest(function: types.FunctionType) -> tuple[str, ...]:
-    """The keys that a function asks its **parameter for."""
-    found = inspect.signature(function).parameters.values()
-    rest = next((p.name for p in found if p.kind is p.VAR_KEYWORD), None)
-    keys: dict[str, None] = {}
-    for node in ast.walk(node_of(function.__code__)):
-        match node:
-            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str() as key)) if name == rest:
-                keys[key] = None
-            case ast.Call(
-                func=ast.Attribute(value=ast.Name(id=name), attr="get" | "pop" | "setdefault"),
-                args=[ast.Constant(value=str() as key), *_],
-            ) if name == rest:
-                keys[key] = None
-            case ast.Compare(left=ast.Constant(value=str() as key), comparators=[ast.Name(id=name)]) if name == rest:
-                keys[key] = None
-    return tuple(key for key in keys if key.isidentifier() and not keyword.iskeyword(key))
-
-
-def named_rest(target: UnitTarget) -> tuple[str, ...]:
-    """What can be given by name besides the parameters."""
-    taken = {"self", *(p.name for p in target.parameters())}
-    return tuple(key for key in _named_rest(target.function) if key not in taken)
-
-
-def _run_coroutine(coroutine: Any) -> Any:
-    return asyncio.run(asyncio.wait_for(coroutine, _SECONDS_OF_A_CALL))
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
-
-
-def _first_lines(tree: ast.AST) -> Iterator[tuple[int, int]]:
-    """Line -> the first line of its statement; of a compound one, of what stands before its body."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.stmt) and node is not tree:
-            body = getattr(node, "body", None) or getattr(node, "cases", None)
-            first = body[0] if isinstance(body, list) else None
-            last = first.lineno - 1 if isinstance(first, ast.stmt) else node.end_lineno or node.lineno
-            if not isinstance(node, ast.Match | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Try):
-                yield from ((line, node.lineno) for line in range(node.lineno + 1, last + 1))
-
-
-@contextlib.contextmanager
-def _tracing(codes: set[types.CodeType], arcs: set[Arc]) -> Iterator[None]:
-    last: dict[int, int] = {}
-    raising: set[int] = set()
-
-    def inside(frame: types.FrameType, event: str, value: Any) -> Any:
-        key = id(frame)
-        if event == "line":
-            arcs.add((last.get(key, 0), frame.f_lineno))
-            last[key] = frame.f_lineno
-            raising.discard(key)
-        elif event == "exception":
-            raising.add(key)
-        elif event == "return" and (value is not None or key not in raising):
-            arcs.add((last.get(key, 0), 0))
-        return inside
-
-    def entered(frame: types.FrameType, event: str, _: Any) -> Any:
-        if frame.f_code not in codes:
-            return None
-        last.setdefault(id(frame), 0)
-        return inside
-
-    before = sys.gettrace()
-    sys.settrace(entered)
-    try:
-        yield
-    finally:
-        sys.settrace(before)
-
-
-@contextlib.contextmanager
-def _alarm() -> Iterator[None]:
-    def ring(number: int, frame: types.FrameType | None) -> None:
-        raise TooLong
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, _SECONDS_OF_A_CALL, 0.1)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-# --- what could be set next ------------------------------------------------------------------------------------
-
-
-def paths_into(
-    name: str, value: Any, mentioned: set[str], path: str = "", depth: int = 0
-) -> Iterator[tuple[str, str, Any]]:
-    """(parameter, path, value now) for whatever the call may have looked at."""
-    if depth > _DEEPEST:
-        return
-    if isinstance(value, NonCallableMock):
-        children = dict(value._mock_children)
-        for key, child in list(children.items()):
-            if (
-                key.isidentifier()
-                and not key.startswith(("__", "_mock", "assert_"))
-                and isinstance(child, NonCallableMock)
-            ):
-                if not getattr(child, "called", False):
-                    yield name, f"{path}.{key}", child
-                yield from paths_into(name, child, mentioned, f"{path}.{key}", depth + 1)
-        for key, item in list(vars(value).items()):
-            if not key.startswith("_") and key not in ("method_calls", *children):
-                yield from paths_into(name, item, mentioned, f"{path}.{key}", depth + 1)
-        returned = getattr(value, "_mock_return_value", None)
-        if getattr(value, "called", False) and isinstance(returned, NonCallableMock):
-            yield name, f"{path}.return_value", returned
-            yield from paths_into(name, returned, mentioned, f"{path}.return_value", depth + 1)
-    elif isinstance(value, list | tuple):
-        for place, item in enumerate(value[:3]):
-            yield from paths_into(name, item, mentioned, f"{path}[{place}]", depth + 1)
-    elif isinstance(value, dict):
-        for key, item in list(value.items())[:8]:
-            if isinstance(key, str | int):
-                yield from paths_into(name, item, mentioned, f"{path}[{key!r}]", depth + 1)
-    elif hasattr(value, "__dict__") and not isinstance(value, type | types.ModuleType | types.FunctionType):
-        for key, item in list(vars(value).items()):
-            if key in mentioned and key.isidentifier():
-                yield name, f"{path}.{key}", item
-                yield from paths_into(name, item, mentioned, f"{path}.{key}", depth + 1)
-
-
-# --- the search ------------------------------------------------------------------------------------------------
+# of what kept calls suggest, so many are tried before one by chance
+_PROPOSED_PER_CHANCE = 3
 
 
 class ProbeSearch:
@@ -367,15 +60,41 @@ class ProbeSearch:
         # parameters that may be anything, and those that a call must have
         self._free: set[str] = set()
         self._needed: list[str] = []
+        self._feedback: Feedback | None = None
+        self._proposed: deque[Iterator[Probe]] = deque()
 
     def run(self) -> list[ProbeRun]:
         for probe in self._first():
             if self._over():
-                return self.kept
+                return self._found()
             self._try(probe)
         while self.kept and not self._over():
+            for _ in range(_PROPOSED_PER_CHANCE):
+                self._try_proposed()
             self._try(self._changed(self._parent()))
-        return self.kept
+        return self._found()
+
+    def _found(self) -> list[ProbeRun]:
+        return [one for one in self.kept if not one.refused]
+
+    def _try_proposed(self) -> None:
+        """One of each kept call in turn, so that none keeps the others waiting."""
+        while self._proposed:
+            proposals = self._proposed.popleft()
+            probe = next(proposals, None)
+            if probe is not None:
+                self._proposed.append(proposals)
+                self._try(probe)
+                return
+
+    def _suggested(self, one: ProbeRun) -> Iterator[Probe]:
+        """What a kept call suggests, asked when its turn comes."""
+        assert self._feedback is not None
+        yield from self._feedback.proposals(one, self._open())
+
+    def _open(self) -> set[int]:
+        """Lines that were left in one way only so far."""
+        return {line for line, to in self.after.items() if len(to) == 1 and line > 0}
 
     def _over(self) -> bool:
         done = bool(self.wanted) and not (self.wanted - self.seen)
@@ -397,16 +116,19 @@ class ProbeSearch:
         if reached is None or not reached.arcs:
             return
         ended = (type(reached.raised), max(reached.lines, default=0), _words(reached.raised))
-        if reached.arcs - self.seen or (ended not in self._ended and len(self.kept) < _MOST_KEPT):
-            found = [p for name, value in reached.values.items() for p in paths_into(name, value, self.prober.names)]
+        news = reached.arcs - self.seen
+        if (news and not reached.refused) or (ended not in self._ended and len(self.kept) < _MOST_KEPT):
+            found = [p for name, value in reached.values.items() for p in places_in(name, value, self.prober.names)]
             reached.paths = found[:_MOST_PATHS]
             self.kept.append(reached)
-            if reached.arcs - self.seen:
+            self._proposed.appendleft(self._suggested(reached))
+            if news:
                 self._last_news = self.calls
         self._ended.add(ended)
-        self.seen |= reached.arcs
-        for line, to in reached.arcs:
-            self.after[line].add(to)
+        if not reached.refused:
+            self.seen |= reached.arcs
+            for line, to in reached.arcs:
+                self.after[line].add(to)
         reached.values, reached.result = {}, None
 
     # --- where it starts ---------------------------------------------------------------------------------
@@ -429,6 +151,7 @@ class ProbeSearch:
         for key in named_rest(target):
             self.options[key] = self._anything
             self._free.add(key)
+        self._feedback = Feedback(self.prober, frozenset(self.options) - self._free - {"self"})
         names = self._needed = [*(["self"] if target.receiver == "self" else []), *(p.name for p in needed)]
         start = Probe(tuple((name, self.options[name][0]) for name in names))
         yield start
@@ -453,7 +176,7 @@ class ProbeSearch:
 
     def _parent(self) -> ProbeRun:
         """Those that pass a line with one way out so far are worth most."""
-        open_lines = {line for line, to in self.after.items() if len(to) == 1}
+        open_lines = self._open()
         wanted = {start if start > 0 else self._before(line) for start, line in self.wanted - self.seen}
         weights = [1 + 2 * len(one.lines & open_lines) + 20 * len(one.lines & wanted) for one in self.kept]
         return self.random.choices(self.kept, weights)[0]
@@ -552,16 +275,16 @@ def simplest(prober: Prober, one: ProbeRun, wanted: frozenset[Arc]) -> ProbeRun:
     """The same without whatever is not needed to reach what is wanted."""
     for part in one.probe.sets:
         fewer = dataclasses.replace(one.probe, sets=tuple(s for s in one.probe.sets if s is not part))
-        reached = prober.call(fewer)
-        if reached is not None and wanted <= reached.arcs:
-            one = reached
+        one = _if_enough(prober.call(fewer), wanted) or one
     needed = {"self", *(p.name for p in prober.parameters if p.default is p.empty)}
     for name, _ in one.probe.given:
         if name not in needed:
-            reached = prober.call(one.probe.without(name))
-            if reached is not None and wanted <= reached.arcs:
-                one = reached
+            one = _if_enough(prober.call(one.probe.without(name)), wanted) or one
     return one
+
+
+def _if_enough(reached: ProbeRun | None, wanted: frozenset[Arc]) -> ProbeRun | None:
+    return reached if reached is not None and not reached.refused and wanted <= reached.arcs else None
 
 
 def fewest(found: list[ProbeRun], wanted: set[Arc]) -> list[ProbeRun]:

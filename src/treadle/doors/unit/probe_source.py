@@ -6,16 +6,15 @@ same every time, the type of the result or of the exception alone.
 
 from __future__ import annotations
 
-import inspect
+import builtins
 import re
-import types
 from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import NonCallableMock
 
-from treadle.doors.unit.probe_search import MOST_ITEMS, Probe, Prober, ProbeRun, arguments
+from treadle.doors.unit.probe_call import MOST_ITEMS, PATCHED, Probe, Prober, ProbeRun, arguments
 from treadle.doors.unit.pytest_text import snake
-from treadle.doors.unit.pytest_values import Imports, NotWritable, leaf, quoted
+from treadle.doors.unit.pytest_values import Imports, NotWritable, quoted, written
 from treadle.symbolic.python.contracts.conditions import as_written
 
 _LONGEST = 2000
@@ -34,38 +33,6 @@ class ProbedTest:
     imports: list[str] = field(default_factory=list)
 
 
-def written(value: Any, imports: Imports, depth: int = 0) -> str:
-    """A value whose equality says all: plain ones, and containers of such. Raises NotWritable."""
-    if depth > 6 or isinstance(value, NonCallableMock):
-        raise NotWritable("not plain")
-    kind = type(value)
-    if kind in (list, tuple, set, frozenset) and len(value) <= 200:
-        parts = [written(v, imports, depth + 1) for v in value]
-        if kind in (set, frozenset):
-            parts.sort()
-        inside = ", ".join(parts)
-        if kind is tuple:
-            return f"({inside},)" if len(parts) == 1 else f"({inside})"
-        if kind is list:
-            return f"[{inside}]"
-        shown = f"{{{inside}}}" if parts else ("set()" if kind is set else "")
-        return shown if kind is set else f"frozenset({shown})"
-    if kind is dict and len(value) <= 200:
-        return (
-            "{"
-            + ", ".join(f"{written(k, imports, depth + 1)}: {written(v, imports, depth + 1)}" for k, v in value.items())
-            + "}"
-        )
-    if kind is float and value != value:
-        raise NotWritable("nan is not equal to itself")
-    if (
-        isinstance(value, types.FunctionType | type)
-        or inspect.getattr_static(kind, "__eq__") is not vars(object)["__eq__"]
-    ):
-        return leaf(value, imports)
-    raise NotWritable("compared by identity")
-
-
 class ProbeWriter:
     """Makes tests of probes, all in one file."""
 
@@ -82,6 +49,8 @@ class ProbeWriter:
         if (
             first is None
             or second is None
+            or first.refused
+            or second.refused
             or first.arcs != second.arcs
             or type(first.raised) is not type(second.raised)
         ):
@@ -106,6 +75,7 @@ class ProbeWriter:
             inline = name != "self" and _INLINE.fullmatch(text) and not any(s[0] == name for s in probe.sets)
             taken = {*self.imports.names, "result", "caught", "pytest", *found.values()}
             wanted = snake(as_written(self.target.cls).__name__) if name == "self" and self.target.cls else name
+            wanted = f"patched_{snake(name)}" if name.startswith(PATCHED) else wanted
             while wanted in taken:
                 wanted += "_"
             found[name] = text if inline and text not in ("[]", "{}") else wanted
@@ -113,7 +83,8 @@ class ProbeWriter:
 
     def _lines(self, probe: Probe) -> list[str]:
         names = self._variables(probe)
-        lines = [f"{names[name]} = {text}" for name, text in probe.given if names[name] != text]
+        lines = [line for statement in probe.setup for line in statement.splitlines()]
+        lines += [f"{names[name]} = {text}" for name, text in probe.given if names[name] != text]
         return [*lines, *(f"{names[name]}{path}{f' = {text}' if text else ''}" for name, path, text in probe.sets)]
 
     def _call(self, probe: Probe) -> str:
@@ -133,24 +104,34 @@ class ProbeWriter:
             return f"{self.imports.of(target.cls)}.{method}({', '.join(given)})"
         return f"{self.imports.local_name(target.module.__name__, method)}({', '.join(given)})"
 
-    def _statements(self, probe: Probe) -> tuple[list[str], str]:
-        """(statements that make the call, what then is the result): a generator is taken, a coroutine is run."""
+    def _statements(self, probe: Probe, raises: str = "") -> list[str]:
+        """Statements that make the call, what it patches around them: a generator is taken, a coroutine is run."""
         call, target = self._call(probe), self.target
+        assigned = "" if raises else "result = "
         if target.is_async:
             self.imports.module("asyncio")
-            return [f"result = asyncio.run({call})"], "result"
-        if target.is_context:
-            return [f"with {call} as result:", "    pass"], "result"
-        if target.is_generator:
-            return [f"result = list({self.imports.local_name('itertools', 'islice')}({call}, {MOST_ITEMS}))"], "result"
-        return [f"result = {call}"], "result"
+            lines = [f"{assigned}asyncio.run({call})"]
+        elif target.is_context:
+            lines = [f"with {call}{'' if raises else ' as result'}:", "    pass"]
+        elif target.is_generator:
+            lines = [f"{assigned}list({self.imports.local_name('itertools', 'islice')}({call}, {MOST_ITEMS}))"]
+        else:
+            lines = [f"{assigned}{call}"]
+        if raises:
+            lines = [raises, *(f"    {line}" for line in lines)]
+        names = self._variables(probe)
+        for name in [name for name, _ in probe.given if name.startswith(PATCHED)]:
+            patch, place = self.imports.local_name("unittest.mock", "patch"), self.prober.place_of(name)
+            create = ", create=True" if name.removeprefix(PATCHED) in dir(builtins) else ""
+            lines = [f'with {patch}("{place}", {names[name]}{create}):', *(f"    {line}" for line in lines)]
+        return lines
 
     # --- what it did -------------------------------------------------------------------------------------
 
     def _outcome(self, reached: ProbeRun) -> list[str]:
         if reached.raised is not None:
             return self._raises(reached, with_message=True)
-        statements, result = self._statements(reached.probe)
+        statements, result = self._statements(reached.probe), "result"
         changed = self._changes(reached)
         value, names = reached.result, self._variables(reached.probe)
         same = next((names[n] for n, v in reached.values.items() if v is value and names[n].isidentifier()), None)
@@ -172,12 +153,11 @@ class ProbeWriter:
         """What is the same every time."""
         if reached.raised is not None:
             return self._raises(reached, with_message=False)
-        statements, result = self._statements(reached.probe)
-        return [*statements, *self._type(reached.result, result)]
+        return [*self._statements(reached.probe), *self._type(reached.result, "result")]
 
     def _type(self, value: Any, result: str) -> list[str]:
         kind = type(value)
-        if kind.__module__ == "builtins" and kind.__name__ in dir(__import__("builtins")):
+        if kind.__module__ == "builtins" and kind.__name__ in dir(builtins):
             return [f"assert isinstance({result}, {kind.__name__})"]
         if value is None:
             return [f"assert {result} is None"]
@@ -187,20 +167,15 @@ class ProbeWriter:
         raised = reached.raised
         assert raised is not None
         kind = self.imports.of(type(raised))
-        statements, _ = self._statements(reached.probe)
-        statements[0] = statements[0].removeprefix("result = ").replace(" as result:", ":")
         try:
             message = str(raised)
         except Exception:
             message = ""
         steady = message and len(message) <= _LONGEST_MESSAGE and "0x" not in message and "Mock" not in message
         if with_message and steady and self.prober.scratch not in message:
-            return [
-                f"with pytest.raises({kind}) as caught:",
-                *(f"    {s}" for s in statements),
-                f"assert str(caught.value) == {quoted(message)}",
-            ]
-        return [f"with pytest.raises({kind}):", *(f"    {s}" for s in statements)]
+            caught = self._statements(reached.probe, f"with pytest.raises({kind}) as caught:")
+            return [*caught, f"assert str(caught.value) == {quoted(message)}"]
+        return self._statements(reached.probe, f"with pytest.raises({kind}):")
 
     def _changes(self, reached: ProbeRun) -> list[str]:
         """The containers and public fields that are not what they were."""

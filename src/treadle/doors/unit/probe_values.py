@@ -44,6 +44,7 @@ _TEXTS = ("a", "", "ab", "1", "A b", "a.b", "a=b", "a/b", "a,b", "2020-01-02", "
 _BEYOND_ASCII = ("\u00b2", "\u0663", "\u00df", "\u0130", "\u00a0")
 _NUMBERS = (1, 0, 2, -1, 10)
 _MOST_WORDS = 40
+_MOST_NOTICED = 100
 _DEEPEST = 3
 _MOST_OF_A_CLASS = 4
 
@@ -99,6 +100,8 @@ class Mentioned:
         self.keys: dict[str, None] = {}
         self.classes: dict[type, None] = {}
         self.errors: dict[type, None] = {}
+        # how many parts things are taken apart into: `for key, value in pairs`
+        self.unpacked: dict[int, None] = {}
         for one in with_callees(function):
             self._function(one)
 
@@ -125,6 +128,10 @@ class Mentioned:
                     self.keys[key] = None
                 case ast.Compare(left=ast.Constant(value=str() as key), ops=[ast.In() | ast.NotIn()]):
                     self.keys[key] = None
+                case ast.Assign(targets=[ast.Tuple(elts=parts)]) | ast.For(target=ast.Tuple(elts=parts)):
+                    self.unpacked[len(parts)] = None
+                case ast.comprehension(target=ast.Tuple(elts=parts)):
+                    self.unpacked[len(parts)] = None
             if isinstance(node, ast.ExceptHandler) and node.type is not None:
                 self.errors.update(dict.fromkeys(_classes(_evaluated(node.type, names))))
             if isinstance(node, ast.Call):
@@ -194,11 +201,24 @@ class ValuePool:
     def name(self, value: Any) -> str:
         """How a test writes a class or function. Raises NotWritable."""
         text = self.imports.of(value)
-        first = text.partition(".")[0]
-        if first in self.imports.names:
-            module, name = self.imports.names[first]
-            self.namespace[first] = getattr(importlib.import_module(module), name)
+        self.know_imports()
         return text
+
+    def know_imports(self) -> None:
+        """What the imports have meanwhile is known to expressions, too."""
+        for local, (module, name) in self.imports.names.items():
+            if local not in self.namespace:
+                self.namespace[local] = getattr(importlib.import_module(module), name)
+
+    def notice(self, texts: Iterable[str]) -> None:
+        """Plain values that the code looked at: they are among those that are tried."""
+        for text in texts:
+            with contextlib.suppress(ValueError, SyntaxError):
+                value = ast.literal_eval(text)
+                if type(value) is str and len(self.mentioned.words) < _MOST_NOTICED:
+                    self.mentioned.words[value] = None
+                elif type(value) is int and len(self.mentioned.numbers) < _MOST_NOTICED:
+                    self.mentioned.numbers[value] = None
 
     def stub(self, cls: type | None = None) -> str:
         mock = self.name(MagicMock)
@@ -238,6 +258,7 @@ class ValuePool:
             ["[]", '["a", "b"]', "[1, 2]", f"[{stub}]"],
             self.dicts()[:20],
             ['("a", 1)', "()", f"({stub}, {stub})"],
+            [f"[({', '.join([part] * n)},)]" for n in self.mentioned.unpacked for part in ('"a"', "1", stub)],
         ]
         return [kind for kind in [*found, ["1.5", 'b"a"', "{1}"]] if kind]
 
@@ -409,26 +430,24 @@ class ValuePool:
             parts = {key: (self.of_hint(hint, depth + 1) or ["None"])[0] for key, hint in hints_here.items()}
             yield "{" + ", ".join(f"{quoted(key)}: {text}" for key, text in parts.items()) + "}"
             return
-        found = 0
-        for made in known_subclasses(cls)[:3]:
+        of_each = [list(itertools.islice(self._calls_of(made, depth), 3)) for made in known_subclasses(cls)[:3]]
+        yield from _in_turn(of_each)[:_MOST_OF_A_CLASS]
+
+    def _calls_of(self, made: type, depth: int) -> Iterator[str]:
+        try:
+            name = self.name(made)
+        except NotWritable:
+            return
+        for arguments in dict.fromkeys(self._arguments(made, depth)):
+            text = f"{name}({arguments})"
+            guard = EffectGuard(self.scratch)
             try:
-                name = self.name(made)
-            except NotWritable:
+                with guard:
+                    self.value(text)
+            except (Exception, SystemExit):
                 continue
-            for arguments in self._arguments(made, depth):
-                text = f"{name}({arguments})"
-                guard = EffectGuard(self.scratch)
-                try:
-                    with guard:
-                        self.value(text)
-                except (Exception, SystemExit):
-                    continue
-                if guard.refused:  # and the class made nothing of it
-                    continue
+            if not guard.refused:  # or the class made nothing of it
                 yield text
-                found += 1
-                if found >= _MOST_OF_A_CLASS:
-                    return
 
     def _arguments(self, cls: type, depth: int) -> Iterator[str]:
         """Arguments for a constructor: the likeliest, then the next of each parameter, then all by stand-ins."""

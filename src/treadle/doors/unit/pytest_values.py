@@ -18,7 +18,7 @@ import re
 import types
 from collections.abc import Container
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import Mock, NonCallableMock
 
 from treadle.symbolic import types as t
 from treadle.symbolic.python.contracts.conditions import as_written
@@ -441,3 +441,35 @@ def _plain_default(cls: type, name: str) -> Any:
     if empty is not None:
         return _NOTHING  # a container needs a name of its own: built field by field instead
     return _NOTHING
+
+
+def written(value: Any, imports: Imports, depth: int = 0) -> str:
+    """A value whose equality says all: plain ones, and containers of such. Raises NotWritable."""
+    if depth > 6 or isinstance(value, NonCallableMock):
+        raise NotWritable("not plain")
+    kind = type(value)
+    if kind in (list, tuple, set, frozenset) and len(value) <= 200:
+        parts = [written(v, imports, depth + 1) for v in value]
+        if kind in (set, frozenset):
+            parts.sort()
+        inside = ", ".join(parts)
+        if kind is tuple:
+            return f"({inside},)" if len(parts) == 1 else f"({inside})"
+        if kind is list:
+            return f"[{inside}]"
+        shown = f"{{{inside}}}" if parts else ("set()" if kind is set else "")
+        return shown if kind is set else f"frozenset({shown})"
+    if kind is dict and len(value) <= 200:
+        return (
+            "{"
+            + ", ".join(f"{written(k, imports, depth + 1)}: {written(v, imports, depth + 1)}" for k, v in value.items())
+            + "}"
+        )
+    if kind is float and value != value:
+        raise NotWritable("nan is not equal to itself")
+    if (
+        isinstance(value, types.FunctionType | type)
+        or inspect.getattr_static(kind, "__eq__") is not vars(object)["__eq__"]
+    ):
+        return leaf(value, imports)
+    raise NotWritable("compared by identity")

@@ -1,0 +1,496 @@
+"""What a call teaches about the next one: what it compared, what it lacked, what it was refused.
+
+A condition of which only one way was seen is looked at while the call runs: both sides of a comparison, the classes of
+an `isinstance`, a value that was asked whether it is true. Where such a value stands among the inputs, the value that
+turns the condition over is put there; else it joins the words and numbers that are tried by chance. An attribute or key
+that was missing is set. A function of the module that raised, was refused or decided a condition is patched by a
+stand-in, as a person would do it; a handler that was never entered gets its exception from a stand-in.
+
+Nothing here is believed: each proposal is one more call.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import itertools
+import re
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import NonCallableMock
+
+from treadle.doors.unit.matching import matching
+from treadle.doors.unit.probe_call import PATCHED, Probe, Prober, ProbeRun
+from treadle.doors.unit.pytest_values import NotWritable, quoted, written
+from treadle.symbolic.python.compile.source import node_of
+
+# a child of a stand-in deeper than this is not looked at
+_DEEPEST = 4
+_MOST_SAME = 4
+_MOST_SEEN = 200
+_LONGEST = 80
+_LONGEST_SIZE = 40
+# what a stand-in is asked for by the interpreter: these are set like its attributes
+_ASKED = ("__getitem__", "__enter__", "__contains__", "__len__", "__iter__", "__next__", "__aenter__", "__call__")
+_PURE = (len, type, str, int, abs, ord, bool, repr, sorted, min, max, sum, tuple, list, set)
+_BUILTIN_EFFECTS = ("open", "input")
+# (parameter, path, value): a place among the inputs, and what it held
+Place = tuple[str, str, Any]
+
+
+def places_in(name: str, value: Any, mentioned: set[str], path: str = "", depth: int = 0) -> Iterator[Place]:
+    """Whatever the call may have looked at, and could be set."""
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, NonCallableMock):
+        yield from _places_in_stand_in(name, value, mentioned, path, depth)
+    elif isinstance(value, list | tuple):
+        for place, item in enumerate(value[:3]):
+            if isinstance(value, list):
+                yield name, f"{path}[{place}]", item
+            yield from places_in(name, item, mentioned, f"{path}[{place}]", depth + 1)
+    elif isinstance(value, dict):
+        for key, item in list(value.items())[:8]:
+            if isinstance(key, str | int):
+                yield name, f"{path}[{key!r}]", item
+                yield from places_in(name, item, mentioned, f"{path}[{key!r}]", depth + 1)
+    elif hasattr(value, "__dict__") and not isinstance(value, type | types.ModuleType | types.FunctionType):
+        for key, item in list(vars(value).items()):
+            if key in mentioned and key.isidentifier():
+                yield name, f"{path}.{key}", item
+                yield from places_in(name, item, mentioned, f"{path}.{key}", depth + 1)
+
+
+def _places_in_stand_in(
+    name: str, value: NonCallableMock, mentioned: set[str], path: str, depth: int
+) -> Iterator[Place]:
+    children = dict(value._mock_children)
+    for key, child in list(children.items()):
+        usual = key.isidentifier() and not key.startswith(("__", "_mock", "assert_"))
+        if isinstance(child, NonCallableMock) and (usual or (key in _ASKED and getattr(child, "called", False))):
+            if usual and not getattr(child, "called", False):
+                yield name, f"{path}.{key}", child
+            yield from places_in(name, child, mentioned, f"{path}.{key}", depth + 1)
+    for key, item in list(vars(value).items()):
+        if not key.startswith("_") and key not in ("method_calls", *children):
+            yield name, f"{path}.{key}", item
+            yield from places_in(name, item, mentioned, f"{path}.{key}", depth + 1)
+    if getattr(value, "called", False):
+        returned = getattr(value, "_mock_return_value", None)
+        yield name, f"{path}.return_value", returned
+        yield from places_in(name, returned, mentioned, f"{path}.return_value", depth + 1)
+
+
+# --- what is looked at -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A value that a condition looked at, and the sources of values that may turn it over."""
+
+    value: Any
+    texts: tuple[str, ...]
+    attribute: str = ""  # of the value, if not the value itself is to be another
+
+
+class Unseen(Exception):
+    """An expression whose value cannot be told without running code."""
+
+
+def value_of(node: ast.expr, frame: types.FrameType) -> Any:
+    """What an expression is in a frame, as far as that changes nothing. Raises Unseen."""
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.NamedExpr(value=value):
+            return value_of(value, frame)
+        case ast.Name(id=name):
+            for names in (frame.f_locals, frame.f_globals, vars(builtins)):
+                if name in names:
+                    return names[name]
+        case ast.Attribute(value=owner, attr=name):
+            found = value_of(owner, frame)
+            with contextlib.suppress(Exception):
+                return getattr(found, name)
+        case ast.Subscript(value=owner, slice=key) if not isinstance(key, ast.Slice):
+            found = value_of(owner, frame)
+            if isinstance(found, NonCallableMock):
+                return found.__getitem__.return_value
+            if isinstance(found, dict | list | tuple | str):
+                with contextlib.suppress(Exception):
+                    return found[value_of(key, frame)]
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
+            return tuple(value_of(part, frame) for part in parts)
+        case ast.Call(func=func, args=args, keywords=[]):
+            called = value_of(func, frame)
+            if isinstance(called, NonCallableMock):
+                return called.return_value
+            pure = called in _PURE if isinstance(called, type | types.BuiltinFunctionType) else False
+            if pure or isinstance(getattr(called, "__self__", None), str | bytes | int):
+                with contextlib.suppress(Exception):
+                    return called(*(value_of(arg, frame) for arg in args))
+    raise Unseen
+
+
+def _atoms(test: ast.expr) -> Iterator[ast.expr]:
+    """The conditions of which one is made."""
+    match test:
+        case ast.BoolOp(values=parts):
+            for part in parts:
+                yield from _atoms(part)
+        case ast.UnaryOp(op=ast.Not(), operand=inside) | ast.NamedExpr(value=inside):
+            yield from _atoms(inside)
+        case _:
+            yield test
+
+
+class Feedback:
+    """Proposals for one target."""
+
+    def __init__(self, prober: Prober, told: frozenset[str]) -> None:
+        self.prober = prober
+        self.pool = prober.pool
+        # parameters whose type is known: they get no value of another one
+        self.told = told
+        self.conditions: dict[int, list[ast.expr]] = {}
+        self.walks: dict[int, list[ast.expr]] = {}
+        self.chains: dict[int, dict[str, ast.expr]] = {}
+        # (first line of a try, its last, first line of a handler, its class)
+        self.handlers: list[tuple[int, int, int, ast.expr | None]] = []
+        self._globals = prober.target.function.__globals__
+        tree = node_of(prober.target.function.__code__)
+        for node in ast.walk(tree):
+            self._read(node)
+        for statement in (n for n in ast.walk(tree) if isinstance(n, ast.stmt) and n is not tree):
+            self._read_chains(statement)
+
+    def _read(self, node: ast.AST) -> None:
+        match node:
+            case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
+                self.conditions.setdefault(test.lineno, []).extend(_atoms(test))
+            case ast.For(iter=walked) | ast.AsyncFor(iter=walked):
+                self.walks.setdefault(walked.lineno, []).append(walked)
+            case ast.comprehension(iter=walked, ifs=tests):
+                self.walks.setdefault(walked.lineno, []).append(walked)
+                for test in tests:
+                    self.conditions.setdefault(test.lineno, []).extend(_atoms(test))
+            case ast.Return(value=ast.Compare() | ast.BoolOp() as test):
+                self.conditions.setdefault(test.lineno, []).extend(_atoms(test))
+            case ast.Match(subject=subject):
+                self.conditions.setdefault(subject.lineno, []).extend(
+                    ast.copy_location(ast.Compare(subject, [ast.Eq()], [p.value]), subject)
+                    for case in node.cases
+                    for p in ast.walk(case.pattern)
+                    if isinstance(p, ast.MatchValue)
+                )
+            case ast.Try(body=body, handlers=handlers):
+                last = body[-1].end_lineno or body[-1].lineno
+                self.handlers += [(body[0].lineno, last, h.lineno, h.type) for h in handlers]
+
+    def _read_chains(self, statement: ast.stmt) -> None:
+        """What a statement takes from its module: `os.path.exists`, `open`, `HAS_COLOUR`."""
+        own = [n for name, n in ast.iter_fields(statement) if name not in ("body", "orelse", "finalbody", "handlers")]
+        heads = [part for n in own for part in (n if isinstance(n, list) else [n]) if isinstance(part, ast.AST)]
+        for node in (n for head in heads for n in ast.walk(head)):
+            text = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+            if text and re.fullmatch(r"[A-Za-z_][\w.]*", text) and self._may_patch(text):
+                longest = self.chains.setdefault(statement.lineno, {})
+                if not any(other.startswith(f"{text}.") for other in longest):
+                    longest[text] = node  # type: ignore[assignment]
+
+    def _may_patch(self, text: str) -> bool:
+        first, _, rest = text.partition(".")
+        if first not in self._globals:
+            return text in _BUILTIN_EFFECTS
+        value = self._globals[first]
+        for part in filter(None, rest.split(".")):
+            value = getattr(value, part, None)
+        if isinstance(value, type) and (issubclass(value, BaseException) or value in self.pool.mentioned.classes):
+            return False
+        return not isinstance(value, types.ModuleType | re.Pattern | dict) and not first.startswith("__")
+
+    # --- one call ----------------------------------------------------------------------------------------
+
+    def proposals(self, one: ProbeRun, open_lines: set[int]) -> list[Probe]:
+        """The calls that this one suggests, those of its conditions first."""
+        seen: list[Seen] = []
+        lacking = self.prober.call(one.probe, lambda frame: self._look(frame, open_lines, seen))
+        if lacking is None:
+            return []
+        mentioned = self.prober.names
+        places = [(name, "", value) for name, value in lacking.values.items()]
+        places += [p for name, value in lacking.values.items() for p in places_in(name, value, mentioned)]
+        found = [*self._turned(one.probe, seen, places), *self._lacked(lacking, places)]
+        found += [*self._handled(lacking, places), *self._patched(lacking, open_lines)]
+        return list(dict.fromkeys(found))
+
+    def _look(self, frame: types.FrameType, open_lines: set[int], seen: list[Seen]) -> None:
+        line = frame.f_lineno
+        if line not in open_lines or len(seen) > _MOST_SEEN:
+            return
+        for atom in self.conditions.get(line, ()):
+            with contextlib.suppress(Unseen):
+                seen += self._of_condition(atom, frame)
+        for walked in self.walks.get(line, ()):
+            with contextlib.suppress(Unseen):
+                seen += self._of_walk(walked, frame)
+
+    def _of_walk(self, walked: ast.expr, frame: types.FrameType) -> Iterator[Seen]:
+        match walked:  # what is walked over, without the words around it
+            case ast.Call(func=ast.Name(), args=[inside, *_]) | ast.Call(func=ast.Attribute(value=inside), args=[]):
+                with contextlib.suppress(Unseen):
+                    yield Seen(value_of(inside, frame), self._walkable(inside is not walked))
+        yield Seen(value_of(walked, frame), self._walkable(False))
+
+    def _walkable(self, pairs: bool) -> tuple[str, ...]:
+        stub = self.pool.stub()
+        shapes = [f"[({', '.join([t] * n)},)]" for n in self.pool.mentioned.unpacked for t in (stub, '"a"', "1")]
+        return ('{"a": 1}' if pairs else '["a"]', f"[{stub}]", "[1]", *shapes, f'{{"a": {stub}}}', "[]")
+
+    def _of_condition(self, atom: ast.expr, frame: types.FrameType) -> Iterator[Seen]:
+        match atom:
+            case ast.Compare(left=left, ops=ops, comparators=rights):
+                for op, one, two in zip(ops, [left, *rights], rights, strict=False):
+                    yield from self._of_comparison(op, one, two, frame)
+            case ast.Call(func=ast.Name(id="isinstance"), args=[inside, kinds]):
+                classes = _flat(value_of(kinds, frame))
+                texts = [text for cls in classes for text in self.pool.of_class(cls, 1)[:3]]
+                yield Seen(value_of(inside, frame), (*texts, self.pool.stub(), "1", '"a"', "None"))
+            case ast.Call(func=ast.Attribute(value=inside, attr=method), args=[argument, *_]) if method in (
+                "startswith",
+                "endswith",
+            ) and isinstance(value_of(inside, frame), str):
+                for part in (p for p in _flat(value_of(argument, frame)) if isinstance(p, str)):
+                    with_more = part + "a" if method == "startswith" else "a" + part
+                    yield from self._at(inside, frame, (quoted(part), quoted(with_more)))
+            case ast.Call(func=ast.Attribute(value=pattern), args=[*given]) if given:
+                yield from self._of_pattern(pattern, given, frame)
+                yield from self._of_truth(atom, frame)
+            case _:
+                yield from self._of_truth(atom, frame)
+
+    def _of_pattern(self, pattern: ast.expr, given: list[ast.expr], frame: types.FrameType) -> Iterator[Seen]:
+        with contextlib.suppress(Unseen):
+            known = value_of(pattern, frame)
+            if known is re and len(given) > 1:
+                known, given = value_of(given[0], frame), given[1:]
+            texts = matching(getattr(known, "pattern", known), getattr(known, "flags", 0)) if known is not re else []
+            yield from self._at(given[0], frame, tuple(map(quoted, texts[:5])))
+
+    def _of_truth(self, atom: ast.expr, frame: types.FrameType) -> Iterator[Seen]:
+        match atom:
+            case ast.Call(func=ast.Attribute(value=owner, attr=method)) if hasattr(value_of(owner, frame), "__dict__"):
+                made = self.pool.stub().removesuffix("()")
+                texts = tuple(f"{made}(return_value={text})" for text in ("True", "False", "None"))
+                yield Seen(value_of(owner, frame), texts, f".{method}")
+        value = value_of(atom, frame)
+        yield Seen(value, self._opposite(value))
+        match atom:
+            case ast.Call(func=ast.Attribute(value=inside, attr=asked)) if asked.startswith("is"):
+                yield from self._at(inside, frame, ('"1"', '"a"', '"A"', '" "', '"A1"', '""'))
+
+    def _opposite(self, value: Any) -> tuple[str, ...]:
+        stub = self.pool.stub()
+        match value:
+            case NonCallableMock():
+                return ("None", "False", '""', "[]", "0")
+            case None:
+                return (stub, "True", '"a"', "1", '["a"]', '{"a": 1}')
+            case bool():
+                return (str(not value),)
+            case str():
+                return ('""',) if value else ('"a"', '"1"')
+            case int() | float():
+                return ("0",) if value else ("1", "2")
+            case dict():
+                return ("{}",) if value else ('{"a": 1}', f'{{"a": {stub}}}')
+            case list() | tuple() | set():
+                return ("[]",) if value else ('["a"]', f"[{stub}]")
+        return ("None",)
+
+    def _of_comparison(self, op: ast.cmpop, one: ast.expr, two: ast.expr, frame: types.FrameType) -> Iterator[Seen]:
+        right = left = Unseen
+        with contextlib.suppress(Unseen):
+            right = value_of(two, frame)
+        with contextlib.suppress(Unseen):
+            left = value_of(one, frame)
+        if right is not Unseen:
+            yield from self._sized(one, right, frame)
+            yield from self._at(one, frame, self._like(right, op, left))
+        if left is not Unseen:
+            if isinstance(op, ast.In | ast.NotIn):
+                yield from self._at(two, frame, self._holding(left, right))
+            else:
+                yield from self._sized(two, left, frame)
+                yield from self._at(two, frame, self._like(left, op, right))
+
+    def _at(self, node: ast.expr, frame: types.FrameType, texts: tuple[str, ...]) -> Iterator[Seen]:
+        """A value and those that it was made from: `x.lower()` was x."""
+        with contextlib.suppress(Unseen):
+            yield Seen(value_of(node, frame), texts)
+        match node:
+            case ast.Call(func=ast.Attribute(value=inside)) | ast.Call(func=ast.Name(), args=[inside, *_]):
+                yield from self._at(inside, frame, texts)
+            case ast.Subscript(value=inside, slice=ast.Constant(value=0) | ast.Slice()):
+                yield from self._at(inside, frame, texts)
+
+    def _sized(self, node: ast.expr, size: Any, frame: types.FrameType) -> Iterator[Seen]:
+        match node:
+            case ast.Call(func=ast.Name(id="len"), args=[inside]) if isinstance(size, int) and size < _LONGEST_SIZE:
+                value, sizes = value_of(inside, frame), (size, size + 1, max(size - 1, 0))
+                if isinstance(value, str):
+                    yield Seen(value, tuple(quoted((value or "a") * n)[: n + 1] + '"' for n in sizes))
+                else:
+                    part = self.pool.stub() if isinstance(value, NonCallableMock) else '"a"'
+                    yield Seen(value, tuple(f"[{', '.join([part] * n)}]" for n in sizes))
+
+    def _like(self, value: Any, op: ast.cmpop, other: Any) -> tuple[str, ...]:
+        """Sources of what stands to a value as the operator may ask: the same, its neighbours, its members."""
+        if isinstance(op, ast.In | ast.NotIn):
+            members = (
+                list(itertools.islice(value, 6)) if isinstance(value, dict | list | tuple | set | frozenset) else []
+            )
+            members += [value] if isinstance(value, str) else []
+            return tuple(text for member in members for text in self._text(member))
+        if isinstance(op, ast.Is | ast.IsNot) and value is None and other is None:
+            return self._opposite(None)
+        if type(value) in (int, float):
+            return (repr(value), repr(value + 1), repr(value - 1))
+        return tuple(self._text(value))
+
+    def _holding(self, member: Any, container: Any) -> tuple[str, ...]:
+        """Containers with the member."""
+        text = next(iter(self._text(member)), "")
+        if not text:
+            return ()
+        if isinstance(container, str):
+            return (text,)
+        return (f"[{text}]", f"{{{text}: 1}}", f"{{{text}: {self.pool.stub()}}}")
+
+    def _text(self, value: Any) -> Iterator[str]:
+        with contextlib.suppress(NotWritable, Exception):
+            text = written(value, self.pool.imports)
+            if len(text) <= _LONGEST:
+                self.pool.know_imports()
+                yield text
+
+    # --- what follows from it ----------------------------------------------------------------------------
+
+    def _turned(self, probe: Probe, seen: list[Seen], places: list[Place]) -> Iterator[Probe]:
+        for one in seen:
+            here = _at_places(one.value, places)
+            for name, path, value in here:
+                for text in one.texts:
+                    if one.attribute and not isinstance(value, NonCallableMock | type | types.ModuleType):
+                        yield probe.with_set(name, path + one.attribute, text)
+                    elif not one.attribute and (path or self._fits(name, value, text)):
+                        yield _put(probe, name, path, text)
+            if not here:
+                self.pool.notice(one.texts)
+
+    def _fits(self, name: str, value: Any, text: str) -> bool:
+        """A parameter whose type is known gets values of that type."""
+        if name not in self.told:
+            return name != "self"
+        with contextlib.suppress(Exception):
+            return type(self.pool.value(text)) is type(value)
+        return False
+
+    def _lacked(self, one: ProbeRun, places: list[Place]) -> Iterator[Probe]:
+        """An attribute that is missing is set, as is a key; what has the wrong type becomes a stand-in."""
+        error, stub = one.raised, self.pool.stub()
+        values = (stub, '"a"', "1", "[]", "{}", "None")
+        if isinstance(error, AttributeError) and error.name:
+            for name, path, value in _at_places(error.obj, places):
+                if hasattr(value, "__dict__") and not isinstance(value, NonCallableMock):
+                    yield from (one.probe.with_set(name, f"{path}.{error.name}", text) for text in values)
+                elif path or name not in self.told:
+                    yield _put(one.probe, name, path, stub)
+        elif isinstance(error, KeyError) and error.args and isinstance(error.args[0], str | int):
+            for name, path, value in places:
+                if isinstance(value, dict) and (path or name not in self.told):
+                    yield from (one.probe.with_set(name, f"{path}[{error.args[0]!r}]", text) for text in values)
+        elif isinstance(error, ValueError) and (parts := re.search(r"unpack \(expected (\d+)", str(error))):
+            several = f"({', '.join([stub] * int(parts[1]))},)"
+            for name, path, value in places:
+                if isinstance(value, NonCallableMock) and (path or name not in (*self.told, "self")):
+                    yield _put(one.probe, name, path, several)
+        elif isinstance(error, TypeError | IndexError | ValueError):
+            for name, path, value in places:
+                plain = value is None or type(value) in (int, str, list, tuple)
+                if plain and (path or name not in (*self.told, "self")):
+                    yield _put(one.probe, name, path, stub)
+
+    def _handled(self, one: ProbeRun, places: list[Place]) -> Iterator[Probe]:
+        """Exceptions for handlers that were not entered, from the stand-ins that were called, and from the module."""
+        for first, last, handler, kind in self.handlers:
+            if handler in one.lines or not any(first <= line <= last for line in one.lines):
+                continue
+            classes = _flat(self._evaluated(kind)) if kind is not None else [Exception]
+            for cls in [c for c in classes if isinstance(c, type) and issubclass(c, BaseException)][:2]:
+                with contextlib.suppress(NotWritable):
+                    text = self._raising(cls)
+                    for name, path, _ in places:
+                        if path.endswith(".return_value"):
+                            raising = path.removesuffix(".return_value") + ".side_effect"
+                            yield one.probe.with_set(name, raising, text)
+                    for line in sorted(one.lines):
+                        if first <= line <= last:
+                            for chain in self.chains.get(line, ()):
+                                stand_in = f"{self.pool.stub().removesuffix('()')}(side_effect={text})"
+                                yield one.probe.with_value(PATCHED + chain, stand_in)
+
+    def _raising(self, cls: type) -> str:
+        name = self.pool.name(cls)
+        for given in ("", '"a"'):
+            with contextlib.suppress(Exception):
+                cls(*([given.strip('"')] if given else []))
+                return f"{name}({given})" if given else name
+        raise NotWritable(name)
+
+    def _evaluated(self, node: ast.expr) -> Any:
+        with contextlib.suppress(Exception):
+            return eval(ast.unparse(node), self._globals)
+        return None
+
+    def _patched(self, one: ProbeRun, open_lines: set[int]) -> Iterator[Probe]:
+        """What the module gives is replaced where the call ended in it, or a condition asked it."""
+        stub = self.pool.stub()
+        ended = max((line for line in one.lines), default=0) if one.refused or one.raised is not None else 0
+        traceback = one.raised.__traceback__ if one.raised is not None else None
+        while traceback is not None:
+            if traceback.tb_frame.f_code in self.prober.codes:
+                ended = traceback.tb_lineno
+            traceback = traceback.tb_next
+        for line in sorted({ended, *(open_lines & one.lines)}):
+            for chain, node in self.chains.get(self.prober.first_line(line), {}).items():
+                value = self._evaluated(node)
+                if callable(value):
+                    yield one.probe.with_value(PATCHED + chain, stub)
+                    if line != ended:
+                        made = stub.removesuffix("()")
+                        yield from (
+                            one.probe.with_value(PATCHED + chain, f"{made}(return_value={text})")
+                            for text in ("False", "None", "True", '"a"', "[]")
+                        )
+                else:
+                    texts = (*self._opposite(value), stub) if value is not None else (stub,)
+                    yield from (one.probe.with_value(PATCHED + chain, text) for text in texts)
+
+
+def _put(probe: Probe, name: str, path: str, text: str) -> Probe:
+    return probe.with_set(name, path, text) if path else probe.with_value(name, text)
+
+
+def _at_places(value: Any, places: list[Place]) -> list[Place]:
+    """Where a value stands among the inputs: the very object, or for plain ones an equal one."""
+    plain = value is None or type(value) in (int, str, float, bool, bytes)
+    same = [p for p in places if p[2] is value or (plain and type(p[2]) is type(value) and p[2] == value)]
+    return same[:_MOST_SAME]
+
+
+def _flat(value: Any) -> list[Any]:
+    return [part for one in value for part in _flat(one)] if isinstance(value, tuple) else [value]
