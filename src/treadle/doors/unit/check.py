@@ -51,6 +51,8 @@ class Checked:
     failed: dict[str, str] = field(default_factory=dict)  # test -> why
     passed: list[str] = field(default_factory=list)
     coverage: CodeCoverage = field(default_factory=CodeCoverage)
+    # tests of the rest of the file that fail with these beside them
+    others: list[str] = field(default_factory=list)
 
 
 def check(
@@ -84,6 +86,7 @@ def check(
             if whole not in (None, source) and not together.keys() >= set(result.passed):
                 # somebody's own test has ended the process
                 together, result.coverage = _together(file, source, source, targets, allow_effects, seconds)
+            result.others = [test for test, e in together.items() if test not in result.passed and not e.passed]
             for test in list(result.passed):
                 if test not in together and time.monotonic() >= ends:
                     result.passed.remove(test)  # there was no time for it

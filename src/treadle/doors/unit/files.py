@@ -10,6 +10,7 @@ from pathlib import Path
 
 from treadle.core.errors import UsageError
 from treadle.core.files import is_unedited, seal, without_seal
+from treadle.doors.unit.pytest_values import Imports
 from treadle.doors.unit.target import UnitTarget
 from treadle.report.pytest_file import module_folder
 
@@ -46,6 +47,17 @@ def content_of(path: Path, source: str, append: bool) -> str:
 def names_in(content: str) -> frozenset[str]:
     """The functions that a test file has."""
     return frozenset(n.name for n in ast.parse(content).body if isinstance(n, ast.FunctionDef))
+
+
+def imports_of(content: str) -> Imports:
+    """What a test file imports, so that what is added to it gets no name of these."""
+    found = Imports()
+    for node in ast.parse(content).body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.names |= {alias.asname or alias.name: (node.module, alias.name) for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found.modules |= {alias.name: alias.asname or alias.name for alias in node.names}
+    return found
 
 
 def tests_in(content: str) -> int:

@@ -10,6 +10,7 @@ import ast
 import json
 import multiprocessing
 import os
+import resource
 import signal
 import sys
 import time
@@ -20,7 +21,7 @@ from pathlib import Path
 
 from treadle.core.errors import InternalError
 from treadle.doors.unit.check import check
-from treadle.doors.unit.files import appended, folders, names_in
+from treadle.doors.unit.files import appended, folders, imports_of, names_in
 from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.probe_call import Arc, Prober
 from treadle.doors.unit.probe_search import ProbeSearch, fewest, simplest
@@ -39,9 +40,11 @@ _SHARE = 0.25
 _MOST_SECONDS = 2.0
 # for a command whose time is up already
 _LEAST_SECONDS = 4.0
-# The child stops searching by itself: after how many times its seconds it has written its tests, on a busy machine.
-_MOST_WAITING = 5
+# The child stops searching by itself. Times its seconds of processor time, and then it has written its tests, too; of
+# the clock's it gets more where the command has no end, since it may have to wait for a processor.
+_MOST_WORKING = 5
 _PATIENCE = 5.0
+_PATIENCE_WITHOUT_END = 90.0
 _MOST_TESTS = 25
 # rounds in which a test that fails is written in its weak form, then dropped
 _ROUNDS = 4
@@ -67,7 +70,7 @@ def probe(
         wanted = _unreached(suite, target)
         if target in unfollowed or wanted:
             seconds = min(max(ends - time.monotonic(), _LEAST_SECONDS) * _SHARE, _MOST_SECONDS)
-            for test in _in_a_child(target, wanted, seconds, options, taken):
+            for test in _in_a_child(target, wanted, seconds, options, taken, suite.content):
                 taken.add(test.name)
                 found.append((target, test))
     if found:
@@ -86,14 +89,15 @@ def _unreached(suite: Suite, target: UnitTarget) -> set[Arc]:
 
 
 def _in_a_child(
-    target: UnitTarget, wanted: set[Arc], seconds: float, options: UnitOptions, taken: set[str]
+    target: UnitTarget, wanted: set[Arc], seconds: float, options: UnitOptions, taken: set[str], content: str
 ) -> list[ProbedTest]:
     fork = multiprocessing.get_context("fork")
     here, there = fork.Pipe(duplex=False)
-    process = fork.Process(target=_work, args=(there, target, wanted, seconds, options, taken))
+    process = fork.Process(target=_work, args=(there, target, wanted, seconds, options, taken, content))
     process.start()
     there.close()
-    ends = time.monotonic() + _MOST_WAITING * seconds + _PATIENCE
+    patience = _PATIENCE if options.whole else _PATIENCE_WITHOUT_END
+    ends = time.monotonic() + _MOST_WORKING * seconds + patience
     try:
         answer = json.loads(here.recv_bytes()) if here.poll(max(ends - time.monotonic(), 0.0)) else []
     except (EOFError, OSError):
@@ -105,10 +109,18 @@ def _in_a_child(
 
 
 def _work(
-    pipe: Connection, target: UnitTarget, wanted: set[Arc], seconds: float, options: UnitOptions, taken: set[str]
+    pipe: Connection,
+    target: UnitTarget,
+    wanted: set[Arc],
+    seconds: float,
+    options: UnitOptions,
+    taken: set[str],
+    content: str,
 ) -> None:
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    most = int(time.process_time() + _MOST_WORKING * seconds + _PATIENCE)
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in range(3):
         os.dup2(nowhere, number)
@@ -117,7 +129,7 @@ def _work(
     try:
         with scratch_folder() as scratch:
             os.chdir(scratch)
-            tests = probed(target, wanted, seconds, scratch, options, taken)
+            tests = probed(target, wanted, seconds, scratch, options, taken, content)
         pipe.send_bytes(json.dumps([asdict(test) for test in tests]).encode())
     except NoSource:
         pass
@@ -126,15 +138,21 @@ def _work(
 
 
 def probed(
-    target: UnitTarget, wanted: set[Arc], seconds: float, scratch: str, options: UnitOptions, taken: set[str]
+    target: UnitTarget,
+    wanted: set[Arc],
+    seconds: float,
+    scratch: str,
+    options: UnitOptions,
+    taken: set[str],
+    content: str = "",
 ) -> list[ProbedTest]:
-    """Search, choose few, write them; in this process."""
-    imports = Imports()
+    """Search, choose few, write them; in this process. `content` is the file that they are going to be added to."""
+    imports = imports_of(content)
     with EffectGuard(scratch):
         pool = ValuePool(target.function, imports)
         pool.told, pool.scratch, pool.defensive = dict(options.types), scratch, options.defensive
         prober = Prober(target, pool, scratch, options.allow_effects)
-        found = ProbeSearch(prober, wanted, time.process_time() + seconds).run()
+        found = ProbeSearch(prober, wanted, seconds, busy=not options.whole).run()
     everything = {arc for one in found for arc in one.arcs}
     writer = ProbeWriter(prober, imports, taken)
     lines = Path(target.file).read_text(encoding="utf-8", errors="replace").splitlines()
@@ -201,6 +219,8 @@ def _run_and_keep(
                 seconds=seconds,
             )
         except InternalError:
+            return
+        if checked.others:  # tests that passed before these were added
             return
         if not checked.failed and len(checked.passed) == len(found):
             suite.probed = {test.name: target.text for target, test in found}

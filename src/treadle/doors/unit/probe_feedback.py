@@ -101,7 +101,7 @@ class Unseen(Exception):
 
 
 def value_of(node: ast.expr, frame: types.FrameType) -> Any:
-    """What an expression is in a frame, as far as that changes nothing. Raises Unseen."""
+    """What an expression is in a frame, as far as that changes nothing but stand-ins. Raises Unseen."""
     match node:
         case ast.Constant(value=value):
             return value
@@ -118,7 +118,8 @@ def value_of(node: ast.expr, frame: types.FrameType) -> Any:
         case ast.Subscript(value=owner, slice=key) if not isinstance(key, ast.Slice):
             found = value_of(owner, frame)
             if isinstance(found, NonCallableMock):
-                return found.__getitem__.return_value
+                with contextlib.suppress(Exception):
+                    return found[0]  # it is called, so that what it returns is a place
             if isinstance(found, dict | list | tuple | str):
                 with contextlib.suppress(Exception):
                     return found[value_of(key, frame)]
@@ -127,7 +128,8 @@ def value_of(node: ast.expr, frame: types.FrameType) -> Any:
         case ast.Call(func=func, args=args, keywords=[]):
             called = value_of(func, frame)
             if isinstance(called, NonCallableMock):
-                return called.return_value
+                with contextlib.suppress(Exception):
+                    return called()
             pure = called in _PURE if isinstance(called, type | types.BuiltinFunctionType) else False
             if pure or isinstance(getattr(called, "__self__", None), str | bytes | int):
                 with contextlib.suppress(Exception):
@@ -359,6 +361,8 @@ class Feedback:
             return self._opposite(None)
         if type(value) in (int, float):
             return (repr(value), repr(value + 1), repr(value - 1))
+        if isinstance(value, NonCallableMock) and isinstance(other, NonCallableMock):
+            return ('"a"',)  # both of them
         return tuple(self._text(value))
 
     def _holding(self, member: Any, container: Any) -> tuple[str, ...]:
@@ -380,16 +384,26 @@ class Feedback:
     # --- what follows from it ----------------------------------------------------------------------------
 
     def _turned(self, probe: Probe, seen: list[Seen], places: list[Place]) -> Iterator[Probe]:
+        """Each value that was looked at is another, then all of them are."""
+        every = probe
         for one in seen:
             here = _at_places(one.value, places)
-            for name, path, value in here:
-                for text in one.texts:
-                    if one.attribute and not isinstance(value, NonCallableMock | type | types.ModuleType):
-                        yield probe.with_set(name, path + one.attribute, text)
-                    elif not one.attribute and (path or self._fits(name, value, text)):
-                        yield _put(probe, name, path, text)
+            for place in here:
+                for number, text in enumerate(one.texts):
+                    turned = self._with(probe, one, place, text)
+                    if turned is not None:
+                        yield turned
+                        every = (self._with(every, one, place, text) or every) if not number else every
             if not here:
                 self.pool.notice(one.texts)
+        yield every
+
+    def _with(self, probe: Probe, one: Seen, place: Place, text: str) -> Probe | None:
+        name, path, value = place
+        if one.attribute:
+            real = not isinstance(value, NonCallableMock | type | types.ModuleType)
+            return probe.with_set(name, path + one.attribute, text) if real else None
+        return _put(probe, name, path, text) if path or self._fits(name, value, text) else None
 
     def _fits(self, name: str, value: Any, text: str) -> bool:
         """A parameter whose type is known gets values of that type."""
@@ -466,19 +480,21 @@ class Feedback:
                 ended = traceback.tb_lineno
             traceback = traceback.tb_next
         for line in sorted({ended, *(open_lines & one.lines)}):
+            every = one.probe
             for chain, node in self.chains.get(self.prober.first_line(line), {}).items():
-                value = self._evaluated(node)
-                if callable(value):
-                    yield one.probe.with_value(PATCHED + chain, stub)
-                    if line != ended:
-                        made = stub.removesuffix("()")
-                        yield from (
-                            one.probe.with_value(PATCHED + chain, f"{made}(return_value={text})")
-                            for text in ("False", "None", "True", '"a"', "[]")
-                        )
-                else:
-                    texts = (*self._opposite(value), stub) if value is not None else (stub,)
-                    yield from (one.probe.with_value(PATCHED + chain, text) for text in texts)
+                for text in self._instead(self._evaluated(node), line == ended):
+                    yield one.probe.with_value(PATCHED + chain, text)
+                if callable(self._evaluated(node)):
+                    every = every.with_value(PATCHED + chain, stub)
+                    yield every
+
+    def _instead(self, value: Any, ended: bool) -> tuple[str, ...]:
+        stub = self.pool.stub()
+        if not callable(value):
+            return (*self._opposite(value), stub) if value is not None else (stub,)
+        made = stub.removesuffix("()")
+        results = ("False", "None", "True", '"a"', "[]") if not ended else ()
+        return (stub, *(f"{made}(return_value={text})" for text in results))
 
 
 def _put(probe: Probe, name: str, path: str, text: str) -> Probe:

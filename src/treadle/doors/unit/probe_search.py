@@ -35,6 +35,8 @@ _CALLS_PER_LOOK = 16
 # calls that end in a new way are gone on from, too, up to so many
 _MOST_KEPT = 60
 _MOST_PATHS = 60
+# how much longer a busy machine may take where nobody waits for an end
+_BUSY = 15
 # of what kept calls suggest, so many are tried before one by chance
 _PROPOSED_PER_CHANCE = 3
 
@@ -42,12 +44,12 @@ _PROPOSED_PER_CHANCE = 3
 class ProbeSearch:
     """Finds calls that reach what is wanted; `kept` are those that reached something new."""
 
-    def __init__(self, prober: Prober, wanted: set[Arc], ends: float) -> None:
+    def __init__(self, prober: Prober, wanted: set[Arc], seconds: float, busy: bool = True) -> None:
         self.prober = prober
         self.pool = prober.pool
         self.wanted = set(wanted)
-        self.ends = ends
-        self._latest = time.monotonic() + 3 * (ends - time.process_time())
+        self.ends = time.process_time() + seconds
+        self._latest = time.monotonic() + (_BUSY if busy else 3) * seconds
         self.random = random.Random(prober.target.text)
         self.kept: list[ProbeRun] = []
         self.seen: set[Arc] = set()
@@ -103,7 +105,7 @@ class ProbeSearch:
         return done or self.calls >= _MOST_CALLS or (looks and self._is_late())
 
     def _is_late(self) -> bool:
-        """The processor time is up, or on a busy machine a few times as much of the clock's."""
+        """The processor time is up, or many times as much of the clock's."""
         return time.process_time() > self.ends or time.monotonic() > self._latest
 
     def _try(self, probe: Probe) -> None:

@@ -93,9 +93,8 @@ class ProbeWriter:
         given = [names[name] for name in positional] + [f"{name}={names[name]}" for name in named]
         method = target.name.rpartition(".")[2]
         if target.receiver == "self" and "MagicMock(" in dict(probe.given)["self"]:
-            if target.is_property:
-                raise NotWritable("a property of a stand-in")
-            return f"{self.imports.of(target.cls)}.{method}({', '.join([names['self'], *given])})"
+            function = f"{self.imports.of(target.cls)}.{method}{'.fget' if target.is_property else ''}"
+            return f"{function}({', '.join([names['self'], *given])})"
         if target.receiver == "self":
             return f"{names['self']}.{method}" + ("" if target.is_property else f"({', '.join(given)})")
         if target.receiver == "new":

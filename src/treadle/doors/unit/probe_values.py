@@ -377,13 +377,12 @@ class ValuePool:
         return []
 
     def _standard(self, text: str) -> str:
-        for name in re.findall(r"\b[A-Za-z]+\b", text):
-            if name in _STANDARD:
-                self.name(getattr(_STANDARD[name], name))
+        """With the names that the test file has for what the text mentions."""
         if text.startswith("re."):
-            self.imports.module("re")
             self.namespace["re"] = re
-        return text
+            return text.replace("re.", self.imports.module("re") + ".", 1)
+        known = "|".join(_STANDARD)
+        return re.sub(rf"\b({known})\b(?=[(.])", lambda m: self.name(getattr(_STANDARD[m[1]], m[1])), text)
 
     def _container(self, around: str, args: tuple[Any, ...], depth: int) -> list[str]:
         parts = self.of_hint(args[0], depth + 1) if args else ["1", '"a"']

@@ -1,0 +1,180 @@
+"""What a call compared, lacked or was refused leads the next ones: each program's line `# here` is reached soon."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import re
+import sys
+import types
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from treadle.doors.unit.files import imports_of
+from treadle.doors.unit.probe_call import Probe, Prober
+from treadle.doors.unit.probe_search import ProbeSearch
+from treadle.doors.unit.probe_source import ProbeWriter
+from treadle.doors.unit.probe_values import ValuePool
+from treadle.doors.unit.pytest_values import Imports
+from treadle.doors.unit.target import resolve
+
+PROGRAMS = {
+    "compared": """
+        def f(shape):
+            if shape.side(3).kind == "deep blue" and shape.words[17] == shape.name.strip():
+                return 1  # here
+    """,
+    "compared_after_lower": """
+        KINDS = {"rectangular": 1}
+        def f(kind: str):
+            if KINDS.get(kind.lower().strip(), 0) == 1 and kind.lower() in KINDS:
+                return 1  # here
+    """,
+    "a_number_of_the_module": """
+        LIMIT = 48_611
+        def f(order):
+            if order.total - 1 == LIMIT:
+                return 0
+            if order.count > LIMIT:
+                return 1  # here
+    """,
+    "a_length": """
+        def f(name: str):
+            if len(name) == 23:
+                return 1  # here
+    """,
+    "a_prefix": """
+        PREFIX = "xy:" * 3
+        def f(thing):
+            if thing.name.startswith(PREFIX):
+                return 1  # here
+    """,
+    "a_pattern_that_is_computed": """
+        import re
+        def f(text: str, digits: int = 3):
+            pattern = re.compile("[a-f]{%d}-[0-9]{4}" % digits)
+            if pattern.match(text):
+                return 1  # here
+    """,
+    "an_attribute_that_is_missing": """
+        class Reader:
+            def __init__(self, path):
+                self.file = open(path + "/none.txt", "w")
+            def f(self):
+                if self.ready and self.lines[2].kind == "deep":
+                    return 1  # here
+    """,
+    "a_key_that_is_missing": """
+        def f(row):
+            if row["customer"]["name"] == "Ada":
+                return 1  # here
+    """,
+    "a_handler": """
+        def f(client):
+            try:
+                reply = client.get("x").text
+            except ConnectionResetError:
+                return 1  # here
+    """,
+    "a_flag_of_the_module": """
+        HAVE_COLOUR = False
+        def f(n: int):
+            if HAVE_COLOUR:
+                return 1  # here
+    """,
+    "a_function_of_the_module": """
+        import os
+        def f(folder: str):
+            if os.path.exists(folder) and os.path.islink(folder):
+                return 1  # here
+    """,
+    "what_is_refused": """
+        import socket
+        def f(host: str):
+            connection = socket.create_connection((host, 80))
+            if connection.recv(1) == b"q":
+                return 1  # here
+    """,
+    "several_parts": """
+        def parts(text):
+            raise RuntimeError("no parts today")
+        def f(text: str):
+            scheme, host, port = parts(text)
+            if port:
+                return 1  # here
+    """,
+    "elements_with_parts": """
+        def f(intervals):
+            for left, low, high, right in intervals:
+                if left:
+                    return 1  # here
+    """,
+    "options_by_name": """
+        def f(**options):
+            for key, value in options.items():
+                if key in ("max_age", "maxage") and not value:
+                    return 1  # here
+    """,
+    "its_own_method": """
+        import sys
+        class Painter:
+            def in_colour(self):
+                return sys.flags.quiet == 7
+            def f(self):
+                if self.in_colour():
+                    return 1  # here
+    """,
+}
+
+
+def search_for(name: str, folder: Path, target: str) -> tuple[ProbeSearch, int, Imports]:
+    program = dedent(PROGRAMS[name]).lstrip()
+    (folder / f"feedback_{name}.py").write_text(program)
+    line = next(n for n, text in enumerate(program.splitlines(), 1) if "# here" in text)
+    [one] = resolve(f"feedback_{name}:{target}")
+    imports = Imports()
+    pool = ValuePool(one.function, imports)
+    pool.scratch = str(folder)
+    prober = Prober(one, pool, str(folder))
+    return ProbeSearch(prober, {(-1, line)}, 60), line, imports
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_it_is_reached_soon(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    owner = re.search(r"class (\w+)", PROGRAMS[name])
+    search, line, imports = search_for(name, tmp_path, f"{owner[1]}.f" if owner else "f")
+    found = search.run()
+    assert line in {n for one in found for n in one.lines}
+    assert search.calls < 1500, search.calls
+    # and the test that shows it does so as well
+    last = next(one for one in found if line in one.lines)
+    test = ProbeWriter(search.prober, imports, set()).test(last.probe, "here")
+    assert test is not None
+    names: dict[str, object] = {}
+    exec("\n".join([*imports.lines(), "import pytest", test.strong, f"{test.name}()"]), names)
+
+
+def test_what_is_patched_is_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    search, line, _ = search_for("a_flag_of_the_module", tmp_path, "f")
+    reached = search.prober.call(Probe((("n", "1"), ("@HAVE_COLOUR", "True"))))
+    assert reached is not None
+    assert line in reached.lines
+    assert sys.modules["feedback_a_flag_of_the_module"].HAVE_COLOUR is False
+
+
+def test_names_of_the_file_are_left_to_it() -> None:
+    """`import datetime` in the file that the tests are added to, and a datetime among the values."""
+    imports = imports_of("import datetime\nfrom decimal import Decimal as D\n")
+    assert isinstance(search_for, types.FunctionType)
+    pool = ValuePool(search_for, imports)
+    when, number = pool.of_hint(datetime.datetime)[1], pool.of_hint(decimal.Decimal)[0]
+    assert (when, number) == ("datetime_(2020, 1, 2, tzinfo=timezone.utc)", 'D("1.50")')
+    assert (pool.value(when), pool.value(number)) == (
+        datetime.datetime(2020, 1, 2, tzinfo=datetime.UTC),
+        decimal.Decimal("1.50"),
+    )
