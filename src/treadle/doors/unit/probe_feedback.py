@@ -88,7 +88,7 @@ def _places_in_stand_in(
 
 
 @dataclass(frozen=True)
-class Seen:
+class LookedAt:
     """A value that a condition looked at, and the sources of values that may turn it over."""
 
     value: Any
@@ -218,7 +218,7 @@ class Feedback:
 
     def proposals(self, one: ProbeRun, open_lines: set[int]) -> list[Probe]:
         """The calls that this one suggests, those of its conditions first."""
-        seen: list[Seen] = []
+        seen: list[LookedAt] = []
         lacking = self.prober.call(one.probe, lambda frame: self._look(frame, open_lines, seen))
         if lacking is None:
             return []
@@ -229,7 +229,7 @@ class Feedback:
         found += [*self._handled(lacking, places), *self._patched(lacking, open_lines)]
         return list(dict.fromkeys(found))
 
-    def _look(self, frame: types.FrameType, open_lines: set[int], seen: list[Seen]) -> None:
+    def _look(self, frame: types.FrameType, open_lines: set[int], seen: list[LookedAt]) -> None:
         line = frame.f_lineno
         if line not in open_lines or len(seen) > _MOST_SEEN:
             return
@@ -240,19 +240,19 @@ class Feedback:
             with contextlib.suppress(Unseen):
                 seen += self._of_walk(walked, frame)
 
-    def _of_walk(self, walked: ast.expr, frame: types.FrameType) -> Iterator[Seen]:
+    def _of_walk(self, walked: ast.expr, frame: types.FrameType) -> Iterator[LookedAt]:
         match walked:  # what is walked over, without the words around it
             case ast.Call(func=ast.Name(), args=[inside, *_]) | ast.Call(func=ast.Attribute(value=inside), args=[]):
                 with contextlib.suppress(Unseen):
-                    yield Seen(value_of(inside, frame), self._walkable(inside is not walked))
-        yield Seen(value_of(walked, frame), self._walkable(False))
+                    yield LookedAt(value_of(inside, frame), self._walkable(inside is not walked))
+        yield LookedAt(value_of(walked, frame), self._walkable(False))
 
     def _walkable(self, pairs: bool) -> tuple[str, ...]:
         stub = self.pool.stub()
         shapes = [f"[({', '.join([t] * n)},)]" for n in self.pool.mentioned.unpacked for t in (stub, '"a"', "1")]
         return ('{"a": 1}' if pairs else '["a"]', f"[{stub}]", "[1]", *shapes, f'{{"a": {stub}}}', "[]")
 
-    def _of_condition(self, atom: ast.expr, frame: types.FrameType) -> Iterator[Seen]:
+    def _of_condition(self, atom: ast.expr, frame: types.FrameType) -> Iterator[LookedAt]:
         match atom:
             case ast.Compare(left=left, ops=ops, comparators=rights):
                 for op, one, two in zip(ops, [left, *rights], rights, strict=False):
@@ -260,7 +260,7 @@ class Feedback:
             case ast.Call(func=ast.Name(id="isinstance"), args=[inside, kinds]):
                 classes = _flat(value_of(kinds, frame))
                 texts = [text for cls in classes for text in self.pool.of_class(cls, 1)[:3]]
-                yield Seen(value_of(inside, frame), (*texts, self.pool.stub(), "1", '"a"', "None"))
+                yield LookedAt(value_of(inside, frame), (*texts, self.pool.stub(), "1", '"a"', "None"))
             case ast.Call(func=ast.Attribute(value=inside, attr=method), args=[argument, *_]) if method in (
                 "startswith",
                 "endswith",
@@ -274,7 +274,7 @@ class Feedback:
             case _:
                 yield from self._of_truth(atom, frame)
 
-    def _of_pattern(self, pattern: ast.expr, given: list[ast.expr], frame: types.FrameType) -> Iterator[Seen]:
+    def _of_pattern(self, pattern: ast.expr, given: list[ast.expr], frame: types.FrameType) -> Iterator[LookedAt]:
         with contextlib.suppress(Unseen):
             known = value_of(pattern, frame)
             if known is re and len(given) > 1:
@@ -282,14 +282,14 @@ class Feedback:
             texts = matching(getattr(known, "pattern", known), getattr(known, "flags", 0)) if known is not re else []
             yield from self._at(given[0], frame, tuple(map(quoted, texts[:5])))
 
-    def _of_truth(self, atom: ast.expr, frame: types.FrameType) -> Iterator[Seen]:
+    def _of_truth(self, atom: ast.expr, frame: types.FrameType) -> Iterator[LookedAt]:
         match atom:
             case ast.Call(func=ast.Attribute(value=owner, attr=method)) if hasattr(value_of(owner, frame), "__dict__"):
                 made = self.pool.stub().removesuffix("()")
                 texts = tuple(f"{made}(return_value={text})" for text in ("True", "False", "None"))
-                yield Seen(value_of(owner, frame), texts, f".{method}")
+                yield LookedAt(value_of(owner, frame), texts, f".{method}")
         value = value_of(atom, frame)
-        yield Seen(value, self._opposite(value))
+        yield LookedAt(value, self._opposite(value))
         match atom:
             case ast.Call(func=ast.Attribute(value=inside, attr=asked)) if asked.startswith("is"):
                 yield from self._at(inside, frame, ('"1"', '"a"', '"A"', '" "', '"A1"', '""'))
@@ -313,7 +313,7 @@ class Feedback:
                 return ("[]",) if value else ('["a"]', f"[{stub}]")
         return ("None",)
 
-    def _of_comparison(self, op: ast.cmpop, one: ast.expr, two: ast.expr, frame: types.FrameType) -> Iterator[Seen]:
+    def _of_comparison(self, op: ast.cmpop, one: ast.expr, two: ast.expr, frame: types.FrameType) -> Iterator[LookedAt]:
         right = left = Unseen
         with contextlib.suppress(Unseen):
             right = value_of(two, frame)
@@ -329,25 +329,25 @@ class Feedback:
                 yield from self._sized(two, left, frame)
                 yield from self._at(two, frame, self._like(left, op, right))
 
-    def _at(self, node: ast.expr, frame: types.FrameType, texts: tuple[str, ...]) -> Iterator[Seen]:
+    def _at(self, node: ast.expr, frame: types.FrameType, texts: tuple[str, ...]) -> Iterator[LookedAt]:
         """A value and those that it was made from: `x.lower()` was x."""
         with contextlib.suppress(Unseen):
-            yield Seen(value_of(node, frame), texts)
+            yield LookedAt(value_of(node, frame), texts)
         match node:
             case ast.Call(func=ast.Attribute(value=inside)) | ast.Call(func=ast.Name(), args=[inside, *_]):
                 yield from self._at(inside, frame, texts)
             case ast.Subscript(value=inside, slice=ast.Constant(value=0) | ast.Slice()):
                 yield from self._at(inside, frame, texts)
 
-    def _sized(self, node: ast.expr, size: Any, frame: types.FrameType) -> Iterator[Seen]:
+    def _sized(self, node: ast.expr, size: Any, frame: types.FrameType) -> Iterator[LookedAt]:
         match node:
             case ast.Call(func=ast.Name(id="len"), args=[inside]) if isinstance(size, int) and size < _LONGEST_SIZE:
                 value, sizes = value_of(inside, frame), (size, size + 1, max(size - 1, 0))
                 if isinstance(value, str):
-                    yield Seen(value, tuple(quoted((value or "a") * n)[: n + 1] + '"' for n in sizes))
+                    yield LookedAt(value, tuple(quoted((value or "a") * n)[: n + 1] + '"' for n in sizes))
                 else:
                     part = self.pool.stub() if isinstance(value, NonCallableMock) else '"a"'
-                    yield Seen(value, tuple(f"[{', '.join([part] * n)}]" for n in sizes))
+                    yield LookedAt(value, tuple(f"[{', '.join([part] * n)}]" for n in sizes))
 
     def _like(self, value: Any, op: ast.cmpop, other: Any) -> tuple[str, ...]:
         """Sources of what stands to a value as the operator may ask: the same, its neighbours, its members."""
@@ -383,7 +383,7 @@ class Feedback:
 
     # --- what follows from it ----------------------------------------------------------------------------
 
-    def _turned(self, probe: Probe, seen: list[Seen], places: list[Place]) -> Iterator[Probe]:
+    def _turned(self, probe: Probe, seen: list[LookedAt], places: list[Place]) -> Iterator[Probe]:
         """Each value that was looked at is another, then all of them are."""
         every = probe
         for one in seen:
@@ -398,7 +398,7 @@ class Feedback:
                 self.pool.notice(one.texts)
         yield every
 
-    def _with(self, probe: Probe, one: Seen, place: Place, text: str) -> Probe | None:
+    def _with(self, probe: Probe, one: LookedAt, place: Place, text: str) -> Probe | None:
         name, path, value = place
         if one.attribute:
             real = not isinstance(value, NonCallableMock | type | types.ModuleType)
