@@ -641,3 +641,41 @@ def test_a_case_that_runs_its_methods_in_its_own_way(cli: Cli, project: Path, na
     result = explored(cli, project, OWN_CASE, test=f"Tests::{name}")
     assert not result["findings"]
     assert result["executions"]
+
+
+RAISES_IN_A_THREAD = """
+def test_it():
+    lock, done = threading.Lock(), []
+
+    def work(number):
+        with lock:
+            done.append(number)
+        if number:
+            raise ValueError("the second one always ends so")
+
+    both(lambda: work(0), lambda: work(1))
+    assert len(done) == 2
+
+def test_racy():
+    seen = [0]
+
+    def work():
+        before = seen[0]
+        seen[0] = before + 1
+        if seen[0] != before + 1:
+            raise ValueError("interrupted")
+
+    both(work, work)
+"""
+
+
+@pytest.mark.slow
+def test_an_exception_that_ends_a_thread_in_every_plain_run_is_a_warning(cli: Cli, project: Path) -> None:
+    result = explored(cli, project, RAISES_IN_A_THREAD)
+    assert result["verdict"].startswith("PASSED")
+    assert [one["kind"] for one in result["warnings"]] == ["exception in a thread"]
+
+
+@pytest.mark.slow
+def test_one_that_only_a_schedule_brings_about_is_a_failure(cli: Cli, project: Path) -> None:
+    assert explored(cli, project, RAISES_IN_A_THREAD, test="test_racy")["verdict"] == "FAILED"

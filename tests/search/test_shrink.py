@@ -51,3 +51,8 @@ def test_a_schedule_keeps_the_switch_it_needs() -> None:
     tried.clear()
     shrink_schedule((["T1", "T2", "T1", "T2", "T1"], (3, 4, 5)), attempt, most=1)
     assert len(tried) == 1
+
+
+def test_a_schedule_is_not_shrunk_beyond_its_time() -> None:
+    failing = (["T1", "T2", "T1"], (1, 2, 3))
+    assert shrink_schedule(failing, lambda steps: (steps, (0, 0, 0)), seconds=0.0) == failing

@@ -17,13 +17,15 @@ from treadle.core.trail import Trail
 from treadle.core.verdict import Verdict, exception_for
 from treadle.doors.explore.check import check
 from treadle.doors.explore.examples import Example
+from treadle.doors.explore.project import raised_plainly
 from treadle.doors.explore.replay import replay
 from treadle.pytest_plugin import CAMPAIGN, FACTS, Campaign, options_of
-from treadle.pytest_plugin.body import Body, set_up_wider
+from treadle.pytest_plugin.body import Body, plain, set_up_wider
 from treadle.pytest_plugin.copies import Copies, copies_of, judge_copies
 from treadle.report import store
 from treadle.report.console import advice, replay_command, sentence
 from treadle.report.explore_page import result_part
+from treadle.threads.outcome import type_in_thread, usual_in_threads
 
 
 def take_over(item: pytest.Function) -> None:
@@ -59,6 +61,10 @@ def explore_item(item: pytest.Function) -> None:
                 result = body.each_example(explore, options)
             else:
                 result = explore(**options)
+                usual = _usual_in_threads(item, result)
+                if usual:
+                    with usual_in_threads(usual):
+                        result = explore(**options)
         if isinstance(body, Copies) and not campaign.replay:
             judge_copies(item, body, result, copies)
         if result.failed and not campaign.replay:
@@ -81,6 +87,18 @@ def explore_item(item: pytest.Function) -> None:
         raise
     item.user_properties.append(("treadle_verdict", result.verdict.value))
     _raise_outcome(result, campaign, _save(item, result) if campaign.saves else [])
+
+
+def _usual_in_threads(item: pytest.Function, result: Result) -> frozenset[str]:
+    """If an exception ended a thread, and the test was not written for Treadle: does it in a plain run, too?"""
+    raised = type_in_thread(result.findings[0]) if result.failed and result.findings else ""
+    if not raised or plain(item.function) is not item.function or item.get_closest_marker("treadle"):
+        return frozenset()
+    target = "::".join([str(item.path), *item.nodeid.split("::")[1:]])
+    names = raised_plainly(target)
+    if raised in names:
+        names &= raised_plainly(target)  # twice: once may be the very race that was found
+    return names if raised in names else frozenset()
 
 
 def _example_of(body: Body, campaign: Campaign, target: str) -> Example | None:

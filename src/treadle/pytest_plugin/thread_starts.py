@@ -1,7 +1,7 @@
 """Runs tests as they are and notes how each ended and how many threads it started: a plugin for `treadle try`.
 
 Two lines of JSON per test go to the file that TREADLE_THREAD_STARTS names: its name when it begins, and when it ends
-also path, names, outcome, seconds, threads.
+also path, names, outcome, seconds, threads, and the types of the exceptions that ended threads.
 PYTEST_DONT_REWRITE, as in treadle/__init__.py.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import _thread
 import json
 import os
+import sys
 import threading
 from collections.abc import Generator
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 _started = 0
+_raised: list[str] = []
 
 
 def _counting(real: Any) -> Any:
@@ -28,7 +30,25 @@ def _counting(real: Any) -> Any:
     return start
 
 
+def _noting(make: Any) -> Any:
+    def made() -> Any:
+        tell = make()
+
+        def invoke(thread: Any) -> None:
+            kind = sys.exc_info()[0]
+            if kind is not None:
+                _raised.append(f"{kind.__module__}.{kind.__qualname__}")
+            tell(thread)
+
+        return invoke
+
+    return made
+
+
 def pytest_configure() -> None:
+    # whoever tells of an exception in a thread, pytest or the project, is asked through this
+    make: Any = threading._make_invoke_excepthook  # type: ignore[attr-defined]
+    threading._make_invoke_excepthook = _noting(make)  # type: ignore[attr-defined]
     # the first is what threading calls, whatever it is named in this version
     for place, name in (
         (threading, "_start_new_thread"),
@@ -48,6 +68,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
     before = _started
+    _raised.clear()
     _note({"begun": item.nodeid})
     result = yield
     reports = item.stash.get(_REPORTS, [])
@@ -64,6 +85,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
             "outcome": outcome,
             "seconds": round(sum(report.duration for report in reports), 3),
             "threads": _started - before,
+            "raised": sorted(set(_raised)),
             "function": isinstance(item, pytest.Function),
         }
     )

@@ -8,6 +8,8 @@ are shrunk by explore and class (`shrink_schedule`), tests by class (classes.min
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TypeVar
@@ -66,9 +68,9 @@ Schedule = tuple[list[str], Cost]  # the names of the strands, one per operation
 Attempt = Callable[[list[str]], Schedule | None]
 
 
-def shrink_schedule(failing: Schedule, attempt: Attempt, most: int = 400) -> Schedule:
-    """The cheapest failing schedule found within so many attempts: fewest preemptions, then fewest switches, then
-    fewest operations. Runs of one strand are left out or joined, and the rest follows without preemptions."""
+def shrink_schedule(failing: Schedule, attempt: Attempt, most: int = 400, seconds: float = math.inf) -> Schedule:
+    """The cheapest failing schedule found within so many attempts and seconds: fewest preemptions, then fewest
+    switches, then fewest operations. Runs of one strand are left out or joined, and the rest follows without preemptions."""
     tried = {tuple(failing[0])}
     best = failing[1]
 
@@ -87,7 +89,8 @@ def shrink_schedule(failing: Schedule, attempt: Attempt, most: int = 400) -> Sch
         best = found[1]
         return found
 
-    return shrink(failing, untried, cheaper, lambda: most > 0)
+    until = time.monotonic() + seconds
+    return shrink(failing, untried, cheaper, lambda: most > 0 and time.monotonic() < until)
 
 
 def _smaller(steps: list[str]) -> Iterator[list[str]]:

@@ -6,6 +6,9 @@ or exception first, then a deadlock, then a livelock.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from treadle.core.operation import ACQUIRE, WAIT
@@ -14,11 +17,13 @@ from treadle.core.result import Finding, Waiting
 # How often a loop must repeat exactly, under a schedule that lets everybody run, to be called a livelock.
 _REPEATS = 20
 _LONGEST_PERIOD = 400
+# How the message of an exception ends that another strand than the first did not catch.
+_IN_THREAD = re.compile(r" in T[0-9.]+$")
 
 
 def judge(run: Any) -> list[Finding]:
     """The findings of one execution, most important first; empty when nothing is wrong with it."""
-    findings = [_exception(strand) for strand in run.strands if strand.exception is not None]
+    findings = [_exception(strand) for strand in run.strands if strand.exception is not None and not _usual(strand)]
     if run.stop_reason == "stuck":
         spinning = [one for one in run.stuck if one.operation == "spins"]
         if spinning:
@@ -40,8 +45,44 @@ def leftovers(run: Any) -> list[Finding]:
         for strand, _ in run.unfinished
         if strand.daemon
     ]
+    raised = [
+        Finding("exception in a thread", f"{_exception(strand).message}, as in a plain run, of which pytest only warns")
+        for strand in run.strands
+        if strand.exception is not None and _usual(strand)
+    ]
     held = [Finding("lock left held", f"{lock} was still held by {owner} at the end") for lock, owner in run.held]
-    return [*running, *held, *run.more_warnings()]
+    return [*running, *raised, *held, *run.more_warnings()]
+
+
+# The types of exceptions that end threads of the test in a plain run as well, which passes.
+_USUAL: set[str] = set()
+
+
+@contextmanager
+def usual_in_threads(types: Iterable[str]) -> Iterator[None]:
+    """Inside the `with` block, a thread that such an exception ends is no failure, as it is none for pytest."""
+    before = set(_USUAL)
+    _USUAL.update(types)
+    try:
+        yield
+    finally:
+        _USUAL.clear()
+        _USUAL.update(before)
+
+
+def type_in_thread(finding: Finding) -> str:
+    """The type of the exception, if a finding is one that ended another thread than the first."""
+    if finding.exception is None or not _IN_THREAD.search(finding.message):
+        return ""
+    return _type_name(finding.exception)
+
+
+def _usual(strand: Any) -> bool:
+    return bool(_USUAL) and strand.index > 0 and _type_name(strand.exception) in _USUAL
+
+
+def _type_name(error: BaseException) -> str:
+    return f"{type(error).__module__}.{type(error).__qualname__}"
 
 
 def _exception(strand: Any) -> Finding:

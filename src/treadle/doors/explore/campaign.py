@@ -39,6 +39,8 @@ Progress = Callable[[int, float | None, str], None]
 
 # Operations that shrinking may spend, over all its attempts.
 _MOST_SHRINKING = 200_000
+# Seconds that it may take: far more than it needs, but for attempts that are long or slow to judge.
+_SHRINKING = 20.0
 
 # Notes of a finding whose schedule could not be treated as usual. Nothing that failed is lost.
 _UNSHRUNK = "it could not be shrunk: a shorter schedule failed once, and not when it was recorded"
@@ -411,7 +413,8 @@ class ScheduleSearch:
                 f"the test failed ({finding.message}) but the same schedule passed when it was run again: it depends "
                 "on something that the scheduler does not control (real time, addresses, files, other processes)"
             )
-        steps, _ = shrink_schedule(first, attempt, most=max(2, min(400, _MOST_SHRINKING // max(1, len(steps)))))
+        most = max(2, min(400, _MOST_SHRINKING // max(1, len(steps))))
+        steps, _ = shrink_schedule(first, attempt, most, _SHRINKING if self.wanted is None else _SHRINKING / 4)
         for schedule, note in ((steps, ""), (first[0], _UNSHRUNK)):
             shown = FollowSteps(_by_operation(schedule, operations.get(tuple(schedule), [1] * len(schedule))))
             shown.begin()

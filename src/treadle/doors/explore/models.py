@@ -38,7 +38,8 @@ _LIBRARY = Path(sysconfig.get_path("stdlib"))
 _SYSTEMATIC = 2_000
 _SAMPLED = 500
 _SECONDS = 10.0
-
+# Seconds after which no further version is looked at.
+_ALL_VERSIONS = 30.0
 
 # What a search with deadlines that strike at any time may cost: executions, and operations of one and of all of them (a
 # loop that polls goes round for ever there).
@@ -296,8 +297,11 @@ def _settled(search: Search, finding: Finding, possible: int) -> Finding:
     """Look for the failure under the rules of the versions that it is not known for, until all are settled."""
     shown = finding
     between = ""
+    until = time.monotonic() + _ALL_VERSIONS
     early = False  # do deadlines strike while others can go on? Asked last: the finding itself does not need it
     while possible != ALL:
+        if time.monotonic() > until:
+            return _with(shown, possible, 0, "", "there was no time to look")
         rest = ALL & ~possible
         try:
             with search.loom(rest) as loom:

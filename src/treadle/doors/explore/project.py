@@ -33,6 +33,9 @@ _NO_PACKAGES = frozenset(
 
 _LOOK_EVERY = 0.05
 
+# Seconds for running one test as it is.
+_PLAINLY = 30.0
+
 # Seconds beyond its budget that an exploration may take: it imports, shrinks, replays, looks at other builds.
 _PATIENCE = 90.0
 
@@ -120,8 +123,15 @@ def run_once(files: Sequence[Path], seconds: float) -> Once:
     return Once(threaded, slow, ended)
 
 
+def raised_plainly(target: str) -> frozenset[str]:
+    """The types of the exceptions that end threads of a test when it is run as it is, and passes."""
+    entries, _ = _run_files([target], [], time.monotonic() + _PLAINLY, _PLAINLY)
+    passed = [entry for entry in entries if entry.get("outcome") == "passed"]
+    return frozenset(name for entry in passed for name in entry["raised"])
+
+
 def _run_files(
-    files: Sequence[Path], without: Sequence[str], until: float, longest: float
+    files: Sequence[Path | str], without: Sequence[str], until: float, longest: float
 ) -> tuple[list[dict[str, Any]], bool]:
     """What the tests of some files noted until all ended, time was over, or one of them took too long."""
     with scratch_folder() as scratch:
