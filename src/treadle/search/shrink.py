@@ -70,7 +70,8 @@ Attempt = Callable[[list[str]], Schedule | None]
 
 def shrink_schedule(failing: Schedule, attempt: Attempt, most: int = 400, seconds: float = math.inf) -> Schedule:
     """The cheapest failing schedule found within so many attempts and seconds: fewest preemptions, then fewest
-    switches, then fewest operations. Runs of one strand are left out or joined, and the rest follows without preemptions."""
+    switches, then fewest operations. Runs of one strand are left out or joined, and the rest follows
+    without preemptions."""
     tried = {tuple(failing[0])}
     best = failing[1]
 
