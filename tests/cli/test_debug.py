@@ -72,7 +72,10 @@ def stop():
     bank = sys.modules["test_bank"]
     account = bank.Account()
     account.deposit(len(seen))
-    print("stopped", len(seen), here["strand"], here["step"].operation, account.balance)
+    frame = sys._getframe(1)
+    while frame.f_globals.get("__name__") != "test_bank":
+        frame = frame.f_back
+    print("stopped", len(seen), here["strand"], here["step"].operation, account.balance, "in", frame.f_code.co_name)
 """
 
 
@@ -82,9 +85,39 @@ def test_what_another_debugger_does_is_no_step(cli: Cli, project: Path) -> None:
     usual = [line for line in session(saved, *"ssssssssss").replace("(treadle) ", "").splitlines() if "step " in line]
     text = session(saved, debugger="stopper.stop")
     assert [line for line in text.splitlines() if "step " in line] == usual
-    assert "stopped 2 T1 reads 2" in text
+    assert "stopped 2 T1 reads 2 in deposit" in text  # the strand that makes the step is on the stack
     assert text.count("stopped") == len(usual)
     assert "FAILED  test_bank.py::test_lost: the schedule fails again" in text
+
+
+KIND = """
+import pdb
+
+class Pdb(pdb.Pdb):
+    def print_stack_entry(self, frame_lineno, prompt_prefix=""):
+        self.message(f"in {frame_lineno[0].f_code.co_name}, my way")
+
+def set_trace():
+    raise AssertionError("nobody calls this")
+"""
+
+
+def test_a_kind_of_pdb_has_the_words_of_a_schedule(cli: Cli, project: Path) -> None:
+    saved = found(cli, project)
+    (project / "kind.py").write_text(KIND)
+    text = session(saved, "c", "shared", "q", debugger="kind.set_trace")
+    assert "step 2: T1 reads Account#1.balance  <- clashes\nin deposit, my way\n" in text
+    assert "Account#1.balance = 0" in text
+
+
+def test_a_debugger_that_is_not_there_is_one_sentence(cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved = found(cli, project)
+    monkeypatch.setenv("PYTHONBREAKPOINT", "nonsense.set_trace")
+    answer = cli("replay", saved, "--debug")
+    assert answer.code == 2
+    assert answer.err == (
+        "treadle: PYTHONBREAKPOINT names nonsense.set_trace, which cannot be imported: No module named 'nonsense'\n"
+    )
 
 
 def test_json_and_a_prompt_exclude_each_other(cli: Cli, project: Path) -> None:

@@ -92,6 +92,11 @@ class FollowTrail(_Once):
         self._counted: dict[str, Any] = {}
         # is told who goes on with the next step, before it does
         self.before_step: Callable[[ExecutionSeen, StrandSeen], None] | None = None
+        self.on_its_stack: Callable[[StrandSeen], None] | None = None  # and again when it is there
+
+    def performs(self, strand: StrandSeen) -> None:
+        if self.on_its_stack is not None:
+            self.on_its_stack(strand)
 
     def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         chosen = self._next(run)

@@ -147,6 +147,9 @@ class Strategy:
     def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         raise NotImplementedError
 
+    def performs(self, strand: StrandSeen) -> None:
+        """In an execution that records details: a strand is about to perform its step, and is on the stack."""
+
     def end(self, run: ExecutionSeen) -> None:
         """Learn from the execution that just ended."""
 

@@ -339,6 +339,7 @@ class Execution:
             if self.ending:
                 self._still_ending(me)
             elif self.detail is not None:
+                self.picker.performs(me)
                 self.detail.append(me.step)
             return
         if self.ending:
@@ -365,6 +366,7 @@ class Execution:
                 self._still_ending(me)
                 return
         if self.detail is not None:
+            self.picker.performs(me)
             self.detail.append(me.step)
 
     def left(self, me: Strand, worker: Worker) -> None:

@@ -1,11 +1,13 @@
 """Stepping through a schedule in a debugger: stops before steps of a replay, at the lines of the program.
 
-Decides where it stops; the schedule itself is fixed. The prompt is pdb's, with the words below; a debugger that
-PYTHONBREAKPOINT names is called instead, one frame below the step, with `step`, `strand` and `shared` at hand.
+Decides where it stops; the schedule itself is fixed. The prompt is pdb's, with the words below, or that of the kind of
+pdb which PYTHONBREAKPOINT names (IPython's). Any other debugger is called some frames below the step, with `step`,
+`strand` and `shared` at hand.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import pdb
 import sys
@@ -13,11 +15,12 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
+from treadle.core.errors import UsageError
 from treadle.core.result import Step
 from treadle.search.strategy import ExecutionSeen, StrandSeen
 from treadle.threads.carriers import getcurrent
 from treadle.threads.detail import is_own
-from treadle.threads.strands import STATE
+from treadle.threads.strands import STATE, Strand
 from treadle.threads.watchdog import is_library
 
 _WORDS = """the schedule is fixed; these words say how far to go:
@@ -45,7 +48,8 @@ class ScheduleDebugger(pdb.Pdb):
         self.until: str | int | None = None  # None: the next step; a strand: its next step; a number: that step
         self.execution: ExecutionSeen | None = None
         self.step: Step | None = None
-        self.elsewhere = os.environ.get("PYTHONBREAKPOINT", "") not in ("", "0", "pdb.set_trace")
+        self.elsewhere = False  # is it another debugger that stops?
+        self.due: StrandSeen | None = None  # it stops when this one is on the stack
 
     def before_step(self, run: ExecutionSeen, strand: StrandSeen) -> None:
         """Stop here, if this is as far as was asked for."""
@@ -55,17 +59,29 @@ class ScheduleDebugger(pdb.Pdb):
         self.execution, self.step = run, step
         mark = "  <- clashes" if number in self.conflict else ""
         self.message(f"step {number + 1}: {step.strand} {step.operation} {step.object}{mark}")
+        if self.elsewhere and isinstance(strand, Strand):
+            self.due = strand
+            return
+        self._stop(strand)
+        if self.until == "":
+            raise ReplayEnded
+
+    def on_its_stack(self, strand: StrandSeen) -> None:
+        """The strand that makes the step runs now: another debugger finds its frames below its own."""
+        if strand is self.due:
+            self.due = None
+            self._stop(strand)
+
+    def _stop(self, strand: StrandSeen) -> None:
         frame = _frame(strand)
         watched, STATE.strand = STATE.strand, None  # what a debugger does is no step of the schedule
         try:
-            if self.elsewhere:
-                self._in_other_debugger(step, strand.treadle_name, values(run.detail or []))
+            if self.elsewhere and self.execution is not None and self.step is not None:
+                self._in_other_debugger(self.step, strand.treadle_name, values(self.execution.detail or []))
             elif frame is not None:
                 self.interaction(frame, None)
         finally:
             STATE.strand = watched
-        if self.until == "":
-            raise ReplayEnded
 
     def _reached(self, number: int, strand: str) -> bool:
         if isinstance(self.until, str):
@@ -146,6 +162,30 @@ class ScheduleDebugger(pdb.Pdb):
         *(do_quit, do_quit, do_help),
     )
     do_EOF = do_quit
+
+
+def make_debugger(conflict: Sequence[int]) -> ScheduleDebugger:
+    """The debugger that PYTHONBREAKPOINT asks for: pdb, a kind of it, or one that is called at each step."""
+    asked = os.environ.get("PYTHONBREAKPOINT", "")
+    module = asked.rpartition(".")[0]
+    if asked in ("", "0", "pdb.set_trace") or not module:
+        return ScheduleDebugger(conflict)
+    if module == "debugpy" and sys.version_info < (3, 12):
+        raise UsageError(
+            "debugpy follows strands from Python 3.12 on; replay it there, or with pdb or IPython's debugger"
+        )
+    try:
+        found = vars(importlib.import_module(module)).values()
+    except ImportError as problem:
+        raise UsageError(f"PYTHONBREAKPOINT names {asked}, which cannot be imported: {problem}") from None
+    kinds = [one for one in found if isinstance(one, type) and issubclass(one, pdb.Pdb) and one is not pdb.Pdb]
+    if kinds:
+        kind = next((one for one in kinds if one.__name__ == "Pdb"), kinds[0])  # others may read keys in threads
+        made: ScheduleDebugger = type("ScheduleDebugger", (ScheduleDebugger, kind), {})(conflict)
+        return made
+    made = ScheduleDebugger(conflict)
+    made.elsewhere = True
+    return made
 
 
 def values(steps: Sequence[Step]) -> dict[str, str]:

@@ -22,7 +22,7 @@ from treadle.core.errors import UsageError
 from treadle.core.result import Finding, Result, Verdict
 from treadle.core.trail import Trail
 from treadle.doors.explore.campaign import complete
-from treadle.doors.explore.debug import ReplayEnded, ScheduleDebugger
+from treadle.doors.explore.debug import ReplayEnded, make_debugger
 from treadle.doors.explore.messages import loom_for
 from treadle.messages.follow import FollowMessageTrail
 from treadle.report.explanation import culprit
@@ -91,9 +91,9 @@ def _step_through(trail: Trail, loom: Loom, by_parts: bool, findings: list[Findi
     steps = findings[0].steps if findings else []
     pair = culprit(steps)
     clashing = [] if pair is None else [one for one in (pair.first, pair.between, pair.last) if one is not None]
-    debugger = ScheduleDebugger([number for number, step in enumerate(steps) if any(step is one for one in clashing)])
+    debugger = make_debugger([number for number, step in enumerate(steps) if any(step is one for one in clashing)])
     follow = _follower(trail)
-    follow.by_parts, follow.before_step = by_parts, debugger.before_step
+    follow.by_parts, follow.before_step, follow.on_its_stack = by_parts, debugger.before_step, debugger.on_its_stack
     follow.begin()
     patience, loom.watch.patience = loom.watch.patience, math.inf
     try:
