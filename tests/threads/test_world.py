@@ -7,6 +7,7 @@ import importlib
 import os
 import random
 import secrets
+import subprocess
 import sys
 import threading
 import uuid
@@ -46,6 +47,22 @@ def test_every_execution_draws_the_same(draw: Callable[[], object], tmp_path: Pa
 def test_outside_an_execution_chance_is_chance() -> None:
     treadle.check(lambda: uuid.uuid4(), strategy="random", executions=1)
     assert uuid.uuid4() != uuid.uuid4()
+
+
+def test_uuid1_asks_no_other_process_and_never_gives_the_same_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine's address was asked of a program of the system, once in a process: steps that no replay has."""
+    made: list[uuid.UUID] = []
+    asked: list[object] = []
+
+    def program() -> None:
+        made[:] = [uuid.uuid1() for _ in range(100)]
+        uuid.getnode()
+
+    monkeypatch.setattr(uuid, "_node", None)
+    monkeypatch.setattr(subprocess, "Popen", lambda *words, **_: asked.append(words))
+    treadle.check(program, strategy="random", executions=1)
+    assert (asked, len(set(made))) == ([], 100)
+    assert {(one.version, one.variant) for one in made} == {(1, uuid.RFC_4122)}
 
 
 def test_what_a_module_draws_when_it_is_imported_is_no_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

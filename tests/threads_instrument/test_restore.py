@@ -317,6 +317,17 @@ def test_submodule_imported_meanwhile_stays() -> None:
         del sys.modules["package.inner"]
 
 
+def test_what_changed_before_another_module_came_is_put_back() -> None:
+    """An execution changed the state, then imported a module: that module is remembered while the state is changed."""
+    first, second = types.ModuleType("first"), types.ModuleType("second")
+    vars(first)["table"] = table = {"total": 0}
+    snapshot = Snapshot([first])
+    table["total"] += 1
+    snapshot.add([second])
+    snapshot.restore()
+    assert table == {"total": 0}
+
+
 def test_objects_of_other_libraries_and_other_modules_are_left_alone() -> None:
     other = types.ModuleType("other")
     exec("class Theirs:\n    pass\ntheirs = Theirs()\n", vars(other))

@@ -61,7 +61,12 @@ class Snapshot:
         self.add(modules)
 
     def add(self, modules: Iterable[ModuleType]) -> None:
-        """Remember more modules: as they were right after their import, if that was seen, or else as they are now."""
+        """Remember more modules: as they were right after their import, if that was seen, or else as they are now.
+
+        What is remembered already is put back first: `learn` takes what it sees for the state to go back to.
+        """
+        if len(self._records):
+            self.restore()
         new = [module for module in modules if id(globals_of(module)) not in self._globals]
         for module in new:
             fresh = _fresh.pop(id(globals_of(module)), None)

@@ -15,9 +15,15 @@ import functools
 import os
 import random
 import sys
+import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
+
+try:
+    import _uuid
+except ImportError:  # not on every system: uuid1 then has nobody to ask
+    _uuid = None
 
 from treadle.core.operation import WRITE
 from treadle.threads.primitives.inside import here
@@ -25,18 +31,26 @@ from treadle.threads.strands import STATE
 
 
 class _Drawn:
-    __slots__ = ("bytes", "imports", "seed")
+    __slots__ = ("bytes", "imports", "moments", "seed")
 
     def __init__(self) -> None:
         self.seed: int | None = None  # what everything is freshly seeded with; None when it is not
         self.bytes = random.Random(0)  # where the operating system's random bytes come from in an execution
         self.imports = random.Random(0)  # for modules that are imported meanwhile
+        self.moments = 0  # how many identifiers of a moment were made: no two are the same
 
 
 DRAWN = _Drawn()
 
 _real_urandom = os.urandom
 _real_seed = random.Random.seed
+_real_time_of_uuid: Any = getattr(_uuid, "generate_time_safe", None)
+
+# What uuid remembers so as never to give the same identifier twice.
+_LAST_MOMENTS = {"_last_timestamp", "_last_timestamp_v6", "_last_timestamp_v7"}
+
+# Between the first day of the Gregorian calendar and the first of Unix, in steps of 100 ns: times of uuid1 begin there.
+_GREGORIAN = 0x01B21DD213814000
 
 
 def fresh(seed: int) -> None:
@@ -44,9 +58,10 @@ def fresh(seed: int) -> None:
     if DRAWN.seed != seed:
         random.seed(seed)
         _real_seed(DRAWN.bytes, seed)
+        DRAWN.moments = 0
         uuid: Any = sys.modules.get("uuid")
-        if uuid is not None:
-            uuid._last_timestamp = None  # uuid1 never gives the same twice
+        for name in _LAST_MOMENTS & vars(uuid).keys() if uuid is not None else ():
+            setattr(uuid, name, None)
         DRAWN.seed = seed
 
 
@@ -90,6 +105,17 @@ def urandom(size: int, /) -> bytes:
     return DRAWN.bytes.randbytes(size)
 
 
+def _time_of_uuid() -> Any:
+    """What uuid1 asks the C library for: a moment of virtual time, and an address that is no machine's."""
+    if here() is None:
+        return _real_time_of_uuid()
+    drawn = urandom(2)
+    DRAWN.moments += 1
+    moment = (time.time_ns() // 100 + _GREGORIAN + DRAWN.moments).to_bytes(8, "big")
+    high = bytes([0x10 | moment[0] & 0x0F, moment[1]])
+    return moment[4:] + moment[2:4] + high + bytes([0x80 | drawn[0] & 0x3F, drawn[1]]) + b"\x01tread", None
+
+
 @functools.wraps(_real_seed)
 def _seed(self: random.Random, a: Any = None, *args: Any, **kwargs: Any) -> None:
     if a is None and here() is not None:
@@ -111,6 +137,6 @@ PATCHES: list[tuple[Any, dict[str, Any]]] = [
 
 
 def patches() -> list[tuple[Any, dict[str, Any]]]:
-    """As it stands now: uuid1 asks the C library for the time and a number, unless it has none to ask."""
-    uuid = sys.modules.get("uuid")
-    return [] if uuid is None else [(uuid, {"_generate_time_safe": None})]
+    """As it stands now: the module uuid, if it is there, and the compiled one that it is going to ask."""
+    found = [(sys.modules.get("uuid"), "_generate_time_safe"), (_uuid, "generate_time_safe")]
+    return [(module, {name: _time_of_uuid}) for module, name in found if getattr(module, name, None) is not None]
