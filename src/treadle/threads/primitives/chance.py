@@ -12,6 +12,7 @@ a generator of its own and is no operation, so that the executions after it, and
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import random
 import sys
@@ -19,11 +20,6 @@ import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
-
-try:
-    import _uuid
-except ImportError:  # not on every system: uuid1 then has nobody to ask
-    _uuid = None
 
 from treadle.core.operation import WRITE
 from treadle.threads.primitives.inside import here
@@ -44,7 +40,9 @@ DRAWN = _Drawn()
 
 _real_urandom = os.urandom
 _real_seed = random.Random.seed
-_real_time_of_uuid: Any = getattr(_uuid, "generate_time_safe", None)
+# Not on every system: uuid1 then has nobody to ask.
+_uuid: Any = importlib.import_module("_uuid") if importlib.util.find_spec("_uuid") else None
+_real_time_of_uuid: Callable[[], tuple[bytes, int | None]] = getattr(_uuid, "generate_time_safe", None)
 
 # What uuid remembers so as never to give the same identifier twice.
 _LAST_MOMENTS = {"_last_timestamp", "_last_timestamp_v6", "_last_timestamp_v7"}
