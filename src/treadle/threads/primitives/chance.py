@@ -42,7 +42,7 @@ _real_urandom = os.urandom
 _real_seed = random.Random.seed
 # Not on every system: uuid1 then has nobody to ask.
 _uuid: Any = importlib.import_module("_uuid") if importlib.util.find_spec("_uuid") else None
-_real_time_of_uuid: Callable[[], tuple[bytes, int | None]] = getattr(_uuid, "generate_time_safe", None)
+_real_time_of_uuid: Any = getattr(_uuid, "generate_time_safe", None)
 
 # What uuid remembers so as never to give the same identifier twice.
 _LAST_MOMENTS = {"_last_timestamp", "_last_timestamp_v6", "_last_timestamp_v7"}
