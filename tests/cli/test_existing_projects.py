@@ -679,3 +679,38 @@ def test_an_exception_that_ends_a_thread_in_every_plain_run_is_a_warning(cli: Cl
 @pytest.mark.slow
 def test_one_that_only_a_schedule_brings_about_is_a_failure(cli: Cli, project: Path) -> None:
     assert explored(cli, project, RAISES_IN_A_THREAD, test="test_racy")["verdict"] == "FAILED"
+
+
+A_SERVER_FROM_BEFORE = """
+import pytest, socket, socketserver
+
+class Handler(socketserver.BaseRequestHandler):
+    answers = {"what": b"yes"}
+
+    def handle(self):
+        self.request.sendall(self.answers["what"])
+
+@pytest.fixture(scope="module")
+def server():
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), name="the server")
+        thread.start()
+        yield server.server_address
+        server.shutdown()
+        thread.join()
+
+def test_it(server):
+    def ask():
+        with socket.create_connection(server) as asking:
+            assert asking.recv(3) == b"yes"
+
+    both(ask, ask)
+"""
+
+
+@pytest.mark.slow
+def test_code_of_the_program_in_a_thread_from_before_is_no_failure(cli: Cli, project: Path) -> None:
+    (project / "test_existing.py").write_text(HEAD + A_SERVER_FROM_BEFORE)
+    answer = cli("explore", "test_existing.py::test_it", "--seconds", "5")
+    assert "FAILED" not in answer.out
+    assert "was started before the test, so Treadle does not control it" in answer.err

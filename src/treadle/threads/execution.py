@@ -21,11 +21,11 @@ from treadle.core.operation import ACQUIRE, FAILED, LOOK, MULTI, READ, TIMEOUT, 
 from treadle.core.result import Finding, Step, Waiting
 from treadle.core.transition import JOINING, Constants, JoinedStep, only_reads
 from treadle.search.strategy import Strategy
-from treadle.threads.carriers import getcurrent, greenlet
+from treadle.threads.carriers import getcurrent, greenlet, os_thread
 from treadle.threads.detail import describe, place_of, short, stack_of, waiting
 from treadle.threads.greenlets import Pool, Worker
 from treadle.threads.names import Named
-from treadle.threads.real_waits import by_real_time, not_controlled, wait_really, waiting_outside
+from treadle.threads.real_waits import by_real_time, name_of, not_controlled, wait_really, waiting_outside
 from treadle.threads.spin import Change, operations_since
 from treadle.threads.strands import AFTER_EXECUTION, ARRIVED, STATE, Arrival, Strand, StrandEnd, SyncObject, with_held
 
@@ -116,6 +116,7 @@ class Execution:
         "gil",
         "guards",
         "held",
+        "home",
         "in_steps",
         "indexes",
         "keep",
@@ -195,6 +196,7 @@ class Execution:
         self.keep: list[Any] = []
         self.values = False
         self.alarm: float | None = None  # when the program gets a signal that it asked for
+        self.home = os_thread()
         self.beside = ""  # a thread of the program that is not controlled
         # what each strand read and wrote, private objects included, and when, in an execution that records values
         self.seen: dict[str, list[tuple[str, int]]] = {}
@@ -330,7 +332,9 @@ class Execution:
         if self.gil and not checks & self.gil and not self.ending and self._goes_on(me):
             return
         if me.greenlet is not getcurrent():
-            raise Unsupported(_OTHER_GREENLET)
+            if os_thread() != self.home:  # it stops here, and whoever waits for it must not be told as a failure
+                self.failure = not_controlled(name_of(os_thread()))
+            raise self.failure or Unsupported(_OTHER_GREENLET)
         starter = self.starter
         if starter is not None:  # I am new, and this is my first point: back to the strand that made me
             self.starter = None

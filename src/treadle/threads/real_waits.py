@@ -73,9 +73,13 @@ def thread_beside() -> str:
     main = threading.main_thread().ident  # where the search runs in another one, that waits for the search
     for ident, modules in threads_beside():
         if ident != main and not modules.isdisjoint(REWRITTEN):
-            thread = threading._active.get(ident)  # type: ignore[attr-defined]
-            return str(ident if thread is None else thread.name)
+            return name_of(ident)
     return ""
+
+
+def name_of(ident: int) -> str:
+    thread = threading._active.get(ident)  # type: ignore[attr-defined]
+    return str(ident if thread is None else thread.name)
 
 
 def not_controlled(thread: str) -> Unsupported:
