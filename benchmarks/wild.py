@@ -1,10 +1,14 @@
 """Tests that were written by others, for other purposes: how many get a useful verdict from `treadle try`?
 
-The packages are the lines of wild_packages_2.txt, chosen before any of their tests was looked at. The seed is the hash
-of the commit that brought that file into the repository, so nobody chose the twenty that are drawn; `--seed` and
-`--apart` draw others, to develop with, that the official draw does not contain. Of each package the newest source
-distribution is unpacked and installed in an environment of its own, what its tests import is installed as it turns out
-to be missing, and `treadle try` finds the tests that start threads and pass plainly, and explores at most six of them.
+    python -m benchmarks.wild --workers 2 --docs            (the official draw)
+    python -m benchmarks.wild --list 2 --seed dev-3 --apart HASH    (others, to develop with)
+
+The packages are the lines of wild_packages_N.txt, chosen before any of their tests was looked at; a list whose draw was
+looked at is material to develop with from then on. The seed is the hash of the commit that brought that file into the
+repository, so nobody chose the twenty that are drawn; `--seed` and `--apart` draw others, that the official draw does
+not contain. `--docs` writes what came out into docs/benchmarks-wild.md, between its two marks. Of each package the
+newest source distribution is unpacked and installed in an environment of its own, what its tests import is installed as
+it turns out to be missing, and `treadle try` finds the tests that start threads and pass plainly, and explores at most six of them.
 
 What a row counts as, by its verdict alone:
 
@@ -14,7 +18,7 @@ What a row counts as, by its verdict alone:
 - crash, hang: an internal error or a process that dies; a process that does not end.
 
 Each FAILED is then looked at by hand. One that no schedule of real threads can show is an alarm, and not useful. They
-are named in docs/benchmarks-wild.md.
+are named in docs/benchmarks-wild.md, where `--docs` lists what is to be looked at.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import random
 import re
 import shutil
@@ -30,6 +35,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -37,7 +43,7 @@ from typing import Any
 from benchmarks.environments import CHECKOUT, FOLDER
 from benchmarks.rows import Rows
 
-PACKAGES = Path(__file__).with_name("wild_packages_2.txt")
+LIST = 3  # the newest, whose draw nobody has looked at
 DRAWN = 20
 TESTS = 6
 SECONDS = 10.0
@@ -59,21 +65,26 @@ _OPTIONS = {
     "-n": "pytest-xdist",
 }
 _UNKNOWN = re.compile(r"unrecognized arguments: (.*)")
+_PAGE = CHECKOUT / "docs" / "benchmarks-wild.md"
+_BEGIN, _END = "<!-- what follows is written by benchmarks/wild.py -->\n", "<!-- up to here -->\n"
 _INSTALLED_AS = {"yaml": "pyyaml", "dateutil": "python-dateutil", "attr": "attrs", "mock": "mock", "zmq": "pyzmq"}
 
 
-def official_seed() -> str:
-    """The hash of the commit that brought the list of packages."""
-    words = ["git", "log", "--diff-filter=A", "--format=%H", "--", str(PACKAGES)]
+def packages(number: int) -> Path:
+    return Path(__file__).with_name(f"wild_packages_{number}.txt")
+
+
+def official_seed(number: int = LIST) -> str:
+    """The hash of the commit that brought a list of packages."""
+    words = ["git", "log", "--diff-filter=A", "--format=%H", "--", str(packages(number))]
     done = subprocess.run(words, cwd=CHECKOUT, capture_output=True, text=True, check=True)
     return done.stdout.split()[-1]
 
 
-def draw(seed: str, apart: str = "") -> list[str]:
-    """Twenty packages by a seed; none that the seed `apart` draws."""
-    packages = PACKAGES.read_text(encoding="utf-8").split()
-    others = set(draw(apart)) if apart else set()
-    left = [name for name in packages if name not in others]
+def draw(seed: str, apart: str = "", number: int = LIST) -> list[str]:
+    """Twenty packages of a list by a seed; none that the seed `apart` draws."""
+    others = set(draw(apart, number=number)) if apart else set()
+    left = [name for name in packages(number).read_text(encoding="utf-8").split() if name not in others]
     return sorted(random.Random(seed).sample(left, min(DRAWN, len(left))))
 
 
@@ -208,22 +219,58 @@ def counts_as(verdict: str, executions: int) -> str:
     return {"REFUSED": "refused", "CRASH": "crash", "HANG": "hang"}.get(verdict, "nothing")
 
 
-def main(quick: bool = False, seed: str = "", apart: str = "", only: tuple[str, ...] = (), workers: int = 1) -> None:
+def main(
+    quick: bool = False, names: Sequence[str] = (), drawn_by: str = "", workers: int = 1, docs: bool = False
+) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     rows = Rows("wild", ["package", "test", "verdict", "executions", "seconds", "counts_as"])
-    names = (list(only) or draw(seed or official_seed(), apart))[: 2 if quick else None]
-    without: list[str] = []
+    names = list(names or draw(official_seed()))[: 2 if quick else None]
+    without: dict[str, str] = {}
     with ThreadPoolExecutor(workers) as pool:
         for package, (found, said) in zip(names, pool.map(_tried, names), strict=True):
             if not found:
-                without.append(f"{package}: {said}")
-                print(without[-1], file=sys.stderr, flush=True)
+                without[package] = said
+                print(f"{package}: {said}", file=sys.stderr, flush=True)
             for one in found:
                 rows.add(package=package, test=one["target"], **_figures(one))
     rows.table()
-    kinds = [row["counts_as"] for row in rows.rows]
-    counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-    print(f"{len(kinds)} tests: {counted}", file=sys.stderr)
+    print(_counted(rows.rows), file=sys.stderr)
+    if docs:
+        text = _PAGE.read_text(encoding="utf-8")
+        head, rest = text.split(_BEGIN)
+        written = page_part(rows.rows, without, names, drawn_by, workers)
+        _PAGE.write_text(f"{head}{_BEGIN}{written}{_END}{rest.split(_END)[1]}", encoding="utf-8")
+
+
+def _counted(rows: list[dict[str, Any]]) -> str:
+    kinds = [row["counts_as"] for row in rows]
+    return f"{len(kinds)} tests: " + ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+
+
+def page_part(
+    rows: list[dict[str, Any]], without: dict[str, str], names: Sequence[str], drawn_by: str, workers: int
+) -> str:
+    """What a run says of itself on the page of this benchmark."""
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=CHECKOUT, capture_output=True, text=True)
+    form = "pure Python" if os.environ.get("TREADLE_PURE") else "compiled where a compiler was found"
+    useful = sum(row["counts_as"] == "useful" for row in rows)
+    lines = [
+        f"{len(names)} packages, drawn by {drawn_by}; Treadle of {commit.stdout.strip()} ({form}), {workers} at once "
+        f"on {os.cpu_count()} cores, {platform.python_implementation()} {platform.python_version()}. "
+        f"{_counted(rows)} ({100 * useful / max(1, len(rows)):.0f} % useful by the rules).",
+        "",
+        "| package | test | verdict | executions | seconds | counts as |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        test = row["test"].rpartition("/")[2].replace("|", "\\|")
+        figures = f"{row['verdict']} | {row['executions']} | {row['seconds']:.1f} | {row['counts_as']}"
+        lines.append(f"| {row['package']} | `{test}` | {figures} |")
+    lines += [""] + [f"- {package}: {said}" for package, said in without.items()]
+    told = [row for row in rows if row["verdict"] not in ("CUT",) and row["todo"]]
+    lines += ["", "What each test that failed, was refused or did not end said:", ""]
+    lines += [f"- {row['package']} `{row['test'].rpartition('::')[2]}`: {row['todo'][:300]}" for row in told]
+    return "\n".join(lines) + "\n\n"
 
 
 def _tried(package: str) -> tuple[list[dict[str, Any]], str]:
@@ -243,14 +290,19 @@ def _figures(one: dict[str, Any]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="How many tests written by others get a useful verdict?")
+    parser.add_argument("--list", type=int, default=LIST, metavar="N", help="draw from wild_packages_N.txt")
     parser.add_argument("--seed", default="", help="draw other packages, to develop with")
     parser.add_argument("--apart", default="", help="none that this seed draws")
     parser.add_argument("--prepare", action="store_true", help="only download and install, and say nothing")
+    parser.add_argument("--docs", action="store_true", help="write what came out into docs/benchmarks-wild.md")
     parser.add_argument("--workers", type=int, default=1, help="so many packages at once")
     parser.add_argument("packages", nargs="*", help="these instead of a draw")
     given = parser.parse_args()
+    seed = given.seed or official_seed(given.list)
+    wanted = given.packages or draw(seed, given.apart, given.list)
     if given.prepare:
-        for each in given.packages or draw(given.seed or official_seed(), given.apart):
+        for each in wanted:
             prepared(each)
     else:
-        main(seed=given.seed, apart=given.apart, only=tuple(given.packages), workers=given.workers)
+        by = "name" if given.packages else f"the seed {seed[:12]} from wild_packages_{given.list}.txt"
+        main(names=wanted, drawn_by=by, workers=given.workers, docs=given.docs)

@@ -1,0 +1,48 @@
+"""What benchmarks/wild.py counts, draws and writes, without running anything."""
+
+from __future__ import annotations
+
+from benchmarks import wild
+
+ROWS = [
+    {
+        "package": "a",
+        "test": "t/test_a.py::test_1",
+        "verdict": "CUT",
+        "executions": 300,
+        "seconds": 10.0,
+        "todo": "time",
+    },
+    {"package": "a", "test": "t/test_a.py::test_2", "verdict": "CUT", "executions": 3, "seconds": 10.0, "todo": "time"},
+    {
+        "package": "b",
+        "test": "test_b.py::test[x|y]",
+        "verdict": "FAILED",
+        "executions": 2,
+        "seconds": 1.0,
+        "todo": "why",
+    },
+    {"package": "b", "test": "test_b.py::test_3", "verdict": "REFUSED", "executions": 0, "seconds": 0.0, "todo": "no"},
+]
+
+
+def test_the_page_holds_every_row_and_what_is_to_be_looked_at() -> None:
+    rows = [row | {"counts_as": wild.counts_as(str(row["verdict"]), int(str(row["executions"])))} for row in ROWS]
+    text = wild.page_part(rows, {"c": "no tests"}, ["a", "b", "c"], "the seed 12", 2)
+    assert "4 tests: 2 useful, 1 nothing, 1 refused (50 % useful by the rules)" in text
+    assert text.count("\n| a |") + text.count("\n| b |") == len(ROWS)
+    assert "- c: no tests" in text
+    assert "- b `test[x|y]`: why" in text
+
+
+def test_a_draw_is_twenty_of_its_list_and_the_same_again() -> None:
+    drawn = wild.draw("a seed")
+    assert drawn == wild.draw("a seed")
+    assert len(drawn) == wild.DRAWN
+    assert set(drawn) <= set(wild.packages(wild.LIST).read_text(encoding="utf-8").split())
+    assert not set(drawn) & set(wild.draw("another", apart="a seed"))
+
+
+def test_the_page_has_the_marks_between_which_it_is_written() -> None:
+    text = wild._PAGE.read_text(encoding="utf-8")
+    assert text.count(wild._BEGIN) == text.count(wild._END) == 1
