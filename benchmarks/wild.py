@@ -8,7 +8,8 @@ looked at is material to develop with from then on. The seed is the hash of the 
 repository, so nobody chose the twenty that are drawn; `--seed` and `--apart` draw others, that the official draw does
 not contain. `--docs` writes what came out into docs/benchmarks-wild.md, between its two marks. Of each package the
 newest source distribution is unpacked and installed in an environment of its own, what its tests import is installed as
-it turns out to be missing, and `treadle try` finds the tests that start threads and pass plainly, and explores at most six of them.
+it turns out to be missing, and `treadle try` finds the tests that start threads and pass plainly, and explores at most
+six of them.
 
 What a row counts as, by its verdict alone:
 

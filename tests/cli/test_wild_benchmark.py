@@ -5,24 +5,13 @@ from __future__ import annotations
 from benchmarks import wild
 
 ROWS = [
-    {
-        "package": "a",
-        "test": "t/test_a.py::test_1",
-        "verdict": "CUT",
-        "executions": 300,
-        "seconds": 10.0,
-        "todo": "time",
-    },
-    {"package": "a", "test": "t/test_a.py::test_2", "verdict": "CUT", "executions": 3, "seconds": 10.0, "todo": "time"},
-    {
-        "package": "b",
-        "test": "test_b.py::test[x|y]",
-        "verdict": "FAILED",
-        "executions": 2,
-        "seconds": 1.0,
-        "todo": "why",
-    },
-    {"package": "b", "test": "test_b.py::test_3", "verdict": "REFUSED", "executions": 0, "seconds": 0.0, "todo": "no"},
+    {"package": package, "test": test, "verdict": verdict, "executions": executions, "seconds": 1.0, "todo": todo}
+    for package, test, verdict, executions, todo in (
+        ("a", "t/test_a.py::test_1", "CUT", 300, "time"),
+        ("a", "t/test_a.py::test_2", "CUT", 3, "time"),
+        ("b", "test_b.py::test[x|y]", "FAILED", 2, "why"),
+        ("b", "test_b.py::test_3", "REFUSED", 0, "no"),
+    )
 ]
 
 
