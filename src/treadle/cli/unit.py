@@ -16,7 +16,7 @@ _GROUPS = {
     "Inputs": ("types", "none", "alias", "domain", "pre", "assume", "infer_assumptions", "contracts"),
     "Which tests": ("select", "reach", "missing", "tests"),
     "How to get there": ("heap", "summaries", "stubs", "probe", "defensive", "allow_effects"),
-    "Output": ("output", "append", "force", "show", "report", "sarif", "json", "help"),
+    "Output": ("output", "append", "force", "style", "show", "report", "sarif", "json", "help"),
 }
 
 
@@ -98,6 +98,9 @@ def _name(parameter: click.Parameter) -> str:
 @click.option("--output", metavar="FILE", help="The test file. Default: tests/test_<module>_<name>_unit.py.")
 @click.option("--append", is_flag=True, help="Add the tests to an existing file.")
 @click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
+@click.option(
+    "--style", type=click.Choice(["pytest", "unittest"]), default="pytest", show_default=True, help="Of the test file."
+)
 @click.option("--show", type=click.Choice(["ir", "cases", "tree", "summary"]), help="Print this as well.")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
 @sarif_option

@@ -18,6 +18,7 @@ from treadle.search.cluster import Workforce
 from treadle.symbolic.heap.objects import Heap, LazyHeap
 from treadle.symbolic.heap.solver import SolverHeap
 
+STYLES = ("pytest", "unittest")
 HEAPS: dict[str, Callable[..., Heap]] = {"solver": SolverHeap, "lazy": LazyHeap}
 
 
@@ -77,6 +78,8 @@ class UnitOptions:
     output: str | os.PathLike[str] | None = None
     append: bool = False
     force: bool = False
+    # of the file: 'pytest' or 'unittest'
+    style: str = "pytest"
     write_file: bool = True
 
     def __post_init__(self) -> None:
@@ -116,6 +119,10 @@ class UnitOptions:
             )
         if self.defensive and not self.probe:
             raise UsageError("--defensive says which values are tried, --no-probe that none are; pass one of them")
+        if self.style not in STYLES:
+            raise UsageError(f"--style {self.style}: write {' or '.join(STYLES)}")
+        if self.style != "pytest" and (self.append or self.more):
+            raise UsageError("--style unittest writes a whole file: leave out --append and --more")
         if self.tests is not None and not self.missing:
             raise UsageError("--tests names the tests that --missing looks at; pass --missing as well")
 

@@ -37,6 +37,7 @@ from treadle.doors.unit.select import ALL_PATHS
 from treadle.doors.unit.selected import default_file, drop_superfluous
 from treadle.doors.unit.stubs import stub_files
 from treadle.doors.unit.target import UnitTarget, resolve
+from treadle.doors.unit.unittest_style import as_unittest, class_name, fresh_unittest
 from treadle.doors.unit.verify import run_and_keep
 from treadle.observe.effects import EffectGuard
 from treadle.search.cluster import Workforce
@@ -143,6 +144,10 @@ class _Command:
         self._probe(suite, path)
         if options.more:
             suite.more = grown(suite, self.growing, suite.content or existing or "")
+        if options.style == "unittest" and suite.tests:
+            with _nothing_written("the tests were being run in the style of unittest"):
+                suite.source = suite.content = as_unittest(suite.content, class_name(suite.target))
+                fresh_unittest(suite.source, suite.source.count("    def test_"))
         if options.write_file:
             self._write(suite, path, existing)
         return suite
@@ -195,7 +200,8 @@ class _Command:
         with _nothing_written("the files were being written"):
             adding = options.append or options.more
             content = content_of(path, suite.source, adding) if suite.tests else None
-            kept = remembered(suite, options, path, self.growing) if not options.missing else []
+            alone = options.missing or options.style != "pytest"  # --more has nothing to add to
+            kept = remembered(suite, options, path, self.growing) if not alone else []
             suite.warnings += commit(path, content, kept, options.more)
         if suite.tests or existing is not None:
             suite.file = str(path)
