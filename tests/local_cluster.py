@@ -1,35 +1,69 @@
-"""A cluster of Dask on this machine: two workers, one thread each."""
+"""A cluster of Dask on this machine: two workers, one thread each, and somebody who kills one of them midway."""
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from typing import IO, Any
 
 import pytest
 
+from treadle.search.cluster import ClusterPool
+
 # In a process of its own: in this one, threads and event loops are models while a test is explored.
 LOCAL_CLUSTER = """
+import sys
 import distributed
 if __name__ == "__main__":
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
     ) as cluster:
-        print(cluster.scheduler_address, *(worker.pid for worker in cluster.workers.values()), flush=True)
-        input()
+        print(cluster.scheduler_address, flush=True)
+        for line in sys.stdin:
+            print(*(worker.pid for worker in cluster.workers.values()), flush=True)
 """
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[list[str]]:
-    """The address of a scheduler, and the processes of its two workers."""
+class LocalCluster:
+    """A scheduler and its workers, which are started again when they die."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._in: IO[str] = process.stdin
+        self._out: IO[str] = process.stdout
+        self.address = self._out.readline().strip()
+
+    def pids(self) -> list[int]:
+        self._in.write("pids\n")
+        self._in.flush()
+        return [int(pid) for pid in self._out.readline().split() if pid != "None"]
+
+    def dies_midway(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+        """One of the workers is killed when the second task is given; the numbers of all tasks."""
+        usual = ClusterPool.give
+        given: list[int] = []
+
+        def give(pool: ClusterPool, worker: Any, number: int, task: Any) -> None:
+            usual(pool, worker, number, task)
+            given.append(number)
+            if len(given) == 2:
+                os.kill(self.pids()[0], signal.SIGKILL)
+
+        monkeypatch.setattr(ClusterPool, "give", give)
+        return given
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
     pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
-    script = tmp_path / "local_cluster.py"
+    script = tmp_path_factory.mktemp("cluster") / "local_cluster.py"
     script.write_text(LOCAL_CLUSTER)
     with subprocess.Popen(
         [sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as local:
-        assert local.stdout is not None
-        yield local.stdout.readline().split()
-        local.communicate("\n")
+        yield LocalCluster(local)
+        local.communicate()

@@ -1,32 +1,30 @@
-"""Every door that takes --cluster: what comes out is what one process finds, although a worker of the cluster dies."""
+"""Every door with --workers and --cluster: what comes out is what one process finds, although a worker dies midway."""
 
 from __future__ import annotations
 
 import json
-import subprocess
+import os
+import shutil
+import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.local_cluster import LocalCluster
 from tests.local_cluster import cluster as cluster
+from treadle.cli.main import main
+from treadle.doors.actor import generated
+from treadle.doors.explore import campaign
+from treadle.doors.schedule import ahead
+from treadle.search import cluster as cluster_pool
+from treadle.search.workers import WorkerPool
+
+HERE = Path(__file__).parents[1]
 
 SHOP = """
-class Stock:
-    def __init__(self) -> None:
-        self.items = 3
-
-    def take(self) -> bool:
-        if self.items > 0:
-            self.items = self.items - 1
-            return True
-        return False
-
-    def left(self) -> int:
-        return self.items
-
-
 class Till:
     def __init__(self) -> None:
         self.total = 0
@@ -35,8 +33,13 @@ class Till:
         old = self.total
         self.total = old + amount
 
-    def sum(self) -> int:
-        return self.total
+
+class Sign:
+    def __init__(self) -> None:
+        self.text = "open"
+
+    def shown(self) -> str:
+        return self.text
 
 
 def price(count: int, member: bool, code: int) -> int:
@@ -54,43 +57,123 @@ def change(paid: int, owed: int) -> int:
     return paid - owed
 """
 
-
-def run(folder: Path, *words: str) -> Any:
-    done = subprocess.run(
-        [sys.executable, "-m", "treadle", *words, "--json"], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode in (0, 1), done.stderr
-    return json.loads(done.stdout)
+THREADS = """
+import threading
 
 
-def kill_soon(pid: str) -> None:
-    subprocess.Popen(["sh", "-c", f"sleep 1; kill -9 {pid}"])
+class Account:
+    balance = 0
+
+
+def test_three_threads():
+    account = Account()
+
+    def body(times):
+        for _ in range(times):
+            account.balance = account.balance + 1
+
+    threads = [threading.Thread(target=body, args=(times,)) for times in (2, 1, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert account.balance <= 4
+"""
+
+DOORS = {
+    "explore": ("test_threads.py::test_three_threads", "--strategy", "dpor"),
+    "unit": ("shop:price", "shop:change", "--no-probe"),
+    "class": ("shop:Till",),
+    "hunt": ("shop",),
+    "schedule": ("test_actors.py::test_pipeline", "--executions", "40"),
+    "actor": ("factorial.abs:Fact.ft", "--tasks", "3"),
+}
+# Commands that write tests: everybody a file of their own, that is compared.
+WRITING = ("unit", "class", "hunt")
+# What may differ: time, how a schedule to the same fault goes, and the tests of a class that one share did not come to
+# because another had found a fault.
+FREE = {"seconds", "first_fault_seconds", "statistics", "evidence", "tests_assembled", "growth", "schedule", "replay"}
+FREE |= {"interleavings_tried", "executions_run"}
+
+Door = Callable[..., Any]
+
+
+@pytest.fixture
+def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Door:
+    """Runs a command here, in a project with something for every door; work is handed over at once, in small pieces."""
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    (tmp_path / "shop.py").write_text(SHOP)
+    (tmp_path / "test_threads.py").write_text(THREADS)
+    shutil.copy(HERE / "programs" / "actors" / "larger.py", tmp_path / "test_actors.py")
+    shutil.copy(HERE.parent / "examples" / "abs" / "factorial.abs", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setattr(campaign, "_ALONE", 0.0)
+    monkeypatch.setattr(ahead, "_ALONE", 0.0)
+    monkeypatch.setattr(generated, "_FIRST", 0.02)
+    monkeypatch.setattr(cluster_pool, "SHARE_HERE", 0.03)
+    monkeypatch.setattr(cluster_pool, "SHARE_ELSEWHERE", 0.03)
+
+    def run(*words: str) -> Any:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([*words, "--json"])
+        out, err = capsys.readouterr()
+        for name in ("shop", "test_threads", "test_actors"):
+            sys.modules.pop(name, None)
+        assert ended.value.code in (0, 1), err
+        return fixed(json.loads(out))
+
+    return run
+
+
+def fixed(told: Any) -> Any:
+    """What must be the same, however many worked on it."""
+    if isinstance(told, dict):
+        return {name: fixed(value) for name, value in told.items() if name not in FREE}
+    return [fixed(one) for one in told] if isinstance(told, list) else told
+
+
+def dies_midway(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Both processes of --workers are there from the start, and one is killed when the second task is given."""
+    usual, made = WorkerPool.give, WorkerPool.__enter__
+    given: list[int] = []
+
+    def enter(pool: WorkerPool) -> WorkerPool:
+        while len(pool.ready) < pool.size:
+            assert not list(pool.news(0.1))
+        return made(pool)
+
+    def give(pool: WorkerPool, worker: Any, number: int, task: Any) -> None:
+        usual(pool, worker, number, task)
+        given.append(number)
+        if len(given) == 2:
+            os.killpg(worker.pid, signal.SIGKILL)
+
+    monkeypatch.setattr(WorkerPool, "give", give)
+    monkeypatch.setattr(WorkerPool, "__enter__", enter)
+    return given
 
 
 @pytest.mark.slow
-def test_unit_on_a_cluster(tmp_path: Path, cluster: list[str]) -> None:
-    (tmp_path / "shop.py").write_text(SHOP)
-    words = ("unit", "shop:price", "shop:change", "--no-probe")
-    alone = run(tmp_path, *words, "--output", "alone.py")
-    kill_soon(cluster[1])
-    together = run(tmp_path, *words, "--output", "together.py", "--cluster", cluster[0])
-    tests = [(tmp_path / f"{name}.py").read_text() for name in ("alone", "together")]
-    assert "def test_" in tests[0]
-    assert [line for line in tests[0].splitlines() if "assert" in line] == [
-        line for line in tests[1].splitlines() if "assert" in line
-    ]
-    assert together["tests"] == alone["tests"]
+@pytest.mark.parametrize("name", DOORS)
+def test_the_same_comes_out_although_a_worker_dies(
+    name: str, door: Door, cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told(*more: str) -> Any:
+        place = tmp_path / ("test_it.py" if name == "unit" else "written")
+        found = door(name, *DOORS[name], *more, *(("--output", str(place)) if name in WRITING else ()))
+        files = sorted(place.rglob("test_*.py")) if place.is_dir() else [place] if place.is_file() else []
+        texts = {file.name: [x for x in file.read_text().splitlines() if "assert" in x] for file in files}
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(tmp_path / ".treadle", ignore_errors=True)
+        place.unlink(missing_ok=True)
+        return found, texts
 
-
-@pytest.mark.slow
-def test_classes_of_a_module_on_a_cluster(tmp_path: Path, cluster: list[str]) -> None:
-    (tmp_path / "shop.py").write_text(SHOP)
-    alone = run(tmp_path, "class", "shop", "--output", "alone")
-    kill_soon(cluster[1])
-    together = run(tmp_path, "class", "shop", "--output", "together", "--cluster", cluster[0])
-    assert faults(together) == faults(alone) != []
-
-
-def faults(told: Any) -> list[tuple[str, str]]:
-    classes = told.get("classes", [told])
-    return sorted((one["target"], fault["kind"]) for one in classes for fault in one["faults"])
+    alone = told()
+    given = dies_midway(monkeypatch)
+    assert told("--workers", "2") == alone
+    assert len(given) >= 2
+    given = cluster.dies_midway(monkeypatch)
+    assert told("--cluster", cluster.address) == alone
+    assert len(given) >= 2

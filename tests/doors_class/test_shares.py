@@ -9,6 +9,7 @@ from treadle.classes.result import ClassResult
 from treadle.core.errors import UsageError
 from treadle.core.verdict import Verdict
 from treadle.doors.class_.workers import _merged
+from treadle.search.workers import Died
 
 TARGET = "class_bank:SafeAccount"
 
@@ -22,11 +23,11 @@ def test_the_whole_passes_when_every_share_does() -> None:
 
 
 def test_a_process_that_died_is_no_pass() -> None:
-    whole = _merged(subject(TARGET), [part(), None], 2)
+    whole = _merged(subject(TARGET), [part(), Died("signal 9")], 2)
     assert whole.verdict is Verdict.CUT
     assert whole.reason == "1 of 2 worker processes died, with their share of the tests: not a pass"
 
 
 def test_no_process_that_answers_is_an_error() -> None:
-    with pytest.raises(UsageError, match="every worker process died; run it without --workers"):
-        _merged(subject(TARGET), [None, None], 2)
+    with pytest.raises(UsageError, match=r"every worker process died \(signal 9\); run it without --workers"):
+        _merged(subject(TARGET), [Died("signal 9")] * 2, 2)

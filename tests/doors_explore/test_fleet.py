@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from tests.local_cluster import cluster as cluster
 from treadle.core.errors import UsageError
 from treadle.core.result import Result
 from treadle.core.verdict import Verdict
@@ -148,16 +147,6 @@ def test_a_test_that_workers_cannot_find_is_told(project: Any, tmp_path: Path) -
 
 
 # ---------------------------------------------------------------------- a cluster
-
-
-@pytest.mark.slow
-def test_the_same_pass_on_a_cluster_whoever_dies(project: Any, cluster: list[str]) -> None:
-    address, pid, _ = cluster
-    alone = search(project, "test_passes")
-    subprocess.Popen(["sh", "-c", f"sleep 2; kill -9 {pid}"])
-    same(alone, search(project, "test_passes", cluster=address))
-    found = search(project, "test_fails", cluster=address, ship=True)
-    assert found.failed
 
 
 @pytest.mark.slow

@@ -225,14 +225,35 @@ def _killing(after: int) -> Callable[[Any, Any, int, PathsTask], None]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize("after", [1, 3])
-def test_a_dead_worker_loses_one_path_and_says_so(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dead_worker_costs_time_only(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WorkerPool, "give", _killing(after))
+    [result] = explored("unit_parted:switches", workers=2)
+    assert not result.seen.cut
+    assert not result.warnings
+    assert len(set(result.finished)) == len(result.finished) == 128
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("elsewhere")
+def test_a_path_with_which_two_workers_die_is_lost_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    deadly: list[Any] = []
+
+    def give(self: Any, process: Any, number: int, task: PathsTask) -> None:
+        process.tasks.append(number)
+        process.tell((number, task))
+        if not deadly:
+            deadly.append(task.start)
+        if task.start is not None and task.start.choices == deadly[0].choices:
+            os.kill(process.pid, signal.SIGSTOP)  # whatever it has done by now is not told
+            os.kill(process.pid, signal.SIGKILL)
+
+    monkeypatch.setattr(WorkerPool, "give", give)
     [result] = explored("unit_parted:switches", workers=2)
     if result.seen.cut[Limit.LOST]:
         # what was below the lost path is lost with it: its trail is kept for --more
         assert result.seen.cut[Limit.LOST] == len(result.seen.pending) == 1
         assert not result.seen.complete
-        assert result.warnings == ["a worker process died (signal 9); the path it was running has no test"]
+        assert result.warnings == ["two worker processes died (signal 9) on one path, which has no test"]
         [left] = [a.choices for a in result.seen.pending]
         [target] = resolve("unit_parted:switches")
         rest = Session(target, UnitOptions(summaries=False), start=result.seen.pending).explore()

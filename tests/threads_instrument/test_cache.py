@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from treadle.core.signed import kept_secret
 from treadle.threads.instrument import chunks
-from treadle.threads.instrument.cache import CodeCache, _kept
+from treadle.threads.instrument.cache import CodeCache
 from treadle.threads.instrument.rewrite import rewrite
 
 SOURCE = b"def f(o):\n    return o.x\n"
@@ -122,5 +123,5 @@ def test_a_secret_that_others_can_read_is_none(own_folder: Path, tmp_path: Path)
     secret = own_folder / "treadle" / "key"
     assert secret.stat().st_mode & 0o777 == 0o600
     secret.chmod(0o644)
-    _kept.cache_clear()
+    kept_secret.cache_clear()
     assert cache.load(entries(tmp_path)[0].name) is None

@@ -11,7 +11,7 @@ import click
 from treadle.abs.machine.criteria import REDUCTIONS, SELF_CALLS
 from treadle.cli.extra import with_extra
 from treadle.cli.sarif import sarif_option
-from treadle.cli.workforce import workforce_options
+from treadle.cli.workforce import resume_option, workforce_options
 
 
 class _Limit(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer clicks
@@ -68,6 +68,7 @@ class _Limit(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generi
 @click.option("--seconds", type=float, metavar="N", help="Stop after N seconds.")
 @click.option("--states", type=int, metavar="N", help="Stop after N states.")
 @workforce_options
+@resume_option
 @click.option("--cases", "wanted", metavar="N|all|none", help="How many cases to tell and replay. All are counted.")
 @click.option("--write", "where", type=click.Path(path_type=Path), metavar="FILE", help="Write the tests to FILE.")
 @click.option("--format", "form", type=click.Choice(["pytest", "absunit"]), help="What to write. Default: pytest.")

@@ -64,9 +64,10 @@ def run(
     page: Path | None,
     sarif: Path | None,
     as_json: bool,
-    workers: int,
+    workers: int | None,
     cluster: str | None,
-    ship: bool,
+    ship: bool | None,
+    resume: bool | None,
 ) -> int:
     """Explore, write what was asked for, and tell what came out."""
     path, name = split_target(target)
@@ -120,6 +121,7 @@ def run(
             pruning=pruning,
             on_progress=told,
             workforce=workforce,
+            resume=bool(resume),
         )
     written = _write_tests(made, Path(path), where, form, force) if where is not None else []
     written += _write_pictures(made, Path(path), pictures, tree, force)

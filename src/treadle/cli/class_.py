@@ -23,8 +23,10 @@ from treadle.classes.sequences import prunings
 from treadle.classes.subject import Subject, check_class, find_class, import_module, public_classes
 from treadle.cli.explore import terminal_line
 from treadle.cli.sarif import check_sarif, sarif_option, write_sarif
+from treadle.cli.workforce import resume_option, workforce_options
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write, write_whole
+from treadle.core.saved import SavedCampaign
 from treadle.core.settings import read_settings
 from treadle.core.verdict import Verdict, worst
 from treadle.doors.class_ import console as class_console
@@ -43,7 +45,7 @@ from treadle.report import page as pages
 from treadle.report.progress import Progress
 from treadle.report.pytest_file import PytestFile, write_pytest_file
 from treadle.search.cluster import ALONE, Workforce, pool_of
-from treadle.search.workers import AnyPool, Tell
+from treadle.search.workers import AnyPool, Died, Tell, answers
 from treadle.threads.switching import MODELS
 
 
@@ -80,11 +82,8 @@ class TestsPlace:
 @click.option("--switches", metavar="free|gil|auto", help="Where threads may switch: everywhere, or as CPython does.")
 @click.option("--output", default="", metavar="PATH", help="Folder or file for the tests. Default: tests/, or here.")
 @click.option("--keep-green", is_flag=True, help="Mark the tests xfail(strict): they tell when the fault is gone.")
-@click.option(
-    "--workers", type=int, default=1, metavar="N", help="Processes that work on the class, or on those of a package."
-)
-@click.option("--cluster", metavar="ADDRESS", help="Let the workers of a Dask cluster do it instead.")
-@click.option("--ship", is_flag=True, help="Send the project to the cluster: no shared file system.")
+@workforce_options
+@resume_option
 @click.option("--allow-effects", is_flag=True, help="Let calls change files, start processes and use the network.")
 @click.option("--seed", type=int, default=0, metavar="N", help="Other values and other random numbers.")
 @click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
@@ -98,9 +97,10 @@ def command(
     output: str,
     keep_green: bool,
     force: bool,
-    workers: int,
+    workers: int | None,
     cluster: str | None,
-    ship: bool,
+    ship: bool | None,
+    resume: bool | None,
     page: Path | None,
     sarif: Path | None,
     issue: Path | None,
@@ -121,7 +121,7 @@ def command(
     with silent_stdout():
         found = classes(target, not options.allow_effects)
         if workforce.several and len(found) > 1:
-            facts = _in_processes([name for name, _ in found], workforce, given, place)
+            facts = _in_processes([name for name, _ in found], workforce, given, place, bool(resume))
         else:
             facts, results = [], _one_after_the_other(found, options, place, ":" in target, workforce)
     judged = facts or [result.to_json() for result in results if result.subject is not None]
@@ -152,39 +152,37 @@ def _one_after_the_other(
 
 
 def _in_processes(
-    names: list[str], workers: Workforce, given: dict[str, Any], place: TestsPlace
+    names: list[str], workers: Workforce, given: dict[str, Any], place: TestsPlace, resume: bool
 ) -> list[dict[str, Any]]:
-    """The classes of a package, so many at a time; Ctrl-C keeps what is done, a process that dies loses its class."""
+    """The classes of a package, so many at a time."""
+    saved = SavedCampaign("class", names, sorted(given.items()), replace(place, force=False))
+    known: dict[str, dict[str, Any]] = (saved.load() if resume else None) or {}
+    left = [name for name in names if name not in known]
+    missing: list[dict[str, Any]] = []
     with pool_of(workers, ClassServer, (given, place), "class") as pool:
-        return list(one_by_one(pool, names))
+        for facts in one_by_one(pool, left):
+            if facts.pop("not_run", False):
+                missing.append(facts)
+            else:
+                known[facts["target"]] = facts
+    if len(known) < len(names):
+        saved.save(known)
+        print("treadle: the same command with --resume goes on where it was stopped", file=sys.stderr)
+    else:
+        saved.remove()
+    return [*known.values(), *missing]
 
 
 def one_by_one(pool: AnyPool, names: list[str]) -> Iterator[dict[str, Any]]:
-    """What the processes of a pool find out about each class, as it comes."""
-    waiting = list(enumerate(names))
-    left = len(names)
+    """What the processes of a pool find out about each class, as it comes. Ctrl-C keeps what is done."""
     try:
-        while left:
-            for worker in pool.ready:
-                if waiting and not worker.tasks:
-                    pool.give(worker, *waiting.pop(0))
-            for _, message in pool.news(_PATIENCE):
-                if message[0] == "done":
-                    left -= 1
-                    yield message[2]
-                elif message[0] == "died":
-                    left -= len(message[1])
-                    yield from (skipped(names[number], f"its process died ({message[2]})") for number in message[1])
-            if not pool.coming:
-                why = "; ".join(dict.fromkeys(pool.warnings)) or "the worker processes died"
-                yield from (skipped(name, why) for _, name in waiting)
-                return
+        for number, found in answers(pool, names):
+            if isinstance(found, Died) and found.gone:
+                yield {**skipped(names[number], f"not run: {found.how}"), "not_run": True}
+            else:
+                yield skipped(names[number], f"its process died ({found.how})") if isinstance(found, Died) else found
     except KeyboardInterrupt:
         print("treadle: stopped; what was done so far:", file=sys.stderr)
-
-
-# Seconds to wait for news of a process before looking around.
-_PATIENCE = 0.5
 
 
 class ClassServer:

@@ -18,6 +18,7 @@ import click
 from treadle.cli import collect
 from treadle.cli.extra import with_extra
 from treadle.cli.sarif import check_sarif, sarif_option, write_sarif
+from treadle.cli.workforce import resume_option, workforce_options
 from treadle.core.errors import UsageError
 from treadle.core.result import Finding, Result
 from treadle.core.verdict import EXIT_INTERNAL, Verdict, worst, worst_exit_code
@@ -58,9 +59,8 @@ _FOR_MODELS = {"executions", "seconds", *_MODELS_ONLY}
 @click.option("--delivery", metavar="mailbox|causal|promised", help="What messages may overtake each other.")
 @click.option("--switches", metavar="free|gil|auto", help="Where threads may switch: everywhere, or as CPython does.")
 @click.option("--copies", type=click.IntRange(2), metavar="N", help="Run N copies of the test at once.")
-@click.option("--workers", type=click.IntRange(1), metavar="N", help="Let N processes take over a long search.")
-@click.option("--cluster", metavar="ADDRESS", help="Let the workers of a Dask cluster take over a long search.")
-@click.option("--ship", is_flag=True, default=None, help="Send the project to the cluster: no shared file system.")
+@workforce_options
+@resume_option
 @click.option("--reduce", metavar="NAME", help="ABS models: which orders are left out, see docs/actor.md.")
 @click.option("--tasks", type=click.IntRange(1), metavar="N", help="ABS models: at most N task switches per actor.")
 @click.option("--actors", type=click.IntRange(1), metavar="N", help="ABS models: at most N actors per program point.")

@@ -12,6 +12,7 @@ import click
 
 from treadle.classes.subject import import_module
 from treadle.cli.class_ import ClassServer, TestsPlace, modules_of, one_by_one, seconds, skipped
+from treadle.cli.workforce import workforce_options
 from treadle.core.errors import TreadleError, UsageError
 from treadle.core.verdict import Verdict, worst
 from treadle.doors.class_.hunt import Ledger, Prey, ranked, summary
@@ -31,7 +32,7 @@ _USUAL: dict[str, Any] = {
 @click.command()
 @click.argument("packages", nargs=-1, required=True, metavar="PACKAGE...")
 @click.option("--budget", default="10s", metavar="TIME", help="Time for each class or module. Default: 10s.")
-@click.option("--workers", type=int, default=1, metavar="N", help="Processes.")
+@workforce_options
 @click.option("--switches", metavar="free|gil|auto", help="Where threads may switch: everywhere, or as CPython does.")
 @click.option(
     "--output", default=_FOLDER, type=click.Path(path_type=Path), metavar="FOLDER", help="For tests and notes."
@@ -44,7 +45,9 @@ _USUAL: dict[str, Any] = {
 def command(
     packages: tuple[str, ...],
     budget: str,
-    workers: int,
+    workers: int | None,
+    cluster: str | None,
+    ship: bool | None,
     output: Path,
     again: bool,
     page: Path | None,
@@ -58,7 +61,7 @@ def command(
     stopped goes on where it was.
     """
     seconds(budget)
-    workforce = Workforce.asked(max(workers, 1), None, False)
+    workforce = Workforce.asked(workers, cluster, ship)
     if page is not None:
         pages.check_writable(page)
     if output.exists() and not output.is_dir():
@@ -97,6 +100,9 @@ def _run(prey: Prey, ledger: Ledger, words: dict[str, Any], place: TestsPlace, w
         return False
     with silent_stdout(), pool_of(workforce, HuntServer, (words, place), "hunt") as pool:
         for done in one_by_one(pool, waiting):
+            if done.get("not_run"):
+                print(f"treadle: {done['target']}: {done['reason']}", file=sys.stderr)
+                continue
             ledger.add(done, prey.targets[done["target"]])
             left = sum(target not in ledger.facts for target in waiting)
             print(f"{len(waiting) - left} of {len(waiting)}  {done['target']}: {_short(done)}", file=sys.stderr)

@@ -14,6 +14,7 @@ import click
 from treadle.cli import collect
 from treadle.cli.explore import save_findings, terminal_line
 from treadle.cli.sarif import check_sarif, sarif_option, write_sarif
+from treadle.cli.workforce import resume_option, workforce_options
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write, write_sealed
 from treadle.core.verdict import Verdict, worst, worst_exit_code
@@ -27,6 +28,7 @@ from treadle.report import coverage_curve, message_sequence
 from treadle.report import page as pages
 from treadle.report.annotations import Annotation, no_pass, of_finding
 from treadle.report.progress import Progress
+from treadle.search.cluster import Workforce
 
 
 @click.command()
@@ -42,6 +44,8 @@ from treadle.report.progress import Progress
 @click.option("--delivery", metavar="mailbox|causal|promised", default="mailbox", help="What messages may overtake.")
 @click.option("--behaviour", multiple=True, metavar="ATTR", help="An attribute that decides how messages are handled.")
 @click.option("--seed", type=int, default=0, metavar="N", help="Seed of the program's random module.")
+@workforce_options
+@resume_option
 @click.option("--all", "every", is_flag=True, help="Go on after the first failure.")
 @click.option(
     "--diagram", type=click.Path(path_type=Path), metavar="FILE", help="Sequence diagram of a failure (.svg)."
@@ -68,6 +72,10 @@ def command(
     page: Path | None,
     sarif: Path | None,
     as_json: bool,
+    workers: int | None,
+    cluster: str | None,
+    ship: bool | None,
+    resume: bool | None,
 ) -> int:
     """Try the orders of messages that a test of an actor program has not seen.
 
@@ -84,6 +92,7 @@ def command(
     if page is not None:
         pages.check_writable(page)
     check_sarif(sarif)
+    workforce = Workforce.asked(workers, cluster, ship)
     if "::" not in target:
         raise UsageError(f"name the test: {target}::test_something")
     search = functools.partial(
@@ -95,6 +104,8 @@ def command(
         behaviours=behaviour,
         seed=seed,
         first=not every,
+        workforce=workforce,
+        resume=bool(resume),
     )
     campaign = Campaign(search=search)
     with terminal_line() as stderr:

@@ -9,6 +9,7 @@ import click
 
 from treadle.cli.extra import with_extra
 from treadle.cli.sarif import sarif_option
+from treadle.cli.workforce import workforce_options
 
 # Where an option stands in --help: a person looks for a purpose, not for a name.
 _GROUPS = {
@@ -46,15 +47,7 @@ def _name(parameter: click.Parameter) -> str:
     "--seconds", type=float, metavar="N", help="Budget of the whole command. Default: 20 to explore each function."
 )
 @click.option("--paths", type=int, default=500, show_default=True, metavar="N", help="Most paths of each function.")
-@click.option(
-    "--workers",
-    default="1",
-    show_default=True,
-    metavar="N",
-    help="Processes that explore, or auto. The tests are the same.",
-)
-@click.option("--cluster", metavar="ADDRESS", help="Let the workers of a Dask cluster explore.")
-@click.option("--ship", is_flag=True, help="Send the project to the cluster: no shared file system.")
+@workforce_options
 @click.option("--more", is_flag=True, help="Add what the bounds of the last run cut: one more iteration of each loop.")
 @click.option("--types", "kinds", multiple=True, metavar="NAME=TYPE", help="Type of a parameter. Repeatable.")
 @click.option("--none/--no-none", default=True, help="Whether references may be None whatever their hint says.")

@@ -40,12 +40,11 @@ def run(
     reach: tuple[str, ...],
     report: Path | None,
     sarif: Path | None,
-    seconds: float | None,
-    **options: Any,
+    **given: Any,
 ) -> int:
     """Write the tests and tell what came out."""
-    if seconds is not None:
-        options["seconds"] = seconds
+    optional = ("seconds", "workers", "cluster", "ship")
+    options = {name: value for name, value in given.items() if value is not None or name not in optional}
     select, points, targets = _selection(select, reach, targets)
     check_sarif(sarif)
     if report is not None:

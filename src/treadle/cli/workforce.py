@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 
 
+class _Workers(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer clicks
+    """A number of one or more, or 'auto' for one per processor."""
+
+    name = "N"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if value == "auto":
+            return os.cpu_count() or 1
+        if not str(value).isdecimal() or not int(value):
+            self.fail(f"'{value}' is no number of processes: write one of 1 or more, or auto", param, ctx)
+        return int(value)
+
+
+resume_option = click.option(
+    "--resume",
+    is_flag=True,
+    default=None,
+    help="Go on with what workers were doing when they were stopped.",
+)
+
+
 def workforce_options(command: Any) -> Any:
     for option in (
-        click.option("--ship", is_flag=True, help="Send the project to the cluster: no shared file system."),
-        click.option("--cluster", metavar="ADDRESS", help="Let the workers of a Dask cluster do it instead."),
-        click.option("--workers", type=click.IntRange(1), default=1, metavar="N", help="Processes that do the work."),
+        click.option("--ship", is_flag=True, default=None, help="Send the project to the cluster."),
+        click.option("--cluster", metavar="ADDRESS", help="Let the workers of a Dask cluster do the work."),
+        click.option("--workers", type=_Workers(), metavar="N|auto", help="Processes that do the work."),
     ):
         command = option(command)
     return command

@@ -35,6 +35,7 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "workers": ((int,), "a whole number"),
     "cluster": ((str,), "the address of a Dask scheduler"),
     "ship": ((bool,), "true or false"),
+    "resume": ((bool,), "true or false"),
     "instrument": ((list,), "a list of package names"),
 }
 

@@ -27,6 +27,7 @@ class FollowSchedule(Strategy):
 
     def __init__(self, schedule: Sequence[Receive] = ()) -> None:
         super().__init__()
+        self.planned = tuple(schedule)
         self.schedule = list(schedule)
         self.head = 0
         self.missing: Receive | None = None  # the event that did not come

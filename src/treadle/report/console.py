@@ -68,6 +68,7 @@ _AFTER_A_CUT = {
     "operations": "raise --operations",
     "space": "search to the end with --strategy dpor",
     "interrupted": "let it run to its end",
+    "workers": "go on with --resume when there are workers again",
 }
 _TOO_MANY_SCHEDULES = ("seconds", "executions", "space")
 

@@ -59,8 +59,9 @@ class Workforce(NamedTuple):
         return SHARE_HERE if self.cluster is None else SHARE_ELSEWHERE
 
     @classmethod
-    def asked(cls, processes: int, address: str | None, ship: bool | None) -> Workforce:
+    def asked(cls, processes: int | None, address: str | None, ship: bool | None) -> Workforce:
         """What a person asked for, checked."""
+        processes = 1 if processes is None else processes
         if processes < 1:
             raise UsageError(f"workers must be 1 or more, not {processes}")
         if ship and not address:

@@ -35,7 +35,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import IO, Any, Protocol
+from typing import IO, Any, NamedTuple, Protocol
 
 from treadle.core.errors import TreadleError
 
@@ -257,6 +257,59 @@ class WorkerPool:
             self._spare -= 1
             self._start()
         return ("died", worker.tasks, how)
+
+
+class Died(NamedTuple):
+    """Nothing came of a task: how its worker ended, or why there is none."""
+
+    how: str
+    gone: bool = False  # there is nobody left to do it
+
+
+# Seconds to wait for an answer before looking around.
+_PATIENCE = 0.5
+_ALL_DIED = "the worker processes died, again and again"
+
+
+def gone(pool: AnyPool) -> str:
+    """Why nobody is left in a pool."""
+    return "; ".join(dict.fromkeys(pool.warnings)) or _ALL_DIED
+
+
+def answers(pool: AnyPool, tasks: Sequence[Any], *, wait_after_interrupt: bool = False) -> Iterator[tuple[int, Any]]:
+    """What comes of each of these tasks, as it comes, by its place among them.
+
+    A task whose worker died is given once more: the next time it is what kills its worker. With `wait_after_interrupt`,
+    Ctrl-C goes to the workers, which answer with what they have.
+    """
+    waiting = list(range(len(tasks)))
+    died: set[int] = set()
+    left = set(waiting)
+    while left:
+        try:
+            for worker in pool.ready:
+                if waiting and not worker.tasks:
+                    pool.give(worker, waiting[0], tasks[waiting[0]])
+                    del waiting[0]
+            for _, message in pool.news(_PATIENCE):
+                if message[0] == "done" and message[1] in left:
+                    left.remove(message[1])
+                    yield message[1], message[2]
+                elif message[0] == "died":
+                    for number in left.intersection(message[1]):
+                        if number in died:
+                            left.remove(number)
+                            yield number, Died(message[2])
+                        else:
+                            died.add(number)
+                            waiting.append(number)
+            if not pool.coming:
+                yield from ((number, Died(gone(pool), gone=True)) for number in sorted(left))
+                return
+        except KeyboardInterrupt:
+            if not wait_after_interrupt or len(waiting) == len(tasks):
+                raise
+            pool.interrupt()
 
 
 class Conversation:

@@ -79,15 +79,16 @@ class CoverageCounter:
                 self._pairs.add((before[actor][1], task.code))
             before[actor] = (task.key, task.code)
 
-    def taken(self) -> SentCoverage:
-        """What was added, to be sent; it is forgotten here."""
+    def taken(self, keep: bool = False) -> SentCoverage:
+        """What was added, to be sent; it is forgotten here unless it is to be kept."""
         number = self._numbers
         sent = SentCoverage(
             frozenset(number[code] for code in self._ran),
             frozenset((number[code], pc, to) for code, pc, to in self._sides),
             frozenset((number[one], number[other]) for one, other in self._pairs),
         )
-        self._ran, self._sides, self._pairs = set(), set(), set()
+        if not keep:
+            self._ran, self._sides, self._pairs = set(), set(), set()
         return sent
 
     def join(self, sent: SentCoverage) -> None:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from treadle.abs.explore.cases import ActorCase, Style
@@ -20,12 +21,13 @@ from treadle.abs.explore.tree import WHOLE, TreeNode, TreePart
 from treadle.abs.machine.criteria import REDUCTIONS, Bounds, Cuts, OrderSelection, TreeProgress
 from treadle.core.errors import UsageError
 from treadle.core.json_form import NOT_IN_JSON, JsonForm, in_json_as
+from treadle.core.saved import SavedCampaign, nothing_saved
 from treadle.core.verdict import EXIT_FAILED, EXIT_NOT_A_PASS, EXIT_PASSED
 from treadle.doors.actor.case_trail import trail_of_case
 from treadle.doors.actor.loaded import split_target
 from treadle.doors.actor.parts import ActorSearch, PartAnswer, PartServer, PartTask
 from treadle.search.cluster import ALONE, Workforce, pool_of
-from treadle.search.workers import AnyPool
+from treadle.search.workers import AnyPool, gone
 
 # Unknown integers range over this much by default: the published figures were counted with it.
 DOMAIN = (-10, 10)
@@ -109,11 +111,13 @@ def generate(
     pruning: int = 3,
     on_progress: Progress | None = None,
     workforce: Workforce = ALONE,
+    resume: bool = False,
 ) -> GeneratedCases:
     """Explore `model.abs:Class.method` with unknown inputs; without a method, the main block.
 
     `keep` limits how many cases are written out (all are counted); `record` keeps the tree for a picture; `pruning`
-    says which methods are tried in the queue (`related`).
+    says which methods are tried in the queue (`related`). An exploration that is stopped is saved; with `resume`, the
+    next one goes on from there.
     """
     selection = selection or OrderSelection()
     if selection.reduce not in REDUCTIONS:
@@ -124,6 +128,12 @@ def generate(
     here = PartServer(search)
     here.on_progress = on_progress
     walk = TreeWalk(here, target, seconds, states, keep)
+    saved = SavedCampaign("actor", search, keep)
+    if resume:
+        stopped = saved.load()
+        if stopped is None:
+            raise UsageError(nothing_saved(target))
+        walk.put_back(stopped)
     busy = time.process_time()
     try:
         if workforce.several:
@@ -133,6 +143,10 @@ def generate(
             walk.alone()
     except KeyboardInterrupt:
         walk.made.stopped = "stopped by the user"
+    if walk.made.stopped and (workforce.several or resume):
+        saved.save(walk.stopped(), sorted(Path(path).parent.glob("*.abs")))
+    elif not walk.made.stopped:
+        saved.remove()
     made = walk.conclude()
     made.processor_seconds = time.process_time() - busy
     return made
@@ -147,6 +161,7 @@ class _Piece:
     answer: PartAnswer | None = None
     number: int | None = None  # of the task that somebody has been given
     states: int | None = None  # at most
+    partial: bool = False  # is the answer only that of the part so far?
 
 
 class TreeWalk:
@@ -173,6 +188,16 @@ class TreeWalk:
         self.pieces = [_Piece(root, WHOLE) for root in range(len(here.roots))]
         self.told = TreeProgress()  # of all answers, in order or not
 
+    def stopped(self) -> tuple[Any, ...]:
+        """What a later walk needs to go on: parts that somebody was walking count as not begun."""
+        pieces = [_Piece(one.root, one.part, None if one.partial else one.answer) for one in self.pieces]
+        return self.made, self.nodes, pieces, self.covered.taken(keep=True), self.undecided
+
+    def put_back(self, stopped: tuple[Any, ...]) -> None:
+        self.made, self.nodes, self.pieces, covered, self.undecided = stopped
+        self.covered.join(covered)
+        self.made.stopped = ""
+
     # ------------------------------------------------------------------ in this process
 
     def alone(self) -> None:
@@ -184,8 +209,9 @@ class TreeWalk:
     def _walk_here(self, piece: _Piece) -> None:
         left = None if self.seconds is None else max(0.0, self.started + self.seconds - time.perf_counter())
         piece.states = self._states_left()
-        piece.answer = PartAnswer()
+        piece.answer, piece.partial = PartAnswer(), True
         self.here.walk(PartTask(piece.root, piece.part, left, piece.states, self._wanted()), piece.answer)
+        piece.partial = False
         self._keep_rest(piece, piece.answer)
 
     def _states_left(self) -> int | None:
@@ -215,8 +241,7 @@ class TreeWalk:
             self._settle()
             self._look_at_the_clock()
             if not pool.coming and self.pieces:
-                why = "; ".join(dict.fromkeys(pool.warnings)) or "the worker processes died, again and again"
-                self.made.stopped = self.made.stopped or why
+                self.made.stopped = self.made.stopped or gone(pool)
 
     def _hand_out(self, pool: AnyPool, numbers: Iterator[int], share: float) -> None:
         idle = [worker for worker in pool.ready if not worker.tasks]

@@ -22,17 +22,14 @@ from treadle.core.result import Verdict
 from treadle.doors.class_.campaign import run_class
 from treadle.doors.class_.replay import factory
 from treadle.search.cluster import Workforce, pool_of
-from treadle.search.workers import AnyPool, Tell
+from treadle.search.workers import Died, Tell, answers
 
 _ADDED = ("interleavings_tried", "pairs", "requirements", "requirements_covered", "exhausted_pairs")
 _ALSO_ADDED = ("longer_tests", "longer_exhausted", "tests_assembled")
 _LARGEST = ("traces", "sequences", "methods", "seconds")
 
 
-# Seconds to wait for an answer before looking around.
-_PATIENCE = 0.5
-
-Answer = ClassResult | TreadleError
+Answer = ClassResult | TreadleError | Died
 
 
 class ShareServer:
@@ -65,45 +62,18 @@ def run_in_processes(subject: Subject, options: Options, workers: Workforce) -> 
         alarm = Path(folder) / "a fault was found"
         plain = replace(options, setup=None, alarm=alarm)  # what is sent is data
         shares = [replace(plain, share=(number, pool.size)) for number in range(pool.size)]
-        answers = _answers(pool, shares)
-    return _merged(subject, answers, options.calls)
+        found = dict(answers(pool, shares, wait_after_interrupt=True))
+    return _merged(subject, [found[number] for number in range(len(shares))], options.calls)
 
 
-def _answers(pool: AnyPool, shares: Sequence[Options]) -> list[Answer | None]:
-    """What came of each share, None where its process died. Ctrl-C stops them all; they answer with what they have."""
-    answers: dict[int, Answer | None] = {}
-    given: set[int] = set()
-    while len(answers) < len(shares):
-        try:
-            for worker in pool.ready:
-                waiting = next((number for number in range(len(shares)) if number not in given), None)
-                if waiting is not None and not worker.tasks:
-                    given.add(waiting)
-                    pool.give(worker, waiting, shares[waiting])
-            for _, message in pool.news(_PATIENCE):
-                if message[0] == "done":
-                    answers[message[1]] = message[2]
-                elif message[0] == "died":
-                    answers |= dict.fromkeys(message[1])
-            if not pool.coming:
-                raise UsageError(f"{'; '.join(dict.fromkeys(pool.warnings)) or _ALL_DIED}; run it without --workers")
-        except KeyboardInterrupt:
-            if not given:
-                raise
-            pool.interrupt()
-    return [answers[number] for number in range(len(shares))]
-
-
-_ALL_DIED = "every worker process died"
-
-
-def _merged(subject: Subject, answers: Sequence[Answer | None], calls: int) -> ClassResult:
-    errors = [answer for answer in answers if isinstance(answer, TreadleError)]
+def _merged(subject: Subject, found: Sequence[Answer], calls: int) -> ClassResult:
+    errors = [answer for answer in found if isinstance(answer, TreadleError)]
     if errors:
         raise errors[0]
-    parts = [answer for answer in answers if isinstance(answer, ClassResult)]
+    parts = [answer for answer in found if isinstance(answer, ClassResult)]
+    died = [answer.how for answer in found if isinstance(answer, Died)]
     if not parts:
-        raise UsageError(f"{_ALL_DIED}; run it without --workers")
+        raise UsageError(f"every worker process died ({'; '.join(dict.fromkeys(died))}); run it without --workers")
     merged = ClassResult(subject.target, Verdict.CUT, subject=subject)
     for name in (*_ADDED, *_ALSO_ADDED):
         setattr(merged, name, sum(getattr(part, name) for part in parts))
@@ -115,12 +85,12 @@ def _merged(subject: Subject, answers: Sequence[Answer | None], calls: int) -> C
     merged.interrupted = any(part.interrupted for part in parts)
     merged.notes = list(dict.fromkeys(note for part in parts for note in part.notes))
     for name in ("faults", "warnings"):
-        found = sorted((one for part in parts for one in getattr(part, name)), key=lambda one: one.found_after)
-        setattr(merged, name, list({one.message: one for one in reversed(found)}.values())[::-1])
+        shown = sorted((one for part in parts for one in getattr(part, name)), key=lambda one: one.found_after)
+        setattr(merged, name, list({one.message: one for one in reversed(shown)}.values())[::-1])
     merged.first_fault = min((part.first_fault for part in parts if part.first_fault is not None), default=None)
     done = {test for part in parts for test in part.done}
     lost = {test for part in parts for test in part.left_to_others} - done
-    _judge(merged, parts, len(lost), answers.count(None), calls)
+    _judge(merged, parts, len(lost), len(died), calls)
     return merged
 
 

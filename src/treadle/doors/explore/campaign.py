@@ -49,6 +49,10 @@ _UNRECORDED = (
     "execution; there is no replay. This is a limit of Treadle, please report it"
 )
 
+# How the reason begins for which a search ended whose workers have gone.
+GONE = "gone: "
+RESUMABLE = ("seconds", "executions", "interrupted", "workers")
+
 # Seconds of a search before others take it over: most are over by then.
 _ALONE = 1.0
 
@@ -93,6 +97,10 @@ class Fleet(Protocol):
     """Workers that can take over a search."""
 
     used: bool
+    resumed: int  # executions that an earlier run has made
+
+    def hurries(self) -> bool:
+        """Is there a stopped search to go on with?"""
 
     def takes(self, search: ScheduleSearch) -> bool:
         """Is this a search that can be split?"""
@@ -222,7 +230,8 @@ class ScheduleSearch:
             if self.progress is not None and now - told >= _TELL_EVERY:
                 told = now
                 self.progress(self.executions, self._estimate(), search.name)
-            if self.fleet is not None and now - self.started >= _ALONE and self.executions and self.fleet.takes(self):
+            if self.executions and self._may_be_handed_over(now):
+                assert self.fleet is not None
                 try:
                     return self.fleet.go_on(self)
                 except Revealed:
@@ -273,6 +282,12 @@ class ScheduleSearch:
         self.executions -= self.beside
         self.beside = 0
         return reason
+
+    def _may_be_handed_over(self, now: float) -> bool:
+        fleet = self.fleet
+        if fleet is None or (now - self.started < _ALONE and not fleet.hurries()):
+            return False
+        return fleet.takes(self)
 
     def measure(self, length: int) -> Finding | None:
         """An execution had so many operations: when they grow long, do they go round for ever?"""
@@ -516,6 +531,7 @@ class ScheduleSearch:
                 "total_runs": self.loom.executions,
                 "estimate": self._estimate(),
                 "checked": self.checked,
+                "resumed": self.fleet.resumed if self.fleet is not None else 0,
             },
         )
 
@@ -555,8 +571,11 @@ class ScheduleSearch:
             return "the threads share nothing that Treadle sees: there was one schedule to run"
         unseen = f"{self.unseen}), {count}" if self.unseen else f"{self._surprise()})"
         were = "was" if self.over_limit == 1 else "were"
+        cut_by = self._cut_by(reason)
+        resumable = self.fleet is not None and self.fleet.used and cut_by in RESUMABLE
         return {
             "incomplete": f"{self.loom.incomplete} ({count}): not a pass",
+            "workers": f"{reason.removeprefix(GONE)}, after {count}: not a pass",
             "interrupted": f"interrupted after {count}: not a pass",
             "unseen": f"the strands share something that Treadle does not see ({unseen}: not a pass",
             "operations": f"{self.over_limit} of {count} {were} stopped after {self.loom.most_steps} operations: "
@@ -564,7 +583,7 @@ class ScheduleSearch:
             "seconds": f"time ran out after {count}: not a pass",
             "executions": f"the budget of {count} is used up: not a pass",
             "space": f"the space is too large to be exhausted: {count} were run, the last ones sampled: not a pass",
-        }[self._cut_by(reason)]
+        }[cut_by] + ("; --resume goes on from here" if resumable else "")
 
     def _cut_by(self, reason: str) -> str:
         """What ended a search that is no pass."""
@@ -576,6 +595,8 @@ class ScheduleSearch:
             return "unseen"
         if self.over_limit:
             return "operations"
+        if reason.startswith(GONE):
+            return "workers"
         return reason if reason in ("seconds", "executions") else "space"
 
 

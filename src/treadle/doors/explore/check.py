@@ -54,6 +54,7 @@ def check(
     workers: int = 1,
     cluster: str = "",
     ship: bool = False,
+    resume: bool = False,
     progress: Progress | None = None,
     target: str | None = None,
     source: Any = None,
@@ -69,7 +70,7 @@ def check(
     names the test. `operations` is where an execution is stopped; without it, the length of fair executions
     decides.
     `workers` processes take over a search that is not over in a second; those of a Dask cluster, when `cluster` is the
-    address of its scheduler (`ship` sends the project there).
+    address of its scheduler (`ship` sends the project there). With `resume` they go on with a search that was stopped.
     `any_order` also permutes the steps of asyncio tasks that are ready, whose order asyncio promises;
     `cancel="at-await"` cancels a task at one of its awaits, once per execution.
     """
@@ -84,12 +85,15 @@ def check(
         "any_order": any_order,
         "seed": seed,
         "workers": workers,
+        "resume": resume,
     }
     check_values(given, "check")
     _check_options(test, executions, seconds, operations, switches)
     workforce = Workforce.asked(workers, cluster, ship)
     if workforce.several:
         _check_can_be_split(strategy, any_order)
+    elif resume:
+        raise UsageError("resume goes on with what workers were doing: give their number, or a cluster, as well")
     packages = (instrument,) if isinstance(instrument, str) else tuple(instrument)
     reduced = _reduced(any_order, cancel, timeouts)
     make = functools.partial(
@@ -141,6 +145,7 @@ def check(
             cancel,
             operations,
             workforce,
+            resume=resume,
             builds=builds,
             kept=None if uses_actors(source if source is not None else test) else kept,
         )

@@ -3,6 +3,9 @@
 The process that a person started begins alone; what is not over in a second is handed over: a reduced search in pieces
 (`search.pieces`), samples by their seeds, the check of a pass in parts. This process gives
 work, keeps what comes back, and runs every schedule again that somebody must judge: verdicts are decided here.
+
+A search that is cut, by a budget, by Ctrl-C or because the workers have gone, is saved as it stands: what was being run
+counts as not begun. `--resume` goes on from there.
 """
 
 from __future__ import annotations
@@ -13,8 +16,9 @@ from contextlib import nullcontext
 from typing import Any
 
 from treadle.core.errors import Unsupported
-from treadle.core.result import Finding
-from treadle.doors.explore.campaign import Revealed, ScheduleSearch
+from treadle.core.result import Finding, Result, Verdict
+from treadle.core.saved import SavedCampaign
+from treadle.doors.explore.campaign import GONE, RESUMABLE, Revealed, ScheduleSearch
 from treadle.doors.explore.pass_check import LEAST, SHARE
 from treadle.doors.explore.pieces import CheckShare, RandomShare, SentTrace, Share, ShareAnswer, sent_trace
 from treadle.search.auto import Auto
@@ -22,7 +26,7 @@ from treadle.search.dpor import Dpor
 from treadle.search.pieces import SharedTree
 from treadle.search.random_walk import RandomWalk
 from treadle.search.replay import FollowSteps
-from treadle.search.workers import AnyPool
+from treadle.search.workers import AnyPool, gone
 from treadle.threads.execution import Execution
 from treadle.threads.fine import fine_points
 from treadle.threads.watchdog import OutOfTime
@@ -35,11 +39,60 @@ _PATIENCE = 0.2
 _NO_END = 1 << 60
 
 
+_OF_SEARCH = ("executions", "spent", "longest", "usual", "over_limit", "impossible", "measured", "looping")
+_OF_LOOM = ("most_steps", "atomic", "assumed", "deadlines", "incomplete", "in_steps")
+
+
+class StoppedSearch:
+    """A search as it stands: what a later one needs to go on."""
+
+    def __init__(self) -> None:
+        self.tree = SharedTree()
+        self.sampling = False
+        self.executions = 0
+        self.shared: frozenset[str] = frozenset()
+        self.kept: list[SentTrace] = []
+        self.warnings: list[tuple[str, str]] = []
+        self.of_search: dict[str, Any] = {}
+        self.of_loom: dict[str, Any] = {}
+
+    def take_from(self, search: ScheduleSearch, kept: list[SentTrace]) -> None:
+        for number in list(self.tree.running):
+            self.tree.lose(number)
+        self.executions = search.executions
+        self.shared = frozenset(search.loom.shared or ())
+        self.kept = kept
+        self.warnings = [(one.kind, one.message) for one in search.warnings.values()]
+        self.of_search = {name: getattr(search, name) for name in _OF_SEARCH}
+        self.of_loom = {name: getattr(search.loom, name) for name in _OF_LOOM}
+
+    def put_back(self, search: ScheduleSearch) -> None:
+        assert search.loom.shared is not None
+        search.loom.shared |= self.shared
+        for name, value in self.of_search.items():
+            setattr(search, name, value)
+        for name, value in self.of_loom.items():
+            setattr(search.loom, name, value)
+        for kind, message in self.warnings:
+            search.warnings.setdefault(message, Finding(kind, message))
+
+
 class WorkerFleet:
     """The workers of one test, started when a search turns out to be long. Use as a context manager."""
 
-    def __init__(self, open_pool: Callable[[], AnyPool], seconds: float, at_once: bool = False) -> None:
+    def __init__(
+        self,
+        open_pool: Callable[[], AnyPool],
+        seconds: float,
+        saved: SavedCampaign,
+        at_once: bool = False,
+        resume: bool = False,
+    ) -> None:
         self._open = open_pool
+        self._saved = saved
+        self._stopped: StoppedSearch | None = saved.load() if resume else None
+        self._state: StoppedSearch | None = None  # of the search that is under way
+        self.resumed = 0  # executions of the search that it goes on with
         self._pool: AnyPool | None = None
         self._at_once = at_once
         self.seconds = seconds  # of a share
@@ -63,6 +116,10 @@ class WorkerFleet:
             self._pool = self._open().__enter__()
         return self._pool
 
+    def hurries(self) -> bool:
+        """Is there a search to go on with?"""
+        return self._stopped is not None
+
     def takes(self, search: ScheduleSearch) -> bool:
         loom = search.loom
         if loom.gil or getattr(loom, "looped", False):
@@ -73,24 +130,51 @@ class WorkerFleet:
 
     def go_on(self, search: ScheduleSearch) -> str | Finding:
         self.used = True
+        state, self._stopped = self._stopped or StoppedSearch(), None
+        known = frozenset(search.loom.shared or ())
+        if state.executions and state.shared >= known:
+            state.put_back(search)
+            self.kept, self.numbers, self.resumed = state.kept, state.tree.numbers, state.executions
+        else:  # of nothing, or of a search that did not know all that is shared
+            state = StoppedSearch()
+        self._state = state
+        try:
+            return self._all_of(search, state)
+        except Unsupported:
+            if self.pool.coming:
+                raise
+            return f"{GONE}{gone(self.pool)}"
+
+    def settle(self, search: ScheduleSearch, result: Result) -> None:
+        """The verdict is there: keep a search that can go on, forget one that is over."""
+        if result.verdict is not Verdict.CUT:
+            self._saved.remove()
+        elif self._state is not None and result.cut_by in RESUMABLE:
+            self._state.take_from(search, self.kept)
+            self._saved.save(self._state)
+
+    def _all_of(self, search: ScheduleSearch, state: StoppedSearch) -> str | Finding:
         strategy = search.search
         reduced = _reduced(search)
-        if reduced is not None:
-            ended = self._in_pieces(search, reduced)
+        if reduced is not None and not state.sampling:
+            ended = self._in_pieces(search, reduced, state)
             if not isinstance(strategy, Auto) or isinstance(ended, Finding) or ended in ("seconds", "executions"):
                 return ended
             if strategy.exhausted:
                 return ended
         most = strategy.left["random"] if isinstance(strategy, Auto) else _NO_END
+        state.sampling = True
         return self._samples(search, most)
 
-    def _in_pieces(self, search: ScheduleSearch, reduced: Dpor) -> str | Finding:
-        """All of a reduced search."""
+    def _in_pieces(self, search: ScheduleSearch, reduced: Dpor, state: StoppedSearch) -> str | Finding:
+        """All of a reduced search, from the beginning: what an optimal search has dropped depends on its order."""
         auto = search.search if isinstance(search.search, Auto) else None
-        tree = SharedTree()  # from the beginning: what an optimal search has dropped depends on its order
-        search.executions = search.beside = 0
-        tree.numbers = self.numbers
-        most = _NO_END if auto is None else auto.left["dpor"]
+        if not state.executions:
+            search.executions = 0
+        search.beside = 0
+        tree = state.tree
+        tree.numbers = max(tree.numbers, self.numbers)
+        most = _NO_END if auto is None else auto.left["dpor"] - search.executions
 
         def enough() -> bool:  # for a search that goes on by sampling
             return auto is not None and (most <= 0 or tree.surprise is not None)
@@ -180,10 +264,7 @@ class WorkerFleet:
                 for number in message[1]:
                     yield number, None
         if not pool.coming:
-            raise Unsupported(
-                f"{'; '.join(dict.fromkeys(pool.warnings)) or 'the worker processes died, again and again'}; "
-                "run it without workers"
-            )
+            raise Unsupported(f"{gone(pool)}; run it without workers")
         if search.progress is not None:
             search.progress(search.executions, None, f"{search.search.name}, {len(pool.ready)} workers")
 

@@ -19,6 +19,7 @@ from typing import Any
 from treadle.core.builds import EVERY, Builds
 from treadle.core.errors import TreadleError, UsageError
 from treadle.core.result import Finding, ModelResult, Result, Step, Verdict
+from treadle.core.saved import SavedCampaign
 from treadle.core.verdict import worst
 from treadle.doors.explore.campaign import Progress, ScheduleSearch
 from treadle.doors.explore.fleet import WorkerFleet
@@ -51,6 +52,9 @@ _LEAST_ROOM = 200
 # What runs the shares of a search in a worker process: pytest collects the test there.
 _SERVER = "treadle.cli.share_worker:serve"
 
+_NOTHING_TO_RESUME = (
+    "no search was stopped that fits (the code and the options, budgets aside, must be the same): it began anew"
+)
 _ORDERED = "only sleeps and timeouts order what the threads do to each other"
 _RESTS = "the pass rests on sleeps and timeouts that end only when nothing else can run"
 
@@ -96,6 +100,7 @@ class Search:
     cancel: str = "never"
     operations: int | None = None  # of one execution
     workforce: Workforce = ALONE
+    resume: bool = False  # go on with a search that was stopped
     afterwards: Callable[[Loom, Result], None] = lambda loom, result: None
     shared: set[str] = field(default_factory=set)  # names of objects that are known to be shared
     builds: bool = True  # is it to be found out on which builds a failure can happen?
@@ -107,7 +112,7 @@ class Search:
         gil = running() if model == "gil" else 0
         kept = None if self.kept is None else self.kept.for_model(gil, self.loom)
         loom = kept or self.loom(gil)
-        with self.fleet() or nullcontext() as fleet, nullcontext() if kept else loom:
+        with self.fleet(model) or nullcontext() as fleet, nullcontext() if kept else loom:
             campaign = ScheduleSearch(
                 loom,
                 self.make,
@@ -121,6 +126,10 @@ class Search:
                 fleet=fleet,
             )
             result = campaign.run()
+            if fleet is not None:
+                fleet.settle(campaign, result)
+            if self.resume and fleet is not None and not fleet.resumed:
+                result.warnings.append(Finding("nothing to resume", _NOTHING_TO_RESUME))
             self.afterwards(loom, result)
         rests_on_idle = self.timeouts == "idle" and loom.deadlines and not loom.looped
         if rests_on_idle and (result.verdict.is_pass or result.verdict is Verdict.NOTHING_TO_EXPLORE):
@@ -186,7 +195,7 @@ class Search:
             idle.warnings.append(Finding(kind, message))
         return idle
 
-    def fleet(self) -> WorkerFleet | None:
+    def fleet(self, model: str) -> WorkerFleet | None:
         """The workers that take over a long search."""
         if not self.workforce.several:
             return None
@@ -195,8 +204,11 @@ class Search:
         def open_pool() -> AnyPool:
             return pool_of(self.workforce, _SERVER, setup, f"explore {self.target}")
 
+        what = (self.target, self.strategy, sorted(self.settings.items()), self.operations, self.timeouts, self.seed)
+        saved = SavedCampaign("explore", *what, model)
         # what keeps a cluster from being used is told before anything runs
-        return WorkerFleet(open_pool, self.workforce.share, at_once=self.workforce.cluster is not None)
+        at_once = self.workforce.cluster is not None
+        return WorkerFleet(open_pool, self.workforce.share, saved, at_once, self.resume)
 
     def loom(self, gil: int) -> TaskLoom:
         loom = TaskLoom(

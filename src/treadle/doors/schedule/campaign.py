@@ -5,21 +5,23 @@ Executions that bring events nobody had seen become initial schedules themselves
 is used up. Of several schedules at hand those go first that bring the most new pairs of event types. Between them go
 executions that choose their order as they run (`greedy`), while those reach anything new; where PETR is not among the
 criteria, coverage is what was asked for, and they go first. A failure is reported after it was replayed, with the
-fewest orders of messages that bring it about.
+fewest orders of messages that bring it about. Workers run ahead (`ahead`); what comes out is the same without them.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Finding, Verdict
+from treadle.core.saved import SavedCampaign, nothing_saved
 from treadle.doors.explore.campaign import same_failure
 from treadle.doors.explore.check import target_of
 from treadle.doors.explore.confirm import Confirmation, settings_of
+from treadle.doors.schedule.ahead import OrderSeen, RunAhead, finding_of, key_of, seen_in, setup_of
 from treadle.messages.algorithms import Generation, generate_schedules, generate_triples
 from treadle.messages.criteria import CRITERIA, PCETR, PETR, PMR, PR, Goals
 from treadle.messages.execution import MessageExecution
@@ -31,7 +33,9 @@ from treadle.messages.oracles import judge, warnings
 from treadle.messages.possible import Possible
 from treadle.messages.receive import Receive
 from treadle.messages.result import MOST_RUNS, Coverage, OrderFinding, OrderRun, ScheduleResult
+from treadle.search.cluster import ALONE, Workforce, pool_of
 from treadle.search.strategy import Strategy
+from treadle.search.workers import AnyPool
 from treadle.threads.watchdog import OutOfTime, ReallyBlocked
 
 Progress = Callable[[int, float | None, str], None]
@@ -52,6 +56,8 @@ _MOST_BARREN = 3
 _MOST_COMPARED = 2_000
 # Initial schedules that one campaign starts from: the first, and those of executions with new events.
 _MOST_BASES = 40
+# What runs schedules in a worker process: pytest collects the test there.
+_SERVER = "treadle.cli.share_worker:serve_orders"
 
 
 def check_schedules(
@@ -69,22 +75,41 @@ def check_schedules(
     first: bool = True,
     initial: Strategy | None = None,
     observe: Callable[[list[Receive]], None] | None = None,
+    workforce: Workforce = ALONE,
+    resume: bool = False,
 ) -> ScheduleResult:
     """Run `test` under schedules that raise ordering coverage. With `first`, stop at the first failure.
 
     `initial` chooses the order of the first execution, which is the library's own otherwise; `observe` is told the
-    receives of every execution.
+    receives of every execution. A campaign that is cut is saved; with `resume`, the next one goes on from there.
     """
     check_options(criteria, executions, seconds, delivery)
     name = target if target is not None else target_of(source if source is not None else test)
     queues = not uses_actors(source if source is not None else test)
     loom = MessageLoom(test, source=source, seed=seed, delivery=delivery, behaviours=tuple(behaviours), queues=queues)
-    with loom:
+
+    def open_pool() -> AnyPool:
+        return pool_of(workforce, _SERVER, (name, setup_of(loom)), f"schedule {name}")
+
+    ahead = RunAhead(open_pool if workforce.several else None, at_once=workforce.cluster is not None)
+    saved = SavedCampaign("schedule", name, list(criteria), sorted(setup_of(loom).items()))
+    if resume:
+        stopped = saved.load()
+        if stopped is None:
+            raise UsageError(nothing_saved(name))
+        ahead.passed = stopped
+    with ahead, loom:
         campaign = ScheduleCampaign(
-            loom, name, criteria, executions or MOST_EXECUTIONS, seconds, delivery, progress, first
+            loom, name, criteria, executions or MOST_EXECUTIONS, seconds, delivery, progress, first, ahead
         )
         campaign.initial, campaign.observe = initial, observe
-        return campaign.run()
+        result = campaign.run()
+    if result.verdict is Verdict.CUT and (workforce.several or resume):
+        saved.save(ahead.passed)
+        result.reason += "; --resume goes on from here"
+    elif result.verdict is not Verdict.CUT:
+        saved.remove()
+    return result
 
 
 def check_options(criteria: Sequence[str], executions: int | None, seconds: float | None, delivery: str) -> None:
@@ -122,6 +147,7 @@ class ScheduleCampaign:
         delivery: str,
         progress: Progress | None,
         first: bool,
+        ahead: RunAhead,
     ) -> None:
         self.loom = loom
         self.criteria = list(criteria)
@@ -130,6 +156,7 @@ class ScheduleCampaign:
         self.deadline = None if seconds is None else time.monotonic() + seconds
         self.progress = progress
         self.first = first
+        self.ahead = ahead
         self.barren = dict.fromkeys(NAMES, 0)  # greedy executions in a row that reached nothing, by criterion
         self.initial: Strategy | None = None
         self.observe: Callable[[list[Receive]], None] | None = None
@@ -189,7 +216,7 @@ class ScheduleCampaign:
                     return True
                 if isinstance(generation, Generation):
                     generation.learn(self.last)
-            if name != TRIPLE and not self.goals[name].new_goals(schedule):
+            if not self._brings_something(schedule):
                 continue  # executions since it was generated have reached its goals by chance
             if self._execute(schedule):
                 return True
@@ -220,7 +247,9 @@ class ScheduleCampaign:
                 pool += more
             pool = [schedule for schedule in pool if self._promise(schedule)[0]]
             if pool:
-                best = max(pool, key=self._promise)
+                ranked = sorted(pool, key=self._promise, reverse=True)
+                self.ahead.likely(ranked)
+                best = ranked[0]
                 pool.remove(best)
                 if self._execute(best):
                     return True
@@ -253,21 +282,31 @@ class ScheduleCampaign:
                 return
             self.result.schedules += len(batch)
             while batch:
-                best = max(batch, key=self._promise)
-                batch.remove(best)
-                yield best
+                ranked = sorted(batch, key=self._promise, reverse=True)
+                self.ahead.likely([schedule for schedule in ranked if self._brings_something(schedule)])
+                batch.remove(ranked[0])
+                yield ranked[0]
 
     def _promise(self, schedule: list[Receive]) -> tuple[int, int]:
         """New pairs of event types, in a row or not, then new pairs of receives."""
         types = self.goals["PETR"].new_goals(schedule) + self.goals["PCETR"].new_goals(schedule)
         return types, self.goals["PR"].new_goals(schedule)
 
+    def _brings_something(self, schedule: list[Receive]) -> bool:
+        return self.now == TRIPLE or bool(self.goals[self.now].new_goals(schedule))
+
     def _execute(self, schedule: list[Receive]) -> bool:
         """One execution along a schedule; True when it fails and that ends the campaign."""
-        key = tuple(event.hash for event in schedule)
+        key = key_of(schedule)
         if key in self.ran:
             return False
         self.ran.add(key)
+        self._check_budget()
+        seen = self.ahead.answer(schedule)
+        if seen is not None:
+            self.result.executions += 1
+            self._note_pass(seen)
+            return False
         follow = FollowSchedule(schedule)
         return self._run(follow, follow if self.initial is None or self.result.executions else self.initial)
 
@@ -308,19 +347,19 @@ class ScheduleCampaign:
             raise _Over(
                 "operations", f"an execution was stopped after {run.step} operations, without an end: not a pass"
             )
-        self.last = receives = run.journal.receives()
-        if self.observe is not None:
-            self.observe(receives)
-        self._learn(run, receives)
+        seen = seen_in(run, follow)
+        if seen is not None:
+            if type(follow) is FollowSchedule:
+                self.ahead.keep(follow.planned, seen)
+            self._note_pass(seen)
+            return False
+        receives = run.journal.receives()
         found = judge(run)
+        self._learn(receives, {actor.hash for actor in run.journal.actors}, warnings(run))
         if len(self.result.runs) < MOST_RUNS:
             self.result.runs.append(OrderRun(receives, found[0].kind if found else "passed"))
         if not found:
-            if (
-                follow.missing is not None and not follow.held_back
-            ):  # in an execution that fails, what is missing is a consequence
-                self.result.infeasible += 1
-                self.result.unfit.append(_did_not_come(follow))
+            self._note_unfit(follow.missing, follow.held_back)
             self.passing.append(receives)
             return False
         if not self.result.findings:
@@ -330,6 +369,19 @@ class ScheduleCampaign:
             self.result.findings.append(finding)
         return self.first
 
+    def _note_pass(self, seen: OrderSeen) -> None:
+        self._learn(seen.receives, seen.actors, [finding_of(told) for told in seen.warnings])
+        if len(self.result.runs) < MOST_RUNS:
+            self.result.runs.append(OrderRun(seen.receives, "passed"))
+        self._note_unfit(seen.missing, seen.held_back)
+        self.passing.append(seen.receives)
+
+    def _note_unfit(self, missing: Receive | None, held_back: bool) -> None:
+        """In an execution that fails, what is missing is a consequence; here it is not."""
+        if missing is not None and not held_back:
+            self.result.infeasible += 1
+            self.result.unfit.append(_did_not_come(missing))
+
     def _check_budget(self) -> None:
         if self.result.executions >= self.most:
             raise _Over("executions", f"the budget of {self._count()} is used up: not a pass")
@@ -338,13 +390,16 @@ class ScheduleCampaign:
         if self.progress is not None:
             self.progress(self.result.executions, None, f"schedule {self.now}".strip())
 
-    def _learn(self, run: MessageExecution, receives: list[Receive]) -> None:
+    def _learn(self, receives: list[Receive], actors: Collection[int], warned: list[Finding]) -> None:
         """Add what an execution reached; one with new events is an initial schedule for more."""
+        self.last = receives
+        if self.observe is not None:
+            self.observe(receives)
         for goals in self.goals.values():
             goals.add(receives)
         new = {event.hash for event in receives} - self.events
         self.events |= new
-        self.actors |= {actor.hash for actor in run.journal.actors}
+        self.actors |= set(actors)
         if new and len(self.bases) < _MOST_BASES:
             self.bases.append(receives)
             if len(self.bases) == 1 or len(receives) <= _MOST_COMPARED:
@@ -353,7 +408,7 @@ class ScheduleCampaign:
                     possible.add(receives, must_hb)
         self.result.curve.append({name: len(goals) for name, goals in self.goals.items()})
         known = {warning.message for warning in self.result.warnings}
-        self.result.warnings += [warning for warning in warnings(run) if warning.message not in known]
+        self.result.warnings += [warning for warning in warned if warning.message not in known]
 
     # ------------------------------------------------------------------ a failure
 
@@ -400,9 +455,7 @@ def _growing(bases: list[list[Receive]]) -> Iterator[list[Receive]]:
         place += 1
 
 
-def _did_not_come(follow: FollowSchedule) -> str:
-    missing = follow.missing
-    assert missing is not None
+def _did_not_come(missing: Receive) -> str:
     return (
         f"{missing} (from {missing.origin}) did not come: besides the order of messages something else decides what "
         "the program sends (shared memory, time, randomness)"

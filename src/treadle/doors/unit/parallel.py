@@ -47,6 +47,7 @@ class _Node:
     next: _Node | None = None
     ran: PathRun[Cases] | None = None
     taken: bool = False
+    died: bool = False  # its worker has died with it once
     lost: bool = False
     booked: bool = False
 
@@ -296,7 +297,7 @@ class _Coordinator:
             given.tree.run_here(node)
 
     def _bury(self, worker: Busy, tasks: Sequence[int], how: str) -> None:
-        """What a worker had not begun goes to others; the path that it was running is lost, and said."""
+        """What a worker had goes to others; a path with which a second one dies is lost, and said."""
         self.stays.pop(worker, None)
         for position, number in enumerate(tasks):
             given = self.given.pop(number)
@@ -307,8 +308,11 @@ class _Coordinator:
             if position == 0 and given.open:
                 mine = {id(node) for node in given.open.values()}
                 running = next(node for node in given.tree.nodes() if id(node) in mine)
+                if not running.died:
+                    running.died = True
+                    continue
                 running.lost = True
-                given.tree.warnings.append(f"a worker process died ({how}); the path it was running has no test")
+                given.tree.warnings.append(f"two worker processes died ({how}) on one path, which has no test")
                 if given.tree.whole:
                     given.tree.settle()
 

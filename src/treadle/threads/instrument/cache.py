@@ -10,24 +10,17 @@ repository), so every entry is signed with a secret that is in the user's own fo
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import hashlib
-import hmac
 import marshal
-import os
-import stat
 import sys
-import tempfile
-from os import urandom  # CPython's own: inside an execution the one of the module is not by chance
 from pathlib import Path
 from types import CodeType
 
+from treadle.core.signed import SignedFiles
 from treadle.threads.instrument.marks import MARKS_VERSION
 from treadle.threads.instrument.rewrite import REWRITER_VERSION
 
 _MAGIC = b"treadle rewritten code, signed\n"
-_SIZE = 32  # bytes of the secret, and of a signature
 
 
 class CodeCache:
@@ -35,7 +28,8 @@ class CodeCache:
 
     def __init__(self, project_root: Path | None, marked: bool = False) -> None:
         self.marked = marked
-        self.folder = None if project_root is None else project_root / ".treadle" / "cache"
+        folder = None if project_root is None else project_root / ".treadle" / "cache"
+        self._files = SignedFiles(folder, _MAGIC)
 
     def key(self, source: bytes, filename: str, flavour: str) -> str:
         facts = (
@@ -50,77 +44,14 @@ class CodeCache:
         return hashlib.sha256(repr(facts).encode() + b"\0" + source).hexdigest()
 
     def load(self, key: str) -> tuple[CodeType, CodeType] | None:
-        secret = None if self.folder is None else _secret()
-        if self.folder is None or secret is None:
-            return None
+        body = self._files.load(key)
         try:
-            content = (self.folder / key).read_bytes()
-            if not content.startswith(_MAGIC):
-                return None
-            signature, body = content[len(_MAGIC) : len(_MAGIC) + _SIZE], content[len(_MAGIC) + _SIZE :]
-            if not hmac.compare_digest(signature, _signature(secret, key, body)):
-                return None
-            plain, rewritten = marshal.loads(body)
-        except (OSError, ValueError, TypeError, EOFError):
+            plain, rewritten = marshal.loads(body) if body is not None else (None, None)
+        except (ValueError, TypeError, EOFError):
             return None
         if isinstance(plain, CodeType) and isinstance(rewritten, CodeType):
             return plain, rewritten
         return None
 
     def save(self, key: str, plain: CodeType, rewritten: CodeType) -> None:
-        secret = None if self.folder is None else _secret()
-        if self.folder is None or secret is None:
-            return
-        body = marshal.dumps((plain, rewritten))
-        content = _MAGIC + _signature(secret, key, body) + body
-        temporary = None
-        try:
-            self._make_folder()
-            # Written aside and then renamed: several processes (xdist) may save the same entry at once.
-            handle, temporary = tempfile.mkstemp(dir=self.folder)
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.replace(temporary, self.folder / key)
-        except OSError:
-            if temporary is not None:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary)
-
-    def _make_folder(self) -> None:
-        assert self.folder is not None
-        if self.folder.is_dir():
-            return
-        self.folder.mkdir(parents=True)
-        ignore = self.folder.parent / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("# Made by treadle; nothing here needs to be kept.\n*\n")
-
-
-def _signature(secret: bytes, key: str, body: bytes) -> bytes:
-    """An entry is signed together with its name: it cannot stand for another source."""
-    return hmac.digest(secret, key.encode() + b"\0" + body, "sha256")
-
-
-def _secret() -> bytes | None:
-    """The secret of this user on this machine, made when there is none; None when it cannot be kept to oneself."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return _kept(Path(home) / "treadle" / "key")
-
-
-@functools.cache
-def _kept(file: Path) -> bytes | None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError), os.fdopen(os.open(file, _NEW, 0o600), "wb") as new:
-            new.write(urandom(_SIZE))
-        with file.open("rb") as known:
-            facts = os.fstat(known.fileno())
-            secret = known.read()
-    except OSError:
-        return None
-    if hasattr(os, "getuid") and (facts.st_uid != os.getuid() or stat.S_IMODE(facts.st_mode) & 0o077):
-        return None
-    return secret if len(secret) == _SIZE else None
-
-
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        self._files.save(key, marshal.dumps((plain, rewritten)))
