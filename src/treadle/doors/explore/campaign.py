@@ -12,14 +12,12 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from treadle.core.choice import StrandRuns
-from treadle.core.dependency import dependent
 from treadle.core.errors import Unsupported
-from treadle.core.operation import Operation, location, parts, word
+from treadle.core.operation import location, word
 from treadle.core.result import Evidence, Finding, Result, Step, Verdict
 from treadle.core.trail import Trail
 from treadle.doors.explore.pass_check import PassCheck
-from treadle.report import message_sequence
-from treadle.report.explanation import explain
+from treadle.doors.explore.told import by_operation, common_steps, complete, listed, race_told, same_failure
 from treadle.search.fair import Fair
 from treadle.search.other_orders import Reservoir
 from treadle.search.random_walk import RandomWalk
@@ -27,7 +25,6 @@ from treadle.search.replay import FollowSteps, FollowTrail, strand_runs
 from treadle.search.shrink import shrink_schedule
 from treadle.search.strategy import Strategy
 from treadle.threads import outcome
-from treadle.threads.detail import hide_own_frames
 from treadle.threads.execution import SAME_READS, Diverged, Execution
 from treadle.threads.fine import FINE, fine_points
 from treadle.threads.loom import MOST_STEPS, Loom
@@ -67,9 +64,6 @@ _RESTARTS = 500
 
 # Executions of a search that cannot trust its reduction, where nobody gave a budget.
 _SAMPLES = 500
-
-# Calls that a sentence names.
-_MOST_LISTED = 5
 
 # An execution that is so many times as long as the first one goes round in a loop.
 _LOOPS = 3
@@ -431,7 +425,7 @@ class ScheduleSearch:
         most = max(2, min(400, _MOST_SHRINKING // max(1, len(steps))))
         steps, _ = shrink_schedule(first, attempt, most, _SHRINKING if self.wanted is None else _SHRINKING / 4)
         for schedule, note in ((steps, ""), (first[0], _UNSHRUNK)):
-            shown = FollowSteps(_by_operation(schedule, operations.get(tuple(schedule), [1] * len(schedule))))
+            shown = FollowSteps(by_operation(schedule, operations.get(tuple(schedule), [1] * len(schedule))))
             shown.begin()
             final = self.loom.run(shown, detail=True)
             again = self.loom.judge(final)
@@ -445,7 +439,7 @@ class ScheduleSearch:
     def _nearest(self, passing: list[list[str]], failing: list[str]) -> list[Step]:
         """The steps of the schedule that passes and parts last from the failing one, run once more."""
         if passing:
-            follow = FollowSteps(max(passing, key=lambda one: _common(one, failing)))
+            follow = FollowSteps(max(passing, key=lambda one: common_steps(one, failing)))
             follow.begin()
             run = self.loom.run(follow, detail=True)
             if not run.stop_reason and self.loom.possible(run) and not self.loom.judge(run):
@@ -537,7 +531,7 @@ class ScheduleSearch:
 
     def _evidence(self) -> Evidence:
         shared = sorted(str(name) for name in self.loom.shared or ())
-        races = sorted({_race(first, second) for first, second in self.search.reversed})
+        races = sorted({race_told(first, second) for first, second in self.search.reversed})
         return Evidence(self.executions, self.checked, shared, races, sorted(self.loom.assumed | self.loom.atomic))
 
     def _bounds(self) -> dict[str, int]:
@@ -557,7 +551,7 @@ class ScheduleSearch:
             return f"every schedule was run, up to equivalence: {count}"
         if verdict is Verdict.PASSED_WITHIN_BOUNDS:
             bounds = ", ".join(f"{name} {value}" for name, value in self._bounds().items())
-            calls = _listed(self.loom.assumed)
+            calls = listed(self.loom.assumed)
             assumed = f"; taken as one step on shared objects: {calls}" if calls else ""
             return f"every schedule within the bounds ({bounds}) was run: {count}{assumed}"
         if verdict is Verdict.NOTHING_TO_EXPLORE:
@@ -600,66 +594,8 @@ class ScheduleSearch:
         return reason if reason in ("seconds", "executions") else "space"
 
 
-def _race(first: Operation, second: Operation) -> str:
-    """Two operations that were run in both orders, by the place where they meet."""
-    pairs = ((one, other) for one in parts(first) for other in parts(second) if dependent(one, other))
-    one, other = next(pairs, (first, second))
-    return f"{location(one)}: {word(one[0])}, then {word(other[0])}"
-
-
-def _listed(names: set[str]) -> str:
-    """A few names, and how many more there are."""
-    first = sorted(names)[:_MOST_LISTED]
-    return ", ".join(first) + (f" and {len(names) - len(first)} more" if len(names) > len(first) else "")
-
-
 class Revealed(Exception):
     """An object turned out to be shared while a failure was being shrunk: schedules from before no longer fit."""
-
-
-def same_failure(one: Finding, other: Finding) -> bool:
-    """Do two executions fail in the same way?"""
-    return one.kind == other.kind and type(one.exception) is type(other.exception)
-
-
-def complete(finding: Finding, run: Execution) -> Finding:
-    """Add the steps and the explanation of the execution that shows a finding."""
-    detail: list[Step] = list(run.detail or [])
-    finding.steps = run.shown(detail)
-    finding.started = _started(finding.steps, detail, run)
-    finding.waiting = list(run.stuck)
-    if finding.exception is not None:
-        hide_own_frames(finding.exception)
-    journal = getattr(run, "journal", None)
-    if journal is not None:  # an actor program: its messages tell more than its operations
-        finding.explanation = message_sequence.text(journal.receives())
-        return finding
-    finding.explanation = explain(finding.steps, finding.kind, finding.message, waiting=run.stuck)
-    if getattr(run, "out_of_order", False):
-        finding.out_of_order = True
-        finding.explanation += (
-            "\nThis needs any_order: steps of tasks ran in an order that asyncio does not choose by itself."
-        )
-    return finding
-
-
-def _common(one: list[str], other: list[str]) -> int:
-    """How many steps two schedules have in common from the start."""
-    return next((n for n, (mine, its) in enumerate(zip(one, other, strict=False)) if mine != its), len(one))
-
-
-def _started(shown: list[Step], detail: list[Step], run: Execution) -> dict[str, int]:
-    """Behind which of the shown steps each strand was started, where its maker's step is among them."""
-    places = {id(step): number for number, step in enumerate(shown)}
-    made = {strand.treadle_name: run.spawned.get(strand.index, -1) for strand in run.strands}
-    found = {name: detail[at] for name, at in made.items() if 0 <= at < len(detail)}
-    return {name: places[id(step)] for name, step in found.items() if id(step) in places and step.strand != name}
-
-
-def _by_operation(steps: list[str], sizes: list[int]) -> list[str]:
-    """A schedule in single operations, from one whose steps have several."""
-    sizes = sizes + [1] * (len(steps) - len(sizes))
-    return [strand for strand, size in zip(steps, sizes, strict=False) for _ in range(size)]
 
 
 def _not_deterministic(diverged: Diverged) -> str:

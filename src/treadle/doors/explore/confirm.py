@@ -8,7 +8,7 @@ from typing import Any
 from treadle.core.builds import EVERY, Builds
 from treadle.core.result import Finding
 from treadle.core.trail import Trail
-from treadle.doors.explore.campaign import same_failure
+from treadle.doors.explore.told import same_failure
 from treadle.messages.execution import MessageExecution
 from treadle.messages.follow import FollowMessageTrail, FollowSchedule, message_choices
 from treadle.messages.loom import MessageLoom

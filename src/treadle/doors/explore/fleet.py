@@ -99,6 +99,7 @@ class WorkerFleet:
         self.used = False
         self.numbers = 0
         self.pieces = 0
+        self.answered = 0
         self.kept: list[SentTrace] = []
 
     def __enter__(self) -> WorkerFleet:
@@ -141,7 +142,7 @@ class WorkerFleet:
         try:
             return self._all_of(search, state)
         except Unsupported:
-            if self.pool.coming:
+            if self.pool.coming or not self.answered:  # workers that never came up have told why
                 raise
             return f"{GONE}{gone(self.pool)}"
 
@@ -259,6 +260,7 @@ class WorkerFleet:
                 pool.give(worker, task.number, Share(task, known, loom.most_steps, share, self.seconds))
         for _, message in pool.news(_PATIENCE):
             if message[0] == "done":
+                self.answered += 1
                 yield message[1], message[2]
             elif message[0] == "died":
                 for number in message[1]:

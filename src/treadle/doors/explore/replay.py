@@ -21,9 +21,9 @@ from treadle.core.choice import MessageDelivered, StrandRuns
 from treadle.core.errors import UsageError
 from treadle.core.result import Finding, Result, Verdict
 from treadle.core.trail import Trail
-from treadle.doors.explore.campaign import complete
 from treadle.doors.explore.debug import ReplayEnded, make_debugger
 from treadle.doors.explore.messages import loom_for
+from treadle.doors.explore.told import complete
 from treadle.messages.follow import FollowMessageTrail
 from treadle.report.explanation import culprit
 from treadle.report.fresh_process import run_python

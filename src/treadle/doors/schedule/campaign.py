@@ -18,9 +18,9 @@ from typing import Any
 from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Finding, Verdict
 from treadle.core.saved import SavedCampaign, nothing_saved
-from treadle.doors.explore.campaign import same_failure
 from treadle.doors.explore.check import target_of
 from treadle.doors.explore.confirm import Confirmation, settings_of
+from treadle.doors.explore.told import same_failure
 from treadle.doors.schedule.ahead import OrderSeen, RunAhead, finding_of, key_of, seen_in, setup_of
 from treadle.messages.algorithms import Generation, generate_schedules, generate_triples
 from treadle.messages.criteria import CRITERIA, PCETR, PETR, PMR, PR, Goals
