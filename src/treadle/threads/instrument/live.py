@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import sysconfig
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import CellType, FunctionType, ModuleType
@@ -25,6 +26,8 @@ Found = list[tuple[FunctionType, ModuleType]]
 
 # From 3.14 on the collector has other generations: everything is looked at.
 _HAS_GENERATIONS = sys.version_info < (3, 14)
+# Without a GIL, 3.13 makes every function immortal when the first thread starts, and the collector forgets it.
+_IMMORTAL = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 @dataclass
@@ -42,7 +45,7 @@ def functions_of(modules: list[ModuleType]) -> Found:
     """Every live function that was made from the source of `modules`, or for one of their classes."""
     if not modules:
         return []
-    if gc.get_freeze_count():  # what is frozen is in no generation
+    if gc.get_freeze_count() or _IMMORTAL:  # what is frozen is in no generation
         return _belonging([*_functions_among(gc.get_objects()), *reachable_functions(modules)], modules)
     before = _collections()
     if _HAS_GENERATIONS and all(module in _known and _known[module].collections == before for module in modules):
