@@ -11,6 +11,7 @@ from treadle.classes.pools import Pools, heirs
 from treadle.classes.result import Options
 from treadle.classes.stage import Stage
 from treadle.classes.subject import find_class
+from treadle.core.verdict import Verdict
 from treadle.doors.class_.campaign import ClassCampaign
 from treadle.observe.parameters import Parameter
 from treadle.observe.recorded import Expression, Given, Recorded
@@ -81,3 +82,18 @@ def test_objects_and_values_from_a_recording() -> None:
     registry = subject("class_reach:Registry")
     calls = list(Pools(registry, {}, recorded=seen).calls(registry.methods[0]))
     assert str(calls[0]) == "sout.get(list)"
+
+
+def test_a_class_whose_coroutines_have_twins_is_judged_in_threads() -> None:
+    found = subject("class_reach:Twice")
+    assert not found.in_tasks
+    assert found.skipped == {"add_async": "a coroutine; its twin add is called, in threads"}
+    assert kinds(campaign("class_reach:Twice")) == {"add": "linearizability"}
+
+
+def test_a_call_of_a_callback_that_does_nothing_is_no_step() -> None:
+    result = campaign("class_reach:Applied")
+    assert (result.verdict, result.reason) == (
+        Verdict.NOTHING_TO_EXPLORE,
+        "no two calls touch anything in common that one of them changes",
+    )

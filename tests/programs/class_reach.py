@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import queue
 import threading
+from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 
@@ -125,3 +126,24 @@ class Busy:
             mine["a"] = mine["a"] + 1
         self.total = self.total + mine["a"]
         return self.total
+
+
+class Twice:
+    """Offers each of its methods as a coroutine, too."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def add(self) -> int:
+        self._count = self._count + 1
+        return self._count
+
+    async def add_async(self) -> int:
+        return self.add()
+
+
+class Applied:
+    """Calls what it is given, and keeps nothing."""
+
+    def apply(self, callback: Callable[[], object]) -> object:
+        return callback()

@@ -29,7 +29,7 @@ ILLEGAL = frozenset(
 _MOST_ROOTS = 4
 # Ways to make the object that are taken over from tests and examples.
 _MOST_SEEN = 6
-_MOST_CALLS = 6  # per method
+_MOST_CALLS = 8  # per method
 _MOST_TRIALS = 24  # per method
 _MOST_OBSERVERS = 14
 # Operations of all observers together, beyond a few: every execution ends with them.

@@ -22,7 +22,7 @@ import typing
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from treadle.classes.calls import SOUT, Argument, MethodCall, Namespace, Value
+from treadle.classes.calls import CALLBACKS, SOUT, Argument, MethodCall, Namespace, Value
 from treadle.classes.grown import Grower
 from treadle.classes.stand_ins import definition, hooks, needs_stand_in
 from treadle.classes.subject import Subject, SubjectMethod, import_of
@@ -30,13 +30,9 @@ from treadle.core.errors import Unsupported
 from treadle.observe.parameters import MISSING, Parameter, load_mentioning, parameters_of_class
 from treadle.observe.recorded import Arguments, Recorded
 
-_NOTHING = "def do_nothing(*args, **kwargs):\n    return None"
-_ONE = "def give_one(*args, **kwargs):\n    return 1"
-_RAISE = "def fail(*args, **kwargs):\n    raise ValueError('fail')"
-
 _SOMETHING = 'class Something:\n    """A class for this test."""'
 
-CALLABLES = (Value("do_nothing", (_NOTHING,)), Value("give_one", (_ONE,)), Value("fail", (_RAISE,)))
+CALLABLES = tuple(Value(name, (source,)) for source, name in CALLBACKS.items())
 
 
 def _plain(*sources: str) -> tuple[Value, ...]:

@@ -375,9 +375,10 @@ class Stage:
                 prepared.append((ready, arguments))
             work.append(prepared)
         before = untold_before(sout)
+        given = [argument for part in work for _, arguments in part for argument in arguments]
         self._run_together(sout, work)
         self._rest()
-        self.outcome = self._look(test, sout, before)
+        self.outcome = self._look(test, sout, before, given)
 
     def _run_together(self, sout: Any, work: list[Work]) -> None:
         """The calls of each thread, at once."""
@@ -395,7 +396,7 @@ class Stage:
             STATE.strand.checks = ALL  # type: ignore[union-attr]  # a method that is Python code is entered with a look
             self.results[number].append(self._invoke(ready, sout, arguments))
 
-    def _look(self, test: Test, sout: Any, before: frozenset[int]) -> Outcome:
+    def _look(self, test: Test, sout: Any, before: frozenset[int], given: list[Any]) -> Outcome:
         """What the threads left behind, seen through the class's own methods and through its state."""
         threads = tuple(
             tuple(
@@ -410,7 +411,7 @@ class Stage:
         kept = attributes_of(sout) if test.fields else {}
         outcome.fields = tuple((name, fingerprint(kept.get(name), self.without)) for name in test.fields)
         outcome.tallies = self._tallies(sout)
-        key = self._state_key(test, sout, before)
+        key = self._state_key(test, sout, before, given)
         known = self._known(test) if key is not None else {}
         said = known.get(key)
         if said is None:
@@ -418,12 +419,12 @@ class Stage:
         outcome.invariant, outcome.observed, outcome.same, outcome.later = said
         return outcome
 
-    def _state_key(self, test: Test, sout: Any, before: frozenset[int]) -> Hashable | None:
+    def _state_key(self, test: Test, sout: Any, before: frozenset[int], given: list[Any]) -> Hashable | None:
         """The state by which it is remembered what the object says; None where it is not."""
         execution = STATE.strand.execution  # type: ignore[union-attr]
         if self.tell or self.subject.in_tasks or execution.detail is not None:
             return None
-        return state_key(execution, sout, self._handed_out(test), before)
+        return state_key(execution, sout, self._handed_out(test) + given, before)
 
     def _known(self, test: Test) -> dict[Hashable, _Said]:
         """What objects said that were made and brought into a state as this one was."""

@@ -327,9 +327,24 @@ def examine(target: str, cls: Any) -> Subject:
             subject.skipped[attribute] = "it does not come back"
         else:
             _plain_method(subject, attribute, raw, own)
+    _twins(subject)
     _functions_of_module(subject)
     _time_passes(subject)
     return subject
+
+
+def _twins(subject: Subject) -> None:
+    """A class in which every coroutine has a twin that is none (`call` and `call_async`) is one for threads."""
+    coroutines = [method for method in subject.methods if method.form.startswith("await ")]
+    plain = {method.name for method in subject.methods} - {method.name for method in coroutines}
+    for method in coroutines:
+        name = method.name
+        same = {name.removesuffix("_async"), name.removeprefix("async_"), name.removeprefix("a")} & plain
+        if not same:
+            return
+        subject.skipped[name] = f"a coroutine; its twin {min(same)} is called, in threads"
+    subject.methods = [method for method in subject.methods if method not in coroutines]
+    subject.in_tasks = False
 
 
 def _time_passes(subject: Subject) -> None:

@@ -141,7 +141,7 @@ class _Graph:
         attributes = self.attributes(value, depth)
         if not attributes and kind.__module__ in _TOLD_BY_REPR:
             text = object.__repr__(value) if _python(kind) else repr(value)
-            if _ADDRESS.search(text):
+            if _ADDRESS.search(text) and kind is not object:
                 self.untold.add(id(value))
             return (kind.__qualname__, _ADDRESS.sub("", text))
         if _keeps_more(kind):
@@ -210,6 +210,13 @@ def _view(graph: _Graph, value: Any, depth: int) -> Hashable:
 
 def _plain_repr(graph: _Graph, value: Any, depth: int) -> Hashable:
     return (type(value).__qualname__, _ADDRESS.sub("", repr(value)))
+
+
+def _kind_of_atom(graph: _Graph, value: Any, depth: int) -> Hashable:
+    """The number or text that an instance of a subclass of int, str, ... stands for, and what else it keeps."""
+    base: Any = next(base for base in _ATOMS if isinstance(value, base))
+    kept = () if graph.outside else graph.attributes(value, depth)
+    return (type(value).__qualname__, base.__repr__(value), *kept)
 
 
 def _exception(graph: _Graph, value: Any, depth: int) -> Hashable:
@@ -281,7 +288,7 @@ _LOOKS: list[tuple[Any, Look]] = [
     (collections.deque, _deque),
     ((set, frozenset), _set),
     ((bytearray, array.array, range, slice, itertools.count), _plain_repr),
-    (_ATOMS[:6], lambda graph, value, depth: (type(value).__qualname__, _base_of(value))),
+    (_ATOMS[:6], _kind_of_atom),
     ((type({}.keys()), type({}.values()), type({}.items())), _view),
     (BaseException, _exception),
     (weakref.ref, _weak),
@@ -302,11 +309,5 @@ _LOOKS: list[tuple[Any, Look]] = [
 # These tell all that an object of their kind keeps.
 _TELL_ALL = frozenset(
     {_dict, _list, _tuple, _deque, _set, _plain_repr, _view, _weak, _method, _partial, _lock, _model, _event}
-    | {_semaphore, _queue}
+    | {_semaphore, _queue, _kind_of_atom}
 )
-
-
-def _base_of(value: Any) -> Any:
-    """The number or text that an instance of a subclass of int, str, ... stands for."""
-    base: Any = next(base for base in _ATOMS if isinstance(value, base))
-    return base.__repr__(value)

@@ -19,6 +19,7 @@ import heapq
 import io
 import itertools
 import json
+import logging
 import operator
 import pathlib
 import pickle
@@ -210,6 +211,17 @@ def reads(kind: type, method: str) -> bool:
         if known is not None:
             return method in known
     return issubclass(kind, IMMUTABLE)
+
+
+_LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40, "exception": 40, "critical": 50}
+
+
+def says_nothing(obj: object, method: str, args: tuple[Any, ...]) -> bool:
+    """Is it a message to a logger that is below its level? Then the level is all that is looked at."""
+    if not isinstance(obj, logging.Logger):
+        return False
+    level = _LEVELS.get(method) if method != "log" else args[0] if args and type(args[0]) is int else None
+    return level is not None and not obj.isEnabledFor(level)
 
 
 def in_modules(name: str, modules: frozenset[str]) -> bool:

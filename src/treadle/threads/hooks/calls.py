@@ -267,6 +267,9 @@ def atomic_method(obj: Any, method: str, /, *args: Any, via: Any = None, **kwarg
         return called(*args, **kwargs)
     mode = READ if known.reads(kind, method) else WRITE
     operations: list[Operation] = []
+    if known.says_nothing(obj, method, args):
+        include(strand, operations, obj, READ)
+        return during(strand, operations, called, *args, **kwargs)
     reach.everything(strand, operations, obj, mode)
     contained = known.in_modules(kind.__module__, known.SELF_CONTAINED)
     _add_arguments(strand, operations, args, kwargs, READS if contained else CHANGES)
