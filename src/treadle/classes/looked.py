@@ -101,12 +101,9 @@ def _state_of(name: str, alive: dict[str, list[Any]], told: Told) -> Hashable | 
     """The state of what the threads wrote to beside the object; None where it cannot be told."""
     if name in alive:
         return told.of(alive[name])
-    if name in _CHANCE:
-        return hash(_CHANCE[name]().getstate())
+    if name in chance.SOURCES:
+        return hash(chance.SOURCES[name].getstate())
     if name.startswith("module "):
         module = sys.modules.get(name.partition(" ")[2])
         return told.of(module_content(module)) if module is not None else None
     return "gone" if "#" in name else None
-
-
-_CHANCE: dict[str, Any] = {"random": lambda: chance.random._inst, "os.urandom": lambda: chance.DRAWN.bytes}

@@ -37,6 +37,8 @@ class _Drawn:
 
 
 DRAWN = _Drawn()
+# Where numbers come from, by the names under which drawing one is an operation.
+SOURCES: dict[str, random.Random] = {"random": random._inst, "os.urandom": DRAWN.bytes}
 
 _real_urandom = os.urandom
 _real_seed = random.Random.seed
