@@ -97,3 +97,20 @@ def test_which_object_a_text_is_cannot_be_written() -> None:
 def test_every_path_is_followed(name: str) -> None:
     found = explored(f"unit_predictions:{name}")
     assert (found.paths, found.seen.sampled, found.seen.unsupported) == (PATHS[name], [], [])
+
+
+@pytest.mark.parametrize("heap", ["solver", "lazy"])
+def test_a_field_that_only_the_library_can_fill_is_not_taken_for_none(
+    heap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`is not None` was predicted for a test that could only give None."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    Path(f"lazy_pattern_{heap}.py").write_text(
+        "import re\n\n\nclass Reader:\n    def __init__(self, pattern: str) -> None:\n        self.pattern = pattern\n"
+        "        self.compiled = None\n\n    def ready(self) -> bool:\n        if self.compiled is None:\n"
+        "            self.compiled = re.compile(self.pattern)\n        return True\n"
+    )
+    suite = unit(f"lazy_pattern_{heap}:Reader.ready", write_file=False, heap=heap, probe=False)
+    assert suite.disagreements == []
+    assert any("no unknown one can be made" in place.what for place in suite.unsupported)

@@ -12,6 +12,7 @@ from textwrap import dedent
 
 import pytest
 
+from treadle.doors.unit import probe_call
 from treadle.doors.unit.files import imports_of
 from treadle.doors.unit.probe_call import Probe, Prober
 from treadle.doors.unit.probe_search import ProbeSearch
@@ -84,6 +85,24 @@ PROGRAMS = {
             if HAVE_COLOUR:
                 return 1  # here
     """,
+    "what_the_call_changes": """
+        import re
+        class Reader:
+            def __init__(self, pattern):
+                self.pattern = pattern
+                self.compiled = None
+            def f(self):
+                if self.compiled is None:
+                    self.compiled = re.compile(self.pattern)
+                elif self.compiled:
+                    return 1  # here
+    """,
+    "beside_what_may_not_be_patched": """
+        import sys
+        def f(n: int):
+            if sys.exc_info()[0] is None and sys.platform == "plan9":
+                return 1  # here
+    """,
     "a_function_of_the_module": """
         import os
         def f(folder: str):
@@ -139,6 +158,11 @@ def search_for(name: str, folder: Path, target: str) -> tuple[ProbeSearch, int, 
     pool.scratch = str(folder)
     prober = Prober(one, pool, str(folder))
     return ProbeSearch(prober, {(-1, line)}, 60), line, imports
+
+
+@pytest.fixture(autouse=True)
+def _any_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe_call, "_MOST_WAITING", 600.0)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

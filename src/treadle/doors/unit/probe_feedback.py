@@ -37,6 +37,12 @@ _LONGEST_SIZE = 40
 _ASKED = ("__getitem__", "__enter__", "__contains__", "__len__", "__iter__", "__next__", "__aenter__", "__call__")
 _PURE = (len, type, str, int, abs, ord, bool, repr, sorted, min, max, sum, tuple, list, set)
 _BUILTIN_EFFECTS = ("open", "input")
+# Whoever calls, traces and patches needs the functions of these.
+_NEEDED_MODULES = frozenset({
+    *("abc", "asyncio", "builtins", "collections", "contextlib", "copy", "functools", "importlib"),
+    *("inspect", "itertools", "operator", "re", "signal", "sys", "threading", "types", "typing", "unittest"),
+    *("warnings", "weakref"),
+})  # fmt: skip
 # (parameter, path, value): a place among the inputs, and what it held
 Place = tuple[str, str, Any]
 
@@ -94,6 +100,7 @@ class LookedAt:
     value: Any
     texts: tuple[str, ...]
     attribute: str = ""  # of the value, if not the value itself is to be another
+    chain: str = ""  # what the module calls it
 
 
 class Unseen(Exception):
@@ -207,9 +214,11 @@ class Feedback:
         first, _, rest = text.partition(".")
         if first not in self._globals:
             return text in _BUILTIN_EFFECTS
-        value = self._globals[first]
+        value, owner = self._globals[first], None
         for part in filter(None, rest.split(".")):
-            value = getattr(value, part, None)
+            value, owner = getattr(value, part, None), value
+        if isinstance(owner, types.ModuleType) and owner.__name__.partition(".")[0] in _NEEDED_MODULES:
+            return not callable(value)  # sys.platform
         if isinstance(value, type) and (issubclass(value, BaseException) or value in self.pool.mentioned.classes):
             return False
         return not isinstance(value, types.ModuleType | re.Pattern | dict) and not first.startswith("__")
@@ -222,12 +231,16 @@ class Feedback:
         lacking = self.prober.call(one.probe, lambda frame: self._look(frame, open_lines, seen))
         if lacking is None:
             return []
-        mentioned = self.prober.names
-        places = [(name, "", value) for name, value in lacking.values.items()]
-        places += [p for name, value in lacking.values.items() for p in places_in(name, value, mentioned)]
+        places = self._places(lacking.values)
+        with contextlib.suppress(Exception):  # what the call has changed is as it was
+            places += self._places(self.prober.values(one.probe))
         found = [*self._turned(one.probe, seen, places), *self._lacked(lacking, places)]
         found += [*self._handled(lacking, places), *self._patched(lacking, open_lines)]
         return list(dict.fromkeys(found))
+
+    def _places(self, values: dict[str, Any]) -> list[Place]:
+        inside = [p for name, value in values.items() for p in places_in(name, value, self.prober.names)]
+        return [*((name, "", value) for name, value in values.items()), *inside]
 
     def _look(self, frame: types.FrameType, open_lines: set[int], seen: list[LookedAt]) -> None:
         line = frame.f_lineno
@@ -332,7 +345,9 @@ class Feedback:
     def _at(self, node: ast.expr, frame: types.FrameType, texts: tuple[str, ...]) -> Iterator[LookedAt]:
         """A value and those that it was made from: `x.lower()` was x."""
         with contextlib.suppress(Unseen):
-            yield LookedAt(value_of(node, frame), texts)
+            chain = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+            own = chain in self.chains.get(self.prober.first_line(frame.f_lineno), ())
+            yield LookedAt(value_of(node, frame), texts, chain=chain if own else "")
         match node:
             case ast.Call(func=ast.Attribute(value=inside)) | ast.Call(func=ast.Name(), args=[inside, *_]):
                 yield from self._at(inside, frame, texts)
@@ -387,7 +402,7 @@ class Feedback:
         """Each value that was looked at is another, then all of them are."""
         every = probe
         for one in seen:
-            here = _at_places(one.value, places)
+            here = _at_places(one.value, places) if not one.chain else [(PATCHED + one.chain, "", one.value)]
             for place in here:
                 for number, text in enumerate(one.texts):
                     turned = self._with(probe, one, place, text)

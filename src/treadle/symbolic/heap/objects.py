@@ -423,6 +423,8 @@ class LazyHeap(Heap):
             return True
         ref.options = others
         self.path.note(Note(About.NOT_NONE, ref.name))
+        if all(isinstance(option, t.Real) for option in others):
+            self.fresh(others[0], ref.name)  # a test could not give it, even where nobody looks at it any more
         return False
 
     def force(self, ref: UnknownRef) -> Any:
