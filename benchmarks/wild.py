@@ -62,6 +62,9 @@ _OPTIONS = {
     "--asyncio-mode": "pytest-asyncio",
     "--benchmark": "pytest-benchmark",
     "--cov": "pytest-cov",
+    "--dist": "pytest-xdist",
+    "--numprocesses": "pytest-xdist",
+    "--reruns": "pytest-rerunfailures",
     "--timeout": "pytest-timeout",
     "-n": "pytest-xdist",
 }

@@ -97,7 +97,8 @@ def message_of(error: BaseException) -> str:
     """The type and the first line of an exception. It may run code of the program: before its state is put back."""
     name = type(error).__name__
     try:
-        text = str(error).strip().split("\n")[0]
+        lines = str(error).strip().split("\n")
+        text = lines[-1 if lines[0].startswith("Traceback (most recent") else 0].strip()  # testtools sends a traceback
     except Exception:
         return name
     return f"{name}: {text}" if text else name
