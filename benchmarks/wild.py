@@ -230,6 +230,7 @@ def main(
     rows = Rows("wild", ["package", "test", "verdict", "executions", "seconds", "counts_as"])
     names = list(names or draw(official_seed()))[: 2 if quick else None]
     without: dict[str, str] = {}
+    built()  # once, before several ask for it
     with ThreadPoolExecutor(workers) as pool:
         for package, (found, said) in zip(names, pool.map(_tried, names), strict=True):
             if not found:
