@@ -9,6 +9,7 @@ An operation on several objects at once (a call into code that is not rewritten)
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final, TypeAlias
 
 Operation: TypeAlias = tuple[int, Any, Any]
@@ -70,6 +71,11 @@ _WORDS: Final = {
 def parts(op: Operation) -> tuple[Operation, ...]:
     """The single accesses of an operation."""
     return tuple(op[2]) if op[0] == MULTI else (op,)
+
+
+def accesses(ops: Iterable[Operation]) -> int:
+    """How many single accesses some operations are: what comparing them costs."""
+    return sum(len(op[2]) if op[0] == MULTI else 1 for op in ops)
 
 
 def word(kind: int) -> str:

@@ -6,7 +6,7 @@ on one of BESIDE is drawn. These are no part of the space that is exhausted, and
 
 from __future__ import annotations
 
-from treadle.core.operation import MULTI
+from treadle.core.operation import accesses
 from treadle.search.dpor import Dpor
 from treadle.search.few_preemptions import FewPreemptions
 from treadle.search.random_walk import RandomWalk
@@ -81,7 +81,7 @@ class Auto(Strategy):
         return self.phase.pick(run)
 
     def end(self, run: ExecutionSeen) -> None:
-        if self.phase is self.dpor and _accesses(run) > _MOST_COMPARED:
+        if self.phase is self.dpor and accesses(op for _, op in run.trace) > _MOST_COMPARED:
             self.left["dpor"] = 0
             self.dpor.conflicts = 1  # nobody has looked, and one execution proves nothing
         else:
@@ -93,7 +93,3 @@ class Auto(Strategy):
 
     def progress(self) -> float:
         return self.dpor.progress() if self.phase is self.dpor else 0.0
-
-
-def _accesses(run: ExecutionSeen) -> int:
-    return sum(len(op[2]) if op[0] == MULTI else 1 for _, op in run.trace)

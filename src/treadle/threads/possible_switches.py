@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from treadle.core.dependency import HappensBefore
-from treadle.core.operation import ACQUIRE, FAILED, LOOK, RELEASE, SPIN, TRY, Operation, parts
+from treadle.core.operation import ACQUIRE, FAILED, LOOK, RELEASE, SPIN, TRY, Operation, accesses, parts
 from treadle.threads.execution import Execution
 from treadle.threads.strands import ARRIVED, Arrival
 from treadle.threads.switching import ALL
 
-# Operations of an execution that is asked: longer ones are taken for possible.
-_MOST: Final = 3_000
+# Accesses of an execution that is asked, which takes time with their square: longer ones are taken for possible.
+MOST: Final = 3_000
 
 
 class _Event(NamedTuple):
@@ -33,7 +33,7 @@ class _Event(NamedTuple):
 
 def versions_that_can(run: Execution) -> int:
     """The mask of the versions that can run a recorded execution, or one that does the same."""
-    if len(run.arrivals) != len(run.trace) or len(run.trace) > _MOST:
+    if len(run.arrivals) != len(run.trace) or accesses(op for _, op in run.trace) > MOST:
         return ALL
     events, spawned = _events(run)
     order = HappensBefore(

@@ -18,6 +18,7 @@ from typing import Any
 
 from treadle.core.builds import EVERY, Builds
 from treadle.core.errors import TreadleError, UsageError
+from treadle.core.operation import accesses
 from treadle.core.result import Finding, ModelResult, Result, Step, Verdict
 from treadle.core.saved import SavedCampaign
 from treadle.core.verdict import worst
@@ -31,6 +32,7 @@ from treadle.search.strategy import Strategy
 from treadle.search.workers import AnyPool
 from treadle.tasks.loom import TaskLoom
 from treadle.threads.loom import MOST_STEPS, Loom
+from treadle.threads.possible_switches import MOST
 from treadle.threads.switching import ALL, running, running_name, versions_in
 
 _LIBRARY = Path(sysconfig.get_path("stdlib"))
@@ -307,6 +309,8 @@ def _in_library(file: str) -> str:
 
 def _settled(search: Search, finding: Finding, possible: int) -> Finding:
     """Look for the failure under the rules of the versions that it is not known for, until all are settled."""
+    if accesses(step.performed for step in finding.steps) > MOST:
+        return _with(finding, possible, 0, "", "the schedule is too long to be asked")
     shown = finding
     between = ""
     until = time.monotonic() + _ALL_VERSIONS
