@@ -104,6 +104,7 @@ class Execution:
         "arrivals",
         "assumed",
         "atomic",
+        "attributes_of",
         "beside",
         "by_index",
         "clock",
@@ -194,6 +195,7 @@ class Execution:
         self.ends_are_points = shared is None or ENDS in shared
         self.revealed = False  # has this execution shown an object to be shared that was not known to be?
         self.keep: list[Any] = []
+        self.attributes_of: dict[int, type] = {}  # dictionaries of attributes that were handed out, and of what
         self.values = False
         self.alarm: float | None = None  # when the program gets a signal that it asked for
         self.home = os_thread()
@@ -264,6 +266,7 @@ class Execution:
         STATE.strand = None  # what dies with the execution may have finalisers: they run outside
         self.names.clear()
         self.keep.clear()
+        self.attributes_of.clear()
 
     def expire(self) -> None:
         """The time of the search is over: end at the next point."""

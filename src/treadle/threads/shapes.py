@@ -10,7 +10,7 @@ MODULE    a variable of a module
 META      an attribute of a class
 NATIVE    data that a descriptor in C, or a property that is not rewritten, shows: a point on the whole object
 WHOLE     `__dict__`: the whole object
-PROXY     of a weak proxy: the object behind it has the attribute
+PROXY     of a weak proxy or of `Generic[int]`: the object or class behind it has the attribute
 STATE_OF_MODEL what a modelled object keeps of its state in an attribute: a look at the object
 NONE      nothing to see
 """
@@ -26,7 +26,7 @@ import threading
 import types
 import weakref
 from threading import Thread
-from typing import Any, Final
+from typing import Any, Final, SupportsAbs
 
 from treadle.threads.containers import container_base
 from treadle.threads.instrument.swap import REWRITTEN
@@ -54,6 +54,10 @@ STATE_OF_MODEL: Final = 12
 
 # type -> attribute -> one of the above
 SHAPES: Final[dict[type, dict[str, int]]] = {}
+
+
+# The type of `Generic[int]` of a class that is generic, which has no public name.
+GENERIC_ALIAS: Final[Any] = type(SupportsAbs[int])
 
 # The real things that a model replaces, found by identity.
 ADOPTABLE: Final[tuple[type, ...]] = (RealLock, RealRLock, RealSimpleQueue, RealLocal, threading.Condition)
@@ -122,7 +126,7 @@ def _classify(kind: type, name: str) -> int:
         return NONE if name.startswith("__") else META
     if issubclass(kind, ADOPTABLE):
         return ADOPT
-    if kind in weakref.ProxyTypes:
+    if kind in weakref.ProxyTypes or (issubclass(kind, GENERIC_ALIAS) and not name.startswith("__")):
         return PROXY
     if isinstance(getattr(kind, "__getattribute__", None), types.FunctionType) and name != "__dict__":
         return CODE  # its own code reads the attribute; built-in types have one of their own
@@ -131,7 +135,7 @@ def _classify(kind: type, name: str) -> int:
 
 def plain_shape(kind: type, name: str) -> int:
     """What an attribute of an instance is for whoever reads it past a `__getattribute__` of its class."""
-    if kind is types.FunctionType and (not name.startswith("__") or name == "__wrapped__"):
+    if kind in (types.FunctionType, functools.partial) and (not name.startswith("__") or name == "__wrapped__"):
         return FIELD  # a variable that a function keeps for itself
     if kind in PLAIN or issubclass(kind, (SyncObject, Local)):
         return NONE
@@ -203,7 +207,7 @@ def _class_level(kind: type, cls: type, value: Any) -> int:
     if isinstance(value, functools.cached_property):
         return FIELD  # kept in the object once it is made
     if hasattr(type(value), "__get__"):
-        return CODE
+        return CODE if _is_seen(type(value).__get__) or _makes_code(type(value)) else NATIVE
     return NONE if issubclass(kind, IMMUTABLE) else CLASS
 
 
@@ -216,6 +220,11 @@ def _code(kind: type, cls: type, value: Any) -> int:
     if isinstance(value, types.FunctionType):
         return CODE if _is_seen(value) or _delegates(kind, cls) else ATOMIC
     return NONE if issubclass(kind, IMMUTABLE) and issubclass(cls, IMMUTABLE) else ATOMIC
+
+
+def _makes_code(descriptor: type) -> bool:
+    """Does a descriptor of this type stand for a function, and show no data: partialmethod, singledispatchmethod?"""
+    return in_modules(home_of(descriptor), TRANSPARENT_MODULES | {"types", "unittest"})
 
 
 def _is_seen(function: Any) -> bool:

@@ -84,6 +84,7 @@ def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
         attributes = obj.__dict__
         execution.names[id(attributes)] = owner  # its keys are the attributes
         execution.keep.append(attributes)
+        execution.attributes_of[id(attributes)] = type(obj)
         return attributes
     if how == ADOPT:
         return getattr(adopt(obj), name)
@@ -97,6 +98,8 @@ def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
         return found(strand, getattr(obj, name), f"{meet(strand, obj).name}.{name}")
     if how == STATE_OF_MODEL:
         return _load_from_model(strand, obj, name)
+    if name == "__dict__" and isinstance(obj, type):
+        return _load_attributes_of_class(strand, obj)
     if name == "__kwdefaults__" and getattr(obj, name, None):
         execution.assumed.add(f"{getattr(obj, '__qualname__', obj)}.__kwdefaults__, which may change between its calls")
     return getattr(obj, name)
@@ -118,7 +121,9 @@ def _load_from_model(strand: Strand, obj: Any, name: str) -> Any:
 
 
 def _behind(strand: Strand, proxy: Any) -> Any:
-    """The object that a weak proxy stands for, while it is alive: every attribute is that of the object."""
+    """What a proxy stands for, which has all its attributes: the object of a weak one, while it is alive."""
+    if isinstance(proxy, shapes.GENERIC_ALIAS):
+        return proxy.__origin__
     operations: list[Operation] = []
     strand.execution.read_lives(operations)
     perform(strand, operations)
@@ -143,7 +148,7 @@ def _read_through_classes(strand: Strand, obj: Any, name: str) -> None:
 
 def _look_up(operations: list[Operation], kind: type, name: str) -> None:
     for cls in kind.__mro__:
-        if cls is not object:
+        if cls is not object and cls is not type:
             operations.append((READ, class_name(cls), name))
         if name in vars(cls):
             return
@@ -155,15 +160,28 @@ def _load_from_class(strand: Strand, obj: Any, name: str) -> Any:
         if value is _MISSING or _constant(value) or not shapes.rewritten(obj):
             return getattr(obj, name)
     operations: list[Operation] = []
+    if type(obj) is not type and shapes.rewritten(type(obj)):  # its metaclass may have the attribute
+        _look_up(operations, type(obj), name)
     _look_up(operations, obj, name)
     perform(strand, operations)
     home = next((cls for cls in obj.__mro__ if name in vars(cls)), obj)
     return found(strand, getattr(obj, name), f"{class_name(home)}.{name}")
 
 
+def _load_attributes_of_class(strand: Strand, cls: type) -> Any:
+    """`vars(cls)` shows the attributes: its items are those of the class."""
+    view = cls.__dict__
+    strand.execution.names[id(reach.root_of(view))] = Named(class_name(cls), None, True)
+    strand.execution.keep.append(view)
+    return view
+
+
 def _load_from_module(strand: Strand, obj: Any, name: str) -> Any:
     variables = vars(obj)
     module = variables.get("__name__")
+    if name not in variables and "__getattr__" in variables:
+        strand.access(READ, module, "__getattr__")
+        return found(strand, getattr(obj, name), f"{module}.{name}")
     if f"{module}.{name}" not in strand.execution.rebound and (
         module not in REWRITTEN or _constant(variables.get(name))
     ):
@@ -185,8 +203,13 @@ _FUNCTIONS: Final = (types.FunctionType, types.BuiltinFunctionType, types.Method
 
 def _note_property(strand: Strand, obj: Any, name: str, operations: list[Operation]) -> None:
     """A property of a class that is not rewritten is Python code that is taken as one step."""
-    if operations and type(_on_class(type(obj), name)) is property:
+    if operations and isinstance(_on_class(type(obj), name), _NATIVE_DATA):
+        return
+    if operations:
         strand.execution.assumed.add(f"{type(obj).__module__}.{type(obj).__name__}.{name}")
+
+
+_NATIVE_DATA: Final = (types.MemberDescriptorType, types.GetSetDescriptorType)
 
 
 def _on_class(kind: type, name: str) -> Any:
@@ -231,7 +254,11 @@ def _before_store(strand: Strand, obj: Any, name: str, how: int, value: Any) -> 
     elif how == WHOLE:
         touch(strand, WRITE, obj, None)
     elif how == PROXY:
-        touch(strand, WRITE, _behind(strand, obj), name)
+        behind = _behind(strand, obj)
+        if isinstance(behind, type):
+            _before_store(strand, behind, name, META, value)
+        else:
+            touch(strand, WRITE, behind, name)
     elif name == "__class__":
         strand.execution.rebind(name)
         touch(strand, WRITE, obj, None)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextvars
 import functools
+import re
 import types
+from collections.abc import Iterable
 from typing import Any, Final
 
 from treadle.core.operation import READ, WRITE, Operation
@@ -204,6 +206,8 @@ def container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwar
     access = method_access(obj, base, method, args)
     if access is None:
         return via(*args, **kwargs)
+    if base is dict and access[0] == WRITE:
+        rebind_keys(strand, obj, (*args[:1], *kwargs))
     operations: list[Operation] = []
     include(strand, operations, obj, access[0], access[1])
     for argument in (*args, *kwargs.values()) if kwargs else args:
@@ -224,6 +228,25 @@ def container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwar
     elif strand.detail:
         strand.execution.saw(args[0] if args and access[0] == WRITE else result)
     return result
+
+
+def rebind_keys(strand: Strand, variables: dict[Any, Any], keys: Iterable[Any]) -> None:
+    """Keys, or a mapping of them, of what may be the dictionary of a module or of an object: names are bound anew."""
+    execution = strand.execution
+    is_module = "__builtins__" in variables and type(variables.get("__name__")) is str
+    kind = execution.attributes_of.get(id(variables))
+    if not is_module and kind is None:
+        return
+    named = meet(strand, variables)
+    if is_module and not named.shared:  # whoever reads a variable by its name does not meet the dictionary
+        execution.reveal(named)
+    for key in keys:
+        if type(key) is dict:
+            rebind_keys(strand, variables, key)
+        elif type(key) is str and is_module:
+            execution.rebind(f"{variables['__name__']}.{key}")
+        elif type(key) is str and kind is not None and shapes.classify(kind, key) in (shapes.CODE, shapes.ATOMIC):
+            execution.rebind(key)  # it hides a method
 
 
 def _content_argument(strand: Strand, operations: list[Operation], argument: Any, method: str) -> None:
@@ -290,7 +313,7 @@ def atomic_call(called: Any, /, *args: Any, **kwargs: Any) -> Any:
     elif type(called) in (types.MethodDescriptorType, types.WrapperDescriptorType):
         module = called.__objclass__.__module__
     if how is None:
-        how = _of_module(module)
+        how = COPIES if type(owner) is str and _formats_parts(called) else _of_module(module)
     operations: list[Operation] = []
     if type(called) is _FunctionType and how != PURE:
         for value in carried(called):
@@ -300,6 +323,14 @@ def atomic_call(called: Any, /, *args: Any, **kwargs: Any) -> Any:
     if operations:
         without_gil.note_function(strand, operations, called, args)
     return _foreign_call(strand, operations, called, module, name, called, args, kwargs)
+
+
+def _formats_parts(called: Any) -> bool:
+    """Does a bound method of a string show attributes or items of its arguments: `"{0.name}".format(someone)`?"""
+    return called.__name__ in ("format", "format_map") and _FIELD_OF_FIELD.search(called.__self__) is not None
+
+
+_FIELD_OF_FIELD: Final = re.compile(r"\{[^:{}]*[.\[]")
 
 
 def _of_module(module: str) -> int:

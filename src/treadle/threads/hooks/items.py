@@ -19,6 +19,7 @@ from treadle.threads import containers, known, without_gil
 from treadle.threads.containers import container_base
 from treadle.threads.hooks import reach
 from treadle.threads.hooks.attributes import rebind_global
+from treadle.threads.hooks.calls import rebind_keys
 from treadle.threads.hooks.points import during, found, holding, include, perform
 from treadle.threads.hooks.reach import CARRIER, GENERATOR, NOTHING, OWN, WINDOW, kind_of
 from treadle.threads.instrument.swap import REWRITTEN
@@ -75,6 +76,8 @@ def set_item(value: Any, obj: Any, key: Any) -> None:
         rebind_global(strand, obj, key)
         obj[key] = value
         return
+    if base is dict and strand.execution.attributes_of:
+        rebind_keys(strand, obj, (key,))
     mode, place = containers.store_access(obj, key) if base is dict else (WRITE, containers.index_key(key))
     operations: list[Operation] = []
     include(strand, operations, obj, mode, place)
@@ -102,6 +105,8 @@ def del_item(obj: Any, key: Any) -> None:
     elif overridden(kind, base, "__delitem__"):
         del obj[key]
     else:
+        if base is dict:
+            rebind_keys(strand, obj, (key,))
         operations: list[Operation] = []
         include(strand, operations, obj, WRITE)
         without_gil.note_method(strand, operations, base, "__delitem__", ())
