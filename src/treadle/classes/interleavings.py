@@ -21,7 +21,8 @@ from treadle.search.dpor import Dpor
 from treadle.search.fair import Fair
 from treadle.search.step_dpor import StepDpor
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
-from treadle.threads.execution import Diverged, Execution
+from treadle.threads.diverged import Diverged
+from treadle.threads.execution import Execution
 from treadle.threads.primitives import chance
 
 _T = TypeVar("_T")

@@ -17,7 +17,7 @@ from treadle.classes.interleavings import InterleavingExplorer, Witness
 from treadle.classes.stage import Test
 from treadle.core.errors import TreadleError
 from treadle.search.shrink import shrink
-from treadle.threads.execution import Diverged
+from treadle.threads.diverged import Diverged
 
 # Schedules of one candidate: the fault is known to be near.
 _MOST = 400

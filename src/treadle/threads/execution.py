@@ -17,27 +17,24 @@ from weakref import ref
 from mypy_extensions import mypyc_attr
 
 from treadle.core.errors import Unsupported
-from treadle.core.operation import ACQUIRE, FAILED, LOOK, MULTI, READ, TIMEOUT, TRY, WRITE, Operation, location, word
+from treadle.core.operation import ACQUIRE, FAILED, LOOK, MULTI, READ, TIMEOUT, TRY, WRITE, Operation
 from treadle.core.result import Finding, Step, Waiting
-from treadle.core.transition import JOINING, Constants, JoinedStep, only_reads
+from treadle.core.transition import JOINING, Constants, JoinedStep
 from treadle.search.strategy import Strategy
 from treadle.threads.carriers import getcurrent, greenlet, os_thread
 from treadle.threads.detail import describe, place_of, short, stack_of, waiting
+from treadle.threads.diverged import Diverged
 from treadle.threads.greenlets import Pool, Worker
 from treadle.threads.names import Named
-from treadle.threads.real_waits import by_real_time, name_of, not_controlled, wait_really, waiting_outside
-from treadle.threads.spin import Change, operations_since
-from treadle.threads.strands import AFTER_EXECUTION, ARRIVED, STATE, Arrival, Strand, StrandEnd, SyncObject, with_held
+from treadle.threads.real_waits import becomes_ready, name_of, not_controlled, waited_really
+from treadle.threads.spin import SAME_READS, may_go_round, seems_to_wait
+from treadle.threads.strands import AFTER_EXECUTION, ARRIVED, STATE, Arrival, Strand, StrandEnd, with_held
 
 # In the set of shared names: the ends of strands.
 ENDS: Final = "the end of a strand"
 
 # What weak references tell: which objects are alive. The keys are the strands that may end a life.
 LIVES: Final = "the lives of objects"
-
-# So many reads in a row of at most so few different things by one strand are taken for a loop that waits.
-SAME_READS: Final = 64
-_FEW: Final = 4
 
 _OTHER_GREENLET: Final = (
     "the program switches greenlets of its own, as Treadle does for its threads; run it on OS threads instead, with "
@@ -69,25 +66,6 @@ class Clock:
     def __init__(self, start: float = 1_000_000.0) -> None:
         self.start = start
         self.now = start
-
-
-class Diverged(Exception):
-    """The program did not do what it did before along the same choices."""
-
-    def __init__(self, step: int, strand: str, expected: Operation, found: Operation | None, place: str = "") -> None:
-        super().__init__(step, strand, expected, found)
-        self.step, self.strand, self.expected, self.found = step, strand, expected, found
-        self.expected_place = ""  # file and line of what was expected, when somebody finds out
-        self.place = place  # file and line of what came instead
-
-    def __str__(self) -> str:
-        found = "it has ended or cannot go on" if self.found is None else _say(self.found, self.place)
-        expected = _say(self.expected, self.expected_place)
-        return f"step {self.step}: {self.strand} {expected} when first run, but now {found}"
-
-
-def _say(op: Operation, place: str) -> str:
-    return f"{word(op[0])} {location(op)}".rstrip() + (f" ({place})" if place else "")
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -425,7 +403,9 @@ class Execution:
                     op = self._fire(chosen)
                 if op != expected:
                     return self._diverge(step, expected, op)
-            elif chosen.guard is not None and not self._becomes_ready(chosen, chosen.guard):
+            elif chosen.guard is not None and not (
+                chosen.guard.ready(chosen.waits, chosen) or becomes_ready(self, chosen, chosen.guard)
+            ):
                 if not self.any_timeout or chosen.deadline is None:
                     return self._diverge(step, expected, None)
                 self._fire(chosen)
@@ -443,12 +423,13 @@ class Execution:
             self.stop_reason = "seconds" if self.limit < 0 else "limit"
             return None
         if step - self.looked_at >= SAME_READS:
-            self._look_for_a_loop(step)
+            self.looked_at = step
+            self.looping |= seems_to_wait(self)
         chosen = self.picker.pick(self)  # type: ignore[assignment]  # it chooses among our own strands
         if chosen is None:
             if self.stop_reason:
                 return None
-            if self._waited_really():
+            if waited_really(self, self._earliest()):
                 chosen = self.picker.pick(self)  # type: ignore[assignment]
             if self.stop_reason:
                 return None
@@ -552,29 +533,6 @@ class Execution:
 
     # ------------------------------------------------------------------ loops and time
 
-    def _look_for_a_loop(self, step: int) -> None:
-        """A strand that has read the same few things again and again, with nobody in between, is probably waiting for
-        them to change in a loop that the rewriter did not recognise: it goes on when they have, or nobody else can."""
-        self.looked_at = step
-        last = self.trace[-SAME_READS:]
-        index = last[-1][0]
-        strand = self.by_index[index]
-        if strand.loop is None and not strand.finished:
-            kinds = {op for one, op in last if one == index and only_reads(op)}
-            if len(kinds) <= _FEW and all(one == index and only_reads(op) for one, op in last):
-                strand.loop = Change(strand, operations_since(strand, step - SAME_READS))
-                self.looping = True
-
-    def _may_loop_on(self, strand: Strand) -> bool:
-        """May a strand that only reads the same again go on? When that changed, or when nobody else can go on."""
-        assert strand.loop is not None
-        if strand.loop.ready(0, strand) or not any(
-            other.loop is None and self._is_ready(other) for other in self.live if other is not strand
-        ):
-            strand.loop = None
-            return True
-        return False
-
     def _fire(self, strand: Strand) -> Operation:
         """The time of a waiting strand runs out."""
         strand.timed_out = True
@@ -584,38 +542,6 @@ class Execution:
             self.guards[self.step] |= FAILED
             return strand.pending
         return (TIMEOUT, strand.pending[1], strand.pending[0])
-
-    def _waited_really(self) -> bool:
-        """Nobody can go on: when some wait for something real, wait for that, until the first deadline at most. True
-        when one of them can go on."""
-        outside = waiting_outside(self.live)
-        first = self._earliest()
-        if not outside:
-            if self.beside:
-                self.failure, self.stop_reason = not_controlled(self.beside), "outside"
-            elif self.alarm is not None and (first is None or first.deadline is None or first.deadline >= self.alarm):
-                self.failure, self.stop_reason = by_real_time(), "outside"
-            return False
-        seconds = None if first is None or first.deadline is None else first.deadline - self.clock.now
-        return self._wait_for(outside, seconds)
-
-    def _becomes_ready(self, strand: Strand, guard: SyncObject) -> bool:
-        """Can a strand go on as planned? What is real may need as long as it did when the plan was made."""
-        if guard.ready(strand.waits, strand):
-            return True
-        return guard.outside and not guard.of_this_process() and self._wait_for([strand], None)
-
-    def _wait_for(self, outside: list[Strand], seconds: float | None) -> bool:
-        self.assumed.update(f"{strand.guard.describe()} (real)" for strand in outside if strand.guard is not None)
-        try:
-            ready, passed = wait_really(outside, seconds, self)
-        except Unsupported as problem:
-            self.failure, self.stop_reason = problem, "outside"
-            return False
-        self.clock.now += passed if seconds is None else min(passed, seconds)
-        if self.limit < 0:
-            self.stop_reason = "seconds"
-        return ready
 
     def _earliest(self) -> Strand | None:
         """Nothing can run: the strand whose time runs out first."""
@@ -680,9 +606,9 @@ class Execution:
 
     def can_go(self, strand: Strand) -> bool:
         """Can this strand go on now?"""
-        return self._is_ready(strand) and (strand.loop is None or self._may_loop_on(strand))
+        return self.is_ready(strand) and (strand.loop is None or may_go_round(self, strand))
 
-    def _is_ready(self, strand: Strand) -> bool:
+    def is_ready(self, strand: Strand) -> bool:
         guard = strand.guard
         return guard is None or guard.ready(strand.waits, strand) or (self.any_timeout and strand.deadline is not None)
 

@@ -12,15 +12,18 @@ import threading
 import time
 from collections.abc import Sequence
 from types import FrameType
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from treadle.core.errors import Unsupported
 from treadle.threads import carriers
 from treadle.threads.carriers import getcurrent, os_thread
 from treadle.threads.detail import stack_of
 from treadle.threads.instrument.swap import REWRITTEN
-from treadle.threads.strands import Strand
+from treadle.threads.strands import Strand, SyncObject
 from treadle.threads.watchdog import is_library
+
+if TYPE_CHECKING:
+    from treadle.threads.execution import Execution
 
 # Seconds: another process that works for longer is not part of a test that is run again and again.
 PATIENCE = 20.0
@@ -30,13 +33,39 @@ _real_monotonic = time.monotonic  # models replace names in modules of the progr
 _real_sleep = time.sleep
 
 
-class Limited(Protocol):
-    """An execution, as far as it can be ended from outside."""
+def waited_really(run: Execution, first: Strand | None) -> bool:
+    """Nobody can go on: when some wait for something real, wait for that, until the first deadline at most. True when
+    one of them can go on."""
+    outside = _waiting_outside(run.live)
+    deadline = None if first is None else first.deadline
+    if not outside:
+        if run.beside:
+            run.failure, run.stop_reason = not_controlled(run.beside), "outside"
+        elif run.alarm is not None and (deadline is None or deadline >= run.alarm):
+            run.failure, run.stop_reason = _by_real_time(), "outside"
+        return False
+    return _wait_for(run, outside, None if deadline is None else deadline - run.clock.now)
 
-    limit: int  # negative when its time is over
+
+def becomes_ready(run: Execution, strand: Strand, guard: SyncObject) -> bool:
+    """Can a strand go on as planned, soon? What is real may need as long as it did when the plan was made."""
+    return guard.outside and not guard.of_this_process() and _wait_for(run, [strand], None)
 
 
-def waiting_outside(strands: Sequence[Strand]) -> list[Strand]:
+def _wait_for(run: Execution, outside: list[Strand], seconds: float | None) -> bool:
+    run.assumed.update(f"{strand.guard.describe()} (real)" for strand in outside if strand.guard is not None)
+    try:
+        ready, passed = _wait_really(outside, seconds, run)
+    except Unsupported as problem:
+        run.failure, run.stop_reason = problem, "outside"
+        return False
+    run.clock.now += passed if seconds is None else min(passed, seconds)
+    if run.limit < 0:
+        run.stop_reason = "seconds"
+    return ready
+
+
+def _waiting_outside(strands: Sequence[Strand]) -> list[Strand]:
     """Those that wait for something real that somebody else than a strand can make ready."""
     return [
         strand
@@ -90,7 +119,7 @@ def not_controlled(thread: str) -> Unsupported:
     )
 
 
-def by_real_time() -> Unsupported:
+def _by_real_time() -> Unsupported:
     """Nobody can go on before a signal that the program asked for."""
     return Unsupported(
         "the test waits for a signal of signal.setitimer or signal.alarm, which comes in real time, while its sleeps "
@@ -98,7 +127,7 @@ def by_real_time() -> Unsupported:
     )
 
 
-def wait_really(strands: Sequence[Strand], seconds: float | None, run: Limited) -> tuple[bool, float]:
+def _wait_really(strands: Sequence[Strand], seconds: float | None, run: Execution) -> tuple[bool, float]:
     """Wait until one of these can go on; whether one can, and how long it took."""
     started = _real_monotonic()
     longest = PATIENCE if seconds is None else min(seconds, PATIENCE)

@@ -9,13 +9,22 @@ from __future__ import annotations
 
 from sys import _getframe
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from treadle.core.dependency import READS, dependent
 from treadle.core.operation import SPIN, TRY, Operation, parts
+from treadle.core.transition import only_reads
 from treadle.threads.strands import STATE, Strand, SyncObject
+
+if TYPE_CHECKING:
+    from treadle.threads.execution import Execution
 
 _FIRST_PAUSE = 0.001  # seconds of virtual time; doubles while the loop keeps spinning, so that an hour is soon over
 _LONGEST_PAUSE = 3600.0
+
+# So many reads in a row of at most so few different things by one strand are taken for a loop that waits.
+SAME_READS = 64
+_FEW = 4
 
 
 class Change(SyncObject):
@@ -61,6 +70,32 @@ def operations_since(strand: Strand, start: int) -> list[tuple[int, Operation]]:
         for part in parts(op)
         if part[1] is not None
     ]
+
+
+def seems_to_wait(run: Execution) -> bool:
+    """A strand that has read the same few things again and again, with nobody in between, is probably waiting for them
+    to change in a loop that the rewriter did not recognise: it goes on when they have, or nobody else can."""
+    last = run.trace[-SAME_READS:]
+    index = last[-1][0]
+    strand = run.by_index[index]
+    if strand.loop is not None or strand.finished:
+        return False
+    kinds = {op for one, op in last if one == index and only_reads(op)}
+    if len(kinds) > _FEW or not all(one == index and only_reads(op) for one, op in last):
+        return False
+    strand.loop = Change(strand, operations_since(strand, run.step - SAME_READS))
+    return True
+
+
+def may_go_round(run: Execution, strand: Strand) -> bool:
+    """May a strand that only reads the same again go on? When that changed, or when nobody else can go on."""
+    assert strand.loop is not None
+    if strand.loop.ready(0, strand) or not any(
+        other.loop is None and run.is_ready(other) for other in run.live if other is not strand
+    ):
+        strand.loop = None
+        return True
+    return False
 
 
 def spin_start() -> None:

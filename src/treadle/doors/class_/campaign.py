@@ -37,7 +37,7 @@ from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Verdict
 from treadle.doors.class_.findings import Findings
 from treadle.doors.class_.selection import not_compared, selected, untried
-from treadle.threads.execution import Diverged
+from treadle.threads.diverged import Diverged
 from treadle.threads.switching import running, running_name
 
 Progress = Callable[[int, float | None, str], None]

@@ -25,10 +25,12 @@ from treadle.search.replay import FollowSteps, FollowTrail, strand_runs
 from treadle.search.shrink import shrink_schedule
 from treadle.search.strategy import Strategy
 from treadle.threads import outcome
-from treadle.threads.execution import SAME_READS, Diverged, Execution
+from treadle.threads.diverged import Diverged
+from treadle.threads.execution import Execution
 from treadle.threads.fine import FINE, fine_points
 from treadle.threads.loom import MOST_STEPS, Loom
 from treadle.threads.possible_switches import versions_that_can
+from treadle.threads.spin import SAME_READS
 from treadle.threads.watchdog import OutOfTime, ReallyBlocked
 from treadle.threads.without_gil import half_seen
 
@@ -260,7 +262,8 @@ class ScheduleSearch:
                 livelock = self.measure(len(run.trace))
                 if livelock is not None:
                     return livelock
-                self.kept.offer(run.trace, run.guards, run.spawned)
+                if not search.beside:  # the check is about what the pass stands for
+                    self.kept.offer(run.trace, run.guards, run.spawned)
                 if not run.stop_reason and not run.unfinished and not run.held and not run.troubled:
                     run.release()
                     continue  # as almost always: everybody came to an end, and nobody raised

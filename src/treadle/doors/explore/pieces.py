@@ -20,7 +20,8 @@ from treadle.search.other_orders import Reservoir
 from treadle.search.pieces import Piece, PieceDpor, PieceResult
 from treadle.search.random_walk import RandomWalk
 from treadle.search.strategy import Strategy
-from treadle.threads.execution import Diverged, Execution
+from treadle.threads.diverged import Diverged
+from treadle.threads.execution import Execution
 from treadle.threads.fine import FINE
 from treadle.threads.loom import Loom
 from treadle.threads.watchdog import ReallyBlocked
