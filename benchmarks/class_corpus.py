@@ -5,6 +5,9 @@ The programs of `corpus.json` are not used. The entries are split by a seed, sta
 was looked at: what is built is developed with the others, and only the measured ones count. A fault is the entry's own
 when its written test passes on the release that fixed the bug, or, where there is none, when it is about a method of
 the entry. An alarm on a fixed release is listed with its message: it is a false one, or a fault that the fix left.
+
+`--with-tests` gives `--from-tests` the tests that the source distribution of the release carries; `--workers N` is handed
+on.
 """
 
 from __future__ import annotations
@@ -20,8 +23,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.environments import NotInstalled, environment, interpreter, with_treadle
+from benchmarks.environments import FOLDER, NotInstalled, environment, interpreter, with_treadle
 from benchmarks.rows import Rows
+from benchmarks.wild import unpacked
 
 CORPUS = Path(__file__).with_name("corpus.json")
 BUDGET = 60
@@ -56,10 +60,29 @@ def target_of(entry: dict[str, Any]) -> str:
     return TARGETS.get(entry["id"]) or (match[0] if match else "")
 
 
-_COLUMNS = ["id", "part", "release", "version", "verdict", "own", "faults", "first_fault", "seconds", "message"]
+_COLUMNS = [
+    "id",
+    "part",
+    "release",
+    "version",
+    "tests",
+    "verdict",
+    "own",
+    "faults",
+    "first_fault",
+    "seconds",
+    "message",
+]
 
 
-def main(quick: bool = False, ids: list[str] | None = None, part: str = "", releases: tuple[str, ...] = ()) -> None:
+def main(
+    quick: bool = False,
+    ids: list[str] | None = None,
+    part: str = "",
+    releases: tuple[str, ...] = (),
+    with_tests: bool = False,
+    workers: int = 1,
+) -> None:
     rows = Rows("class_corpus", _COLUMNS)
     counted = measured()
     chosen = [e for e in entries() if not ids or any(e["id"].startswith(one) for one in ids)]
@@ -71,8 +94,11 @@ def main(quick: bool = False, ids: list[str] | None = None, part: str = "", rele
             if release == "fixed" and not entry["fixed_clean"]:
                 rows.add(**row, verdict=f"not run: {entry['status']}")
                 continue
+            tests = tests_of(entry, release) if with_tests else ""
+            row["tests"] = Path(tests).name or ("none" if with_tests else "")
+            words = [*(["--from-tests", tests] if tests else []), *(["--workers", str(workers)] if workers > 1 else [])]
             try:
-                rows.add(**row, **run(entry, release, 10 if quick else BUDGET))
+                rows.add(**row, **run(entry, release, 10 if quick else BUDGET, words))
             except NotInstalled as reason:
                 rows.add(**row, verdict=f"not run: {reason}")
     rows.table()
@@ -103,11 +129,25 @@ def python_of(entry: dict[str, Any], release: str) -> str:
     return environment(python, f"{entry['package']}=={version}")
 
 
-def run(entry: dict[str, Any], release: str, budget: int) -> dict[str, Any]:
+def tests_of(entry: dict[str, Any], release: str) -> str:
+    """The tests that the source distribution of a release carries; empty when it carries none."""
+    if entry["package"] == "stdlib":
+        return ""
+    wanted = f"{entry['package']}=={entry[f'{release}_version']}"
+    folder = FOLDER / "sdists" / wanted
+    source = next((one for one in folder.glob("*") if one.is_dir()), None) or unpacked(wanted, folder)
+    if source is None:
+        return ""
+    folders = [one for one in source.rglob("test*") if one.is_dir() and one.name in ("tests", "test")]
+    files = [one for one in source.rglob("*test*.py") if one.name.startswith("test_") or one.stem.endswith("_test")]
+    return str(min(folders or files, key=lambda one: len(one.parts), default=""))
+
+
+def run(entry: dict[str, Any], release: str, budget: int, more: list[str] | None = None) -> dict[str, Any]:
     """One class of one release, in an environment and a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="treadle-class-") as folder:
         started = time.perf_counter()
-        words = ["-m", "treadle", "class", target_of(entry), "--budget", f"{budget}s", "--json"]
+        words = ["-m", "treadle", "class", target_of(entry), "--budget", f"{budget}s", "--json", *(more or [])]
         done = _python(python_of(entry, release), words, folder)
         wall = time.perf_counter() - started
         facts = _facts(done)
@@ -167,6 +207,8 @@ if __name__ == "__main__":
     parser.add_argument("--part", choices=["measured", "development"], default="")
     parser.add_argument("--release", choices=["buggy", "fixed"], action="append", default=[])
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--with-tests", action="store_true", help="--from-tests with those of the source distribution")
+    parser.add_argument("--workers", type=int, default=1)
     given = parser.parse_args()
-    main(given.quick, given.ids, given.part, tuple(given.release))
+    main(given.quick, given.ids, given.part, tuple(given.release), given.with_tests, given.workers)
     sys.exit(0)

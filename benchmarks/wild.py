@@ -100,9 +100,10 @@ def install(inner: str, *words: str) -> bool:
 
 
 def unpacked(package: str, folder: Path) -> Path | None:
-    """The newest source distribution of a package, unpacked; None when there is none."""
+    """The newest source distribution of a package, or that of `package==release`, unpacked; None when there is none."""
     folder.mkdir(parents=True, exist_ok=True)
-    words = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", package]
+    name = package.partition("==")[0]
+    words = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", name]
     subprocess.run([*words, "-d", str(folder), package], capture_output=True, check=False)
     for archive in sorted(folder.iterdir()):
         if archive.name.endswith((".tar.gz", ".tgz")):
