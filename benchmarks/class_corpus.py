@@ -6,8 +6,7 @@ was looked at: what is built is developed with the others, and only the measured
 when its written test passes on the release that fixed the bug, or, where there is none, when it is about a method of
 the entry. An alarm on a fixed release is listed with its message: it is a false one, or a fault that the fix left.
 
-`--with-tests` gives `--from-tests` the tests that the source distribution of the release carries; `--workers N` is handed
-on.
+With `--with-tests` the command is given the tests that the source distribution of the release carries (`--from-tests`).
 """
 
 from __future__ import annotations
