@@ -1,7 +1,9 @@
 """What a second worker brings: the same search by one and by two processes, and what one piece costs.
 
 Time is that of the search alone, from the moment at which all workers are up; the second second of a search is the
-first one that is handed over.
+first one that is handed over. Commands (`unit`, `hunt`, `actor`) are timed whole. The last rows send pieces that do
+nothing through a LocalCluster of two worker processes: what each costs, and memory after a tenth ("one") and in
+the end ("two").
 """
 
 from __future__ import annotations
@@ -21,6 +23,9 @@ from treadle.core.result import Result
 from treadle.doors.explore import check
 from treadle.doors.explore.fleet import WorkerFleet
 from treadle.search import cluster
+from treadle.search.workers import answers
+
+MODELS = Path(__file__).parents[1] / "examples" / "abs"
 
 PROGRAM = """
 import threading
@@ -116,17 +121,92 @@ def main(quick: bool) -> None:
         (long, few), (short, many) = times
         rows.add(what="ms of a piece", one=None, two=(short - long) / max(1, many - few) * 1000, growth=None)
         rows.add(what="pieces", one=few, two=many, growth=None)
-    if not quick:
-        one, two = (unit_seconds(workers) for workers in ("1", "2"))
-        rows.add(what="unit over two modules, s", one=one, two=two, growth=one / two)
+        for name, words in COMMANDS.items():
+            one, two = (command_seconds(words[quick], workers) for workers in ("1", "2"))
+            rows.add(what=f"{name}, s", one=one, two=two, growth=one / two)
+    through_a_cluster(rows, 1_000 if quick else 10_000)
     rows.table()
 
 
-def unit_seconds(workers: str) -> float:
-    """`treadle unit` over modules of the standard library."""
-    words = ["unit", "fractions", "textwrap", "--seconds", "10", "--no-summaries", "--workers", workers, "--json"]
+# Searches that have an end, the second one for --quick; each takes a minute or more with one worker.
+COMMANDS = {
+    "unit over modules of the library": (
+        ["unit", "fractions", "textwrap", "shlex", "string", "--no-summaries", "--no-probe", "--paths", "400"],
+        ["unit", "textwrap", "--no-summaries", "--no-probe", "--paths", "40"],
+    ),
+    "hunt through modules of the library": (
+        ["hunt", "collections", "queue", "sched", "--budget", "10s", "--allow-effects"],
+        ["hunt", "sched", "--budget", "2s", "--allow-effects"],
+    ),
+    "actor, a tree of states": (
+        ["actor", str(MODELS / "pipeline_sort.abs:Stage.feed"), "-k", "2", "--cases", "none", "--states", "200000"],
+        ["actor", str(MODELS / "factorial.abs:Fact.ft"), "--tasks", "4", "--cases", "none"],
+    ),
+}
+
+
+def command_seconds(words: list[str], workers: str) -> float:
+    """A whole command, its start and that of its workers included."""
     with tempfile.TemporaryDirectory() as folder:
         begun = time.perf_counter()
-        command = [sys.executable, "-m", "treadle", *words, "--output", os.path.join(folder, "test_it.py")]
-        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        command = [sys.executable, "-m", "treadle", *words, "--workers", workers, "--json"]
+        if words[0] != "actor":
+            command += ["--output", os.path.join(folder, "test_it.py" if words[0] == "unit" else "found")]
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, check=False)
         return time.perf_counter() - begun
+
+
+# ---------------------------------------------------------------------- a cluster
+
+LOCAL_CLUSTER = """
+import sys
+import distributed
+if __name__ == "__main__":
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+    ) as local:
+        print(local.scheduler_address, *(worker.pid for worker in local.workers.values()), flush=True)
+        sys.stdin.read()
+"""
+
+
+class EchoServer:
+    """A worker that does nothing: what is left is the cost of a piece."""
+
+    def __init__(self, setup: object, tell: object) -> None: ...
+
+    def run(self, number: int, task: object) -> int:
+        return number
+
+
+def through_a_cluster(rows: Rows, pieces: int) -> None:
+    """So many pieces through a LocalCluster: what each costs, and the memory behind the first tenth and in the end."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder, "local_cluster.py")
+        script.write_text(LOCAL_CLUSTER)
+        command = [sys.executable, str(script)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as local:
+            assert local.stdout is not None
+            address, *pids = local.stdout.readline().split()
+            workforce = cluster.Workforce(1, cluster.Cluster(address))
+            with cluster.pool_of(workforce, "benchmarks.scale:EchoServer", None, "pieces") as pool:
+                assert isinstance(pool, cluster.ClusterPool)
+                watched = {"this process": os.getpid(), "client": pool._relay.pid, "scheduler": local.pid}
+                watched |= {f"Dask worker {n}": int(pid) for n, pid in enumerate(pids, 1)}
+                answered = 0
+                early: dict[str, float] = {}
+                begun = time.perf_counter()
+                for number, _ in answers(pool, list(range(pieces))):
+                    answered += number >= 0
+                    if answered == pieces // 10:
+                        early = {name: megabytes(pid) for name, pid in watched.items()}
+                spent = time.perf_counter() - begun
+                for name, pid in watched.items():
+                    rows.add(what=f"MB of {name}", one=early[name], two=megabytes(pid), growth=None)
+            local.communicate()
+    rows.add(what=f"ms of a piece through Dask, {answered} pieces", one=None, two=spent / pieces * 1000, growth=None)
+
+
+def megabytes(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS"))

@@ -1,30 +1,29 @@
 """Workers on other machines: the pool of `workers.py`, by the tasks of a Dask cluster.
 
-A Dask task drives a Treadle worker process on its node, and gives it one task of ours: no code under test runs inside
-the Dask process, which keeps the worker for the next one. A node that dies costs the task it was running: Dask runs it
-again elsewhere. Interrupting, and a scheduler that goes away, leave what has come back.
+A Dask task drives a Treadle worker process on its node (`node.py`), and gives it one task of ours: no code under test
+runs inside the Dask process, which keeps the worker for the next one. A node that dies costs the task it was running:
+Dask runs it again elsewhere. Interrupting, and a scheduler that goes away, leave what has come back. What keeps a node
+from doing the work (another Python, another Treadle, other code, a test that cannot be imported there) is told before
+anything runs.
 """
 
 from __future__ import annotations
 
-import atexit
 import functools
-import hashlib
-import io
+import itertools
 import os
 import pickle
 import queue
 import sys
-import tempfile
 import threading
 import time
-import zipfile
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from treadle.core.errors import UsageError
+from treadle.search import node
 from treadle.search.workers import AnyPool, Conversation, WorkerPool, WorkerProcess
 
 # Seconds in which the scheduler must answer.
@@ -123,6 +122,9 @@ class ClusterPool:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if not self._lost:
+            self._relay.tell(None)  # the workers on the nodes end
+            self._relay.wait(_ANSWER)
         self._relay.stop()
 
     @property
@@ -145,7 +147,7 @@ class ClusterPool:
         try:
             _, message = self._news.get(timeout=seconds) if seconds else self._news.get_nowait()
             while True:
-                if message is None or message[0] == "lost":
+                if message is None or message[0] in ("lost", "refused"):
                     yield from self._lose("its client ended" if message is None else message[1])
                     return
                 number = message[1] if message[0] == "done" else message[1][0] if message[0] == "died" else None
@@ -167,6 +169,7 @@ class ClusterPool:
 
     def interrupt(self) -> None:
         """What has not begun is not run; what runs is not waited for."""
+        self._lost = True
         self._relay.stop()
 
 
@@ -178,17 +181,27 @@ def relay(asked: tuple[Any, ...], conversation: Conversation) -> None:
     cluster, server, setup, purpose, environment, path = asked
     try:
         client, threads, ship = _connected(cluster)
+        ask = pickle.dumps((server, setup, "" if ship else os.getcwd(), path, environment, ship))
+        _prepared(client, ask)
     except UsageError as error:
         conversation.tell(("refused", str(error)))
         return
-    ask = pickle.dumps((server, setup, "" if ship else os.getcwd(), path, environment, ship))
     speaking = threading.Lock()
     done: queue.Queue[Any] = queue.Queue()
     futures: dict[int, Any] = {}  # a future that nobody holds is not run
+    tasks: dict[int, Any] = {}  # what was not answered yet
+    times = itertools.count()
 
     def tell(message: tuple[Any, ...]) -> None:
         with speaking:
             conversation.tell(message)
+
+    def submit(number: int, task: Any) -> None:
+        tasks[number] = task
+        key = f"{purpose}: {type(task).__name__} {number} of {os.getpid()}, {next(times)}"
+        future = client.submit(node.run_task, ask, pickle.dumps(task), number, key=key, pure=False)
+        futures[number] = future
+        future.add_done_callback(functools.partial(_note, done, number))
 
     def listen() -> None:
         while client.status in ("running", "connecting"):
@@ -196,19 +209,25 @@ def relay(asked: tuple[Any, ...], conversation: Conversation) -> None:
                 number, future = done.get(timeout=1)
             except queue.Empty:
                 continue
-            for message in _heard(number, future):
+            messages = _heard(number, future)
+            if messages[0][0] == "unshipped":
+                client.run(node.look_around, os.getcwd(), ship, node.zipped(Path.cwd()))
+                submit(number, tasks[number])
+                continue
+            for message in messages:
                 tell(message)
             futures.pop(number, None)
+            tasks.pop(number, None)
         tell(("lost", "the scheduler does not answer any more"))
 
     tell(("threads", threads))
     threading.Thread(target=listen, daemon=True).start()
     while True:
-        number, task = conversation.hear()
-        key = f"{purpose}: {type(task).__name__} {number} of {os.getpid()}"
-        future = client.submit(run_task, ask, pickle.dumps(task), number, key=key, pure=False)
-        futures[number] = future
-        future.add_done_callback(functools.partial(_note, done, number))
+        heard = conversation.hear()
+        if heard is None:
+            client.run(node.finish, ask, ship)
+            return
+        submit(*heard)
 
 
 def _note(done: queue.Queue[Any], number: int, future: Any) -> None:
@@ -240,79 +259,29 @@ def _connected(cluster: Cluster) -> tuple[Any, int, str]:
         raise UsageError(f"the cluster has no workers; start one with: dask worker {cluster.address}")
     ship = f"{os.getpid()} {time.time_ns()}" if cluster.ship else ""
     try:
-        told = client.run(look_around, os.getcwd(), ship, _zipped(Path.cwd()) if ship else b"")
+        told = client.run(node.look_around, os.getcwd(), ship, node.zipped(Path.cwd()) if ship else b"")
     except Exception as error:
         raise UsageError(f"the workers of {cluster.address} cannot run Treadle ({_line(error)})") from None
-    for node, (python, treadle, there) in told.items():
-        if python != sys.version_info[:2]:
+    for name, facts in told.items():
+        if facts.python != sys.version_info[:2]:
             here = ".".join(map(str, sys.version_info[:2]))
-            raise UsageError(f"{node} runs Python {'.'.join(map(str, python))}, this is {here}: use the same")
-        if treadle != version("treadle"):
-            raise UsageError(f"{node} has Treadle {treadle}, this is {version('treadle')}: use the same")
-        if not there:
+            raise UsageError(f"{name} runs Python {'.'.join(map(str, facts.python))}, this is {here}: use the same")
+        if facts.treadle != version("treadle"):
+            raise UsageError(f"{name} has Treadle {facts.treadle}, this is {version('treadle')}: use the same")
+        if not facts.code:
             raise UsageError(
-                f"{node} has no folder {os.getcwd()}: use a shared file system, or send the project with --ship"
+                f"{name} has no folder {os.getcwd()}: use a shared file system, or send the project with --ship"
             )
+        if facts.code != node.digest(Path.cwd()):
+            raise UsageError(f"{name} has other code in {os.getcwd()}: bring it up to date, or send it with --ship")
     return client, sum(nodes.values()), ship
 
 
-# ---------------------------------------------------------------------- on a node
-
-_PROCESSES: dict[tuple[str, int], tuple[WorkerProcess, queue.Queue[Any]]] = {}
-_FOLDERS: dict[str, str] = {}
-
-
-def look_around(folder: str, ship: str, data: bytes) -> tuple[tuple[int, int], str, bool]:
-    """What a node has: its Python, its Treadle, and whether the folder of the project is there."""
-    if ship:
-        _FOLDERS[ship] = _unpacked(data)
-    return (sys.version_info[0], sys.version_info[1]), version("treadle"), bool(ship) or os.path.isdir(folder)
-
-
-def run_task(ask: bytes, task: bytes, number: int) -> list[Any]:
-    """Give a task to this thread's worker process; everything it says, the result last."""
-    key = (hashlib.sha256(ask).hexdigest(), threading.get_ident())
-    if key not in _PROCESSES:
-        _PROCESSES[key] = _started(ask)
-    process, news = _PROCESSES[key]
-    process.tell((number, pickle.loads(task)))
-    heard: list[Any] = []
-    while True:
-        _, message = news.get()
-        if message is None:
-            del _PROCESSES[key]
-            raise RuntimeError(f"the worker process died ({process.ended()})")
-        if message[0] != "ready":
-            heard.append(message)
-        if message[0] == "done":
-            return heard
-
-
-def _started(ask: bytes) -> tuple[WorkerProcess, queue.Queue[Any]]:
-    server, setup, folder, path, environment, ship = pickle.loads(ask)
-    news: queue.Queue[Any] = queue.Queue()
-    where = _FOLDERS[ship] if ship else folder
-    process = WorkerProcess(server, setup, environment, news, where, [where, *path] if ship else path)
-    atexit.register(process.stop)
-    return process, news
-
-
-def _zipped(folder: Path) -> bytes:
-    """The Python files of a project, and what lies beside them, without what is made from them."""
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(folder.rglob("*")):
-            inside = path.relative_to(folder)
-            if path.is_file() and not any(part.startswith(".") or part == "__pycache__" for part in inside.parts):
-                archive.write(path, inside)
-    return data.getvalue()
-
-
-def _unpacked(data: bytes) -> str:
-    folder = tempfile.mkdtemp(prefix="treadle-shipped-")
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        archive.extractall(folder)
-    return folder
+def _prepared(client: Any, ask: bytes) -> None:
+    """Start a worker process on every node: what cannot be imported there is told before anything runs."""
+    for name, why in client.run(node.prepare, ask).items():
+        if why:
+            raise UsageError(f"{name} cannot do this work: {why}")
 
 
 def _distributed() -> Any:

@@ -23,6 +23,7 @@ prints goes nowhere. Each worker has a thread here that waits for its messages, 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
 import os
@@ -136,6 +137,11 @@ class WorkerProcess:
             self._popen.kill()
             code = self._popen.wait()
         return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+    def wait(self, seconds: float) -> None:
+        """Wait for its end, as long as that."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(seconds)
 
     def stop(self) -> None:
         try:
