@@ -13,7 +13,7 @@ from treadle.core.errors import UsageError
 from treadle.core.result import Finding, Result, Verdict
 from treadle.core.settings import did_you_mean, read_settings
 from treadle.core.trail import Trail
-from treadle.report import console, store
+from treadle.report import console, progress, store
 from treadle.report.progress import Progress, count, describe, duration
 
 
@@ -68,6 +68,19 @@ def test_the_progress_line() -> None:
     line = describe("test_x", 1200, 0.5, 12_000, "dpor")
     assert line == "test_x  dpor  1 200 executions  2 400/s  about 12 000 in all, 4 s left"
     assert "left" not in describe("test_x", 1200, 0.5, None, "random")
+
+
+def test_progress_behind_the_words_of_another_goes_back_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = iter([0.0, 0.5, 2.0, 2.1, 4.0])
+    monkeypatch.setattr(progress, "_now", lambda: next(times))
+    file = tmp_path / "terminal"
+    with progress.LineEnd(file.open("w"), 20) as line:
+        for executions in (10, 1_000, 1_100, 2_000):  # too early, shown, too soon, shown
+            line(executions)
+    written = file.read_text().split("\x1b7")[1:]
+    assert written == [" 1 000 executions  5\x1b[K\x1b8", " 2 000 executions  5\x1b[K\x1b8", "\x1b[K\x1b8"]
 
 
 def test_the_progress_line_is_silent_when_not_a_terminal() -> None:

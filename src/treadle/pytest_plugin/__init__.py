@@ -12,6 +12,7 @@ PYTEST_DONT_REWRITE, as in treadle/__init__.py.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections import Counter
 from collections.abc import Callable, Generator
@@ -19,7 +20,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -132,6 +133,25 @@ def pytest_configure(config: pytest.Config) -> None:
             campaign.debug = bool(config.getoption("usepdb", False))
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error
+    campaign.progress = functools.partial(_progress, config)
+
+
+def _progress(config: pytest.Config, test: str) -> AbstractContextManager[ProgressLine | None]:
+    """Behind what pytest has written of the line, in a terminal; other processes (xdist) have none."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    writer = getattr(reporter, "_tw", None)
+    if writer is None or not getattr(reporter, "isatty", False) or hasattr(config, "workerinput"):
+        return nullcontext()
+    line_end = import_module("treadle.report.progress").LineEnd  # which a run that explores nothing does not need
+    try:
+        terminal = open("/dev/tty", "w", encoding="utf-8", errors="replace")  # noqa: SIM115 - stdout is captured now
+    except OSError:
+        return nullcontext()
+    return cast("AbstractContextManager[ProgressLine]", line_end(terminal, _room(writer)))
+
+
+def _room(writer: Any) -> int:
+    return max(0, int(writer.fullwidth) - int(writer.width_of_current_line) - 1)
 
 
 def _ask_for_copies(config: pytest.Config, campaign: Campaign) -> None:

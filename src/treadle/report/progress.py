@@ -55,6 +55,40 @@ class Progress:
         self._live.update(Text(text, overflow="ellipsis", no_wrap=True), refresh=True)
 
 
+class LineEnd:
+    """Progress behind what somebody else has written on a line of the terminal, as far as there is room.
+
+    The cursor goes back to where it was, so that the other goes on as if nothing had been there.
+    """
+
+    def __init__(self, file: IO[str], room: int) -> None:
+        self._file = file
+        self._room = room
+        self._start = _now()
+        self._next = self._start + 1.0  # most searches are over by then
+        self._shown = False
+
+    def __enter__(self) -> LineEnd:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._shown:
+            self._write("")
+        self._file.close()
+
+    def __call__(self, executions: int, estimate: float | None = None, strategy: str = "") -> None:
+        now = _now()
+        if now >= self._next:
+            self._next = now + _REDRAW
+            self._shown = True
+            self._write(" " + describe("", executions, now - self._start, estimate, strategy))
+
+    def _write(self, text: str) -> None:
+        """Remember where the cursor is, write, erase what is behind, go back."""
+        self._file.write(f"\x1b7{text[: self._room]}\x1b[K\x1b8")
+        self._file.flush()
+
+
 def describe(label: str, executions: int, seconds: float, estimate: float | None, strategy: str) -> str:
     """The line itself: `tests/test_x.py::test_y  dpor  1 200 executions  8 000/s  about 40 000 in all, 5 s left`."""
     rate = executions / seconds if seconds > 0 else 0.0
