@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sarif_pydantic import Sarif
 
+from treadle.cli.sarif import strictly
 from treadle.cli.schedule import schedule_remarks
 from treadle.core.result import Finding, Result, Step
 from treadle.core.verdict import Verdict
@@ -117,3 +120,15 @@ def test_sarif_is_what_others_read() -> None:
 )
 def test_strict_fails_whatever_is_no_pass(verdict: Verdict, code: int) -> None:
     assert strict_code([Result("t", verdict, 1, False, "dpor", 0.1)], verdict.exit_code) == code
+
+
+def test_strict_fails_what_is_no_pass_and_leaves_the_rest() -> None:
+    assert [strictly(True, code) for code in (0, 1, 2, 3, 70)] == [0, 1, 2, 1, 70]
+    assert [strictly(False, code) for code in (0, 1, 2, 3, 70)] == [0, 1, 2, 3, 70]
+
+
+@pytest.mark.parametrize("name", ["explore", "class", "schedule", "unit", "actor"])
+def test_every_command_that_finds_something_speaks_to_machines(name: str) -> None:
+    command: Any = import_module(f"treadle.cli.{'class_' if name == 'class' else name}").command
+    options = {word for option in command.params for word in option.opts}
+    assert {"--strict", "--sarif", "--format"} <= options

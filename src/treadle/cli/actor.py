@@ -10,7 +10,7 @@ import click
 
 from treadle.abs.machine.criteria import REDUCTIONS, SELF_CALLS
 from treadle.cli.extra import with_extra
-from treadle.cli.sarif import sarif_option
+from treadle.cli.sarif import sarif_option, strict_option
 from treadle.cli.workforce import resume_option, workforce_options
 
 
@@ -77,6 +77,7 @@ class _Limit(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generi
 @click.option("--force", is_flag=True, help="Replace files even if they were edited by hand.")
 @click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
 @sarif_option
+@strict_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(**given: Any) -> int:
     """Explore a method of an ABS class with unknown arguments, fields and other actors, in all orders that matter.

@@ -10,7 +10,7 @@ from typing import Any
 from treadle.abs.machine.criteria import Bounds, OrderSelection
 from treadle.abs.machine.criteria import TreeProgress as Explored
 from treadle.abs.machine.policies import parse_policies
-from treadle.cli.sarif import check_sarif, write_sarif
+from treadle.cli.sarif import check_sarif, strictly, write_sarif
 from treadle.core.errors import InternalError, UsageError
 from treadle.core.files import check_may_write, write_sealed
 from treadle.doors.actor import table as abs_table
@@ -63,6 +63,7 @@ def run(
     force: bool,
     page: Path | None,
     sarif: Path | None,
+    strict: bool,
     as_json: bool,
     workers: int | None,
     cluster: str | None,
@@ -137,7 +138,7 @@ def run(
             print(f"wrote {file}")
         if page is not None:
             print(f"report: {page}")
-    return made.exit_code
+    return strictly(strict, made.exit_code)
 
 
 def _cases(wanted: str | None, default: int | None) -> int | None:

@@ -22,7 +22,7 @@ from treadle.classes.result import ClassResult, Options
 from treadle.classes.sequences import prunings
 from treadle.classes.subject import Subject, check_class, find_class, import_module, public_classes
 from treadle.cli.explore import terminal_line
-from treadle.cli.sarif import check_sarif, sarif_option, write_sarif
+from treadle.cli.sarif import annotate, check_sarif, machine_options, strictly, write_sarif
 from treadle.cli.workforce import resume_option, workforce_options
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write, write_whole
@@ -89,7 +89,7 @@ class TestsPlace:
 @click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
 @click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
 @click.option("--issue", type=click.Path(path_type=Path), metavar="FILE", help="Also write a bug report, to paste.")
-@sarif_option
+@machine_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     target: str,
@@ -103,6 +103,8 @@ def command(
     resume: bool | None,
     page: Path | None,
     sarif: Path | None,
+    form: str,
+    strict: bool,
     issue: Path | None,
     **given: Any,
 ) -> int:
@@ -128,8 +130,11 @@ def command(
     if issue is not None:
         texts = [one.pop("issue", "") for one in facts] or [_issue(result, options) for result in results]
         write_whole(issue, "\n---\n\n".join(filter(None, texts)) or "No fault was found.\n")
-    write_sarif(sarif, [remark for one in judged for remark in class_remarks(one)])
-    return report_facts(facts, as_json, page) if facts else report(results, as_json, page)
+    told = [remark for one in judged for remark in class_remarks(one)]
+    write_sarif(sarif, told)
+    code = report_facts(facts, as_json, page) if facts else report(results, as_json, page)
+    annotate(form, told, as_json)
+    return strictly(strict, code)
 
 
 def _one_after_the_other(

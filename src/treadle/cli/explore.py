@@ -17,7 +17,7 @@ import click
 
 from treadle.cli import collect
 from treadle.cli.extra import with_extra
-from treadle.cli.sarif import check_sarif, sarif_option, write_sarif
+from treadle.cli.sarif import annotate, check_sarif, machine_options, write_sarif
 from treadle.cli.workforce import resume_option, workforce_options
 from treadle.core.errors import UsageError
 from treadle.core.result import Finding, Result
@@ -25,7 +25,7 @@ from treadle.core.verdict import EXIT_INTERNAL, Verdict, worst, worst_exit_code
 from treadle.pytest_plugin import Campaign
 from treadle.report import console, store
 from treadle.report import page as pages
-from treadle.report.annotations import github, remarks, strict_code
+from treadle.report.annotations import remarks, strict_code
 from treadle.report.explore_page import result_part
 from treadle.report.progress import Progress
 from treadle.report.terminal import PLAIN, harmless
@@ -68,11 +68,7 @@ _FOR_MODELS = {"executions", "seconds", *_MODELS_ONLY}
 @click.option("--goal", metavar="deadlock", help="ABS models: only executions that can still end in a deadlock.")
 @click.option("--instrument", multiple=True, metavar="PKG", help="Also look inside this installed package. Repeatable.")
 @click.option("--explain-pass", is_flag=True, help="Also print what the verdict rests on.")
-@click.option("--strict", is_flag=True, help="Whatever is no pass fails: exit code 1 also for CUT and NOTHING.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "github"]), default="text", help="Also annotate for GitHub."
-)
-@sarif_option
+@machine_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 @click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
 def command(
@@ -198,8 +194,7 @@ def report(
             traceback.print_exception(problem.error)
     told = remarks(results)
     write_sarif(machines.sarif, told)
-    if machines.form == "github" and told:
-        print(github(told), file=sys.stderr if as_json else sys.stdout)
+    annotate(machines.form, told, as_json)
     code = worst_exit_code([r.verdict.exit_code for r in results] + [p.exit_code for p in problems])
     return strict_code(results, code) if machines.strict else code
 

@@ -1,19 +1,32 @@
-"""`--sarif FILE` of every command that finds something: what it found, for code scanning."""
+"""Words for machines, of every command that finds something: `--sarif FILE`, `--format github` and `--strict`."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from treadle.core.files import write_whole
-from treadle.report.annotations import Annotation, sarif
+from treadle.core.verdict import EXIT_FAILED, EXIT_NOT_A_PASS
+from treadle.report.annotations import Annotation, github, sarif
 from treadle.report.page import check_writable
 
 sarif_option = click.option(
     "--sarif", type=click.Path(path_type=Path), metavar="FILE", help="Also write what was found as SARIF."
 )
+strict_option = click.option(
+    "--strict", is_flag=True, help="Whatever is no pass fails: exit code 1 also for CUT and NOTHING."
+)
+
+
+def machine_options(command: Any) -> Any:
+    form = click.option(
+        "--format", "form", type=click.Choice(["text", "github"]), default="text", help="Also annotate for GitHub."
+    )
+    return strict_option(form(sarif_option(command)))
 
 
 def check_sarif(path: Path | None) -> None:
@@ -25,3 +38,14 @@ def check_sarif(path: Path | None) -> None:
 def write_sarif(path: Path | None, told: Sequence[Annotation]) -> None:
     if path is not None:
         write_whole(path, sarif(told))
+
+
+def annotate(form: str, told: Sequence[Annotation], as_json: bool) -> None:
+    """With --format github, the lines that GitHub shows in the code; standard output may belong to JSON."""
+    if form == "github" and told:
+        print(github(told), file=sys.stderr if as_json else sys.stdout)
+
+
+def strictly(strict: bool, code: int) -> int:
+    """With --strict, whatever is no pass fails."""
+    return EXIT_FAILED if strict and code == EXIT_NOT_A_PASS else code

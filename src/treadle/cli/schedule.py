@@ -13,7 +13,7 @@ import click
 
 from treadle.cli import collect
 from treadle.cli.explore import save_findings, terminal_line
-from treadle.cli.sarif import check_sarif, sarif_option, write_sarif
+from treadle.cli.sarif import annotate, check_sarif, machine_options, strictly, write_sarif
 from treadle.cli.workforce import resume_option, workforce_options
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write, write_sealed
@@ -54,7 +54,7 @@ from treadle.search.cluster import Workforce
 @click.option("--write", type=click.Path(path_type=Path), metavar="FILE", help="A failing order as a pytest file.")
 @click.option("--force", is_flag=True, help="Replace files even if they were edited by hand.")
 @click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
-@sarif_option
+@machine_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     target: str,
@@ -71,6 +71,8 @@ def command(
     force: bool,
     page: Path | None,
     sarif: Path | None,
+    form: str,
+    strict: bool,
     as_json: bool,
     workers: int | None,
     cluster: str | None,
@@ -117,10 +119,12 @@ def command(
         pages.write(page, [schedule_part(result) for result in results])
         if not as_json:
             print(f"report: {page}")
-    write_sarif(sarif, [one for result in results for one in schedule_remarks(result)])
+    told = [one for result in results for one in schedule_remarks(result)]
+    write_sarif(sarif, told)
+    annotate(form, told, as_json)
     for problem in outcome.problems:
         print(f"treadle: {problem.target} was not run: {problem.message}", file=sys.stderr)
-    return worst_exit_code([code, *(problem.exit_code for problem in outcome.problems)])
+    return strictly(strict, worst_exit_code([code, *(problem.exit_code for problem in outcome.problems)]))
 
 
 def report(

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from treadle.cli.extra import with_extra
-from treadle.cli.sarif import sarif_option
+from treadle.cli.sarif import machine_options
 from treadle.cli.workforce import workforce_options
 
 # Where an option stands in --help: a person looks for a purpose, not for a name.
@@ -17,7 +17,7 @@ _GROUPS = {
     "Inputs": ("types", "none", "alias", "domain", "pre", "assume", "infer_assumptions", "contracts"),
     "Which tests": ("select", "reach", "missing", "tests"),
     "How to get there": ("heap", "summaries", "stubs", "probe", "defensive", "allow_effects"),
-    "Output": ("output", "append", "force", "style", "show", "report", "sarif", "json", "help"),
+    "Output": ("output", "append", "force", "style", "show", "report", "sarif", "format", "strict", "json", "help"),
 }
 
 
@@ -96,7 +96,7 @@ def _name(parameter: click.Parameter) -> str:
 )
 @click.option("--show", type=click.Choice(["ir", "cases", "tree", "summary"]), help="Print this as well.")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
-@sarif_option
+@machine_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(**given: Any) -> int:
     """Write unit tests for functions, methods, classes, modules or packages.

@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from treadle.cli.sarif import check_sarif, write_sarif
+from treadle.cli.sarif import annotate, check_sarif, strictly, write_sarif
 from treadle.core.errors import UsageError
 from treadle.doors.unit import console as unit_report
 from treadle.doors.unit import stubs as unit_stubs
@@ -40,6 +40,8 @@ def run(
     reach: tuple[str, ...],
     report: Path | None,
     sarif: Path | None,
+    form: str,
+    strict: bool,
     **given: Any,
 ) -> int:
     """Write the tests and tell what came out."""
@@ -61,13 +63,19 @@ def run(
         )
     if report is not None:
         page.write(report, suite_parts(suite))
-    write_sarif(sarif, contract_remarks(suite))
+    told = contract_remarks(suite)
+    write_sarif(sarif, told)
     if as_json:
         print(json.dumps(suite_facts(suite).to_json(), indent=2))
     else:
         _print(suite, show)
         if report is not None:
             print(f"report: {report}")
+    annotate(form, told, as_json)
+    return strictly(strict, _exit_code(suite))
+
+
+def _exit_code(suite: Suite) -> int:
     for warning in suite.warnings:
         print(f"treadle: {warning}", file=sys.stderr)
     if suite.disagreements:
