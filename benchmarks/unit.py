@@ -106,7 +106,7 @@ def with_crosshair(folder: Path, python: str, seconds: int) -> Outcome:
     imports = sorted({line for part in parts for line in part.splitlines() if re.match(r"(from|import) ", line)})
     bodies = ["\n".join(x for x in part.splitlines() if not re.match(r"(from|import) ", x)) for part in parts]
     tests = [f"def test_{t}" for body in bodies for t in re.split(r"^def test_", body, flags=re.M)[1:]]
-    good = [test for test in tests if _parses(test)]
+    good = [test for test in tests if parses(test)]
     outcome.broken = len(tests) - len(good)
     (folder / "test_crosshair.py").write_text(
         "\n".join(["import pytest", "from subject import *", *imports, *good]) + "\n"
@@ -114,7 +114,7 @@ def with_crosshair(folder: Path, python: str, seconds: int) -> Outcome:
     return outcome
 
 
-def _parses(test: str) -> bool:
+def parses(test: str) -> bool:
     """A test that is no Python (an object's repr in it) would cost the whole file; it counts as written and failing."""
     try:
         ast.parse(test)

@@ -48,7 +48,7 @@ def measured(one: Drawn, number: int) -> dict[str, Any]:
     row: dict[str, Any] = {"number": number, "package": one.package, "target": one.target}
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     words = [sys.executable, "-m", "treadle", "unit", one.target, "--json", "--output", "test_wild.py"]
-    out, error = _run(words, one, folder, _MOST_SECONDS)
+    out, error = run(words, one, folder, _MOST_SECONDS)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     row["seconds"] = round(time.perf_counter() - start, 1)
     row["cpu"] = round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1)
@@ -57,7 +57,7 @@ def measured(one: Drawn, number: int) -> dict[str, Any]:
     except ValueError:
         facts = {}
         row["said"] = (error.strip().splitlines() or ["it did not end"])[-1][-300:]
-    tests, failed, branches = _judge(one, folder) if (folder / "test_wild.py").exists() else (0, 0, (0, 0))
+    tests, failed, branches = judge(one, folder) if (folder / "test_wild.py").exists() else (0, 0, (0, 0))
     row |= {"tests": tests, "failed": failed, "covered": branches[0], "branches": branches[1]}
     row["percent"] = round(100 * branches[0] / branches[1], 1) if branches[1] else 0.0
     row["complete"] = bool(facts.get("complete"))
@@ -67,7 +67,7 @@ def measured(one: Drawn, number: int) -> dict[str, Any]:
     return row
 
 
-def _judge(one: Drawn, folder: Path) -> tuple[int, int, tuple[int, int]]:
+def judge(one: Drawn, folder: Path, file: str = "test_wild.py") -> tuple[int, int, tuple[int, int]]:
     """Tests, how many of them fail in a fresh process, branches of the function that they reach and all of them."""
     include = f"--include={one.file}"
     words = [
@@ -83,13 +83,11 @@ def _judge(one: Drawn, folder: Path) -> tuple[int, int, tuple[int, int]]:
         "-p",
         "no:cacheprovider",
     ]
-    out, _ = _run(
-        [*words, "--rootdir", ".", "--confcutdir", ".", "-c", os.devnull, "test_wild.py"], one, folder, _MOST_SECONDS
-    )
+    out, _ = run([*words, "--rootdir", ".", "--confcutdir", ".", "-c", os.devnull, file], one, folder, _MOST_SECONDS)
     last = out.strip().splitlines()[-1] if out.strip() else ""
     counts = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|error)", last)}
     bad = counts.get("failed", 0) + counts.get("error", 0)
-    _run([sys.executable, "-m", "coverage", "json", "-q", "-o", "coverage.json"], one, folder, 60.0)
+    run([sys.executable, "-m", "coverage", "json", "-q", "-o", "coverage.json"], one, folder, 60.0)
     covered = [0, 0]
     if (folder / "coverage.json").exists():
         for entry in json.loads((folder / "coverage.json").read_text())["files"].values():
@@ -98,7 +96,7 @@ def _judge(one: Drawn, folder: Path) -> tuple[int, int, tuple[int, int]]:
     return counts.get("passed", 0) + bad, bad if last else 1, (covered[0], sum(covered))
 
 
-def _run(words: list[str], one: Drawn, where: Path, seconds: float) -> tuple[str, str]:
+def run(words: list[str], one: Drawn, where: Path, seconds: float) -> tuple[str, str]:
     pipe = subprocess.PIPE
     streams: dict[str, Any] = {
         "stdin": subprocess.DEVNULL,
