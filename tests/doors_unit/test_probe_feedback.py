@@ -13,6 +13,7 @@ from textwrap import dedent
 import pytest
 
 from treadle.doors.unit import probe_call
+from treadle.doors.unit.check import from_report
 from treadle.doors.unit.files import imports_of
 from treadle.doors.unit.probe_call import Probe, Prober
 from treadle.doors.unit.probe_search import ProbeSearch
@@ -202,3 +203,22 @@ def test_names_of_the_file_are_left_to_it() -> None:
         datetime.datetime(2020, 1, 2, tzinfo=datetime.UTC),
         decimal.Decimal("1.50"),
     )
+
+
+def test_branches_between_lines_that_no_test_reaches_are_wanted_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    file = tmp_path / "feedback_untaken.py"
+    file.write_text("def f(a, b):\n    if a:\n        if b:\n            return 1\n    return 2\n")
+    [target] = resolve("feedback_untaken:f")
+    entry = {
+        "executed_lines": [2, 5],
+        "missing_lines": [3, 4],
+        "executed_branches": [[2, 5]],
+        "missing_branches": [[2, 3], [3, 4], [3, 5]],
+    }
+    coverage = from_report({"files": {str(file): entry}}, [target])
+    place = str(file.resolve())
+    assert coverage.unreached == [(place, 3, None), (place, 4, None), (place, 3, 5)]
+    assert coverage.untaken == [(place, 2, 3), (place, 3, 4), (place, 3, 5)]

@@ -33,6 +33,8 @@ class CodeCoverage:
     branches: tuple[int, int] = (0, 0)
     # (file, line, where the branch goes: a line, 0 for out of the function; None for the line itself)
     unreached: list[tuple[str, int, int | None]] = field(default_factory=list)
+    # every branch that was not taken, those between unreached lines too: (file, line, where it goes)
+    untaken: list[tuple[str, int, int]] = field(default_factory=list)
 
     @property
     def is_full(self) -> bool:
@@ -162,11 +164,13 @@ def from_report(data: dict[str, object], targets: Sequence[UnitTarget]) -> CodeC
     lines: dict[bool, int] = {True: 0, False: 0}
     branches: dict[bool, int] = {True: 0, False: 0}
     unreached: list[tuple[str, int, int | None]] = []
+    untaken: list[tuple[str, int, int]] = []
     for file, own in spans.items():
         entry = files.get(file, {})
         missing: list[Any] = entry.get("missing_lines", [])
         unreached += [(file, line, None) for line in missing if _inside(line, own)]
         arcs: list[Any] = entry.get("missing_branches", [])
+        untaken += [(file, line, max(to, 0)) for line, to in arcs if _inside(line, own)]
         for line, to in arcs:
             if _inside(line, own) and to not in missing:
                 unreached.append((file, line, max(to, 0)))
@@ -175,7 +179,10 @@ def from_report(data: dict[str, object], targets: Sequence[UnitTarget]) -> CodeC
         for key, hit in (("executed_branches", True), ("missing_branches", False)):
             branches[hit] += sum(_inside(arc[0], own) for arc in entry.get(key, ()))  # type: ignore[index]
     return CodeCoverage(
-        (lines[True], lines[True] + lines[False]), (branches[True], branches[True] + branches[False]), unreached
+        (lines[True], lines[True] + lines[False]),
+        (branches[True], branches[True] + branches[False]),
+        unreached,
+        untaken,
     )
 
 

@@ -10,7 +10,6 @@ import ast
 import json
 import multiprocessing
 import os
-import resource
 import signal
 import sys
 import time
@@ -34,6 +33,9 @@ from treadle.observe.effects import EffectGuard, scratch_folder
 from treadle.report.fresh_process import SECONDS
 from treadle.report.pytest_file import PytestFile
 from treadle.symbolic.python.compile.source import NoSource
+
+if sys.platform != "win32":  # where there is no fork either, and nothing is tried
+    import resource
 
 # Of the seconds that are left, and at most: what this does not find it seldom finds later.
 _SHARE = 0.25
@@ -81,7 +83,8 @@ def _unreached(suite: Suite, target: UnitTarget) -> set[Arc]:
     """What the tests of the suite do not reach of a target."""
     first, last = target.body()
     file = os.path.realpath(target.file)
-    found = [(line, to) for where, line, to in suite.coverage.unreached if where == file and first <= line <= last]
+    places = [*suite.coverage.unreached, *suite.coverage.untaken]
+    found = [(line, to) for where, line, to in places if where == file and first <= line <= last]
     return {(-1, line) if to is None else (line, to) for line, to in found}
 
 
