@@ -14,7 +14,7 @@ import pytest
 
 from treadle.doors.unit import probe_call
 from treadle.doors.unit.check import from_report
-from treadle.doors.unit.files import imports_of
+from treadle.doors.unit.files import imports_of, with_sorted_imports
 from treadle.doors.unit.probe_call import Probe, Prober
 from treadle.doors.unit.probe_search import ProbeSearch
 from treadle.doors.unit.probe_source import ProbeWriter
@@ -222,3 +222,21 @@ def test_branches_between_lines_that_no_test_reaches_are_wanted_too(
     place = str(file.resolve())
     assert coverage.unreached == [(place, 3, None), (place, 4, None), (place, 3, 5)]
     assert coverage.untaken == [(place, 2, 3), (place, 3, 4), (place, 3, 5)]
+
+
+def test_imports_of_a_file_that_is_added_to_are_sorted() -> None:
+    lines = [
+        "import pytest",
+        "",
+        "from b import c",
+        "from unittest.mock import patch",
+        "from b import a",
+        "",
+        "",
+        "x = 1",
+    ]
+    assert with_sorted_imports('"""Tests."""\n\n' + "\n".join(lines) + "\n") == (
+        '"""Tests."""\n\nfrom unittest.mock import patch\n\nimport pytest\n\nfrom b import a, c\n\n\nx = 1\n'
+    )
+    apart = "import sys\n\nsys.path.insert(0, '')\n\nimport b\n"
+    assert with_sorted_imports(apart) == apart

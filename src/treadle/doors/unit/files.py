@@ -12,7 +12,7 @@ from treadle.core.errors import UsageError
 from treadle.core.files import is_unedited, seal, without_seal
 from treadle.doors.unit.pytest_values import Imports
 from treadle.doors.unit.target import UnitTarget
-from treadle.report.pytest_file import module_folder
+from treadle.report.pytest_file import PytestFile, module_folder
 
 
 def output_path(found: list[UnitTarget], texts: list[str], output: str | os.PathLike[str] | None) -> Path:
@@ -58,6 +58,18 @@ def imports_of(content: str) -> Imports:
         elif isinstance(node, ast.Import):
             found.modules |= {alias.name: alias.asname or alias.name for alias in node.names}
     return found
+
+
+def with_sorted_imports(content: str) -> str:
+    """A file of ours with its imports at the top in groups, those of one module together; else as it is."""
+    body = ast.parse(content).body
+    own = [place for place, node in enumerate(body) if isinstance(node, ast.Import | ast.ImportFrom)]
+    if not own or own != list(range(own[0], own[0] + len(own))) or "# noqa" in content:
+        return content  # something stands between them
+    lines = content.splitlines()
+    first, last = body[own[0]].lineno, body[own[-1]].end_lineno or 0
+    imports = PytestFile("imports", imports=imports_of(content).lines()).source().partition("\n\n")[2].rstrip()
+    return "\n".join([*lines[: first - 1], imports, *lines[last:]]) + "\n"
 
 
 def tests_in(content: str) -> int:

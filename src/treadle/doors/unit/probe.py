@@ -20,7 +20,7 @@ from pathlib import Path
 
 from treadle.core.errors import InternalError
 from treadle.doors.unit.check import check
-from treadle.doors.unit.files import appended, folders, imports_of, names_in
+from treadle.doors.unit.files import appended, folders, imports_of, names_in, with_sorted_imports
 from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.probe_call import Arc, Prober
 from treadle.doors.unit.probe_search import ProbeSearch, fewest, simplest
@@ -211,7 +211,7 @@ def _run_and_keep(
         file = PytestFile(f"Tests of {names}, written by `treadle unit`.", imports=_merged(imports), tests=tests)
         file.folders = folders(path, list(targets))
         own = file.source()
-        both = appended(suite.content, own) if suite.content else own
+        both = with_sorted_imports(appended(suite.content, own)) if suite.content else own
         try:
             checked = check(
                 own,
