@@ -35,6 +35,7 @@ class LocalCluster:
         assert process.stdout is not None
         self._in: IO[str] = process.stdin
         self._out: IO[str] = process.stdout
+        self._pid = process.pid
         self.address = self._out.readline().strip()
 
     def pids(self) -> list[int]:
@@ -56,6 +57,20 @@ class LocalCluster:
         monkeypatch.setattr(ClusterPool, "give", give)
         return given
 
+    def goes_away(self, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+        """The scheduler and its workers are killed when so many tasks have been given."""
+        usual = ClusterPool.give
+        given: list[int] = []
+
+        def give(pool: ClusterPool, worker: Any, number: int, task: Any) -> None:
+            usual(pool, worker, number, task)
+            given.append(number)
+            if len(given) == after:
+                for pid in (self._pid, *self.pids()):
+                    os.kill(pid, signal.SIGKILL)
+
+        monkeypatch.setattr(ClusterPool, "give", give)
+
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
@@ -66,4 +81,5 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
         [sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as local:
         yield LocalCluster(local)
-        local.communicate()
+        if local.poll() is None:
+            local.communicate()

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from tests.cli.test_cluster import HERE, SHOP, THREADS
+from tests.local_cluster import LocalCluster
+from tests.local_cluster import cluster as cluster
 from treadle.cli.main import main
 from treadle.core.saved import SavedCampaign
 from treadle.doors.actor import generated
@@ -88,6 +90,20 @@ def test_explore_goes_on_after_ctrl_c(door: Door, monkeypatch: pytest.MonkeyPatc
     assert whole["statistics"]["resumed"] == cut["executions"]
     assert (code, whole["verdict"], whole["executions"]) == (0, "PASSED-EXHAUSTIVE", alone["executions"])
     assert not list((tmp_path / ".treadle" / "campaigns").glob("explore-*"))
+
+
+@pytest.mark.slow
+def test_explore_goes_on_after_the_scheduler_went_away(
+    door: Door, cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_pool, "SHARE_ELSEWHERE", 0.0)
+    cluster.goes_away(monkeypatch, 40)
+    code, cut, _ = door(*EXPLORE, "--cluster", cluster.address)
+    assert (code, cut["verdict"], cut["cut_by"]) == (3, "CUT", "workers")
+    assert cut["reason"].startswith("the cluster has gone (")
+    code, whole, _ = door(*EXPLORE, "--workers", "2", "--resume")
+    assert (code, whole["verdict"]) == (0, "PASSED-EXHAUSTIVE")
+    assert whole["statistics"]["resumed"] == cut["executions"] > 0
 
 
 @pytest.mark.slow

@@ -186,6 +186,9 @@ def relay(asked: tuple[Any, ...], conversation: Conversation) -> None:
     except UsageError as error:
         conversation.tell(("refused", str(error)))
         return
+    except Exception as error:  # whatever Dask raises when somebody goes away meanwhile
+        conversation.tell(("refused", f"the cluster at {cluster.address} went away ({_line(error)})"))
+        return
     speaking = threading.Lock()
     done: queue.Queue[Any] = queue.Queue()
     futures: dict[int, Any] = {}  # a future that nobody holds is not run
