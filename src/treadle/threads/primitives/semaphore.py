@@ -6,6 +6,7 @@ Any strand that finds the counter above zero may take it, whoever came first: CP
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import Any
 
 from treadle.core.operation import ACQUIRE, RELEASE, TRY
@@ -22,20 +23,25 @@ _real_bounded_release = RealBounded.release
 
 
 class SemaphoreGuard(InnerLock):
-    """In the place of `_cond`. The counter is the semaphore's own `_value`."""
+    """In the place of `_cond`. The counter is the semaphore's own `_value`; its life must not depend on the guard."""
 
     __slots__ = ("semaphore",)
     label = "Semaphore"
-    semaphore: Any
+    semaphore: weakref.ref[Any]
+
+    @property
+    def counter(self) -> int:
+        semaphore = self.semaphore()
+        return 0 if semaphore is None else int(semaphore._value)
 
     def ready(self, kind: int, strand: Strand) -> bool:
-        return not self._locked and self.semaphore._value > 0
+        return not self._locked and self.counter > 0
 
     def guards(self) -> int:
-        return 0 if self._locked or self.semaphore._value <= 0 else 1 << ACQUIRE
+        return 0 if self._locked or self.counter <= 0 else 1 << ACQUIRE
 
     def describe(self) -> str:
-        return f"counter at {self.semaphore._value}"
+        return f"counter at {self.counter}"
 
     def enter(self, strand: Strand) -> None:
         while self._locked:
@@ -81,7 +87,7 @@ def init(self: Any, value: int = 1) -> None:
         raise ValueError("semaphore initial value must be >= 0")
     self._value = value
     self._cond = guard = SemaphoreGuard()
-    guard.semaphore = self
+    guard.semaphore = weakref.ref(self)
     guard.treadle_name = strand.fresh("Semaphore")
 
 
@@ -89,7 +95,7 @@ def bring_in(self: Any, strand: Strand) -> SemaphoreGuard:
     put_back(self, "_cond", "_value")
     guard: SemaphoreGuard
     self._cond = guard = SemaphoreGuard()
-    guard.semaphore = self
+    guard.semaphore = weakref.ref(self)
     guard.treadle_name = name_made_outside(self, strand, "Semaphore")
     return guard
 
