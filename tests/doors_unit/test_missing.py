@@ -12,22 +12,12 @@ import treadle
 from treadle.cli.main import main
 from treadle.core.errors import UsageError
 from treadle.doors.unit.result import Suite
+from treadle.examples.functions import transfer
 
 pytestmark = pytest.mark.slow
 
-_PROGRAM = """
-class Account:
-    def __init__(self, balance: int = 0) -> None:
-        self.balance = balance
-
-
-def transfer(source: Account, target: Account, amount: int) -> bool:
-    if amount <= 0 or source.balance < amount:
-        return False
-    source.balance -= amount
-    target.balance += amount
-    return True
-
+_TRANSFER = Path(transfer.__file__).read_text(encoding="utf-8").partition('"""\n\n')[2]  # without its docstring
+_PROGRAM = f"""{_TRANSFER}
 
 def sign(n: int) -> int:
     if n > 0:
