@@ -40,3 +40,20 @@ def test_whether_a_message_is_below_the_level_depends_on_who_sets_it_when() -> N
 
     treadle.check(test, strategy="dpor")
     assert heard == {(), ("one",)}
+
+
+def test_whether_messages_are_disabled_depends_on_who_says_so_when() -> None:
+    heard = set()
+
+    def test() -> None:
+        logger, handler = _logger()
+        logger.setLevel(logging.DEBUG)
+        logging.disable(logging.CRITICAL)
+        treadle.parallel(lambda: logging.disable(logging.NOTSET), lambda: logger.debug("one"))
+        heard.add(tuple(handler.heard))
+
+    try:
+        treadle.check(test, strategy="dpor")
+    finally:
+        logging.disable(logging.NOTSET)
+    assert heard == {(), ("one",)}

@@ -292,6 +292,7 @@ def atomic_method(obj: Any, method: str, /, *args: Any, via: Any = None, **kwarg
     operations: list[Operation] = []
     if known.says_nothing(obj, method, args):
         include(strand, operations, obj, READ)
+        reach.include_module(strand, operations, "logging", READ)  # logging.disable() counts as well
         return during(strand, operations, called, *args, **kwargs)
     reach.everything(strand, operations, obj, mode)
     contained = known.in_modules(kind.__module__, known.SELF_CONTAINED)

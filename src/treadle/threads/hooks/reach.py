@@ -343,7 +343,7 @@ def attributes_of(obj: Any) -> dict[str, Any] | None:
     return attributes if type(attributes) is dict else None
 
 
-def include_module(strand: Strand, operations: list[Operation], module: str) -> None:
+def include_module(strand: Strand, operations: list[Operation], module: str, kind: int = WRITE) -> None:
     """Add the location that stands for the state of a module that is not rewritten."""
     places = strand.execution.modules
     named = places.get(module)
@@ -354,4 +354,4 @@ def include_module(strand: Strand, operations: list[Operation], module: str) -> 
     if not named.shared and not is_private(strand, named):
         strand.execution.reveal(named)
     if named.shared:
-        operations.append((WRITE, named.name, None))
+        operations.append((kind, named.name, None))
