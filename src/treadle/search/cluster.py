@@ -201,7 +201,8 @@ def relay(asked: tuple[Any, ...], conversation: Conversation) -> None:
 
     def submit(number: int, task: Any) -> None:
         tasks[number] = task
-        key = f"{purpose}: {type(task).__name__} {number} of {os.getpid()}, {next(times)}"
+        # one name for all: Dask keeps what it learns of a name for ever
+        key = (f"{purpose}: {type(task).__name__}", os.getpid(), number, next(times))
         future = client.submit(node.run_task, ask, pickle.dumps(task), number, key=key, pure=False)
         futures[number] = future
         future.add_done_callback(functools.partial(_note, done, number))
