@@ -179,7 +179,7 @@ def _load_attributes_of_class(strand: Strand, cls: type) -> Any:
 def _load_from_module(strand: Strand, obj: Any, name: str) -> Any:
     variables = vars(obj)
     module = variables.get("__name__")
-    if name not in variables and "__getattr__" in variables:
+    if name not in variables and f"{module}.__getattr__" in strand.execution.rebound:
         strand.access(READ, module, "__getattr__")
         return found(strand, getattr(obj, name), f"{module}.{name}")
     if f"{module}.{name}" not in strand.execution.rebound and (
