@@ -182,9 +182,7 @@ def test_a_model_without_the_extra_for_models_is_told_what_to_install(
     cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (project / "model.abs").write_text("module M; { skip; }\n")
-    for name in [
-        name for name in sys.modules if name.startswith(("treadle.doors.actor.models", "treadle.abs.language"))
-    ]:
+    for name in [name for name in sys.modules if name.startswith(("treadle.doors.actor", "treadle.abs"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "lark", None)
     answer = cli("explore", "model.abs")

@@ -94,7 +94,7 @@ def lost_update() -> None:
 
 
 def test_a_failure_whose_short_schedule_is_not_recorded_is_shown_unshrunk(monkeypatch: pytest.MonkeyPatch) -> None:
-    def worse(failing: Any, attempt: Any, most: int) -> Any:
+    def worse(failing: Any, attempt: Any, *limits: Any) -> Any:
         return ["main"], failing[1]  # a schedule that passes
 
     monkeypatch.setattr(campaign, "shrink_schedule", worse)
