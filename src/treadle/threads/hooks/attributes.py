@@ -180,7 +180,7 @@ def _load_from_module(strand: Strand, obj: Any, name: str) -> Any:
     variables = vars(obj)
     module = variables.get("__name__")
     if name not in variables and f"{module}.__getattr__" in strand.execution.rebound:
-        strand.access(READ, module, "__getattr__")
+        perform(strand, [(READ, module, name), (READ, module, "__getattr__")])
         return found(strand, getattr(obj, name), f"{module}.{name}")
     if f"{module}.{name}" not in strand.execution.rebound and (
         module not in REWRITTEN or _constant(variables.get(name))
