@@ -69,7 +69,8 @@ def prepare(ask: bytes) -> str:
 
 def run_task(ask: bytes, task: bytes, number: int) -> list[Any]:
     """Give a task to a worker process; everything it says, the result last. A node that is new has no shipped code."""
-    if pickle.loads(ask)[-1] not in ("", *_FOLDERS):
+    shipped = pickle.loads(ask)[-1]
+    if shipped and shipped not in _FOLDERS:
         return [("unshipped", number)]
     process, news = _taken(ask)
     process.tell((number, pickle.loads(task)))
