@@ -141,3 +141,15 @@ def test_a_cycle_of_asks_is_found() -> None:
 def test_wrong_options_are_told_at_once(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         check_schedules(gatling.test_one_action, **options)
+
+
+def test_a_message_dropped_because_its_receiver_stopped_could_have_come_first() -> None:
+    result = check_schedules(small.test_told_after_the_end, executions=5)
+    finding: Any = result.findings[0]
+    assert (finding.order, result.executions) == (["a before stop"], 2)
+
+
+def test_a_plan_whose_message_was_dropped_is_not_told_as_unfit() -> None:
+    result = check_schedules(small.test_message_after_stop_is_dropped, executions=30)
+    assert (result.findings, result.unfit) == ([], [])
+    assert result.verdict is Verdict.PASSED_WITHIN_BOUNDS

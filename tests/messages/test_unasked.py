@@ -26,6 +26,14 @@ def test_the_order_that_breaks_it(test: Any, criterion: str) -> None:
     assert finding.order == ["b before a"]
 
 
+@pytest.mark.parametrize("criterion", ["PR", "PCR"])
+@pytest.mark.parametrize("test", [queues.test_a_thread_that_has_gone_home, queues.test_a_task_that_has_gone_home])
+def test_a_message_that_nobody_reads_any_more_could_have_come_first(test: Any, criterion: str) -> None:
+    result = check_schedules(test, criteria=[criterion], executions=5)
+    finding: Any = result.findings[0]
+    assert (finding.order, result.executions, result.unfit) == (["a before stop"], 2, [])
+
+
 @pytest.mark.parametrize("test", [queues.test_threads, queues.test_tasks, streams.test_order])
 def test_it_replays(test: Any) -> None:
     finding = check_schedules(test, executions=20).findings[0]

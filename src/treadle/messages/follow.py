@@ -31,7 +31,7 @@ class FollowSchedule(Strategy):
         self.schedule = list(schedule)
         self.head = 0
         self.missing: Receive | None = None  # the event that did not come
-        self.held_back = False  # it could have come, but no order of puts allows it here
+        self.held_back = False  # it was sent, but no order of puts allows it here, or nobody takes it any more
         self.done = False
         self._waiting: dict[int, Courier] = {}  # receive -> courier of its message, in the order of sending
         self._seen = 0
@@ -60,7 +60,7 @@ class FollowSchedule(Strategy):
             if self._time_may_pass(run):
                 return None  # the clock moves on, and somebody wakes up
             self.missing = wanted
-            self.held_back = courier is not None and courier.mailbox.held_back(courier.message, run)
+            self.held_back = courier is not None
             self.schedule = []
         for event, courier in self._waiting.items():
             if run.can_go(courier):

@@ -166,7 +166,15 @@ class Journal:
 
     def receives(self) -> list[Receive]:
         """The schedule of this execution."""
-        return [_receive(handling) for handling in self.handlings if handling.message is not None]
+        return [_receive(one.message, one) for one in self.handlings if one.message is not None]
+
+    def dropped(self) -> list[Receive]:
+        """The receives that did not happen because the actor took no more messages: it stopped, or its code ended."""
+        return [
+            _receive(message, Handling(message.to, message.event))
+            for message in self.messages
+            if message.handling is None and not message.to.outside
+        ]
 
     def overtakings(self) -> list[tuple[Message, Message]]:
         """Pairs (late, early): `early` was received first although `late` was sent before it, in the causal order.
@@ -187,9 +195,7 @@ class Journal:
         return found
 
 
-def _receive(handling: Handling) -> Receive:
-    message = handling.message
-    assert message is not None
+def _receive(message: Message, handling: Handling) -> Receive:
     return Receive(
         hash=message.event,
         sender=message.sender.hash,

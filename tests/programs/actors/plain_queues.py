@@ -85,3 +85,30 @@ async def test_taken_without_waiting():
     while not inbox.empty():
         taken.append(inbox.get_nowait())
     assert taken == [0, 1, 2]
+
+
+def test_a_thread_that_has_gone_home():
+    """The reader ends at "stop": what comes later is never read."""
+    inbox, seen = queue.Queue(), []
+
+    def ledger():
+        while (message := inbox.get()) != "stop":
+            seen.append(message)
+
+    threads = [threading.Thread(target=ledger), *(threading.Thread(target=inbox.put, args=(m,)) for m in ("stop", "a"))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not seen
+
+
+async def test_a_task_that_has_gone_home():
+    inbox, seen = asyncio.Queue(), []
+
+    async def ledger():
+        while (message := await inbox.get()) != "stop":
+            seen.append(message)
+
+    await asyncio.gather(ledger(), inbox.put("stop"), inbox.put("a"))
+    assert not seen

@@ -256,3 +256,17 @@ def test_handlers_change():
     actor = Switching.start()
     in_threads(lambda: actor.tell("use"), lambda: actor.tell("close"))
     pykka.ActorRegistry.stop_all()
+
+
+def test_told_after_the_end():
+    """In the library's own order the actor stops first and drops the message."""
+    seen = []
+
+    class Listener(pykka.ThreadingActor):
+        def on_receive(self, message):
+            seen.append(message)
+
+    listener = Listener.start()
+    in_threads(lambda: listener.stop(block=False), lambda: listener.is_alive() and listener.tell("a"))
+    pykka.ActorRegistry.stop_all()
+    assert not seen

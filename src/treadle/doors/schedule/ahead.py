@@ -45,6 +45,7 @@ class OrderSeen(NamedTuple):
     """What an execution did that nobody has to look at: it passed."""
 
     receives: list[Receive]
+    dropped: list[Receive]
     actors: frozenset[int]
     warnings: list[tuple[str, str]]  # kind and message
     missing: Receive | None
@@ -58,6 +59,7 @@ def seen_in(run: MessageExecution, follow: FollowSchedule) -> OrderSeen | None:
         return None
     return OrderSeen(
         run.journal.receives(),
+        run.journal.dropped(),
         frozenset(actor.hash for actor in run.journal.actors),
         [(one.kind, one.message) for one in told],
         follow.missing,

@@ -355,7 +355,7 @@ class ScheduleCampaign:
             return False
         receives = run.journal.receives()
         found = judge(run)
-        self._learn(receives, {actor.hash for actor in run.journal.actors}, warnings(run))
+        self._learn(receives, run.journal.dropped(), {actor.hash for actor in run.journal.actors}, warnings(run))
         if len(self.result.runs) < MOST_RUNS:
             self.result.runs.append(OrderRun(receives, found[0].kind if found else "passed"))
         if not found:
@@ -370,7 +370,7 @@ class ScheduleCampaign:
         return self.first
 
     def _note_pass(self, seen: OrderSeen) -> None:
-        self._learn(seen.receives, seen.actors, [finding_of(told) for told in seen.warnings])
+        self._learn(seen.receives, seen.dropped, seen.actors, [finding_of(told) for told in seen.warnings])
         if len(self.result.runs) < MOST_RUNS:
             self.result.runs.append(OrderRun(seen.receives, "passed"))
         self._note_unfit(seen.missing, seen.held_back)
@@ -390,22 +390,28 @@ class ScheduleCampaign:
         if self.progress is not None:
             self.progress(self.result.executions, None, f"schedule {self.now}".strip())
 
-    def _learn(self, receives: list[Receive], actors: Collection[int], warned: list[Finding]) -> None:
-        """Add what an execution reached; one with new events is an initial schedule for more."""
+    def _learn(
+        self, receives: list[Receive], dropped: list[Receive], actors: Collection[int], warned: list[Finding]
+    ) -> None:
+        """Add what an execution reached; one with new events is an initial schedule for more.
+
+        A message that its receiver dropped is an event that came too late: in an initial schedule it is the last one.
+        """
         self.last = receives
         if self.observe is not None:
             self.observe(receives)
         for goals in self.goals.values():
             goals.add(receives)
-        new = {event.hash for event in receives} - self.events
+        base = receives + dropped
+        new = {event.hash for event in base} - self.events
         self.events |= new
         self.actors |= set(actors)
         if new and len(self.bases) < _MOST_BASES:
-            self.bases.append(receives)
-            if len(self.bases) == 1 or len(receives) <= _MOST_COMPARED:
-                must_hb = MustHB(receives)
+            self.bases.append(base)
+            if len(self.bases) == 1 or len(base) <= _MOST_COMPARED:
+                must_hb = MustHB(base)
                 for possible in self.possible.values():
-                    possible.add(receives, must_hb)
+                    possible.add(base, must_hb)
         self.result.curve.append({name: len(goals) for name, goals in self.goals.items()})
         known = {warning.message for warning in self.result.warnings}
         self.result.warnings += [warning for warning in warned if warning.message not in known]
