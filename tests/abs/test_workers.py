@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.workforce import at_task
 from treadle.abs.machine.criteria import Bounds, OrderSelection
 from treadle.doors.actor import generated
 from treadle.doors.actor.generated import GeneratedCases, TreeWalk, generate
@@ -102,16 +103,7 @@ def test_parts_in_any_order_give_what_one_walk_gives(target: str, states: int | 
 def test_two_workers_one_of_which_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     target = str(MODELS / "factorial.abs:Fact.ft")
     alone = generate(target, bounds=Bounds(2, 3, 2), record=True)
-    usual = WorkerPool.give
-    given: list[int] = []
-
-    def give(self: WorkerPool, worker: Any, number: int, task: Any) -> None:
-        usual(self, worker, number, task)
-        given.append(number)
-        if len(given) == 3:
-            os.killpg(worker.pid, signal.SIGKILL)
-
-    monkeypatch.setattr(WorkerPool, "give", give)
+    given = at_task(monkeypatch, WorkerPool, 3, lambda worker: os.killpg(worker.pid, signal.SIGKILL))
     monkeypatch.setattr(generated, "_FIRST", 0.01)
     monkeypatch.setattr(cluster, "SHARE_HERE", 0.01)
     together = generate(target, bounds=Bounds(2, 3, 2), record=True, workforce=Workforce(2))

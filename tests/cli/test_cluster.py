@@ -2,83 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.local_cluster import LocalCluster
-from tests.local_cluster import cluster as cluster
-from treadle.cli.main import main
+from tests.cli import shop
+from tests.workforce import LocalCluster, at_task
+from tests.workforce import cluster as cluster
 from treadle.doors.actor import generated
 from treadle.doors.explore import campaign
 from treadle.doors.schedule import ahead
 from treadle.search import cluster as cluster_pool
 from treadle.search.workers import WorkerPool
-
-HERE = Path(__file__).parents[1]
-
-SHOP = """
-class Till:
-    def __init__(self) -> None:
-        self.total = 0
-
-    def add(self, amount: int) -> None:
-        old = self.total
-        self.total = old + amount
-
-
-class Sign:
-    def __init__(self) -> None:
-        self.text = "open"
-
-    def shown(self) -> str:
-        return self.text
-
-
-def price(count: int, member: bool, code: int) -> int:
-    total = 0
-    for _ in range(count):
-        total += 3 if member else 5
-    if code == 7:
-        total -= 1
-    return max(total, 0)
-
-
-def change(paid: int, owed: int) -> int:
-    if paid < owed:
-        raise ValueError("not enough")
-    return paid - owed
-"""
-
-THREADS = """
-import threading
-
-
-class Account:
-    balance = 0
-
-
-def test_three_threads():
-    account = Account()
-
-    def body(times):
-        for _ in range(times):
-            account.balance = account.balance + 1
-
-    threads = [threading.Thread(target=body, args=(times,)) for times in (2, 1, 1)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert account.balance <= 4
-"""
 
 DOORS = {
     "explore": ("test_threads.py::test_three_threads", "--strategy", "dpor"),
@@ -101,13 +41,7 @@ Door = Callable[..., Any]
 @pytest.fixture
 def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Door:
     """Runs a command here, in a project with something for every door; work is handed over at once, in small pieces."""
-    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
-    (tmp_path / "shop.py").write_text(SHOP)
-    (tmp_path / "test_threads.py").write_text(THREADS)
-    shutil.copy(HERE / "programs" / "actors" / "larger.py", tmp_path / "test_actors.py")
-    shutil.copy(HERE.parent / "examples" / "abs" / "factorial.abs", tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    shop.make(tmp_path, monkeypatch)
     monkeypatch.setattr(campaign, "_ALONE", 0.0)
     monkeypatch.setattr(ahead, "_ALONE", 0.0)
     monkeypatch.setattr(generated, "_FIRST", 0.02)
@@ -115,14 +49,9 @@ def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     monkeypatch.setattr(cluster_pool, "SHARE_ELSEWHERE", 0.03)
 
     def run(*words: str) -> Any:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main([*words, "--json"])
-        out, err = capsys.readouterr()
-        for name in ("shop", "test_threads", "test_actors"):
-            sys.modules.pop(name, None)
-        assert ended.value.code in (0, 1), err
-        return fixed(json.loads(out))
+        code, told, err = shop.run(words, capsys)
+        assert code in (0, 1), err
+        return fixed(told)
 
     return run
 
@@ -136,23 +65,15 @@ def fixed(told: Any) -> Any:
 
 def dies_midway(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Both processes of --workers are there from the start, and one is killed when the second task is given."""
-    usual, made = WorkerPool.give, WorkerPool.__enter__
-    given: list[int] = []
+    made = WorkerPool.__enter__
 
     def enter(pool: WorkerPool) -> WorkerPool:
         while len(pool.ready) < pool.size:
             assert not list(pool.news(0.1))
         return made(pool)
 
-    def give(pool: WorkerPool, worker: Any, number: int, task: Any) -> None:
-        usual(pool, worker, number, task)
-        given.append(number)
-        if len(given) == 2:
-            os.killpg(worker.pid, signal.SIGKILL)
-
-    monkeypatch.setattr(WorkerPool, "give", give)
     monkeypatch.setattr(WorkerPool, "__enter__", enter)
-    return given
+    return at_task(monkeypatch, WorkerPool, 2, lambda worker: os.killpg(worker.pid, signal.SIGKILL))
 
 
 @pytest.mark.slow

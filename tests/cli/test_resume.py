@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.test_cluster import HERE, SHOP, THREADS
-from tests.local_cluster import LocalCluster
-from tests.local_cluster import cluster as cluster
-from treadle.cli.main import main
+from tests.cli import shop
+from tests.workforce import LocalCluster, at_task
+from tests.workforce import cluster as cluster
 from treadle.core.saved import SavedCampaign
 from treadle.doors.actor import generated
 from treadle.doors.explore import campaign
@@ -36,43 +32,22 @@ Door = Callable[..., tuple[int, Any, str]]
 
 @pytest.fixture
 def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Door:
-    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
-    (tmp_path / "shop.py").write_text(SHOP + BELL)
-    (tmp_path / "test_threads.py").write_text(THREADS)
-    shutil.copy(HERE / "programs" / "actors" / "larger.py", tmp_path / "test_actors.py")
-    shutil.copy(HERE.parent / "examples" / "abs" / "factorial.abs", tmp_path)
-    monkeypatch.chdir(tmp_path)
+    shop.make(tmp_path, monkeypatch, BELL)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.setattr(campaign, "_ALONE", 0.0)
     monkeypatch.setattr(generated, "_FIRST", 0.0)
     monkeypatch.setattr(cluster_pool, "SHARE_HERE", 0.0)
 
-    def run(*words: str) -> tuple[int, Any, str]:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main([*words, "--json"])
-        out, err = capsys.readouterr()
-        for name in ("shop", "test_threads", "test_actors"):
-            sys.modules.pop(name, None)
-        return int(ended.value.code or 0), json.loads(out) if out else None, err
-
-    return run
+    return lambda *words: shop.run(words, capsys)
 
 
 def stopped_at(monkeypatch: pytest.MonkeyPatch, most: int) -> list[int]:
     """Ctrl-C when so many tasks have been given; the numbers of all tasks, which goes on afterwards."""
-    usual = WorkerPool.give
-    given: list[int] = []
 
-    def give(pool: WorkerPool, worker: Any, number: int, task: Any) -> None:
-        usual(pool, worker, number, task)
-        given.append(number)
-        if len(given) == most:
-            raise KeyboardInterrupt
+    def stop(worker: Any) -> None:
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(WorkerPool, "give", give)
-    return given
+    return at_task(monkeypatch, WorkerPool, most, stop)
 
 
 EXPLORE = ("explore", "test_threads.py::test_three_threads", "--strategy", "dpor")

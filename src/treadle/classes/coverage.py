@@ -8,7 +8,7 @@ of the outermost calls does not matter, so M is a set.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from treadle.core.result import Step
@@ -19,6 +19,9 @@ Trace: TypeAlias = tuple[Event, ...]
 
 _IDENTITY = re.compile(r"#(T\d[\d.]*|\d+)|\[.*\]")
 _NOT_EVENTS = frozenset({"finishes", "yields"})
+# Of a loop: the most events of one turn, and how often it counts at the most.
+_LONGEST_LOOP = 12
+_MOST_TURNS = 2
 
 
 def trace_of(method: str, steps: Sequence[Step], ending: str = "") -> Trace:
@@ -41,12 +44,12 @@ def trace_of(method: str, steps: Sequence[Step], ending: str = "") -> Trace:
     return tuple(folded(events))
 
 
-def folded(events: list[Event], longest: int = 12, most: int = 2) -> list[Event]:
+def folded(events: list[Event]) -> list[Event]:
     """A loop counts as once, twice, or many times: otherwise a growing list would bring new traces for ever.
 
     The paper has no such rule; its subjects are cut off by the time budget instead.
     """
-    for size in range(1, longest + 1):
+    for size in range(1, _LONGEST_LOOP + 1):
         kept: list[Event] = []
         place = 0
         while place < len(events):
@@ -54,16 +57,11 @@ def folded(events: list[Event], longest: int = 12, most: int = 2) -> list[Event]
             repeats = 1
             while events[place + repeats * size : place + (repeats + 1) * size] == block and len(block) == size:
                 repeats += 1
-            if repeats > most:
-                kept += block * most
+            if repeats > _MOST_TURNS:
+                kept += block * _MOST_TURNS
                 place += repeats * size
             else:
                 kept.append(events[place])
                 place += 1
         events = kept
     return events
-
-
-def improvement(covered: Iterable[Trace], repository: frozenset[Trace] | set[Trace]) -> frozenset[Trace]:
-    """Delta M: the traces that the repository does not have yet (definition 3)."""
-    return frozenset(covered) - repository

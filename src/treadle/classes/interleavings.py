@@ -270,7 +270,7 @@ class InterleavingExplorer:
         self.sets = sets
         self.drew = False  # did anybody draw a random number in the orders that were run last?
 
-    def orders(self, test: Test, seed: int = 0) -> list[Outcome] | None:
+    def orders(self, test: Test) -> list[Outcome] | None:
         """The outcomes of all orders of the calls; None when there are too many."""
         strategy = CallOrders(self.stage)
         test = test.but(cancels=False)

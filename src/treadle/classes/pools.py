@@ -99,6 +99,8 @@ _ANYTHING = (*KEYS[:2], *INTS[:2], *CALLABLES[:1], *_plain("[1]", "{'a': 1}", "N
 _MOST_SEEN = 4
 # Values of one optional parameter that are tried.
 _MOST_OPTIONS = 3
+# Values of one type that Hypothesis draws.
+_MOST_DRAWN = 2
 # Alternatives that are worth the time for one parameter.
 _MOST = 6
 
@@ -538,7 +540,7 @@ def _constants(subject: Subject) -> dict[type, list[Value]]:
     return {int: list(numbers)[:2], str: list(strings)[:2]}
 
 
-def drawn(kind: Any, seed: int, most: int = 2) -> list[Value]:
+def drawn(kind: Any, seed: int) -> list[Value]:
     """A few values of a type from Hypothesis that can be written down again; the same for the same seed."""
     try:
         import hypothesis
@@ -549,7 +551,7 @@ def drawn(kind: Any, seed: int, most: int = 2) -> list[Value]:
 
     def take(value: Any) -> None:
         text = repr(value)
-        if len(text) > 60 or len(found) >= most:
+        if len(text) > 60 or len(found) >= _MOST_DRAWN:
             return
         try:
             if ast.literal_eval(text) == value:

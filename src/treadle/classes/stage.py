@@ -175,10 +175,8 @@ class Stage:
 
     # ------------------------------------------------------------------ sequences
 
-    def run_sequence(
-        self, root: MethodCall, calls: tuple[MethodCall, ...], looks: tuple[MethodCall, ...] = ()
-    ) -> Sequence:
-        """Run a sequence alone, recording what each call does. `looks` are run afterwards, without record."""
+    def run_sequence(self, root: MethodCall, calls: tuple[MethodCall, ...]) -> Sequence:
+        """Run a sequence alone, recording what each call does."""
         self.root, self.sequence, self.test = root, calls, None
         self.made: list[CallRecord] = []
         self.failed: BaseException | None = None

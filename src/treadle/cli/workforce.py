@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
+
+from treadle.core.errors import UsageError
+from treadle.search.cluster import processes_of
 
 
 class _Workers(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer clicks
@@ -14,11 +16,10 @@ class _Workers(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gene
     name = "N"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if value == "auto":
-            return os.cpu_count() or 1
-        if not str(value).isdecimal() or not int(value):
-            self.fail(f"'{value}' is no number of processes: write one of 1 or more, or auto", param, ctx)
-        return int(value)
+        try:
+            return processes_of(value)
+        except UsageError as error:
+            self.fail(str(error), param, ctx)
 
 
 resume_option = click.option(

@@ -27,10 +27,9 @@ def generate_schedules(
     reached: Iterable[Schedule] = (),
     known: Goals | None = None,
     must_hb: MustHB | None = None,
-    sender_receiver: bool = True,
 ) -> Generation:
     """Algorithm 1. The goals of the schedules `reached`, and those `known` to be reached, are not tried again."""
-    generation = Generation(list(s), cr, must_hb or MustHB(s, sender_receiver=sender_receiver))
+    generation = Generation(list(s), cr, must_hb or MustHB(s))
     for schedule in reached:
         generation.learn(schedule)
     if known is not None:

@@ -20,10 +20,13 @@ Constraint = Before | BeforeEvents
 # runs with these constraints; the execution when it fails as before, else None
 Attempt = Callable[[Sequence[Constraint]], Any]
 
+_MOST_ATTEMPTS = 300
+_MOST_KINDS = 40  # pairs of kinds of messages that are tried alone
 
-def fewest_orders(failing: Any, attempt: Attempt, most: int = 300) -> tuple[list[Pair], Any] | None:
+
+def fewest_orders(failing: Any, attempt: Attempt) -> tuple[list[Pair], Any] | None:
     """The constraints that still make it fail, and the execution that shows it. None: constraints alone do not."""
-    budget = [most]
+    budget = [_MOST_ATTEMPTS]
 
     def fails(pairs: Sequence[Pair]) -> Any:
         if budget[0] <= 0:
@@ -41,7 +44,7 @@ def fewest_orders(failing: Any, attempt: Attempt, most: int = 300) -> tuple[list
     return None
 
 
-def one_order(failing: Any, attempt: Attempt, most: int = 40) -> tuple[list[str], Any] | None:
+def one_order(failing: Any, attempt: Attempt) -> tuple[list[str], Any] | None:
     """A single `X before Y` between kinds of messages that brings the failure about: most often there is one."""
     messages = {message.event: message for message in failing.journal.messages}
     tried: dict[tuple[EventName, EventName], None] = {}
@@ -49,7 +52,7 @@ def one_order(failing: Any, attempt: Attempt, most: int = 40) -> tuple[list[str]
         pair = name_of(messages[first], failing, numbered=False), name_of(messages[then], failing, numbered=False)
         if pair[0] != pair[1]:
             tried[pair] = None
-    for pair in list(tried)[:most]:
+    for pair in list(tried)[:_MOST_KINDS]:
         shown = attempt([Before(*pair)])
         if shown is not None:
             return [f"{pair[0]} before {pair[1]}"], shown

@@ -21,10 +21,10 @@ class MustHB:
 
     __slots__ = ("after", "before", "number", "schedule")
 
-    def __init__(self, schedule: Schedule, *, sender_receiver: bool = True) -> None:
+    def __init__(self, schedule: Schedule) -> None:
         self.schedule = list(schedule)
         self.number = {event.hash: place for place, event in enumerate(self.schedule)}
-        links = _Links(self.schedule, self.number, sender_receiver)
+        links = _Links(self.schedule, self.number)
         self.before = _close_forward(self.schedule, links)
         self.after = _close_backward(self.schedule, links)
 
@@ -57,7 +57,7 @@ class _Links:
 
     __slots__ = ("ahead", "causes", "previous")
 
-    def __init__(self, schedule: list[Receive], number: dict[int, int], sender_receiver: bool) -> None:
+    def __init__(self, schedule: list[Receive], number: dict[int, int]) -> None:
         sent_by = {message: place for place, event in enumerate(schedule) for message in event.sent}
         created_by = {actor: place for place, event in enumerate(schedule) for actor in event.created}
         received = {event.msg: place for place, event in enumerate(schedule)}
@@ -70,7 +70,7 @@ class _Links:
             causes = [sent_by.get(event.msg), created_by.get(event.rec), *(number.get(need) for need in event.needs)]
             self.causes.append([cause for cause in causes if cause is not None and cause < place])
             pair = (event.sender, event.rec)
-            ahead = [last_of_pair[pair]] if sender_receiver and pair in last_of_pair else []
+            ahead = [last_of_pair[pair]] if pair in last_of_pair else []
             earlier = (received.get(message) for message in event.behind)
             ahead += [other for other in earlier if other is not None and other < place]
             self.ahead.append(ahead)

@@ -13,7 +13,9 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from types import FrameType, TracebackType
+from types import TracebackType
+
+from treadle.core.packages import import_runs
 
 _NETWORK = (
     *("socket.connect", "socket.bind", "socket.send", "socket.getaddrinfo", "socket.gethostby"),
@@ -69,7 +71,7 @@ def _writes(args: tuple[object, ...]) -> bool:
 
 def _is_harmless(path: object, scratch: str) -> bool:
     if not isinstance(path, str | bytes | os.PathLike):
-        return _writes_compiled_code()  # a number: the file of somebody else, but for what an import writes
+        return import_runs("_write_atomic")  # a number: the file of somebody else, but for compiled code that is kept
     text = os.fsdecode(path)
     if text in (os.devnull, ":memory:"):
         return True
@@ -77,16 +79,6 @@ def _is_harmless(path: object, scratch: str) -> bool:
     if not _OURS.isdisjoint(place.split(os.sep)):
         return True
     return bool(scratch) and os.path.commonpath([place, os.path.realpath(scratch)]) == os.path.realpath(scratch)
-
-
-def _writes_compiled_code() -> bool:
-    """Is it an import that keeps what it compiled? It opens that file by its number."""
-    frame: FrameType | None = sys._getframe()
-    while frame is not None:
-        if frame.f_code.co_name == "_write_atomic" and frame.f_code.co_filename.startswith("<frozen importlib"):
-            return True
-        frame = frame.f_back
-    return False
 
 
 def _shown(path: object) -> str:

@@ -175,9 +175,9 @@ def replay_command(finding: Finding) -> str:
     return f"treadle replay {quoted}"
 
 
-def show_replay(result: Result, *, file: IO[str] | None = None) -> None:
+def show_replay(result: Result) -> None:
     """Print what one replayed execution did."""
-    out = Lines(file)
+    out = Lines()
     if result.failed:
         out.say(("FAILED", "bold red"), f"  {result.target}: the schedule fails again")
         for finding in result.findings:
@@ -197,7 +197,7 @@ def show_finding(out: Lines, finding: Finding, *, again: bool = False) -> None:
         out.say(line, indent=4)
     if finding.explanation:
         out.print()
-        out.table(finding.explanation, indent=4)
+        out.table(finding.explanation)
     out.print()
     for note in finding.notes:
         out.say(f"note: {note}", indent=2)

@@ -34,7 +34,7 @@ class Lines(Console):
             line.rstrip()
             self.print(margin + Text(" " * _HANGING * (number > 0)) + line, soft_wrap=True)
 
-    def table(self, text: str, indent: int = 0) -> None:
+    def table(self, text: str) -> None:
         """Lines that are laid out already."""
         for line in text.splitlines():
-            self.say(line.rstrip(), indent=indent if line.strip() else 0, whole=True)
+            self.say(line.rstrip(), indent=4 if line.strip() else 0, whole=True)

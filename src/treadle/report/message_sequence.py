@@ -34,14 +34,14 @@ def divergence(failing: Sequence[Receive], passing: Sequence[Receive]) -> tuple[
     return None, None
 
 
-def text(failing: Sequence[Receive], passing: Sequence[Receive] = (), wide: int | None = None) -> str:
+def text(failing: Sequence[Receive], passing: Sequence[Receive] = ()) -> str:
     """One line per receive, in two columns or, where the terminal is too narrow, below each other; `>` marks where
     they part."""
     here, there = divergence(failing, passing)
     left = [_line(event, row == here) for row, event in enumerate(failing)]
     right = [_line(event, row == there) for row, event in enumerate(passing)]
     width = max(len(line) for line in (*left, "  this fails"))
-    if width + 3 + max(map(len, right), default=0) > (columns() - 4 if wide is None else wide):
+    if width + 3 + max(map(len, right), default=0) > columns() - 4:
         halves = [("  this fails", left, here), ("  this passes", right, there)]
         return "\n".join(_column(*half) for half in halves if half[1])
     rows = max(len(left), len(right))

@@ -58,14 +58,21 @@ class Workforce(NamedTuple):
         return SHARE_HERE if self.cluster is None else SHARE_ELSEWHERE
 
     @classmethod
-    def asked(cls, processes: int | None, address: str | None, ship: bool | None) -> Workforce:
+    def asked(cls, processes: int | str | None, address: str | None, ship: bool | None) -> Workforce:
         """What a person asked for, checked."""
-        processes = 1 if processes is None else processes
-        if processes < 1:
-            raise UsageError(f"workers must be 1 or more, not {processes}")
+        processes = 1 if processes is None else processes_of(processes)
         if ship and not address:
             raise UsageError("ship sends the project to a cluster: give its address as well")
         return cls(processes, Cluster(address, bool(ship)) if address else None)
+
+
+def processes_of(workers: int | str) -> int:
+    """How many processes somebody asks for by a number, or by 'auto': one per processor."""
+    if workers == "auto":
+        return os.cpu_count() or 1
+    if not str(workers).isdecimal() or not int(workers):
+        raise UsageError(f"workers must be a number of processes, 1 or more, or auto, not {workers}")
+    return int(workers)
 
 
 ALONE = Workforce()

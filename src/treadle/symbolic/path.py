@@ -28,6 +28,8 @@ Choices = tuple[Choice, ...]
 
 _OPEN = {way: ConditionGoes(way, offered=2) for way in (True, False)}
 _FORCED = {way: ConditionGoes(way, offered=1) for way in (True, False)}
+# How many concrete values are tried in the place of an unknown one.
+_PICKS = 3
 
 NOT_REPEATED = "the code does not repeat itself when it is run again"
 
@@ -438,7 +440,7 @@ class SymbolicPath:
             return bool(condition)
         return self.solver.check(self.conditions, condition, self.model).possible
 
-    def pick(self, values: Sequence[Expr], what: str, count: int = 3) -> list[Any]:
+    def pick(self, values: Sequence[Expr], what: str) -> list[Any]:
         """Concrete values for unknown ones, a few different ones in turn; the path is sampled from here on."""
         self.sampled.append(CodePlace(self.place.file, self.place.line, what))
         choice: Choice
@@ -447,7 +449,7 @@ class SymbolicPath:
         elif self.replaying:
             choice = self._again()
         else:
-            choice, *others = (OptionDrawn(what, found) for found in self._picks(values, count))
+            choice, *others = (OptionDrawn(what, found) for found in self._picks(values))
             for other in reversed(others):
                 self._leave(other, None)
             self.model = None
@@ -461,12 +463,12 @@ class SymbolicPath:
             self._add(eq(value, chosen))
         return picked
 
-    def _picks(self, values: Sequence[Expr], count: int) -> list[tuple[Any, ...]]:
+    def _picks(self, values: Sequence[Expr]) -> list[tuple[Any, ...]]:
         """Chosen like the values of a test, so that a path picks the same whatever was explored before it."""
         found: list[tuple[Any, ...]] = []
         hint = dict(self._model())
         for word in self.words:
-            if len(found) == count or values[0].sort.value != "str":
+            if len(found) == _PICKS or values[0].sort.value != "str":
                 break
             model = self._with_word(values, word)
             if model is not None:
@@ -474,7 +476,7 @@ class SymbolicPath:
         extra: list[Value] = list(self.conditions)
         # the words are better than what a solver would make up, which is slow for strings
         current = self._chosen(extra, values, hint) if not found else None
-        while len(found) < count and current is not None:
+        while len(found) < _PICKS and current is not None:
             entry = tuple(evaluate(v, current) for v in values)
             if entry not in found:
                 found.append(entry)

@@ -135,17 +135,3 @@ COMBINING: frozenset[Any] = frozenset({enumerate, zip, map, filter, itertools.ch
 COMBINING |= {itertools.zip_longest, itertools.pairwise, itertools.accumulate, itertools.compress, itertools.starmap}
 COMBINING |= {itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.groupby}
 ITERATORS = _OVER_ONE | COMBINING
-
-
-def iterated(iterator: Any) -> list[Any]:
-    """The containers from which an iterator takes its items; none when it is exhausted, or something else."""
-    kind = type(iterator)
-    if kind in _OVER_ONE:
-        return [thing for thing in gc.get_referents(iterator) if container_base(type(thing)) is not None][:1]
-    if kind in COMBINING:
-        parts = gc.get_referents(iterator)
-    elif kind is tuple:  # how zip and map keep theirs
-        parts = [part for part in iterator if type(part) in ITERATORS]
-    else:
-        return []
-    return [found for part in parts for found in iterated(part)]

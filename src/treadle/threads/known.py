@@ -192,7 +192,6 @@ READERS: Final[dict[type, frozenset[str]]] = {
     weakref.WeakKeyDictionary: _MAPPING | {"keyrefs"},
     types.GeneratorType: frozenset({"gi_frame", "gi_running", "gi_code", "gi_yieldfrom", "gi_suspended", "__iter__"}),
 }
-VIEW_READERS: Final = frozenset({"isdisjoint", "mapping", "__iter__", "__reversed__"}) | _OPERATORS
 
 # Make a view or an iterator, or only concern the object as such: no access yet.
 LAZY: Final = frozenset({"keys", "values", "items", "__class__", "__sizeof__", "__init_subclass__", "__dir__"}) | {

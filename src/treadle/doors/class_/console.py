@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from treadle.classes.result import ClassResult, Fault
 from treadle.core.verdict import Verdict
@@ -14,9 +14,9 @@ _COLOUR = {Verdict.FAILED: "bold red", Verdict.PASSED_WITHIN_BOUNDS: "bold green
 _MOST_NOTES = 6
 
 
-def show(result: ClassResult, written: Path | None = None, file: IO[str] | None = None) -> None:
+def show(result: ClassResult, written: Path | None = None) -> None:
     """Print one result."""
-    out = Lines(file)
+    out = Lines()
     name = result.subject.name if result.subject is not None else result.target
     out.say(
         f"{name}: {many(result.methods, 'method')}, {many(result.sequences, 'sequence')}, "
@@ -37,7 +37,7 @@ def show(result: ClassResult, written: Path | None = None, file: IO[str] | None 
     for fault in result.unconfirmed:
         out.print()
         out.say(("unconfirmed: ", "yellow"), f"{fault.message} ({fault.unwritten})", indent=2)
-        out.table(fault.explanation, indent=4)
+        out.table(fault.explanation)
     for name, reason in result.not_called.items():
         out.say(f"not called: {name}: {reason}", indent=2)
     for note in result.notes[:_MOST_NOTES]:
@@ -83,7 +83,7 @@ def _show_fault(out: Lines, fault: Fault, number: int, result: ClassResult) -> N
     out.say(f"T1: {'; '.join(call.source() for call in test.threads[0])}", indent=4)
     out.say(f"T2: {'; '.join(call.source() for call in test.threads[1])}", indent=4)
     out.print()
-    out.table(fault.explanation, indent=4)
+    out.table(fault.explanation)
     if fault.blame:
         out.say(fault.blame, indent=4)
     _show_again(out, fault, result)
@@ -134,9 +134,9 @@ def advice(result: ClassResult) -> str:
     return ""
 
 
-def show_facts(facts: dict[str, Any], file: IO[str] | None = None) -> None:
+def show_facts(facts: dict[str, Any]) -> None:
     """Print the result of a class that another process worked on."""
-    out = Lines(file)
+    out = Lines()
     if facts.get("skipped"):
         out.say(f"skipped  {facts['target']}: {facts['reason']}")
         return

@@ -17,7 +17,7 @@ from typing import Any
 
 from treadle.classes.subject import examine, public_classes
 from treadle.core.errors import TreadleError, UsageError
-from treadle.core.release import release_of
+from treadle.core.packages import release_of
 
 # The gravest first.
 _KINDS = ("deadlock", "livelock", "exception", "invariant", "broken state", "linearizability", "serializability")

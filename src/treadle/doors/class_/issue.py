@@ -10,7 +10,7 @@ import platform
 import re
 
 from treadle.classes.result import ClassResult, Fault, Options
-from treadle.core.release import release_of
+from treadle.core.packages import release_of
 from treadle.doors.class_.test_source import FaultTest, write_test
 from treadle.threads.switching import running_name
 

@@ -152,11 +152,11 @@ def _run_files(
     return [json.loads(line) for line in lines if line.endswith("}")], ended
 
 
-def explore_alone(test: ThreadedTest, seconds: float, packages: Sequence[str], more: Sequence[str] = ()) -> Row:
+def explore_alone(test: ThreadedTest, seconds: float, packages: Sequence[str]) -> Row:
     """Explore one test in a process of its own."""
     if test.outcome != "passed":
         return Row(test.target, "fails plainly", "", 0, test.seconds, "mend the test first: it fails without Treadle")
-    words = [sys.executable, "-m", "treadle", "explore", test.target, "--json", "--seconds", f"{seconds:g}", *more]
+    words = [sys.executable, "-m", "treadle", "explore", test.target, "--json", "--seconds", f"{seconds:g}"]
     for package in packages:
         words += ["--instrument", package]
     done = _run(words, {**os.environ}, seconds + _PATIENCE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import IO
 
 from treadle.core.result import Verdict
 from treadle.messages.result import ScheduleResult
@@ -19,9 +18,9 @@ _AFTER_A_CUT = {
 _COLOUR = {Verdict.FAILED: "bold red", Verdict.PASSED_WITHIN_BOUNDS: "bold green"}
 
 
-def show(result: ScheduleResult, *, file: IO[str] | None = None, saved: Sequence[str] = ()) -> None:
+def show(result: ScheduleResult, *, saved: Sequence[str] = ()) -> None:
     """Print one result. `saved` names the files that hold the failing executions."""
-    out = Lines(file)
+    out = Lines()
     out.say((result.verdict.value, _COLOUR.get(result.verdict, "bold yellow")), f"  {result.target}")
     out.say(f"{sentence(result)} [{result.seconds:.2f} s]", indent=2)
     out.say(facts(result), indent=2)

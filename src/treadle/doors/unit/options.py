@@ -14,7 +14,7 @@ from typing import Any
 
 from treadle.core.errors import UsageError
 from treadle.doors.unit.select import ALL_PATHS, check
-from treadle.search.cluster import Workforce
+from treadle.search.cluster import Workforce, processes_of
 from treadle.symbolic.heap.objects import Heap, LazyHeap
 from treadle.symbolic.heap.solver import SolverHeap
 
@@ -91,7 +91,7 @@ class UnitOptions:
 
     @property
     def processes(self) -> int:
-        return os.cpu_count() or 1 if self.workers == "auto" else int(self.workers)
+        return processes_of(self.workers)
 
     @property
     def workforce(self) -> Workforce:
@@ -110,8 +110,7 @@ class UnitOptions:
         if self.heap not in HEAPS:
             raise UsageError(f"--heap {self.heap}: write solver or lazy")
         check(self.select, self.points)
-        if self.workers != "auto" and not (str(self.workers).isdecimal() and int(self.workers)):
-            raise UsageError(f"--workers {self.workers}: write a number of processes, at least 1, or auto")
+        processes_of(self.workers)
         if self.missing and self.more:
             raise UsageError(
                 "--missing asks what your tests leave out, --more what the last run left out; "

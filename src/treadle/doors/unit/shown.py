@@ -9,11 +9,11 @@ from treadle.symbolic.python.contracts.conditions import as_written
 from treadle.symbolic.testcase import CaseObject, Opaque
 
 
-def plain(value: Any, seen: tuple[int, ...] = ()) -> Any:
+def plain(value: Any) -> Any:
     """A value for JSON and tables: JSON's own values as they are, objects as readable text."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    return shown(value, seen)
+    return shown(value)
 
 
 def shown(value: Any, seen: tuple[int, ...] = ()) -> str:

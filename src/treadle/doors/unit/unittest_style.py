@@ -89,7 +89,7 @@ class _Methods:
         table = next((d for d in test.decorator_list if isinstance(d, ast.Call)), None)
         if table is None:
             body = self._block(test.body, test.lineno)
-            return f"    def {test.name}(self):\n" + _indented(body, 8)
+            return f"    def {test.name}(self):\n" + _indented(body)
         columns = ast.literal_eval(table.args[0])
         named = [columns] if isinstance(columns, str) else list(columns)
         case = "case" if "case" not in named else "case_"
@@ -99,7 +99,7 @@ class _Methods:
         shown = [line for row in rows.elts for line in self._row(row, rows.lineno)]
         lines = [f"for {names} in [", *(f"    {line}" for line in shown), "]:", f"    with self.subTest({case}):"]
         lines += [f"        {line}" for line in self._block(test.body, test.lineno)]
-        return f"    def {test.name}(self):\n" + _indented(lines, 8)
+        return f"    def {test.name}(self):\n" + _indented(lines)
 
     def _row(self, row: ast.expr, before: int) -> list[str]:
         assert isinstance(row, ast.Call)
@@ -170,5 +170,5 @@ class _Methods:
         return re.sub(r"\bcaught\.value\b", "caught.exception", self._text(node))
 
 
-def _indented(lines: list[str], by: int) -> str:
-    return "".join(f"{' ' * by}{line}\n" if line else "\n" for one in lines for line in one.split("\n"))
+def _indented(lines: list[str]) -> str:
+    return "".join(f"        {line}\n" if line else "\n" for one in lines for line in one.split("\n"))

@@ -128,10 +128,6 @@ def sort_of(value: Value) -> Sort:
     raise TypeError(f"not a value of the expression language: {value!r}")
 
 
-def variables(value: Value) -> frozenset[Expr]:
-    return value.vars if isinstance(value, Expr) else frozenset()
-
-
 def is_linear(value: Value) -> bool:
     return value.linear if isinstance(value, Expr) else True
 

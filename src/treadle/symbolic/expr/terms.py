@@ -22,7 +22,6 @@ API
     concat length at substr contains prefix suffix      STR
     index_of replace_first replace_all str_lt str_le
     int_to_str str_to_int ord_ chr_ in_class
-    variables(expression)                               the unknowns in it, a frozenset
     is_linear(expression)                               no product, quotient or remainder of two unknowns
 Beside this file
     meaning.evaluate(expression, model)                 the value under a model (mapping of var -> value)
@@ -57,7 +56,6 @@ from treadle.symbolic.expr.node import is_linear as is_linear
 from treadle.symbolic.expr.node import node
 from treadle.symbolic.expr.node import sort_of as sort_of
 from treadle.symbolic.expr.node import var as var
-from treadle.symbolic.expr.node import variables as variables
 
 # ---------------------------------------------------------------------------------------------------------
 # sums: constant + ((atom, coefficient), ...), atoms in their `order`

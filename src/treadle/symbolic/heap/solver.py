@@ -213,11 +213,6 @@ class SolverHeap(LazyHeap):
             return False
         return None
 
-    def possibly_same(self, a: Obj, b: Obj) -> bool:
-        """Whether the path, all its conditions taken together, leaves it open that two inputs are one object."""
-        known = self.known_same(a, b)
-        return known if known is not None else self.path.possible(x.eq(identity(a), identity(b)))
-
     def _known(self, part: Expr) -> Value:
         """A condition on identity, or on an index, that the path has decided."""
         if part in self._decided:

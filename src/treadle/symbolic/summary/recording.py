@@ -73,7 +73,7 @@ class RecordingPath(SymbolicPath):
             raise NotSummarised("an assumption about elements")
         SymbolicPath.assume(self, condition)
 
-    def pick(self, values: Sequence[Expr], what: str, count: int = 3) -> list[Any]:
+    def pick(self, values: Sequence[Expr], what: str) -> list[Any]:
         raise NotSummarised(what)
 
     def rewind(self) -> None:

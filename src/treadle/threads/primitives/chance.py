@@ -18,10 +18,10 @@ import random
 import sys
 import time
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 from treadle.core.operation import WRITE
+from treadle.core.packages import import_runs
 from treadle.threads.primitives.inside import here
 from treadle.threads.strands import STATE
 
@@ -70,22 +70,12 @@ def drawn() -> bool:
     return DRAWN.seed is None
 
 
-def _importing() -> bool:
-    """Is it the body of a module that draws?"""
-    frame: FrameType | None = sys._getframe()
-    while frame is not None:
-        if frame.f_code.co_name == "exec_module" and frame.f_code.co_filename.startswith("<frozen importlib"):
-            return True
-        frame = frame.f_back
-    return False
-
-
 def _drawing(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def draw(*args: Any, **kwargs: Any) -> Any:
         strand = STATE.strand
         if strand is not None:
-            if _importing():
+            if import_runs("exec_module"):  # the body of a module draws
                 return getattr(DRAWN.imports, original.__name__)(*args, **kwargs)
             strand.access(WRITE, "random", None)
         DRAWN.seed = None
@@ -98,7 +88,7 @@ def urandom(size: int, /) -> bytes:
     strand = here()
     if strand is None:
         return _real_urandom(size)
-    if _importing():
+    if import_runs("exec_module"):
         return DRAWN.imports.randbytes(size)
     strand.access(WRITE, "os.urandom", None)
     DRAWN.seed = None

@@ -22,7 +22,6 @@ from treadle.threads.switching import ALL
 Real: Any = threading.Condition
 _real_init = Real.__init__
 _real_enter = Real.__enter__
-_real_exit = Real.__exit__
 _real_wait = Real.wait
 _real_notify = Real.notify
 

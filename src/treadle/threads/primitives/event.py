@@ -17,7 +17,6 @@ from treadle.threads.strands import Strand
 
 Real: Any = threading.Event
 _real_init = Real.__init__
-_real_is_set = Real.is_set
 _real_set = Real.set
 _real_clear = Real.clear
 _real_wait = Real.wait

@@ -387,13 +387,7 @@ class Expressions:
         self._generators(node, node.generators, add)
         return result
 
-    def _generators(
-        self,
-        node: ast.AST,
-        generators: list[ast.comprehension],
-        body: Callable[[], None],
-        first: ir.Operand | None = None,
-    ) -> None:
+    def _generators(self, node: ast.AST, generators: list[ast.comprehension], body: Callable[[], None]) -> None:
         if not generators:
             body()
             return
@@ -402,8 +396,7 @@ class Expressions:
         if generator.is_async:
             self.stop(node, "an asynchronous comprehension")
         iterator = self.temporary()
-        source = first if first is not None else self.expression(generator.iter)
-        self.emit(ir.IterateStep(line, iterator, source))
+        self.emit(ir.IterateStep(line, iterator, self.expression(generator.iter)))
         names = {n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)}
         self._renamed.append({name: f"{name}.{iterator[1:]}" for name in names})
         head, inside, after = self.block(), self.block(), self.block()

@@ -236,9 +236,8 @@ def _holding(cls: Any, content: Any) -> PyValue:
     return made
 
 
-def lower_picking(vm: VM, values: list[PyValue], what: str = "a call that cannot be followed") -> list[PyValue]:
-    lowering = Lowering(vm)
-    return _lower_all(vm, lowering, values, what)
+def lower_picking(vm: VM, values: list[PyValue]) -> list[PyValue]:
+    return _lower_all(vm, Lowering(vm), values, "a call that cannot be followed")
 
 
 def _lower_all(vm: VM, lowering: Lowering, values: list[PyValue], what: str) -> list[PyValue]:

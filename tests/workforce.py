@@ -1,4 +1,5 @@
-"""A cluster of Dask on this machine: two workers, one thread each, and somebody who kills one of them midway."""
+"""What can happen to those who do the work: something at the n-th task, and a cluster of Dask on this machine (two
+workers, one thread each) that loses some of them."""
 
 from __future__ import annotations
 
@@ -6,12 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 import pytest
 
 from treadle.search.cluster import ClusterPool
+from treadle.search.workers import WorkerPool
 
 # In a process of its own: in this one, threads and event loops are models while a test is explored.
 LOCAL_CLUSTER = """
@@ -25,6 +27,23 @@ if __name__ == "__main__":
         for line in sys.stdin:
             print(*(worker.pid for worker in cluster.workers.values()), flush=True)
 """
+
+
+def at_task(
+    monkeypatch: pytest.MonkeyPatch, kind: type[WorkerPool | ClusterPool], nth: int, do: Callable[[Any], object]
+) -> list[int]:
+    """`do(worker)` as soon as so many tasks have been given; the numbers of all tasks, which goes on afterwards."""
+    usual = kind.give
+    given: list[int] = []
+
+    def give(pool: Any, worker: Any, number: int, task: Any) -> None:
+        usual(pool, worker, number, task)
+        given.append(number)
+        if len(given) == nth:
+            do(worker)
+
+    monkeypatch.setattr(kind, "give", give)
+    return given
 
 
 class LocalCluster:
@@ -45,31 +64,16 @@ class LocalCluster:
 
     def dies_midway(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
         """One of the workers is killed when the second task is given; the numbers of all tasks."""
-        usual = ClusterPool.give
-        given: list[int] = []
-
-        def give(pool: ClusterPool, worker: Any, number: int, task: Any) -> None:
-            usual(pool, worker, number, task)
-            given.append(number)
-            if len(given) == 2:
-                os.kill(self.pids()[0], signal.SIGKILL)
-
-        monkeypatch.setattr(ClusterPool, "give", give)
-        return given
+        return at_task(monkeypatch, ClusterPool, 2, lambda _: os.kill(self.pids()[0], signal.SIGKILL))
 
     def goes_away(self, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
         """The scheduler and its workers are killed when so many tasks have been given."""
-        usual = ClusterPool.give
-        given: list[int] = []
 
-        def give(pool: ClusterPool, worker: Any, number: int, task: Any) -> None:
-            usual(pool, worker, number, task)
-            given.append(number)
-            if len(given) == after:
-                for pid in (self._pid, *self.pids()):
-                    os.kill(pid, signal.SIGKILL)
+        def kill(_: Any) -> None:
+            for pid in (self._pid, *self.pids()):
+                os.kill(pid, signal.SIGKILL)
 
-        monkeypatch.setattr(ClusterPool, "give", give)
+        at_task(monkeypatch, ClusterPool, after, kill)
 
 
 @pytest.fixture(scope="module")
