@@ -318,7 +318,7 @@ def test_wrong_numbers(number: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main(["unit", "unit_parted:deep", "--workers", number])
     assert left.value.code == 2
-    assert "write one of 1 or more, or auto" in capsys.readouterr().err
+    assert "a number of processes, 1 or more, or auto" in capsys.readouterr().err
     assert list(Path().iterdir()) == []
 
 
