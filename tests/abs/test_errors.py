@@ -6,6 +6,7 @@ import pytest
 
 from treadle.abs.language.errors import AbsError, AbsUnsupported
 from treadle.abs.language.load import loads
+from treadle.abs.machine.statements import compile_program
 
 CLASS = "module M;\nclass C(Int n) {\n  Unit m(Int x) {\n    %s\n  }\n}\n"
 
@@ -91,7 +92,8 @@ def test_in_declarations(text: str, line: int, sentence: str) -> None:
         ("module M;\nroot R { group oneof { A } }", "a feature model"),
         ("module M;\n{ DC d = null; }", "a deployment component (type 'DC')"),
         ("module M;\nimport * from ABS.DC;\n{ skip; }", "deployment components (ABS.DC)"),
-        ("module M;\nclass C { Unit m() { die NullPointerException; } }", "'die'"),
+        ("module M;\nclass C { port Int p; }", "a component ('port')"),
+        ('module M;\ndef List<Int> all() = builtin(sqlite3, "a.db", "select 1");', "a database query ('builtin')"),
     ],
 )
 def test_what_is_not_executed_says_its_name(text: str, construct: str) -> None:
@@ -100,6 +102,28 @@ def test_what_is_not_executed_says_its_name(text: str, construct: str) -> None:
     assert found.sentence == f"{construct} is not supported by Treadle" or found.sentence.startswith(construct)
     assert "not supported" in found.sentence
     assert found.place.line == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "construct"),
+    [
+        ("{\n die NullPointerException; }", "'die'"),
+        (
+            "import Foreign from ABS.FLI; [Foreign] class C {} {\n new C(); }",
+            "an object of the foreign class 'C' (ABS.FLI)",
+        ),
+    ],
+)
+def test_what_is_checked_and_not_executed_says_its_name(text: str, construct: str) -> None:
+    program = loads(f"module M; {text}")
+    with pytest.raises(AbsUnsupported) as caught:
+        compile_program(program)
+    assert caught.value.sentence == f"{construct} is not supported by Treadle"
+    assert caught.value.place.line == 2
+
+
+def test_die_takes_an_exception() -> None:
+    assert error("module M; { die 1; }").sentence == "a value of type Int where Exception is needed"
 
 
 def test_all_errors_of_a_file_are_told_together() -> None:

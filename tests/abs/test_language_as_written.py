@@ -73,6 +73,30 @@ def test_modules_pass_on_what_they_import(tmp_path: Path) -> None:
     assert ran(tmp_path, text).output == "Red1\n"
 
 
+def test_of_two_imports_of_one_name_the_later_counts(tmp_path: Path) -> None:
+    """Names of the module itself stay, and the library takes nobody's name."""
+    text = """module A; export *; data Colour = Red; def Int n() = 1; def Int own() = 1; def Int max(Int a, Int b) = 7;
+    module B; export *; data Colour = Red; def Int red(Colour c) = 4; def Int n() = 2; def Int own() = 2;
+    module C; export * from A; export * from B; import * from A; import * from B;
+    module D; import * from C; import B.red; import * from ABS.StdLib; def Int own() = 3;
+    { println(toString(list[n(), own(), max(1, 2), B.red(Red)])); }"""
+    assert ran(tmp_path, text).output == "list[2,3,7,4]\n"
+
+
+def test_modules_that_pass_on_each_others_names_are_read(tmp_path: Path) -> None:
+    text = """module P; export *; def Int n() = 1; module Q; export *; def Int n() = 2;
+    module A; export * from P; export * from B; import * from P; import * from B;
+    module B; export * from Q; export * from A; import * from Q; import * from A;
+    module D; import * from A; { println(toString(n() > 0)); }"""
+    assert ran(tmp_path, text).output == "True\n"
+
+
+def test_a_foreign_class_that_nobody_makes(tmp_path: Path) -> None:
+    text = """module M; import * from ABS.FLI; [Foreign] class C { } def [Atomic] Int n() = 1;
+    { println(toString(n())); }"""
+    assert ran(tmp_path, text).output == "1\n"
+
+
 def test_older_models_look_up_the_value_itself(tmp_path: Path) -> None:
     told = printed(tmp_path, "Int n = lookup(map[Pair(1, 5)], 1); println(toString(n));")
     assert told == ["5"]
@@ -140,7 +164,7 @@ def test_a_delay_and_a_condition(tmp_path: Path) -> None:
     assert ran(tmp_path, text).output == "5\n"
 
 
-def test_modules_of_the_same_project(tmp_path: Path) -> None:
+def test_modules_of_the_same_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside the model, else the nearest file below the folder that a project begins with."""
     (tmp_path / ".git").mkdir()
     for folder, value in (("src", 1), ("src/common", 2), ("other", 3)):
@@ -154,6 +178,8 @@ def test_modules_of_the_same_project(tmp_path: Path) -> None:
     (tmp_path / "src" / "third" / "lib.abs").write_text("module Lib; export *; def Int n() = 4;")
     with pytest.raises(AbsError, match="more than one file declares this module"):
         ran(tmp_path / "src" / "main", text)
+    monkeypatch.setenv("ABS_PATH", str(tmp_path / "src" / "third"))
+    assert ran(tmp_path / "src" / "main", text).output == "4\n"
     (tmp_path / "src" / "main" / "lib.abs").write_text("module Lib; export *; def Int n() = 5;")
     assert ran(tmp_path / "src" / "main", text).output == "5\n"
 

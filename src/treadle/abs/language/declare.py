@@ -57,13 +57,14 @@ class Declared:
     def _imports(self, modules: list[S.Module]) -> None:
         declared = {name: names.copy() for name, names in self.names.items()}
         exported = {m.name: ModuleNames(m.name) for m in modules}
-        before = -1
-        while True:
+        before: list[ModuleNames] = []
+        for turn in range(len(modules) + 2):
             exported = {m.name: exported_names(m, declared[m.name], self.names[m.name], exported) for m in modules}
-            known = sum(n.size() for n in (*exported.values(), *self.names.values()))
+            known = [names.copy() for names in (*exported.values(), *self.names.values())]
+            last = known == before or turn > len(modules)  # two modules that pass on each other's names never agree
             for module in modules:
-                resolve_imports(module, self.names[module.name], self.names, exported, last=known == before)
-            if known == before:
+                resolve_imports(module, self.names[module.name], self.names, exported, last)
+            if last:
                 return
             before = known
 
@@ -96,7 +97,7 @@ class Declared:
             else:
                 assert isinstance(decl, S.ClassDecl)  # traits are gone
                 entity = Class(decl.name, module.name, decl.at)
-                entity.scheduler = decl.scheduler
+                entity.annotations = decl.annotations
                 self.program.classes.append(entity)
             self.entities[id(decl)] = entity
             partial = isinstance(decl, S.FunctionDecl) and decl.functions

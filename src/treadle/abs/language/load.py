@@ -32,6 +32,11 @@ def _parsed_library() -> bytes:
     return pickle.dumps([m for p in files for m in parse(AbsSource(f"<{p.name}>", p.read_text(encoding="utf-8")))])
 
 
+def _library() -> list[Module]:
+    library: list[Module] = pickle.loads(_parsed_library())
+    return library
+
+
 def load(path: str | Path) -> Program:
     """The checked program of an ABS file; modules it imports are looked for in the files beside it."""
     path = Path(path)
@@ -39,10 +44,7 @@ def load(path: str | Path) -> Program:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from None
-    modules = parse(AbsSource(str(path), text))
-    if not modules:
-        raise UsageError(f"{path} declares no module; an ABS text begins with 'module Name;'")
-    return _checked(_with_neighbours(modules, path), path.name)
+    return _checked(_with_neighbours(parse(AbsSource(str(path), text)), path), path.name)
 
 
 def loads(text: str, name: str = "<text>") -> Program:
@@ -54,7 +56,7 @@ def _with_neighbours(modules: list[Module], path: Path) -> list[Module]:
     """Add the modules that are imported and stand in another .abs file: of the same folder, else of the project."""
     beside: dict[str, Path] | None = None
     project: dict[str, list[Path]] | None = None
-    known = {m.name for m in modules} | {STDLIB, "ABS.Scheduler"}
+    known = {m.name for m in modules} | {m.name for m in _library()}
     todo = list(modules)
     while todo:
         for item in todo.pop().imports:
@@ -84,7 +86,8 @@ def _origins(item: Import) -> list[str]:
 
 def _modules_beside(path: Path) -> dict[str, Path]:
     found: dict[str, Path] = {}
-    for other in sorted(path.parent.glob("*.abs")):
+    folders = [path.parent, *(Path(f) for f in os.environ.get("ABS_PATH", "").split(os.pathsep) if f)]
+    for other in (file for folder in folders for file in sorted(folder.glob("*.abs"))):
         if other != path and other.is_file():
             for name in _declared(other):
                 found.setdefault(name, other)
@@ -113,7 +116,8 @@ def _nearest(files: list[Path], path: Path, item: Import) -> Path | None:
     shared = [(len(os.path.commonpath([file.parent, path.resolve().parent])), file) for file in files]
     near = [file for length, file in shared if length == max(length for length, _ in shared)]
     if len(near) > 1:
-        raise AbsError(f"more than one file declares this module: {near[0]} and {near[1]}; put one beside", item.at)
+        two = f"{near[0]} and {near[1]}"
+        raise AbsError(f"more than one file declares this module: {two}; name the folder of one in ABS_PATH", item.at)
     return near[0] if near else None
 
 
@@ -122,7 +126,6 @@ def _declared(file: Path) -> list[str]:
 
 
 def _checked(modules: list[Module], title: str) -> Program:
-    library: list[Module] = pickle.loads(_parsed_library())
     own = {m.name for m in modules}
     needed = {STDLIB, *(name for m in modules for item in m.imports for name in _origins(item))} - own
-    return check(Declared([*(m for m in library if m.name in needed), *modules], title))
+    return check(Declared([*(m for m in _library() if m.name in needed), *modules], title))

@@ -96,7 +96,7 @@ class Class:
     initial: list[S.Exp | None] = field(default_factory=list)  # one per field, None for parameters and bare fields
     init: list[S.Statement] | None = None
     recover: list[S.StatementBranch] = field(default_factory=list)  # for exceptions that leave a method
-    scheduler: S.Exp | None = None  # which task of its objects is next, as an annotation says
+    annotations: dict[str, S.Exp] = field(default_factory=dict)
     own: dict[str, AbsMethod] = field(default_factory=dict)
 
     def supertypes(self) -> list[Interface | Class]:

@@ -23,7 +23,6 @@ PARTIAL = "()"
 # modules of the ABS distribution whose meaning is outside what is executed here
 OTHER_MODULES = {
     "ABS.DC": "deployment components (ABS.DC)",
-    "ABS.FLI": "the foreign language interface (ABS.FLI)",
     "ABS.Meta": "the meta level (ABS.Meta)",
     "ABS.SmartDeployer": "deployment (ABS.SmartDeployer)",
 }
@@ -61,20 +60,22 @@ class ModuleNames:
     def tables(self) -> list[dict[str, Any]]:
         return [self.types, self.classes, self.constructors, self.functions]
 
-    def size(self) -> int:
-        return sum(len(table) for table in self.tables())
-
     def copy(self) -> ModuleNames:
         return ModuleNames(self.module, *(dict(table) for table in self.tables()))
 
     def bring(self, origin: ModuleNames, wanted: Iterable[str] | None, place: AbsPlace | None) -> None:
-        """Import names of another module (None: all that it has)."""
+        """Import names of another module (None: all that it has).
+
+        What is declared here stays. Of two modules that bring the same name the later one counts, as in the older
+        tools; the library comes last.
+        """
         names = None if wanted is None else set(wanted)
         for mine, theirs in zip(self.tables(), origin.tables(), strict=True):
             for name, entity in theirs.items():
                 if "." in name or (names is not None and name.removesuffix(PARTIAL) not in names):
                     continue
-                mine.setdefault(name, entity)
+                if name not in mine or (f"{self.module}.{name}" not in mine and origin.module != STDLIB):
+                    mine[name] = entity
                 mine[f"{origin.module}.{name}"] = entity
         for name in names or ():
             if place is not None and not any(name in t or name + PARTIAL in t for t in origin.tables()):

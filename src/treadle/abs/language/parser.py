@@ -31,7 +31,10 @@ NOT_EXECUTED = {
     "adds": "a delta ('adds')",
     "modifies": "a delta ('modifies')",
     "removes": "a delta ('removes')",
-    "die": "'die'",
+    "port": "a component ('port')",
+    "rebind": "a component ('rebind')",
+    "critical": "a component ('critical')",
+    "builtin": "a database query ('builtin')",
     "movecogto": "'movecogto' (deployment)",
     "original": "a call of 'original' (delta)",
     "stateupdate": "a delta ('stateupdate')",
@@ -175,7 +178,7 @@ class _Builder:
 
     def _declaration(self, at: AbsPlace, c: list[Any]) -> Any:
         if isinstance(c[-1], S.ClassDecl) and len(c) > 1:
-            c[-1].scheduler = c[0].get("Scheduler")
+            c[-1].annotations = c[0]
         return c[-1]
 
     def _uses(self, at: AbsPlace, c: list[Any]) -> S.TraitExp:
@@ -217,11 +220,11 @@ class _Builder:
         return S.ExceptionDecl(self._constructor(at, c), at=at)
 
     def _function_decl(self, at: AbsPlace, c: list[Any]) -> S.FunctionDecl:
-        result, name, type_params, params, body = c
+        *_, result, name, type_params, params, body = c
         return S.FunctionDecl(result, str(name), type_params or [], [], params, body, at=self._place(name))
 
     def _partial_function(self, at: AbsPlace, c: list[Any]) -> S.FunctionDecl:
-        result, name, type_params, functions, params, body = c
+        *_, result, name, type_params, functions, params, body = c
         return S.FunctionDecl(result, str(name), type_params or [], functions, params, body, at=self._place(name))
 
     def _fn_names(self, at: AbsPlace, c: list[Any]) -> list[str]:
@@ -286,14 +289,14 @@ class _Builder:
         return S.TypeUse(str(c[0]), [a for a in c[1:] if isinstance(a, S.TypeUse)], at=at)
 
     def _annotations(self, at: AbsPlace, c: list[Any]) -> dict[str, S.Exp]:
-        """What annotations say by the name before the colon; the others only tell what is true anyway."""
-        return {name: exp for items in c for name, exp in items if name}
+        """What annotations say, by the name before the colon; those without are themselves the name."""
+        return {name: exp for items in c for name, exp in items}
 
     def _annotation(self, at: AbsPlace, c: list[Any]) -> list[tuple[str, S.Exp]]:
         return c
 
     def _annotation_item(self, at: AbsPlace, c: list[Any]) -> tuple[str, S.Exp]:
-        return ("" if c[0] is None else str(c[0])), c[1]
+        return str(c[0] if c[0] is not None else getattr(c[1], "name", "")), c[1]
 
     def _name(self, at: AbsPlace, c: list[Any]) -> Any:
         return c[0]
@@ -341,6 +344,9 @@ class _Builder:
 
     def _throw(self, at: AbsPlace, c: list[Any]) -> S.Throw:
         return S.Throw(c[0], at=at)
+
+    def _die(self, at: AbsPlace, c: list[Any]) -> S.Die:
+        return S.Die(c[0], at=at)
 
     def _while(self, at: AbsPlace, c: list[Any]) -> S.While:
         return S.While(c[0], c[1], at=at)

@@ -275,6 +275,11 @@ class Throw(Statement):
 
 
 @dataclass(slots=True)
+class Die(Throw):
+    """Read and checked as a throw; not executed."""
+
+
+@dataclass(slots=True)
 class While(Statement):
     condition: Exp
     body: Statement
@@ -415,7 +420,7 @@ class ClassDecl(SyntaxNode):
     methods: list[MethodDecl]
     recover: list[StatementBranch]
     uses: list[TraitExp]
-    scheduler: Exp | None = field(default=None, init=False)  # what the annotation Scheduler says
+    annotations: dict[str, Exp] = field(default_factory=dict, init=False)
 
 
 @dataclass(slots=True)

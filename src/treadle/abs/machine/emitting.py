@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from treadle.abs.language import syntax as S
 from treadle.abs.language.check import children
-from treadle.abs.language.errors import AbsPlace
+from treadle.abs.language.errors import AbsPlace, unsupported
 from treadle.abs.language.types import Type, pruned
 from treadle.abs.machine.code import BLOCKED, SUSPENDED, Code, Env, Exp, Instruction, TaskWait, WaitsFor
 from treadle.abs.machine.effects import CodeEffect, effect_of, fields_read
@@ -187,6 +187,8 @@ class Emitter:
         args = [self._value(a) for a in exp.args]
         slot, point = self._temporary(), next(self.points)
         cls, local = exp.cls, exp.kind == "local"
+        if "Foreign" in cls.annotations:
+            raise unsupported(f"an object of the foreign class '{cls.name}' (ABS.FLI)", exp.at)
         policy = policy_named(exp.scheduler)
         if policy is not None:
             self.code.policies.add(policy)

@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from treadle.abs.language import syntax as S
-from treadle.abs.language.errors import AbsPlace
+from treadle.abs.language.errors import AbsPlace, unsupported
 from treadle.abs.language.model import Class, Program
 from treadle.abs.language.types import AnyType, Type, pruned
 from treadle.abs.machine.code import BLOCKED, ENDED, SUSPENDED, Code, Env, Exp, TaskWait, WaitsFor
@@ -39,7 +39,7 @@ def compile_program(program: Program) -> Image:
         for con in data.constructors:
             image.constructors.setdefault(con.name, con)
     for cls in program.classes:
-        policy = policy_named(cls.scheduler)
+        policy = policy_named(cls.annotations.get("Scheduler"))
         if policy is not None:
             image.policies[cls] = policy
         for method in cls.own.values():
@@ -132,6 +132,8 @@ class _BodyCompiler(Emitter):
                 self._return(statement)
             case S.Assert():
                 self._assert(statement)
+            case S.Die():
+                raise unsupported("'die'", statement.at)
             case S.Throw():
                 self._throw(self._value(statement.value), effect_of(statement.value), statement.at)
             case S.While():
