@@ -30,7 +30,7 @@ from treadle.threads.instrument.nodes import HOOK_PREFIX, is_foreign
 from treadle.threads.switching import ALL, BODY_ENDED, TESTED_AGAIN, Loops, running
 
 # Part of the key of the on-disk cache: change it whenever marks change.
-MARKS_VERSION = 2
+MARKS_VERSION = 3
 
 _Function = TypeVar("_Function", ast.FunctionDef, ast.AsyncFunctionDef)
 _Comprehension = TypeVar("_Comprehension", ast.ListComp, ast.SetComp, ast.DictComp)
@@ -55,7 +55,7 @@ class _Marker(ast.NodeTransformer):
     def __init__(self, loops: Loops) -> None:
         self.loops = loops
         self.in_function = False
-        self.while_variables: list[str | None] = []  # of the loops around, innermost last; None for a `for`
+        self.while_variables: list[str | None] = []  # of the loops around, innermost last; None for a `for`, empty for none
         self.temporaries = 0
 
     # -- making nodes ---------------------------------------------------------------------------------------
@@ -137,6 +137,16 @@ class _Marker(ast.NodeTransformer):
         node.body = self._statements(node.body)
         self.while_variables.pop()
         node.orelse = self._statements(node.orelse)
+        return node
+
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.stmt:
+        node.iter = self.visit(node.iter)
+        node.target = self.visit(node.target)
+        self.while_variables.append("")
+        node.body = self._statements(node.body)
+        self.while_variables.pop()
+        node.orelse = self._statements(node.orelse)
+        node.body.append(self._statement("check", node))
         return node
 
     def visit_While(self, node: ast.While) -> ast.stmt | list[ast.stmt]:
