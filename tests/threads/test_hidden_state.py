@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import types
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -117,3 +119,21 @@ def test_waiting_for_one_of_several_futures_is_seen_and_passes() -> None:
     result = treadle.check(run, strategy="dpor")
     assert result.verdict is Verdict.PASSED_EXHAUSTIVE
     assert result.statistics["blocked"] > 0  # executions tried in vain: each future alone does not tell
+
+
+def test_looking_at_a_mock_changes_nothing_in_it() -> None:
+    """Whatever is read from the class of a MagicMock in the usual way makes another mock."""
+    made = set()
+
+    def test() -> None:
+        shared = mock.MagicMock()
+        shared.seen = [shared]
+        threads = [threading.Thread(target=shared.append, args=(number,)) for number in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        made.add(frozenset(vars(shared)["_mock_children"]))
+
+    treadle.check(test)
+    assert made == {frozenset({"append"})}

@@ -139,6 +139,14 @@ def _polled(other: socket.socket) -> None:
     assert poll.poll() == [(other.fileno(), select.POLLIN)]
 
 
+def _epolled(other: socket.socket) -> None:
+    with select.epoll() as epoll:
+        epoll.register(other, eventmask=select.EPOLLIN)
+        assert not epoll.closed
+        assert epoll.poll(timeout=5, maxevents=1) == [(other.fileno(), select.EPOLLIN)]
+    assert epoll.closed
+
+
 def _by_selector(other: socket.socket) -> None:
     for kind in (selectors.DefaultSelector, selectors.PollSelector, selectors.SelectSelector):
         with kind() as selector:
@@ -146,7 +154,7 @@ def _by_selector(other: socket.socket) -> None:
             assert [key.fileobj for key, _ in selector.select()] == [other]
 
 
-@pytest.mark.parametrize("waits", [_selected, _polled, _by_selector])
+@pytest.mark.parametrize("waits", [_selected, _polled, _epolled, _by_selector])
 def test_waiting_for_several(waits: Callable[[socket.socket], None]) -> None:
     def test() -> None:
         one, other = socket.socketpair()
@@ -154,6 +162,40 @@ def test_waiting_for_several(waits: Callable[[socket.socket], None]) -> None:
             together(lambda: waits(other), lambda: one.send(b"x"))
 
     assert explored(test).verdict.is_pass
+
+
+def test_a_loop_around_short_polls_gets_on_in_time() -> None:
+    """What is less than a millisecond is one, as in the kernel: otherwise these would be a million rounds."""
+
+    def test() -> None:
+        done = threading.Event()
+        began = time.monotonic()
+
+        def poll() -> None:
+            one, other = socket.socketpair()
+            with one, other, select.epoll() as epoll:
+                epoll.register(other, select.EPOLLIN)
+                while time.monotonic() < began + 0.05:
+                    assert epoll.poll(0.000_001) == []
+            done.set()
+
+        together(poll, done.wait)
+
+    assert explored(test).verdict.is_pass
+
+
+def test_sockets_that_an_execution_leaves_open_are_closed_behind_it() -> None:
+    numbers = set()
+
+    def test() -> None:
+        left = socket.socketpair(), select.epoll()
+        numbers.add((left[0][0].fileno(), left[1].fileno()))
+        cycle: list[Any] = [left]
+        cycle.append(cycle)
+        together(lambda: left[0][0].send(b"x"), lambda: left[0][0].send(b"y"))
+
+    assert explored(test).executions > 1
+    assert len(numbers) == 1
 
 
 def test_a_pipe() -> None:

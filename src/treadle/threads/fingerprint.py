@@ -29,6 +29,7 @@ from typing import Any
 
 from treadle.threads.primitives.local import Local
 from treadle.threads.strands import SyncObject
+from treadle.threads.unasked import on_class
 
 _ATOMS = (int, str, bytes, float, complex, bool, type(None), type(...), type(NotImplemented))
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -89,9 +90,13 @@ def attributes_of(value: Any) -> dict[str, Any]:
     return found
 
 
+def _is_used_up(kind: type) -> bool:
+    return on_class(kind, "__next__") is not None and on_class(kind, "__iter__") is not None
+
+
 def is_iterator(value: Any) -> bool:
     """Is this a value that is used up by looking at it?"""
-    return isinstance(value, _LAZY) or (hasattr(type(value), "__next__") and hasattr(type(value), "__iter__"))
+    return isinstance(value, _LAZY) or _is_used_up(type(value))
 
 
 class _Graph:
@@ -133,10 +138,10 @@ class _Graph:
             if getattr(value, "__closure__", None) or getattr(value, "__dict__", None):
                 self.untold.add(id(value))
             return ("function", getattr(value, "__module__", None), value.__qualname__)
-        if issubclass(kind, _LAZY) or hasattr(kind, "__next__"):
+        if issubclass(kind, _LAZY) or on_class(kind, "__next__") is not None:
             self.untold.add(id(value))
             return ("iterator", kind.__name__)
-        if self.outside and kind.__eq__ is object.__eq__:
+        if self.outside and on_class(kind, "__eq__") is object.__eq__:
             return ("object", kind.__qualname__)
         attributes = self.attributes(value, depth)
         if not attributes and kind.__module__ in _TOLD_BY_REPR:

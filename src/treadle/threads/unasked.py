@@ -38,3 +38,9 @@ def keeps_attributes(kind: type) -> bool:
         if "__dict__" in vars(cls):
             return type(vars(cls)["__dict__"]) in (GetSetDescriptorType, MemberDescriptorType)
     return False
+
+
+def on_class(kind: type, name: str) -> Any:
+    """What a class has under a name, as `type(obj).__iter__` is found by Python itself: a mock makes up what is read
+    from its class in any other way."""
+    return next((vars(cls)[name] for cls in kind.__mro__ if name in vars(cls)), None)

@@ -41,8 +41,9 @@ _LIBRARY = Path(sysconfig.get_path("stdlib"))
 _SYSTEMATIC = 2_000
 _SAMPLED = 500
 _SECONDS = 10.0
-# Seconds after which no further version is looked at.
-_ALL_VERSIONS = 30.0
+_AT_LEAST = 2.0
+# So many times that, and no further version is looked at.
+_ALL_VERSIONS = 2
 
 # What a search with deadlines that strike at any time may cost: executions, and operations of one and of all of them (a
 # loop that polls goes round for ever there).
@@ -234,18 +235,18 @@ def explore(search: Search, model: str, executions: int | None, seconds: float |
     if model != "free" and search.any_order:
         raise UsageError("any_order permutes the steps of tasks, which no GIL does; leave out one of it and switches")
     if model != "auto":
-        return with_builds(search, search.run(model, executions, seconds))
+        return with_builds(search, search.run(model, executions, seconds), seconds)
     started = time.perf_counter()
     gil = search.run("gil", executions, seconds)
     if not gil.switches:
-        return with_builds(search, gil)
+        return with_builds(search, gil, seconds)
     if gil.failed:
         free = replace(gil, switches="free", executions=0, reason="whatever a GIL allows, every build allows")
     else:
         left = None if executions is None else executions - gil.executions
         time_left = None if seconds is None else seconds - (time.perf_counter() - started)
         free = _rest(search, left, time_left)
-    result = with_builds(search, replace(gil if gil.failed else free))
+    result = with_builds(search, replace(gil if gil.failed else free), seconds)
     result.models = [ModelResult(one.switches, one.verdict, one.executions, one.reason) for one in (gil, free)]
     result.verdict = worst((gil.verdict, free.verdict))
     result.cut_by = "" if result.verdict is not Verdict.CUT else free.cut_by or gil.cut_by
@@ -273,13 +274,15 @@ def _rest(search: Search, executions: int | None, seconds: float | None) -> Resu
     return search.run("free", executions, seconds)
 
 
-def with_builds(search: Search, result: Result) -> Result:
-    """The result, its finding the stronger one where a version with a GIL shows it too, with where it can happen."""
+def with_builds(search: Search, result: Result, seconds: float | None = None) -> Result:
+    """The result, its finding the stronger one where a version with a GIL shows it too, with where it can happen. Of
+    `seconds`, what the search has left is for that, and a little in any case."""
     if search.builds and result.findings and result.findings[0].builds is None:
         finding = result.findings[0]
         if result.switches:
             known = finding.versions if result.switches.startswith("gil") else 0
-            finding = result.findings[0] = _settled(search, finding, known)
+            left = _SECONDS if seconds is None else max(_AT_LEAST, seconds / 4, seconds - result.seconds)
+            finding = result.findings[0] = _settled(search, finding, known, min(left, _SECONDS))
         else:
             finding.builds = EVERY
         assert finding.builds is not None
@@ -307,13 +310,13 @@ def _in_library(file: str) -> str:
     return path.relative_to(_LIBRARY).as_posix()
 
 
-def _settled(search: Search, finding: Finding, possible: int) -> Finding:
+def _settled(search: Search, finding: Finding, possible: int, seconds: float) -> Finding:
     """Look for the failure under the rules of the versions that it is not known for, until all are settled."""
     if accesses(step.performed for step in finding.steps) > MOST:
         return _with(finding, possible, 0, "", "the schedule is too long to be asked")
     shown = finding
     between = ""
-    until = time.monotonic() + _ALL_VERSIONS
+    until = time.monotonic() + seconds * _ALL_VERSIONS
     early = False  # do deadlines strike while others can go on? Asked last: the finding itself does not need it
     while possible != ALL:
         if time.monotonic() > until:
@@ -321,7 +324,7 @@ def _settled(search: Search, finding: Finding, possible: int) -> Finding:
         rest = ALL & ~possible
         try:
             with search.loom(rest) as loom:
-                result = _same_failure(search, loom, finding)
+                result = _same_failure(search, loom, finding, seconds)
                 if not result.findings:
                     between = _impossible_switch(loom, finding, rest)
             if not result.findings and search.timeouts == "idle" and loom.deadlines:
@@ -350,12 +353,12 @@ def _with(finding: Finding, possible: int, impossible: int, between: str, why: s
     return finding
 
 
-def _same_failure(search: Search, loom: Loom, finding: Finding) -> Result:
+def _same_failure(search: Search, loom: Loom, finding: Finding, seconds: float) -> Result:
     def make() -> Strategy:
         return Auto(search.seed, _SYSTEMATIC, _SAMPLED)
 
     most = _SYSTEMATIC + _SAMPLED
-    return ScheduleSearch(loom, make, search.target, search.settings, most, _SECONDS, None, "auto", finding).run()
+    return ScheduleSearch(loom, make, search.target, search.settings, most, seconds, None, "auto", finding).run()
 
 
 def _impossible_switch(loom: Loom, finding: Finding, versions: int) -> str:

@@ -36,6 +36,7 @@ from treadle.threads.shapes import (
     classify,
 )
 from treadle.threads.strands import STATE, Strand
+from treadle.threads.unasked import on_class
 
 _MISSING: Final = object()
 _MethodType: Final = types.MethodType
@@ -203,18 +204,13 @@ _FUNCTIONS: Final = (types.FunctionType, types.BuiltinFunctionType, types.Method
 
 def _note_property(strand: Strand, obj: Any, name: str, operations: list[Operation]) -> None:
     """A property of a class that is not rewritten is Python code that is taken as one step."""
-    if operations and isinstance(_on_class(type(obj), name), _NATIVE_DATA):
+    if operations and isinstance(on_class(type(obj), name), _NATIVE_DATA):
         return
     if operations:
         strand.execution.assumed.add(f"{type(obj).__module__}.{type(obj).__name__}.{name}")
 
 
 _NATIVE_DATA: Final = (types.MemberDescriptorType, types.GetSetDescriptorType)
-
-
-def _on_class(kind: type, name: str) -> Any:
-    """What a class has under a name, without asking it."""
-    return next((vars(cls)[name] for cls in kind.__mro__ if name in vars(cls)), None)
 
 
 def store(value: Any, obj: Any, name: str) -> None:
@@ -267,7 +263,7 @@ def _before_store(strand: Strand, obj: Any, name: str, how: int, value: Any) -> 
         reach.everything(strand, operations, obj, WRITE)
         perform(strand, operations)
         _note_property(strand, obj, name, operations)
-    elif how in (CODE, ATOMIC) and not hasattr(type(_on_class(type(obj), name)), "__set__"):
+    elif how in (CODE, ATOMIC) and not hasattr(type(on_class(type(obj), name)), "__set__"):
         if not isinstance(type(obj).__setattr__, types.FunctionType):  # it hides a method
             strand.execution.rebind(name)
             touch(strand, WRITE, obj, name)

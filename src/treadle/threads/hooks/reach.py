@@ -47,6 +47,7 @@ MOST_OBJECTS: Final = 200
 
 _EMPTY: Final = contextvars.Context()
 _KINDS: dict[type, int] = {}
+_MOST_KINDS: Final = 10_000  # every mock has a class of its own, which would live on here
 _MODELS: Final = (
     SyncObject,
     Local,
@@ -87,6 +88,8 @@ def kind_of(kind: type) -> int:
     try:
         return _KINDS[kind]
     except KeyError:
+        if len(_KINDS) > _MOST_KINDS:
+            _KINDS.clear()
         answer = _KINDS[kind] = _kind_of(kind)
         return answer
 
@@ -108,7 +111,7 @@ def _kind_of(kind: type) -> int:
         return OWN
     if kind.__module__.startswith("treadle.") and kind is not _Memory:
         return NOTHING
-    if hasattr(kind, "__next__") and not kind.__flags__ & _HEAP_TYPE:
+    if not kind.__flags__ & _HEAP_TYPE and hasattr(kind, "__next__"):  # in this order: a class may compute attributes
         return ITERATOR
     return OBJECT
 

@@ -10,6 +10,7 @@ Keeps: no model here calls what could block before it has seen that it does not.
 from __future__ import annotations
 
 import functools
+import math
 import os
 import select as select_module
 import selectors
@@ -17,6 +18,7 @@ import signal
 import socket as socket_module
 import stat
 import subprocess
+import weakref
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,7 @@ from treadle.threads.strands import Strand, SyncObject
 
 _Socket: Any = socket_module.socket
 _real_socket: Any = socket_module.socket.__base__  # the one in C
+_real_make = _Socket.__init__
 _real_accept = _Socket.accept
 _real_close = _Socket.close
 _real_select = select_module.select
@@ -43,6 +46,7 @@ _real_flock: Any = getattr(fcntl, "flock", None)
 _real_setitimer: Any = getattr(signal, "setitimer", None)
 _real_alarm: Any = getattr(signal, "alarm", None)
 _real_poll: Any = getattr(select_module, "poll", None)
+_real_epoll: Any = getattr(select_module, "epoll", None)
 
 # Seconds of a wait that says no end.
 _LONG = 1e6
@@ -52,6 +56,8 @@ _FIRST_PORT, _A_TURN = 20_480, 64
 _PORTS: dict[int, int] = {}  # the port that a turn got the first time
 # addresses of the sockets that strands of this execution listen at or are connected from
 _OURS: set[Any] = set()
+# what strands of this execution opened, and how it is closed
+_MADE: list[tuple[Callable[[], Any], Callable[[Any], Any]]] = []
 
 
 class Outside(SyncObject):
@@ -199,6 +205,28 @@ def _socket_method(name: str, way: str) -> Any:
 
     method.__name__ = name
     return method
+
+
+def make(self: Any, *args: Any, **kwargs: Any) -> None:
+    """`socket.__init__`. What an execution leaves open is closed behind it: descriptors are numbers that end up in
+    names, and whoever is at the other end waits for the end of the stream."""
+    _real_make(self, *args, **kwargs)
+    if here() is not None:
+        _close_behind(weakref.ref(self), _Socket._real_close)
+
+
+def _close_behind(made: Callable[[], Any], close: Callable[[Any], Any]) -> None:
+    if not _MADE:
+        at_end(_close_all)
+    _MADE.append((made, close))
+
+
+def _close_all() -> None:
+    while _MADE:
+        made, close = _MADE.pop()
+        left = made()
+        if left is not None and left.fileno() >= 0:
+            close(left)
 
 
 def bind(self: Any, address: Any) -> None:
@@ -363,36 +391,67 @@ def _selecting(kind: Any) -> Any:
 class Poll:
     """In the place of `select.poll`, which is a function that makes objects of a type in C."""
 
-    def __init__(self) -> None:
-        self._real = _real_poll()
+    _make, _a_second = _real_poll, 1000.0
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._real = type(self)._make(*args, **kwargs)
         self._descriptors: set[int] = set()
+        if here() is not None and hasattr(self._real, "close"):
+            real = self._real
+            _close_behind(lambda: None if real.closed else real, type(real).close)
 
-    def register(self, file: Any, *events: int) -> None:
-        self._real.register(file, *events)
+    def register(self, file: Any, *events: int, **named: int) -> None:
+        self._real.register(file, *events, **named)
         self._descriptors.add(_descriptor(file))
-
-    def modify(self, file: Any, events: int) -> None:
-        self._real.modify(file, events)
 
     def unregister(self, file: Any) -> None:
         self._real.unregister(file)
         self._descriptors.discard(_descriptor(file))
 
     def poll(self, timeout: float | None = None) -> Any:
-        """The timeout is in milliseconds, and none when it is negative."""
+        return self._poll(timeout)
+
+    def _poll(self, timeout: float | None, *most: int) -> Any:
+        """A negative timeout is none, and what is less than a millisecond is one, as in the kernel."""
         strand = here()
         if strand is None:
-            return self._real.poll(timeout)
+            return self._real.poll(timeout, *most)
         found: Any = []
 
         def look() -> Any:
             nonlocal found
-            found = self._real.poll(0)
+            found = self._real.poll(0, *most)
             return found
 
-        seconds = None if timeout is None or timeout < 0 else timeout / 1000
-        _look_until(strand, look, "poll", self._descriptors, seconds)
+        milliseconds = None if timeout is None or timeout < 0 else math.ceil(timeout * 1000 / self._a_second)
+        seconds = None if milliseconds is None else milliseconds / 1000
+        _look_until(strand, look, type(self).__name__.lower(), self._descriptors, seconds)
         return found
+
+    def __getattr__(self, name: str) -> Any:
+        """`modify`, `close`, `fileno`, ...: nothing that waits."""
+        return getattr(self._real, name)
+
+
+class Epoll(Poll):
+    """In the place of `select.epoll`, whose type in C cannot have other methods."""
+
+    _make, _a_second = _real_epoll, 1.0
+
+    @classmethod
+    def fromfd(cls, descriptor: int) -> Epoll:
+        made = cls.__new__(cls)
+        made._real, made._descriptors = _real_epoll.fromfd(descriptor), {descriptor}  # what is registered there, nobody says
+        return made
+
+    def poll(self, timeout: float | None = None, maxevents: int = -1) -> Any:
+        return self._poll(timeout, maxevents)
+
+    def __enter__(self) -> Epoll:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._real.close()
 
 
 # ---------------------------------------------------------------------- pipes, other processes
@@ -468,6 +527,7 @@ PATCHES: list[tuple[Any, dict[str, Any]]] = [
         {
             **{name: _socket_method(name, "r") for name in _READING if hasattr(_real_socket, name)},
             **{name: _socket_method(name, "w") for name in _WRITING if hasattr(_real_socket, name)},
+            "__init__": make,
             "bind": bind,
             "accept": accept,
             "sendall": sendall,
@@ -477,7 +537,12 @@ PATCHES: list[tuple[Any, dict[str, Any]]] = [
             "shutdown": shutdown,
         },
     ),
-    (select_module, {"select": select} | ({"poll": Poll} if _real_poll is not None else {})),
+    (
+        select_module,
+        {"select": select}
+        | ({"poll": Poll} if _real_poll is not None else {})
+        | ({"epoll": Epoll} if _real_epoll is not None else {}),
+    ),
     *([(fcntl, {"flock": flock})] if _real_flock is not None else []),
     (os, {"read": read}),
     *([(signal, {"setitimer": setitimer, "alarm": alarm})] if _real_alarm is not None else []),
