@@ -55,7 +55,9 @@ class _Marker(ast.NodeTransformer):
     def __init__(self, loops: Loops) -> None:
         self.loops = loops
         self.in_function = False
-        self.while_variables: list[str | None] = []  # of the loops around, innermost last; None for a `for`, empty for none
+        self.while_variables: list[
+            str | None
+        ] = []  # of the loops around, innermost last; None for a `for`, empty for none
         self.temporaries = 0
 
     # -- making nodes ---------------------------------------------------------------------------------------

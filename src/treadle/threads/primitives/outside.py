@@ -441,7 +441,8 @@ class Epoll(Poll):
     @classmethod
     def fromfd(cls, descriptor: int) -> Epoll:
         made = cls.__new__(cls)
-        made._real, made._descriptors = _real_epoll.fromfd(descriptor), {descriptor}  # what is registered there, nobody says
+        made._real = _real_epoll.fromfd(descriptor)
+        made._descriptors = {descriptor}  # what is registered there, nobody says
         return made
 
     def poll(self, timeout: float | None = None, maxevents: int = -1) -> Any:
