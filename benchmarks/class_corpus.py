@@ -6,7 +6,8 @@ was looked at: what is built is developed with the others, and only the measured
 when its written test passes on the release that fixed the bug, or, where there is none, when it is about a method of
 the entry. An alarm on a fixed release is listed with its message: it is a false one, or a fault that the fix left.
 
-With `--with-tests` the command is given the tests that the source distribution of the release carries (`--from-tests`).
+With `--with-tests` the command is given the tests that the source distribution of the release carries (`--from-tests`),
+in an environment that has what these tests import.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 
 from benchmarks.environments import FOLDER, NotInstalled, environment, interpreter, with_treadle
 from benchmarks.rows import Rows
-from benchmarks.wild import unpacked
+from benchmarks.wild import install_what_tests_import, unpacked
 
 CORPUS = Path(__file__).with_name("corpus.json")
 BUDGET = 60
@@ -93,10 +94,11 @@ def main(
             if release == "fixed" and not entry["fixed_clean"]:
                 rows.add(**row, verdict=f"not run: {entry['status']}")
                 continue
-            tests = tests_of(entry, release) if with_tests else ""
-            row["tests"] = Path(tests).name or ("none" if with_tests else "")
-            words = [*(["--from-tests", tests] if tests else []), *(["--workers", str(workers)] if workers > 1 else [])]
+            words = ["--workers", str(workers)] if workers > 1 else []
             try:
+                tests = tests_of(entry, release) if with_tests else ""
+                row["tests"] = Path(tests).name or ("none" if with_tests else "")
+                words += ["--from-tests", tests] if tests else []
                 rows.add(**row, **run(entry, release, 10 if quick else BUDGET, words))
             except NotInstalled as reason:
                 rows.add(**row, verdict=f"not run: {reason}")
@@ -129,7 +131,7 @@ def python_of(entry: dict[str, Any], release: str) -> str:
 
 
 def tests_of(entry: dict[str, Any], release: str) -> str:
-    """The tests that the source distribution of a release carries; empty when it carries none."""
+    """The tests that the source distribution of a release carries, which can be run; empty when it carries none."""
     if entry["package"] == "stdlib":
         return ""
     wanted = f"{entry['package']}=={entry[f'{release}_version']}"
@@ -137,6 +139,10 @@ def tests_of(entry: dict[str, Any], release: str) -> str:
     source = next((one for one in folder.glob("*") if one.is_dir()), None) or unpacked(wanted, folder)
     if source is None:
         return ""
+    mark = folder / "tests-ready.txt"
+    if not mark.exists():
+        install_what_tests_import(python_of(entry, release), source)
+        mark.touch()
     folders = [one for one in source.rglob("test*") if one.is_dir() and one.name in ("tests", "test")]
     files = [one for one in source.rglob("*test*.py") if one.name.startswith("test_") or one.stem.endswith("_test")]
     return str(min(folders or files, key=lambda one: len(one.parts), default=""))

@@ -69,6 +69,9 @@ _OPTIONS = {
     "-n": "pytest-xdist",
 }
 _UNKNOWN = re.compile(r"unrecognized arguments: (.*)")
+# Markers and settings that come with a plugin.
+_MARK = re.compile(r"Unknown (?:pytest\.mark\.|config option: )(asyncio|timeout|freeze_time|flaky|httpbin)")
+_MARKED = {"freeze_time": "pytest-freezer", "flaky": "pytest-rerunfailures"}
 _PAGE = CHECKOUT / "docs" / "benchmarks-wild.md"
 _BEGIN, _END = "<!-- what follows is written by benchmarks/wild.py -->\n", "<!-- up to here -->\n"
 _INSTALLED_AS = {"yaml": "pyyaml", "dateutil": "python-dateutil", "attr": "attrs", "mock": "mock", "zmq": "pyzmq"}
@@ -146,21 +149,23 @@ def prepared(package: str) -> tuple[Path, str] | None:
         source = unpacked(package, folder)
         inner = environment_for(source, folder) if source is not None else None
         if source is not None and inner is not None:
-            _install_what_tests_import(inner, source)
+            install_what_tests_import(inner, source)
         folder.mkdir(parents=True, exist_ok=True)
         mark.write_text(json.dumps([str(source), inner] if inner else None))
     found = json.loads(mark.read_text())
     return (Path(found[0]), found[1]) if found else None
 
 
-def _install_what_tests_import(inner: str, source: Path) -> None:
+def install_what_tests_import(inner: str, source: Path) -> None:
+    """Collect the tests of a source tree in an environment until nothing more is missing that can be had."""
     for _ in range(_ROUNDS):
         words = [inner, "-m", "pytest", "-q", "--collect-only", "--continue-on-collection-errors", "."]
         said = _run(words, source, _COLLECT)
         missing = {_INSTALLED_AS.get(name, name) for name in _MISSING.findall(said)}
         unknown = [word for line in _UNKNOWN.findall(said) for word in line.split()]
         missing |= {plugin for option, plugin in _OPTIONS.items() if any(word.startswith(option) for word in unknown)}
-        if not [name for name in sorted(missing) if install(inner, name)]:
+        missing |= {_MARKED.get(name, f"pytest-{name}") for name in _MARK.findall(said)}
+        if not [name for name in sorted(missing) if install(inner, name) or install(inner, f"pytest-{name}")]:
             return
 
 

@@ -12,6 +12,7 @@ import pytest
 from treadle.observe.examples import _as_file
 from treadle.observe.recorded import Expression, Recorded, SeenCall, from_json
 from treadle.observe.recorder import UseRecorder, _recording
+from treadle.observe.source_of import DO_NOTHING
 
 SHOP = """
 class Item:
@@ -66,12 +67,40 @@ def test_an_object_from_a_function_of_the_package(shop: Any) -> None:
     assert found.made["recorded_shop:Shop"][0].source == "open_shop(4)"
 
 
-def test_what_only_the_tests_have_is_not_written_down(shop: Any) -> None:
-    class Local:
-        pass
+def test_what_holds_on_to_objects_of_the_tests_is_not_written_down(shop: Any) -> None:
+    kept: list[int] = []
 
-    found = seen(lambda: shop.Shop().put(Local()))
+    class Local:
+        def keep(self) -> None:
+            kept.append(1)
+
+    found = seen(lambda: shop.Shop().put(Local))
     assert found.called.get("recorded_shop:Shop.put") is None
+
+
+def test_a_name_has_one_meaning(shop: Any) -> None:
+    def first() -> type:
+        class Local:
+            number = 1
+
+        return Local
+
+    def second() -> type:
+        class Local:
+            number = 2
+
+        return Local
+
+    found = seen(lambda: shop.Shop().put(first()).put(second()).put(first()))
+    [given] = found.called["recorded_shop:Shop.put"]
+    assert [one.value for one in given] == [Expression("Local", ("class Local:\n    number = 1",))]
+
+
+def test_a_callable_that_cannot_be_written_down_does_nothing(shop: Any) -> None:
+    kept: list[int] = []
+    found = seen(lambda: shop.Shop().put(lambda: kept.append(1)))
+    [given] = found.called["recorded_shop:Shop.put"]
+    assert [one.value for one in given] == [Expression("do_nothing", (DO_NOTHING,))]
 
 
 def test_a_recording_can_be_sent(shop: Any) -> None:

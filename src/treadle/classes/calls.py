@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from treadle.observe.source_of import DO_NOTHING
 from treadle.threads import known
 
 # Stands for the shared object under test in the source of a value.
@@ -86,7 +87,7 @@ class MethodCall:
 
 # Functions that are given where a function is asked for: their sources, and their names.
 CALLBACKS = {
-    "def do_nothing(*args, **kwargs):\n    return None": "do_nothing",
+    DO_NOTHING: "do_nothing",
     "def give_one(*args, **kwargs):\n    return 1": "give_one",
     "def fail(*args, **kwargs):\n    raise ValueError('fail')": "fail",
 }

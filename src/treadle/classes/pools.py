@@ -429,31 +429,39 @@ class Pools:
     def ways_seen(self) -> list[MethodCall]:
         """How tests and examples make an object of the class."""
         made = [] if self.subject.is_used else self.recorded.made.get(self.names()[0], [])
-        return [MethodCall("recorded", one.source, needs=one.needs) for one in made]
+        return [MethodCall("recorded", one.source, needs=one.needs) for one in made if self._lines_run(one.needs)]
 
     def orders_seen(self) -> Iterator[tuple[MethodCall, ...]]:
         """The calls of one object, as tests and examples make them."""
-        methods = {method.name: method for method in self.subject.methods}
+        methods = {Subject.attribute(method.name): method for method in self.subject.methods if not method.setter}
         for order in self.recorded.orders.get(self.names()[0], []):
-            yield tuple(_as_seen(methods[call.method], call.arguments) for call in order if call.method in methods)
+            calls = [self._as_seen(methods[call.method], call.arguments) for call in order if call.method in methods]
+            yield tuple(call for call in calls if call is not None)
 
     def _seen_calls(self, method: SubjectMethod) -> list[MethodCall]:
-        if "{args}" not in method.form:
+        if method.setter:
             return []
-        mark = ":" if self.subject.is_module else "."
-        seen = [one for name in self.names() for one in self.recorded.called.get(f"{name}{mark}{method.name}", [])]
-        return list(dict.fromkeys(_as_seen(method, one) for one in seen))[:_MOST_SEEN]
+        mark, attribute = ":" if self.subject.is_module else ".", Subject.attribute(method.name)
+        seen = [one for name in self.names() for one in self.recorded.called.get(f"{name}{mark}{attribute}", [])]
+        calls = dict.fromkeys(self._as_seen(method, one) for one in seen)
+        return [call for call in calls if call is not None][:_MOST_SEEN]
+
+    def _as_seen(self, method: SubjectMethod, arguments: Arguments) -> MethodCall | None:
+        """A call that was seen; None where it cannot be written so, or the lines it needs do not run."""
+        fits = "{args}" in method.form or f"{{{len(arguments) - 1}}}" in method.form or not arguments
+        if not fits or not self._lines_run(tuple(line for one in arguments for line in one.value.needs)):
+            return None
+        given = tuple(Argument(Value(one.value.source, one.value.needs), one.name) for one in arguments)
+        return MethodCall(method.name, method.form, given, method.expression, method.needs)
+
+    def _lines_run(self, lines: tuple[str, ...]) -> bool:
+        return self.works(Value("None", lines))
 
     def unmakeable(self, method: SubjectMethod) -> Parameter | None:
         """The first required parameter that no pool has a value for."""
         if self._seen_calls(method):
             return None
         return next((p for p in method.parameters if p.required and not self.of(p)), None)
-
-
-def _as_seen(method: SubjectMethod, arguments: Arguments) -> MethodCall:
-    given = tuple(Argument(Value(one.value.source, one.value.needs), one.name) for one in arguments)
-    return MethodCall(method.name, method.form, given, method.expression, method.needs)
 
 
 def _with_options(bases: list[list[Argument]], pools: list[tuple[str, list[Value]]]) -> list[list[Argument]]:

@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -26,11 +27,21 @@ from typing import Any
 from treadle.core.files import write_whole
 from treadle.observe.effects import EffectGuard
 from treadle.observe.recorded import MOST, Arguments, Expression, Given, Recorded, SeenCall
-from treadle.observe.source_of import source_of
+from treadle.observe.source_of import SourceWriter
 
 # Objects that are kept, and calls of one object that make a sequence.
 _MOST_OBJECTS = 4_000
 _LONGEST_ORDER = 6
+# Methods that are called without being written in a call or an operator.
+_BY_PYTHON = frozenset({"__new__", "__del__", "__getattr__", "__getattribute__", "__setattr__", "__hash__", "__exit__"})
+
+
+@dataclass(frozen=True)
+class _Called:
+    """A function of the package: its name, and its parameters without the object it is called on."""
+
+    name: str
+    parameters: list[inspect.Parameter]
 
 
 class UseRecorder:
@@ -43,7 +54,8 @@ class UseRecorder:
         self._orders: dict[int, list[SeenCall]] = {}
         self._waiting: dict[int, tuple[str, Arguments | None, Any]] = {}  # frame -> what it is a call of
         self._files: dict[str, bool] = {}
-        self._signatures: dict[CodeType, tuple[Any, inspect.Signature] | None] = {}
+        self._signatures: dict[CodeType, _Called | None] = {}
+        self._writer = SourceWriter(self._made, self.is_test)
 
     def profile(self, frame: FrameType, event: str, value: Any) -> None:
         """What raises here would end the recording: a call that cannot be looked at is left out."""
@@ -69,42 +81,19 @@ class UseRecorder:
 
     def _entered(self, frame: FrameType) -> None:
         code = frame.f_code
-        if code.co_name.startswith("<") or (code.co_name.startswith("__") and code.co_name != "__init__"):
-            return
-        first = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
-        found = self._signature(code, first)
-        if found is None:
-            return
-        name, signature = found
-        arguments = self._arguments(frame, signature)
-        self._waiting[id(frame)] = (name, arguments, first)
+        if code not in self._signatures:
+            self._signatures[code] = _called(code)
+        called = self._signatures[code]
+        if called is not None:
+            first = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
+            self._waiting[id(frame)] = (called.name, self._arguments(frame, called.parameters), first)
 
-    def _signature(self, code: CodeType, first: Any) -> tuple[str, inspect.Signature] | None:
-        """The name of what is called, and its signature with the object it is called on."""
-        if code in self._signatures:
-            return self._signatures[code]
-        found: tuple[str, inspect.Signature] | None = None
-        owner: Any = first if isinstance(first, type) else type(first)
-        member = inspect.getattr_static(owner, code.co_name, None) if first is not None else None
-        function: Any = inspect.unwrap(getattr(member, "__func__", member)) if callable(member) else member
-        if getattr(function, "__code__", None) is code:
-            found = (f"{function.__module__}:{function.__qualname__}", inspect.signature(function))
-        else:
-            home = sys.modules.get(_module_of(code.co_filename))
-            plain = getattr(home, code.co_name, None)
-            if home is not None and getattr(plain, "__code__", None) is code:
-                found = (f"{home.__name__}:{code.co_name}", inspect.signature(plain))  # type: ignore[arg-type]
-        self._signatures[code] = found
-        return found
-
-    def _arguments(self, frame: FrameType, signature: inspect.Signature) -> Arguments | None:
+    def _arguments(self, frame: FrameType, parameters: list[inspect.Parameter]) -> Arguments | None:
         """What was given, without the object itself; None when some of it cannot be written down."""
         found: list[Given] = []
         by_name = False
-        method = "." in frame.f_code.co_qualname
-        for number, (name, parameter) in enumerate(signature.parameters.items()):
-            if number == 0 and method:
-                continue
+        for parameter in parameters:
+            name = parameter.name
             value = frame.f_locals.get(name)
             if parameter.kind is parameter.VAR_POSITIONAL:
                 given: list[tuple[str, Any]] = [("", one) for one in value or ()]
@@ -117,7 +106,7 @@ class UseRecorder:
                 named = by_name or parameter.kind is parameter.KEYWORD_ONLY
                 given = [(name if named else "", value)]
             for word, one in given:
-                source = source_of(one, self._made, self.is_test)
+                source = self._writer.of(one)
                 if source is None or (not word and any(other.name for other in found)):
                     return None
                 found.append(Given(source, word))
@@ -134,7 +123,7 @@ class UseRecorder:
         home, _, path = name.partition(":")
         method = frame.f_code.co_name
         if method == "__init__":
-            owner = source_of(type(first), self._made, self.is_test)
+            owner = self._writer.of(type(first))
             if owner is not None:
                 self._keep(first, _call(owner, "", arguments))
             return
@@ -145,7 +134,7 @@ class UseRecorder:
             self._keep(value, _call(Expression(path, (f"from {home} import {path}",)), "", arguments))
             return
         if isinstance(first, type):
-            receiver = source_of(first, self._made, self.is_test)
+            receiver = self._writer.of(first)
         else:
             receiver = self._made(first)
             if receiver is not None:
@@ -191,6 +180,21 @@ def _call(receiver: Expression, member: str, arguments: Arguments) -> Expression
     return Expression(f"{receiver.source}{member}({', '.join(words)})", tuple(needs))
 
 
+def _called(code: CodeType) -> _Called | None:
+    """The function that code belongs to, where its module offers it by name; not what Python calls by itself."""
+    home = _module_of(code.co_filename)
+    owner, raw = None, sys.modules.get(home)
+    for part in code.co_qualname.split("."):
+        owner, raw = raw, inspect.getattr_static(raw, part, None)
+    function: Any = getattr(raw, "__func__", raw)
+    function = inspect.unwrap(function) if callable(function) else None
+    if getattr(function, "__code__", None) is not code or code.co_name in _BY_PYTHON:
+        return None
+    parameters = list(inspect.signature(function).parameters.values())
+    bound = isinstance(owner, type) and not isinstance(raw, staticmethod)
+    return _Called(f"{home}:{code.co_qualname}", parameters[1:] if bound else parameters)
+
+
 def _module_of(file: str) -> str:
     return next((n for n, m in list(sys.modules.items()) if getattr(m, "__file__", None) == file), "")
 
@@ -220,7 +224,7 @@ def record(out: Path, seconds: float, packages: tuple[str, ...], paths: list[Pat
     with (
         _time_limit(seconds, recorder),
         _silent(),
-        EffectGuard(str(out.parent)),
+        EffectGuard(str(out.parent), environment=True),  # pytest and fixtures set variables of this very process
         _recording(recorder.profile),
     ):
         for path in examples:
@@ -233,9 +237,9 @@ def record(out: Path, seconds: float, packages: tuple[str, ...], paths: list[Pat
 def _run_pytest(recorder: UseRecorder, out: Path, paths: list[str]) -> None:
     import pytest  # only here: examples need none
 
-    words = ["-q", "-p", "no:cacheprovider", "-p", "no:treadle", "-o", "addopts=", *paths]
+    words = ["-q", "-p", "no:cacheprovider", "-p", "no:treadle", "-o", "addopts=", "--continue-on-collection-errors"]
     try:
-        code = int(pytest.main(words, plugins=[_Plugin(recorder, out)]))
+        code = int(pytest.main([*words, *paths], plugins=[_Plugin(recorder, out)]))
     except BaseException as error:
         recorder.recorded.problems.append(f"the tests ended with {type(error).__name__}: {error}"[:200])
         return

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -47,7 +48,7 @@ def recorded_for(subject: Subject, given: str, budget: float) -> Recorded:
                 shutil.copytree(tests, copy, ignore=shutil.ignore_patterns("__pycache__", ".git"))
             else:
                 shutil.copy(tests, copy)
-            found.add(_record(Path(folder), subject.packages, [copy], seconds))
+            found.add(_record(Path(folder), subject.packages, _about(copy, subject), seconds))
     return found
 
 
@@ -57,6 +58,14 @@ def _tests_of_project(subject: Subject) -> str:
     file = Path(getattr(home, "__file__", None) or "/")
     here = file.is_relative_to(Path.cwd()) and not {"site-packages", ".venv"} & set(file.parts)
     return "tests" if here and Path("tests").is_dir() else ""
+
+
+def _about(tests: Path, subject: Subject) -> list[Path]:
+    """The files of tests that name the class, or all of them when none does: there may be no time for the others."""
+    name = re.compile(rf"\b{re.escape(subject.target.rpartition(':')[2].rpartition('.')[2])}\b")
+    files = [*tests.rglob("test_*.py"), *tests.rglob("*_test.py")] if tests.is_dir() else []
+    naming = [file for file in files if name.search(file.read_text(encoding="utf-8", errors="replace"))]
+    return sorted(naming) or [tests]
 
 
 def _record(folder: Path, packages: tuple[str, ...], paths: list[Path], seconds: float) -> Recorded:
