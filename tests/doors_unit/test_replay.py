@@ -44,7 +44,7 @@ def same(one: TestCase, other: TestCase) -> bool:
 
 @pytest.mark.parametrize("target", ["lcm", "mist", "List.rem_all", "Rational.simplify"])
 def test_every_test_replays_to_its_own_case(target: str) -> None:
-    suite = treadle.unit(f"unit_paper:{target}", k=1, write_file=False)
+    suite = treadle.unit(f"unit_paper:{target}", k=1, write_file=False, trails=True)
     trails = re.findall(r"# (tr2:\S+)", suite.source)
     assert len(trails) == len(set(trails)) == suite.tests
     [explored] = suite.explored

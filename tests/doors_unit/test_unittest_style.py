@@ -52,7 +52,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_a_module_gets_a_file_of_unittest() -> None:
     Path("styled_bank.py").write_text(dedent(PROGRAM).lstrip())
-    suite = treadle.unit("styled_bank", style="unittest", output="test_styled.py")
+    suite = treadle.unit("styled_bank", style="unittest", trails=True, output="test_styled.py")
     text = Path("test_styled.py").read_text()
     assert "pytest" not in text.replace("test_styled", "")
     assert "class StyledBankTest(unittest.TestCase):" in text

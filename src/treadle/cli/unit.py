@@ -17,7 +17,20 @@ _GROUPS = {
     "Inputs": ("types", "none", "alias", "domain", "pre", "assume", "infer_assumptions", "contracts"),
     "Which tests": ("select", "reach", "missing", "tests"),
     "How to get there": ("heap", "summaries", "stubs", "probe", "defensive", "allow_effects"),
-    "Output": ("output", "append", "force", "style", "show", "report", "sarif", "format", "strict", "json", "help"),
+    "Output": (
+        "output",
+        "append",
+        "force",
+        "style",
+        "trails",
+        "show",
+        "report",
+        "sarif",
+        "format",
+        "strict",
+        "json",
+        "help",
+    ),
 }
 
 
@@ -94,6 +107,7 @@ def _name(parameter: click.Parameter) -> str:
 @click.option(
     "--style", type=click.Choice(["pytest", "unittest"]), default="pytest", show_default=True, help="Of the test file."
 )
+@click.option("--trails", is_flag=True, help="Write beside each test the string that treadle replay takes.")
 @click.option("--show", type=click.Choice(["ir", "cases", "tree", "summary"]), help="Print this as well.")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
 @machine_options

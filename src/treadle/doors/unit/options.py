@@ -80,6 +80,8 @@ class UnitOptions:
     force: bool = False
     # of the file: 'pytest' or 'unittest'
     style: str = "pytest"
+    # beside each test the string that `treadle replay` takes
+    trails: bool = False
     write_file: bool = True
 
     def __post_init__(self) -> None:

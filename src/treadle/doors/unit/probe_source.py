@@ -63,7 +63,7 @@ class ProbeWriter:
             return None
         body = strong if strong == weak else plain
         name = self._name(first)
-        head = f"def {name}():\n" + _indented(f'"""{reaches}"""')
+        head = f"def {name}() -> None:\n" + _indented(f'"""{reaches}"""')
         return ProbedTest(name, head + _indented(*calls, *body), head + _indented(*calls, *plain))
 
     # --- the call ----------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ field, each element, and which object is which. The docstring (or the parameter'
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 import textwrap
@@ -17,14 +18,14 @@ from typing import Any
 
 from treadle.doors.unit.findings import comment
 from treadle.doors.unit.pytest_contracts import Promised, Promises
-from treadle.doors.unit.pytest_text import WIDTH, docstring, folded, identifier, row, snake, words
+from treadle.doors.unit.pytest_tables import Draft, Table, gathered, hint
+from treadle.doors.unit.pytest_text import WIDTH, docstring, folded, heading, identifier, row, snake, telling, words
 from treadle.doors.unit.pytest_values import (
     Builder,
     Imports,
     NotWritable,
     comparable,
     container,
-    flat,
     leaf,
     quoted,
     text,
@@ -36,6 +37,7 @@ from treadle.symbolic.testcase import CaseObject, Opaque, TestCase
 
 # Without the number that tells tests of one name apart.
 _LONGEST_NAME = 60
+_FIXTURE = "monkeypatch: pytest.MonkeyPatch"
 
 
 @dataclass(slots=True)
@@ -107,27 +109,31 @@ class _Writer:
         self.promises = Promises(target, written.imports)
 
     def all(self, cases: list[TestCase]) -> None:
-        tables: dict[str, list[TestCase]] = {}
+        drafts: list[Draft] = []
         for case in cases:
+            saved = (dict(self.imports.names), dict(self.imports.modules), self.written.uses_pytest)
             try:
-                kind = self._table(case)
-            except NotWritable:
-                kind = ""
-            if kind:
-                tables.setdefault(kind, []).append(case)
-        gathered = {id(c) for table in tables.values() if len(table) > 1 for c in table}
-        for kind, table in tables.items():
-            if len(table) > 1:
-                self._parametrized(kind, table)
-        for case in cases:
-            if id(case) not in gathered:
-                try:
-                    self._single(case)
-                except NotWritable as reason:
-                    self.written.skipped.append((case, str(reason)))
-                except Exception as error:
-                    # building inputs runs the program's own constructors: whatever they do costs one case only
-                    self.written.skipped.append((case, f"{type(error).__name__}: {error}"))
+                drafts.append(self._draft(case))
+            except Exception as error:
+                # building inputs runs the program's own constructors: whatever they do costs one case only
+                self.imports.names, self.imports.modules, self.written.uses_pytest = saved
+                why = str(error) if isinstance(error, NotWritable) else f"{type(error).__name__}: {error}"
+                self.written.skipped.append((case, why))
+        for test in gathered(drafts, self._parameters_of, lambda: {*self.imports.names, *self.imports.modules}):
+            if isinstance(test, Table):
+                self._parametrized(test)
+            else:
+                self._single(test)
+
+    def _parameters_of(self, called: str) -> list[str]:
+        """The names of the parameters of what a test calls, '' being the target."""
+        if not called:
+            return [p.name for p in self.target.parameters()]
+        module, name = self.imports.names.get(called, ("", ""))
+        try:
+            return list(inspect.signature(getattr(sys.modules.get(module), name)).parameters)
+        except (AttributeError, TypeError, ValueError):
+            return []
 
     # --- calls -------------------------------------------------------------------------------------------
 
@@ -160,99 +166,54 @@ class _Writer:
             call = f"{self.imports.local_name(target.module.__name__, name)}({joined})"
         return f"list({call})" if drained else call
 
-    # --- parametrized ------------------------------------------------------------------------------------
+    # --- tests -------------------------------------------------------------------------------------------
 
-    def _table(self, case: TestCase) -> str:
-        """The kind of table a case can go in; '' for a test of its own."""
-        simple = all(flat(v) and not _holds_mutable(v) for v in case.arguments.values())
-        if not simple or case.touches or case.after or self.target.receiver in ("self",) or case.violation is not None:
-            return ""
-        try:
-            for value in case.arguments.values():
-                text(value, self.imports, {})
-            if case.outcome.raises is None:
-                if not flat(case.outcome.value):
-                    return ""
-                text(case.outcome.value, self.imports, {})
-        except NotWritable:
-            return ""
-        drained = " drained" if case.outcome.drained else ""
-        if self.plainly is not None and id(case) in self.plainly:
-            return ""
-        if case.outcome.raises is not None:
-            return ("raises" if case.outcome.message is not None else "raises silently") + drained
-        if id(case) in self.approximate:
-            return "approximate" + drained
-        return ("is" if case.outcome.value is None or isinstance(case.outcome.value, bool) else "equals") + drained
-
-    def _parametrized(self, kind: str, cases: list[TestCase]) -> None:
-        raises = kind.startswith("raises")
-        suffix = "_raises" if raises else ""
-        name = self._unique(f"test_{snake(self.target.name)}{suffix}")
-        parameters = list(cases[0].arguments)
-        renamed = {p: (p if p not in ("expected", "error", "message", "request") else f"{p}_") for p in parameters}
-        outputs = ["expected"]
-        if raises:
-            outputs = ["error", "message"] if kind.startswith("raises") and "silently" not in kind else ["error"]
-        columns = [*renamed.values(), *outputs]
-        rows: list[str] = []
+    def _parametrized(self, table: Table) -> None:
+        cases = [draft.case for draft in table.drafts]
+        name = self._unique(self._table_name(cases))
         ids: set[str] = set()
-        for case in cases:
-            values = [text(case.arguments[p], self.imports, {}) for p in parameters]
-            if raises:
-                values.append(self.imports.of(case.outcome.raises))
-                if "message" in outputs:
-                    values.append(quoted(case.outcome.message or ""))
-            else:
-                values.append(text(case.outcome.value, self.imports, {}))
-            shown = identifier(case.condition, ids)
+        rows: list[str] = []
+        for case, values in zip(cases, table.rows, strict=True):
+            shown = identifier(self._short(case.conditions), ids)
             rows += [f"        # {trail}"] if (trail := self.trail(case)) else []
             rows.append(row(values, shown))
             self.written.rendered.append(Rendered(case, f"{name}[{shown}]", bool(self.promises.conditions)))
-        shown_columns = ", ".join(f'"{c}"' for c in columns)
-        header = f'"{columns[0]}"' if len(columns) == 1 else f"({shown_columns})"
-        call = self._call(renamed, cases[0].outcome.drained)
-        promised = self._promised(cases[0], renamed)
+        if table.copies:
+            self.imports.module("copy")
+        columns = ", ".join(f'"{c}"' for c in table.columns)
+        header = columns if len(table.columns) == 1 else f"({columns})"
+        fixture = [_FIXTURE] if cases[0].touches else []
         lines = ["@pytest.mark.parametrize(", f"    {header},", "    [", *rows, "    ],", ")"]
-        lines.append(f"def {name}({', '.join(columns)}):")
-        if raises:
-            caught = " as caught" if "message" in outputs else ""
-            lines += [f"    with pytest.raises(error){caught}:", f"        {call}"]
-            if "message" in outputs:
-                lines.append("    assert str(caught.value) == message")
-        else:
-            lines += [f"    {line}" for line in promised.before]
-            if promised.needs_result:
-                lines.append(f"    result = {call}")
-                call = "result"
-            approximate = kind.startswith("approximate")
-            expected = "pytest.approx(expected)" if approximate else "expected"
-            lines.append(f"    assert {call} {'is' if kind.startswith('is') else '=='} {expected}")
-            lines += [f"    {line}" for line in promised.after]
+        by_column = zip(*table.rows, strict=True)
+        typed = [f"{column}: {hint(list(texts))}" for column, texts in zip(table.columns, by_column, strict=True)]
+        lines.append(heading(name, [*fixture, *typed]))
+        lines += [f"    {line}" for part in table.lines for line in folded(part).split("\n")]
         self.written.uses_pytest = True
         self.written.bodies.append((name, "\n".join(lines) + "\n"))
 
-    # --- one test ----------------------------------------------------------------------------------------
-
-    def _single(self, case: TestCase) -> None:
-        saved = (dict(self.imports.names), dict(self.imports.modules), self.written.uses_pytest)
-        try:
-            name, body = self._body(case)
-        except Exception:
-            self.imports.names, self.imports.modules, self.written.uses_pytest = saved
-            raise
-        self.written.bodies.append((name, body))
+    def _single(self, draft: Draft) -> None:
+        case = draft.case
+        name = self._unique(self._test_name(case))
+        fixture = [_FIXTURE] if case.touches else []
+        self.written.uses_pytest |= bool(fixture)
+        condition = case.condition.replace("\\", "\\\\").replace('"""', "'''")
+        trail = [f"# {trail}"] if (trail := self.trail(case)) else []
+        shown = "\n".join(
+            f"    {line}" if line else ""
+            for part in [docstring(condition), *trail, *map(folded, draft.lines)]
+            for line in part.split("\n")
+        )
+        self.written.bodies.append((name, f"{heading(name, fixture)}\n{shown}\n"))
         self.written.rendered.append(Rendered(case, name, bool(self.promises.conditions)))
 
-    def _body(self, case: TestCase) -> tuple[str, str]:
+    def _draft(self, case: TestCase) -> Draft:
         target = self.target
         if target.cls is not None:
             self.imports.of(target.cls)
         else:
             self.imports.local_name(target.module.__name__, target.name)
         builder = Builder(self.imports, set())
-        lines = [f"# {trail}"] if (trail := self.trail(case)) else []
-        lines += self._protect(case)
+        lines = self._protect(case)
         arguments: dict[str, str] = {}
         for name, value in case.arguments.items():
             wanted = snake(as_written(self.target.cls).__name__) if name == "self" and self.target.cls else name
@@ -260,6 +221,7 @@ class _Writer:
         builder.finish()
         lines += builder.lines
         call = self._call(arguments, case.outcome.drained)
+        said = call
         promised = self._promised(case, arguments)
         checks = _Assertions(self, case, builder)
         lines += promised.before
@@ -267,18 +229,11 @@ class _Writer:
             lines += comment(case)
         if promised.needs_result:
             lines.append(f"result = {call}")
-            call = "result"
-        lines += self._outcome(case, call, builder, checks)
+            said = "result"
+        lines += self._outcome(case, said, builder, checks)
         lines += self._state(case, builder, checks)
         lines += promised.after
-        name = self._unique(self._test_name(case))
-        fixture = "monkeypatch" if case.touches else ""
-        condition = case.condition.replace("\\", "\\\\").replace('"""', "'''")
-        doc = docstring(condition)
-        shown = "\n".join(
-            f"    {line}" if line else "" for part in [doc, *map(folded, lines)] for line in part.split("\n")
-        )
-        return name, f"def {name}({fixture}):\n{shown}\n"
+        return Draft(case, lines, call)
 
     def _protect(self, case: TestCase) -> list[str]:
         """State outside the arguments that the call changes is put back afterwards."""
@@ -346,7 +301,7 @@ class _Writer:
     def _state(self, case: TestCase, builder: Builder, checks: _Assertions) -> list[str]:
         """Every object that was there before the call, as it must be now."""
         lines: list[str] = []
-        for number, name in builder.names.items():
+        for number, name in list(builder.names.items()):
             node = case.after.get(number)
             if node is not None:
                 lines += checks.contents(name, node)
@@ -355,6 +310,31 @@ class _Writer:
     # --- names -------------------------------------------------------------------------------------------
 
     def _test_name(self, case: TestCase) -> str:
+        said = self._outcome_name(case)
+        telling_ones = telling(case.conditions)
+        for last in (3, 2, 1):
+            when = "_and_".join(map(words, telling_ones[-last:]))
+            if when and len(full := f"{said}_when_{when}") <= _LONGEST_NAME:
+                return full
+        return said if len(said) <= _LONGEST_NAME else said[:_LONGEST_NAME].rpartition("_")[0]
+
+    def _table_name(self, cases: list[TestCase]) -> str:
+        names = {self._outcome_name(case) for case in cases}
+        if len(names) == 1:
+            return names.pop()
+        suffix = "_raises" if cases[0].outcome.raises is not None else ""
+        return f"test_{snake(self.target.name)}{suffix}"
+
+    def _short(self, conditions: list[str]) -> str:
+        """The conditions of a path, the last of them where all are too long."""
+        conditions = telling(conditions)
+        for start in range(len(conditions)):
+            said = " and ".join(conditions[start:])
+            if len(said) <= _LONGEST_NAME:
+                return said
+        return conditions[-1] if conditions else "always"
+
+    def _outcome_name(self, case: TestCase) -> str:
         base = f"test_{snake(self.target.name)}"
         outcome = case.outcome
         if case.violation is not None:
@@ -365,12 +345,7 @@ class _Writer:
             what = f"returns_{words(repr(outcome.value))}"
         else:
             what = ""
-        said = "_".join(filter(None, (base, what)))
-        for conditions in (case.conditions[-3:], case.conditions[-2:], case.conditions[-1:]):
-            when = "_and_".join(map(words, conditions))
-            if when and len(full := f"{said}_when_{when}") <= _LONGEST_NAME:
-                return full
-        return said if len(said) <= _LONGEST_NAME else said[:_LONGEST_NAME].rpartition("_")[0]
+        return "_".join(filter(None, (base, what)))
 
     def _unique(self, name: str) -> str:
         candidate, n = name, 1
@@ -484,9 +459,3 @@ def _has_float(value: Any) -> bool:
     if isinstance(value, tuple):
         return any(_has_float(v) for v in value)
     return isinstance(value, float)
-
-
-def _holds_mutable(value: Any) -> bool:
-    if isinstance(value, tuple):
-        return any(_holds_mutable(v) for v in value)
-    return isinstance(value, CaseObject)

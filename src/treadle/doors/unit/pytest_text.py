@@ -7,7 +7,7 @@ import re
 from treadle.doors.unit.pytest_values import quoted
 
 WIDTH = 100
-_ID_WIDTH = 90
+_ID_WIDTH = 70
 
 _OPERATORS = {"==": "eq", "!=": "ne", "<=": "le", ">=": "ge", "<": "lt", ">": "gt", "+": "plus", "*": "times"}
 _OPERATORS |= {"%": "mod", "//": "div", "/": "by"}
@@ -19,6 +19,34 @@ def words(condition: str) -> str:
         condition = condition.replace(f" {symbol} ", f" {word} ")
     condition = re.sub(r"(?<![\w])-(\d)", r"minus_\1", condition)
     return re.sub(r"\W+", "_", condition).strip("_").lower()[:60].rstrip("_")
+
+
+_BOUND = re.compile(r"(.+) (>=|<=|>|<) (-?\d+)")
+
+
+def telling(conditions: list[str]) -> list[str]:
+    """The conditions of a path without those that follow from another: `n >= 0` beside `n > 3`, `x is not None` beside
+    `x.f == 1`."""
+    bounds = [bound for condition in conditions if (bound := _bound(condition)) is not None]
+
+    def follows(place: int, condition: str) -> bool:
+        others = [*conditions[:place], *conditions[place + 1 :]]
+        if condition.endswith(" is not None"):
+            name = re.escape(condition.removesuffix(" is not None"))
+            return any(re.search(rf"(?<![\w.]){name}(?![\w])", other) for other in others)
+        own = _bound(condition)
+        return own is not None and any(bound[:2] == own[:2] and bound[2] > own[2] for bound in bounds)
+
+    return [condition for place, condition in enumerate(conditions) if not follows(place, condition)]
+
+
+def _bound(condition: str) -> tuple[str, str, int] | None:
+    """`n > 3` as (n, upwards, 4): of the bounds in one direction the greatest says most."""
+    found = _BOUND.fullmatch(condition)
+    if found is None:
+        return None
+    left, sign, limit = found[1], found[2], int(found[3])
+    return (left, ">", limit + (sign == ">")) if sign[0] == ">" else (left, "<", -limit + (sign == "<"))
 
 
 def snake(name: str) -> str:
@@ -47,6 +75,15 @@ def row(values: list[str], shown: str) -> str:
         return line
     inner = [f"            {value}," for value in (*values, f"id={quoted(shown)}")]
     return "\n".join(["        pytest.param(", *inner, "        ),"])
+
+
+def heading(name: str, parameters: list[str]) -> str:
+    line = f"def {name}({', '.join(parameters)}) -> None:"
+    if len(line) <= WIDTH:
+        return line
+    inside = f"    {', '.join(parameters)}"
+    inside = inside if len(inside) <= WIDTH else "\n".join(f"    {one}," for one in parameters)
+    return f"def {name}(\n{inside}\n) -> None:"
 
 
 def docstring(condition: str) -> str:

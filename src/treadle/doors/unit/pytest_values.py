@@ -7,6 +7,7 @@ a test can look at it after the call even when nothing points to it any more.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import dataclasses
 import enum
@@ -119,21 +120,36 @@ def quoted(text: str) -> str:
 
 def _by_repr(value: Any, imports: Imports) -> str:
     """Values whose repr is their source: dates, decimals, fractions, paths."""
-    kind = type(value)
-    text = repr(value)
-    module = kind.__module__
-    qualified = text if text.startswith(f"{module}.") else f"{module}.{text}"
+    kind, shown = type(value), repr(value)
+    module = importlib.import_module(kind.__module__)
     try:
-        loaded = importlib.import_module(module)
-        again = eval(qualified, {module.partition(".")[0]: importlib.import_module(module.partition(".")[0])})
-        same = type(again) is kind and again == value
+        tree = ast.parse(shown.removeprefix(f"{kind.__module__}."), mode="eval")
+        again = eval(compile(tree, "<repr>", "eval"), {**vars(module), kind.__module__: module})
     except Exception:
-        raise NotWritable(f"{text} has no source text") from None
-    if not same:
-        raise NotWritable(f"{text} has no source text")
-    del loaded
-    imports.module(module)
-    return qualified
+        raise NotWritable(f"{shown} has no source text") from None
+    if type(again) is not kind or again != value:
+        raise NotWritable(f"{shown} has no source text")
+    said = ast.unparse(_Imported(imports, module).visit(tree))
+    return said if '"' in said or "\\" in said else said.replace("'", '"')
+
+
+class _Imported(ast.NodeTransformer):
+    """Names of a module as a test that imports them says them."""
+
+    def __init__(self, imports: Imports, module: types.ModuleType) -> None:
+        self.imports = imports
+        self.module = module
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        if isinstance(node.value, ast.Name) and node.value.id == self.module.__name__:
+            return self.visit_Name(ast.Name(node.attr, ast.Load()))
+        node.value = self.visit(node.value)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if not hasattr(self.module, node.id):
+            return node
+        return ast.Name(self.imports.of(getattr(self.module, node.id)), ast.Load())
 
 
 def text(value: Any, imports: Imports, names: dict[int, str]) -> str:
@@ -312,19 +328,17 @@ class Builder:
 
     def _constructed(self, node: CaseObject, name: str, cls: type, ready: dict[str, Any]) -> bool:
         """Try the constructor with the wanted fields; fix what differs by assignment."""
-        plan = _constructor_arguments(cls, ready)
-        if plan is None:
+        try:
+            positional, named = self._constructor_arguments(cls, ready)
+        except NotWritable:
             return False
-        positional, named = plan
         try:
             made = cls(*(self.value(v) for v in positional), **{k: self.value(v) for k, v in named.items()})
         except (Exception, SystemExit):
             return False
         missing = [f for f, v in ready.items() if not _holds(made, f, self.value(v))]
-        source = [text(v, self.imports, self.names) for v in positional]
-        source += [f"{k}={text(v, self.imports, self.names)}" for k, v in named.items()]
         mark = len(self.lines)
-        self.lines.append(f"{name} = {self.imports.of(cls)}({', '.join(source)})")
+        self.lines.append(f"{name} = {self._construction(cls, positional, named)}")
         self.real[node.number] = made
         try:
             for field in missing:
@@ -334,6 +348,72 @@ class Builder:
             del self.lines[mark:]
             return False
         return True
+
+    def _constructor_arguments(self, cls: type, ready: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Arguments for the constructor, by the names of the fields; NotWritable if it wants what nobody knows."""
+        if inspect.getattr_static(cls, "__init__") is object.__init__ and cls.__new__ is object.__new__:  # type: ignore[comparison-overlap]
+            return [], {}
+        try:
+            signature = inspect.signature(cls)
+        except (TypeError, ValueError):
+            raise NotWritable(f"nobody knows what {cls.__name__} is made from") from None
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        skipped = False
+        for parameter in signature.parameters.values():
+            name = parameter.name
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                continue
+            field = next((f for f in (name, f"_{name}", f"_{cls.__name__}__{name}") if f in ready), None)
+            if field is None and parameter.default is not parameter.empty:
+                skipped = True
+                continue
+            value = ready[field] if field is not None else self._plain(_parameter_type(cls, name))
+            if parameter.kind is parameter.KEYWORD_ONLY or skipped:
+                named[name] = value
+            else:
+                positional.append(value)
+        return positional, named
+
+    def _plain(self, kind: t.Type | None, depth: int = 0) -> Any:
+        """A harmless value for a constructor parameter that the test does not care about."""
+        options = t.options(kind) if kind is not None else ()
+        if t.NONE in options:
+            return None
+        if not options or depth > 2:
+            raise NotWritable("a parameter of which nothing is known")
+        match options[0]:
+            case t.Scalar(kind=scalar):
+                return {"int": 1, "bool": True, "float": 1.5, "str": "a"}[scalar]
+            case t.OneOf(values=values) | t.Samples(values=values) if values:
+                return values[0]
+            case t.ListOf():
+                return self._unnamed("list", [], "[]")
+            case t.DictOf():
+                return self._unnamed("dict", {}, "{}")
+            case t.SetOf(frozen=False):
+                return self._unnamed("set", set(), "set()")
+            case t.TupleOf(elements=elements):
+                return tuple(self._plain(element, depth + 1) for element in elements)
+            case t.Instance(cls=cls):
+                positional, named = self._constructor_arguments(cls, {})
+                try:
+                    made = cls(*map(self.value, positional), **{k: self.value(v) for k, v in named.items()})
+                except (Exception, SystemExit):
+                    raise NotWritable(f"{cls.__name__} refuses plain values") from None
+                return self._unnamed("instance", made, self._construction(cls, positional, named))
+        raise NotWritable(f"no plain value of {kind}")
+
+    def _unnamed(self, kind: str, real: Any, source: str) -> CaseObject:
+        """An object that no test looks at."""
+        node = CaseObject(_UNNAMED - len(self.real), kind)
+        self.real[node.number], self.names[node.number] = real, source
+        return node
+
+    def _construction(self, cls: type, positional: list[Any], named: dict[str, Any]) -> str:
+        source = [text(v, self.imports, self.names) for v in positional]
+        source += [f"{k}={text(v, self.imports, self.names)}" for k, v in named.items()]
+        return f"{self.imports.of(cls)}({', '.join(source)})"
 
     def _bare(self, node: CaseObject, name: str, cls: type, ready: dict[str, Any]) -> None:
         try:
@@ -383,43 +463,12 @@ def _holds(made: Any, field: str, wanted: Any) -> bool:
     return found is wanted
 
 
-def _constructor_arguments(cls: type, ready: dict[str, Any]) -> tuple[list[Any], dict[str, Any]] | None:
-    """Arguments for the constructor, by the names of the fields; None when it wants what nobody knows."""
-    if inspect.getattr_static(cls, "__init__") is object.__init__ and cls.__new__ is object.__new__:  # type: ignore[comparison-overlap]
-        return [], {}
-    try:
-        signature = inspect.signature(cls)
-    except (TypeError, ValueError):
-        return None
-    positional: list[Any] = []
-    named: dict[str, Any] = {}
-    skipped = False
-    for parameter in signature.parameters.values():
-        name = parameter.name
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            continue
-        field = next((f for f in (name, f"_{name}", f"_{cls.__name__}__{name}") if f in ready), None)
-        if field is not None:
-            value = ready[field]
-        elif parameter.default is not parameter.empty:
-            skipped = True
-            continue
-        else:
-            value = _plain_default(cls, name)
-            if value is _NOTHING:
-                return None
-        if parameter.kind is parameter.KEYWORD_ONLY or skipped:
-            named[name] = value
-        else:
-            positional.append(value)
-    return positional, named
+# Numbers of objects that no case has.
+_UNNAMED = -1_000_000
 
 
-_NOTHING: Any = object()
-
-
-def _plain_default(cls: type, name: str) -> Any:
-    """A harmless value for a constructor parameter that the test does not care about."""
+def _parameter_type(cls: type, name: str) -> t.Type | None:
+    """What a parameter of a constructor should be given, by its hint or by its use."""
     init = inspect.getattr_static(cls, "__init__", None)
     kind: t.Type | None = None
     if isinstance(init, types.FunctionType):
@@ -429,18 +478,7 @@ def _plain_default(cls: type, name: str) -> Any:
             kind = infer.infer_parameter(init, name)
     if kind is None and dataclasses.is_dataclass(cls):
         kind = hints.from_hint(hints.resolved_hints(cls).get(name))
-    if kind is None:
-        return _NOTHING
-    options = t.options(kind)
-    if t.NONE in options:
-        return None
-    plain: dict[t.Type, Any] = {t.INT: 1, t.BOOL: True, t.FLOAT: 1.5, t.STR: "a"}
-    if options[0] in plain:
-        return plain[options[0]]
-    empty = {t.ListOf: "list", t.DictOf: "dict", t.SetOf: "set"}.get(type(options[0]))
-    if empty is not None:
-        return _NOTHING  # a container needs a name of its own: built field by field instead
-    return _NOTHING
+    return kind
 
 
 def written(value: Any, imports: Imports, depth: int = 0) -> str:

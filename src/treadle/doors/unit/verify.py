@@ -52,7 +52,8 @@ def run_and_keep(
     used = {e.target.text: e.options for e in suite.explored}
 
     def trail(case: TestCase) -> str:
-        return str(trail_of(case, used[case.target]))
+        wanted = options.trails or case.violation is not None
+        return str(trail_of(case, used[case.target])) if wanted else ""
 
     approximate: set[int] = set()
     plainly: set[int] = set()

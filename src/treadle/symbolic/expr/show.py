@@ -35,7 +35,10 @@ def _number(value: Any) -> str:
         if value.denominator == 1:
             return str(value.numerator)
         as_float = float(value)
-        return repr(as_float) if Fraction(as_float) == value else f"{value.numerator}/{value.denominator}"
+        if Fraction(as_float) == value:
+            return repr(as_float)
+        # 1/3 is told as it is, what comes of a rounded 0.1 is not
+        return f"{value.numerator}/{value.denominator}" if value.denominator < 1000 else f"{as_float:.6g}"
     return repr(value)
 
 

@@ -248,7 +248,9 @@ class Heap:
         elif isinstance(kind, t.Samples):
             place = self.path.place
             self.path.sampled.append(CodePlace(place.file, place.line, f"'{name}' is one of a few values of {kind}"))
-            return self._one_of(kind, name)
+            value = self._one_of(kind, name)
+            self.path.note(Note(About.VALUE, name, str(value) if kind.name != "bytes" else repr(value)))
+            return value
         else:
             raise TypeError(f"not a single type: {kind}")
         self.inputs.append(made)

@@ -15,7 +15,7 @@ from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, UnknownRef
+from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.machine import classes
@@ -161,6 +161,8 @@ def _refused(vm: VM, op: str, a: PyValue, b: PyValue) -> PyValue:
         HOST[op](left, right)
     except Exception as error:
         raise vm.host_error(error) from None
+    if isinstance(a, Expr) != isinstance(b, Expr) and not isinstance(a, Obj) and not isinstance(b, Obj):
+        return _picked(vm, op, a, b)  # a Decimal and an unknown int, say
     raise CannotFollow(f"'{op}' on {type(left).__name__} and {type(right).__name__} with unknown contents")
 
 

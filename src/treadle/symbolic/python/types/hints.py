@@ -7,11 +7,15 @@ that are objects, whatever the hint promises (`none=False` takes hints at their 
 from __future__ import annotations
 
 import collections.abc as abc
+import datetime
 import enum
 import inspect
 import sys
 import types
 import typing
+import uuid
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from treadle.symbolic import types as t
@@ -21,7 +25,18 @@ _SCALARS: dict[Any, t.Type] = {int: t.INT, bool: t.BOOL, float: t.FLOAT, str: t.
 _LISTS = (list, abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection, abc.Reversible, abc.Iterator)
 _DICTS = (dict, abc.Mapping, abc.MutableMapping)
 _SETS = (set, abc.Set, abc.MutableSet)
-_BYTES = t.Samples((b"", b"a", b"ab"), "bytes")
+# Values of types that have no unknowns; the first is the plainest, the others differ from it in order, sign and truth.
+_SAMPLES: dict[type, tuple[Any, ...]] = {
+    bytes: (b"", b"a", b"ab"),
+    Decimal: (Decimal("1.5"), Decimal(0), Decimal(-1)),
+    Fraction: (Fraction(1, 2), Fraction(0), Fraction(-1)),
+    datetime.date: (datetime.date(2020, 1, 2), datetime.date(2019, 12, 31), datetime.date(2024, 2, 29)),
+    datetime.datetime: (datetime.datetime(2020, 1, 2, 3, 4), datetime.datetime(2019, 12, 31)),
+    datetime.time: (datetime.time(3, 4), datetime.time(0)),
+    datetime.timedelta: (datetime.timedelta(1), datetime.timedelta(0), datetime.timedelta(-1)),
+    uuid.UUID: (uuid.UUID(int=1), uuid.UUID(int=2)),
+    complex: (1j, 0j),
+}
 
 
 def from_hint(hint: object) -> t.Type | None:
@@ -55,8 +70,10 @@ def from_hint(hint: object) -> t.Type | None:
             return made
     if container is abc.Callable or container is typing.Callable:
         return t.FunctionOf((from_hint(args[1]) if len(args) == 2 else None) or t.INT)
-    if container in (bytes, bytearray):
-        return _BYTES
+    if container is bytearray:
+        container = bytes
+    if isinstance(container, type) and container in _SAMPLES:
+        return t.Samples(_SAMPLES[container], container.__name__)
     if isinstance(container, type):
         return from_class(container)
     return None
