@@ -135,6 +135,16 @@ ATOMIC_NATIVE: Final = frozenset(
     | {"_abc", "_thread", "_string", "_csv", "_ctypes", "ctypes", "copy", "random"}
 )
 
+# Modules whose functions in Python work on files that nobody can name beforehand.
+FILE_MODULES: Final = frozenset(
+    {"os", "shutil", "glob", "zipfile", "tarfile", "gzip", "bz2", "lzma", "shelve", "fileinput"}
+)
+# Functions of `os` that work on the file behind a descriptor.
+ON_DESCRIPTORS: Final = frozenset(
+    {"write", "writev", "pwrite", "pread", "readv", "preadv", "ftruncate", "fsync", "fdatasync", "fstat", "fchmod"}
+    | {"close", "sendfile", "copy_file_range", "posix_fallocate"}
+)
+
 # What their objects do depends on which objects are alive.
 WEAK_MODULES: Final = frozenset({"weakref", "_weakrefset", "_weakref"})
 

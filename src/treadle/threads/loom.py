@@ -21,7 +21,7 @@ from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Finding, Step
 from treadle.core.transition import Constants
 from treadle.search.strategy import Strategy
-from treadle.threads import outcome, shapes
+from treadle.threads import files, outcome, shapes
 from treadle.threads.execution import Execution
 from treadle.threads.greenlets import Pool
 from treadle.threads.hooks import HOOKS, reach
@@ -110,6 +110,7 @@ class Loom:
             self._control(stack)
             self.snapshot = Snapshot(modules)  # with the models in place: they may be in modules that are rewritten
             chance.DRAWN.seed = None
+            files.forget()
             self.pool = Pool()
             stack.callback(self.pool.close)
             if gc.isenabled():

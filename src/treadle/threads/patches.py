@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from treadle.core.errors import Unsupported
+from treadle.threads import files
 from treadle.threads.adopt import REPLACED
 from treadle.threads.detail import place_of
 from treadle.threads.primitives import (
@@ -65,6 +66,7 @@ _FAMILIES: tuple[Any, ...] = (
     exchanged,
     frames,
     outside,
+    files,
 )
 
 _C_TYPES: list[tuple[Place, dict[str, Any]]] = [

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from treadle.threads.hooks import stand_ins as stand_ins  # fills its table
+from treadle.threads.hooks import files as files  # fills a table, as the next one does
+from treadle.threads.hooks import stand_ins as stand_ins
 from treadle.threads.hooks.attributes import callee, delete, load, store
 from treadle.threads.hooks.calls import function
 from treadle.threads.hooks.items import del_item, inside, item, set_item

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from treadle.core.operation import READ, WRITE, Operation
-from treadle.threads import known, shapes, without_gil
+from treadle.threads import files, known, shapes, without_gil
 from treadle.threads.adopt import REPLACED, adopt
 from treadle.threads.containers import container_base, method_access, simple_key
 from treadle.threads.hooks import reach
@@ -391,7 +391,17 @@ def _foreign_call(
         strand.execution.read_lives(operations)
     elif not known.in_modules(module, known.SELF_CONTAINED) and module:
         reach.include_module(strand, operations, module)
-    if operations and not transparent and (in_python or not known.in_modules(module, known.ATOMIC_NATIVE)):
+    if module in known.FILE_MODULES:
+        files.include_all(strand, operations, WRITE)
+    elif module == "posix" and args and name in known.ON_DESCRIPTORS and files.path_of(args[0]) is not None:
+        files.include(strand, operations, WRITE, args[0], looks=False)
+    elsewhere = in_python or any(operation[1] != files.FILES for operation in operations)
+    if (
+        operations
+        and elsewhere
+        and not transparent
+        and (in_python or not known.in_modules(module, known.ATOMIC_NATIVE))
+    ):
         execution.assumed.add(f"{module}.{name}" if module else name)
     if in_python:  # what it does after a callback is not looked into: the verdict says so
         perform(strand, operations)

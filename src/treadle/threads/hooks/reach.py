@@ -15,6 +15,7 @@ import contextvars
 import ctypes
 import enum
 import gc
+import io
 import queue
 import threading
 import types
@@ -22,7 +23,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from treadle.core.operation import READ, WRITE, Operation
-from treadle.threads import known
+from treadle.threads import files, known
 from treadle.threads.containers import VIEWS, container_base, simple_key, view_source
 from treadle.threads.hooks.points import include, name_part
 from treadle.threads.instrument.swap import REWRITTEN
@@ -111,6 +112,8 @@ def _kind_of(kind: type) -> int:
         return OWN
     if kind.__module__.startswith("treadle.") and kind is not _Memory:
         return NOTHING
+    if issubclass(kind, io.IOBase):
+        return OBJECT
     if not kind.__flags__ & _HEAP_TYPE and hasattr(kind, "__next__"):  # in this order: a class may compute attributes
         return ITERATOR
     return OBJECT
@@ -268,6 +271,8 @@ def _visit(strand: Strand, operations: list[Operation], one: Any, kind: int, mod
     include(strand, operations, one, mode)
     if kind == OBJECT and type(one).__module__ in known.WEAK_MODULES:
         strand.execution.read_lives(operations)
+    elif kind == OBJECT and isinstance(one, io.IOBase):
+        files.include_object(strand, operations, one, mode)
     parts = list(_parts(one, kind, meet(strand, one)))
     for part, path in parts:
         name_part(strand, part, path)

@@ -28,7 +28,8 @@ try:
 except ImportError:  # not on this platform
     fcntl = None  # type: ignore[assignment]
 
-from treadle.core.operation import GET, PUT, SIGNAL
+from treadle.core.operation import GET, PUT, READ, SIGNAL, Operation
+from treadle.threads import files
 from treadle.threads.primitives.inside import at_end, count_made, here
 from treadle.threads.real_waits import threads_beside
 from treadle.threads.strands import Strand, SyncObject
@@ -460,7 +461,12 @@ class Epoll(Poll):
 
 def read(descriptor: int, length: int, /) -> bytes:
     strand = here()
-    if strand is not None and os.get_blocking(descriptor) and not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    if strand is not None and stat.S_ISREG(os.fstat(descriptor).st_mode):
+        operations: list[Operation] = []
+        files.include(strand, operations, READ, descriptor, looks=False)
+        if operations:
+            strand.access(*operations[0])
+    elif strand is not None and os.get_blocking(descriptor):
         strand.point(GET, guard_of(lambda: _readable(descriptor), "os.read", (descriptor,)))
     return _real_read(descriptor, length)
 

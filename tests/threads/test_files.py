@@ -1,0 +1,65 @@
+"""Files as shared state: what a pass rests on, and what a test leaves behind."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import treadle
+from treadle import Verdict
+from treadle.core.errors import Unsupported
+
+
+def counted(path: Path, add: Callable[[], object]) -> Callable[[], None]:
+    def test() -> None:
+        path.write_text("0")
+        treadle.parallel(add, add)
+        assert path.read_text() == "2"
+
+    return test
+
+
+def test_a_lock_around_a_file_is_enough(tmp_path: Path) -> None:
+    path, lock = tmp_path / "count", threading.Lock()
+
+    def add() -> None:
+        with lock:
+            path.write_text(str(int(path.read_text()) + 1))
+
+    result = treadle.check(counted(path, add))
+    assert (result.verdict, result.executions) == (Verdict.PASSED_EXHAUSTIVE, 2)
+
+
+def test_the_file_is_named_in_the_schedule(tmp_path: Path) -> None:
+    path = tmp_path / "count"
+    finding = treadle.check(counted(path, lambda: path.write_text(str(int(path.read_text() or 0) + 1)))).findings[0]
+    assert "files['count']" in finding.explanation
+
+
+def test_a_test_that_finds_what_it_left_is_refused(tmp_path: Path) -> None:
+    path = str(tmp_path / "made")
+
+    def make() -> None:
+        if not os.path.exists(path):
+            open(path, "w").close()
+
+    with pytest.raises(Unsupported, match=r"test_files.py:\d+ looks at the file .*made, which an execution before"):
+        treadle.check(lambda: treadle.parallel(make, make))
+
+
+def test_a_test_that_takes_away_first_what_it_left_is_explored(tmp_path: Path) -> None:
+    path = tmp_path / "made"
+
+    def make() -> None:
+        if not path.exists():
+            path.open("x").close()
+
+    def test() -> None:
+        path.unlink(missing_ok=True)
+        treadle.parallel(make, make)
+
+    assert treadle.check(test).findings[0].kind == "exception"
