@@ -160,7 +160,7 @@ def install_what_tests_import(inner: str, source: Path) -> None:
     """Collect the tests of a source tree in an environment until nothing more is missing that can be had."""
     for _ in range(_ROUNDS):
         words = [inner, "-m", "pytest", "-q", "--collect-only", "--continue-on-collection-errors", "."]
-        said = _run(words, source, _COLLECT)
+        said = run_command(words, source, _COLLECT)
         missing = {_INSTALLED_AS.get(name, name) for name in _MISSING.findall(said)}
         unknown = [word for line in _UNKNOWN.findall(said) for word in line.split()]
         missing |= {plugin for option, plugin in _OPTIONS.items() if any(word.startswith(option) for word in unknown)}
@@ -172,7 +172,7 @@ def install_what_tests_import(inner: str, source: Path) -> None:
 def explored(inner: str, source: Path, seconds: float) -> tuple[list[dict[str, Any]], str]:
     """The rows of `treadle try`, and what it said when there are none."""
     words = [inner, "-m", "treadle", "try", ".", "--json", "--tests", str(TESTS)]
-    said = _run([*words, "--seconds", f"{seconds:g}", "--once", f"{_ONCE:g}"], source, _MOST_SECONDS)
+    said = run_command([*words, "--seconds", f"{seconds:g}", "--once", f"{_ONCE:g}"], source, _MOST_SECONDS)
     for line in said.splitlines():
         if line.startswith('{"tests"'):
             return json.loads(line)["tests"], ""
@@ -180,7 +180,7 @@ def explored(inner: str, source: Path, seconds: float) -> tuple[list[dict[str, A
     return [], lines[-1].removeprefix("treadle: ") if lines else "it did not end"
 
 
-def _run(words: list[str], where: Path, seconds: float) -> str:
+def run_command(words: list[str], where: Path, seconds: float) -> str:
     """What a command printed; as much as it had when it had to be ended."""
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     process = subprocess.Popen(

@@ -55,10 +55,12 @@ class UseRecorder:
         self._waiting: dict[int, tuple[str, Arguments | None, Any]] = {}  # frame -> what it is a call of
         self._files: dict[str, bool] = {}
         self._signatures: dict[CodeType, _Called | None] = {}
-        self._writer = SourceWriter(self._made, self.is_test)
+        self._writer = SourceWriter(self._made, self.is_test, packages)
 
     def profile(self, frame: FrameType, event: str, value: Any) -> None:
         """What raises here would end the recording: a call that cannot be looked at is left out."""
+        if self._files.get(frame.f_code.co_filename) is False or event not in ("call", "return"):
+            return  # most events, soon
         with contextlib.suppress(Exception):
             if event == "call":
                 caller = frame.f_back

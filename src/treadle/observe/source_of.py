@@ -42,11 +42,13 @@ class SourceWriter:
     """Writes values of one program down.
 
     `made` gives the call that was seen to make an object, if any; `is_test` says whether a module is part of the tests,
-    which what is written must not need.
+    which what is written must not need; `packages` are those that the tests are about.
     """
 
-    def __init__(self, made: Callable[[Any], Expression | None], is_test: Callable[[str], bool]) -> None:
-        self.made, self.is_test = made, is_test
+    def __init__(
+        self, made: Callable[[Any], Expression | None], is_test: Callable[[str], bool], packages: tuple[str, ...] = ()
+    ) -> None:
+        self.made, self.is_test, self.packages = made, is_test, packages
         self._meanings: dict[str, str] = {}  # name -> the line that gives it its meaning
 
     def of(self, value: Any, depth: int = 0) -> Expression | None:
@@ -137,8 +139,10 @@ class SourceWriter:
 
     def _lines_for(self, name: str, names: dict[str, Any]) -> tuple[str, ...] | None:
         """The lines that give a name of a definition its meaning."""
-        if name not in names:
-            return None
+        if name not in names:  # an import of the function around it, most likely
+            homes = (package for package in self.packages if hasattr(sys.modules.get(package), name))
+            line = self._meaning(name, f"from {home} import {name}") if (home := next(homes, "")) else None
+            return (line,) if line else None
         value: Any = names[name]
         if isinstance(value, types.ModuleType):
             line = None if self.is_test(value.__name__) else self._meaning(name, f"import {value.__name__} as {name}")

@@ -61,11 +61,11 @@ def _tests_of_project(subject: Subject) -> str:
 
 
 def _about(tests: Path, subject: Subject) -> list[Path]:
-    """The files of tests that name the class, or all of them when none does: there may be no time for the others."""
+    """The files of tests that name the class, most often first, or all of them when none does."""
     name = re.compile(rf"\b{re.escape(subject.target.rpartition(':')[2].rpartition('.')[2])}\b")
     files = [*tests.rglob("test_*.py"), *tests.rglob("*_test.py")] if tests.is_dir() else []
-    naming = [file for file in files if name.search(file.read_text(encoding="utf-8", errors="replace"))]
-    return sorted(naming) or [tests]
+    times = {file: len(name.findall(file.read_text(encoding="utf-8", errors="replace"))) for file in sorted(files)}
+    return sorted(filter(times.__getitem__, times), key=lambda file: -times[file]) or [tests]
 
 
 def _record(folder: Path, packages: tuple[str, ...], paths: list[Path], seconds: float) -> Recorded:
