@@ -3,9 +3,9 @@
     python -m benchmarks.copies
 
 The packages are the first of `wild_packages_2.txt` in the order that the seed below shuffles it into; list, seed and
-limits were stated before any of these suites was run so. A suite has SECONDS by the clock and each of its tests a second;
-what was not begun then is counted as not reached. Races are to be looked at by hand: a suite that
-shares a file or a port on purpose is no fault of its package.
+limits were stated before any of these suites was run so. A suite has SECONDS by the clock and each of its tests a
+second; what was not begun then is not counted. Races are to be looked at by hand: a suite that shares a file or a port
+on purpose is no fault of its package.
 """
 
 from __future__ import annotations

@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # the same names for editors and type checkers
     from treadle.messages.order import OrderNotKept as OrderNotKept
     from treadle.messages.order import order as order
     from treadle.tasks.choices import choose as choose
+    from treadle.threads.primitives.clock import pass_time as pass_time
 
 __version__ = "0.1.0"
 
@@ -46,6 +47,7 @@ _PUBLIC: dict[str, str] = {
     "replay": "treadle.doors.explore.replay",
     "follow": "treadle.doors.class_.follow",
     "choose": "treadle.tasks.choices",
+    "pass_time": "treadle.threads.primitives.clock",
     "order": "treadle.messages.order",
     "OrderNotKept": "treadle.messages.order",
     "handlers_changed": "treadle.messages.execution",

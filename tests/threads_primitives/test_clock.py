@@ -8,8 +8,10 @@ import time
 
 import pytest
 
+import treadle
 from tests.threads_primitives.running import AtRandom, execute
 from treadle.threads.adopt import adopt
+from treadle.threads.primitives.clock import EPOCH
 
 
 def test_a_year_passes_at_once() -> None:
@@ -123,3 +125,18 @@ def test_dates_follow_virtual_time() -> None:
     execute(main)
     assert abs(adopt(datetime.datetime.now)().timestamp() - time.time()) < 86_400
     assert time.gmtime().tm_year >= 2025
+
+
+def test_time_passes_before_or_behind_each_look_at_a_clock() -> None:
+    seen: set[tuple[float, float]] = set()
+
+    def main() -> None:
+        thread = threading.Thread(target=treadle.pass_time, args=(5.0,))
+        began = time.monotonic()
+        thread.start()
+        seen.add((time.monotonic() - began, time.time() - EPOCH))
+        thread.join()
+
+    result = treadle.check(main)
+    assert result.verdict is treadle.Verdict.PASSED_EXHAUSTIVE, result.reason
+    assert (seen, result.executions) == ({(0.0, 0.0), (0.0, 5.0), (5.0, 5.0)}, 3)

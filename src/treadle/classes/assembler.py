@@ -57,6 +57,7 @@ class Pair:
     weight: float  # small is promising
     test: int = 1  # the assembled test it belongs to
     put_off: bool = False  # do its methods break together anyway, so that it waits behind others?
+    passes: bool = False  # does time pass beside the calls?
 
 
 @dataclass

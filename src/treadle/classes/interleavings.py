@@ -15,7 +15,7 @@ from typing import TypeVar
 from treadle.classes.linearizability import LIMIT, Outcome, Violation, judge, returned
 from treadle.classes.serializability import Interleaving, problematic
 from treadle.classes.stage import Stage, Test
-from treadle.core.operation import Operation
+from treadle.core.operation import READ, WRITE, Operation
 from treadle.search.dfs import Dfs
 from treadle.search.dpor import Dpor
 from treadle.search.fair import Fair
@@ -24,6 +24,7 @@ from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 from treadle.threads.diverged import Diverged
 from treadle.threads.execution import Execution
 from treadle.threads.primitives import chance
+from treadle.threads.primitives.clock import CLOCK
 
 _T = TypeVar("_T")
 
@@ -42,7 +43,8 @@ class CallOrders(Strategy):
     """All executions in which whole calls follow each other, program order kept.
 
     A thread gives way only between two calls, or when its call cannot go on: a call that waits for another one (`get`
-    of a queue) is one that is still pending, and goes on when it can.
+    of a queue) is one that is still pending, and goes on when it can. Time that passes beside the calls is no call: it
+    may pass before any look at a clock.
     """
 
     name = "orders"
@@ -79,9 +81,13 @@ class CallOrders(Strategy):
             return by_name["main"]  # callbacks of the event loop belong to whatever has just been done
         if not self.stage.together or len(enabled) == 1:
             return by_name.get("main") or enabled[0]
+        time = by_name.get(self.stage.passing)
+        if time is not None and time.pending[:2] != (WRITE, CLOCK):
+            return time  # to its one step that matters, or to its end
         current = by_name.get(self.current or "")
         if current is not None and self._calls_begun(self.current) == self.begun:
-            return current
+            may_pass = time is not None and current.pending[:2] == (READ, CLOCK)
+            return time if may_pass and self._choose(2) else current
         candidates = [strand for strand in enabled if strand.treadle_name != "main"]
         if not candidates:
             return enabled[0]
@@ -277,7 +283,9 @@ class InterleavingExplorer:
         found: list[Outcome] = []
         self.drew = False
         while strategy.begin():
-            outcome, _ = self.stage.run_at_every_point(test, strategy)
+            outcome, run = self.stage.run_at_every_point(test, strategy)
+            if run.revealed:  # it does not count, and none may be missing
+                return self.orders(test)
             self.drew = self.drew or chance.drawn()
             if outcome is not None:
                 found.append(outcome)
@@ -324,11 +332,15 @@ class InterleavingExplorer:
         """What each thread does when the other does nothing, from the same state."""
         traces = []
         for thread in (0, 1):
-            alone = tuple(calls if number == thread else () for number, calls in enumerate(test.threads))
+            alone = tuple(calls if number in (thread, 2) else () for number, calls in enumerate(test.threads))
             _, run = self.stage.run_at_every_point(test.but(threads=alone, omega=(), later=()), _Alone(self.stage))
             index = run.indexes.get(self.stage.strand_names[thread], -1)
             traces.append([operation for strand, operation in run.trace if strand == index])
         return traces[0], traces[1]
+
+    def looks_at_a_clock(self, test: Test) -> bool:
+        """Does a call of a test beside which time passes look at a clock?"""
+        return any(operation[:2] == (READ, CLOCK) for trace in self.solo(test) for operation in trace)
 
     def explore(
         self,

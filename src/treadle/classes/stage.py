@@ -34,6 +34,7 @@ from treadle.threads.instrument.selection import ModuleSelection
 from treadle.threads.loom import Loom
 from treadle.threads.names import publish
 from treadle.threads.outcome import endless
+from treadle.threads.primitives.clock import CLOCK
 from treadle.threads.strands import STATE, StrandEnd
 from treadle.threads.switching import ALL
 from treadle.threads.watchdog import ReallyBlocked
@@ -73,6 +74,11 @@ class Test:
 
     def but(self, **changes: Any) -> Test:
         return replace(self, **changes)
+
+    @property
+    def passes(self) -> bool:
+        """Does time pass beside the calls?"""
+        return any(call.method == PASSING for calls in self.threads for call in calls)
 
     def __str__(self) -> str:
         return " || ".join("; ".join(map(str, calls)) for calls in self.threads)
@@ -193,6 +199,11 @@ class Stage:
 
     def _execute(self, strategy: Strategy, detail: bool = False) -> Execution:
         self.executions += 1
+        clocks = self.loom.shared if self.loom.shared is not None else self.loom.rebound
+        if self.test is not None and self.test.passes:
+            clocks.add(CLOCK)  # a look at a clock is an operation
+        else:
+            clocks.discard(CLOCK)
         guard = self._guard = EffectGuard(self.scratch)
         self.refused_in = ""
         try:
@@ -307,6 +318,7 @@ class Stage:
         self.outcome: Outcome | None = None
         self.sout: Any = None
         self.together = False  # have both threads been started?
+        self.passing = ""  # the strand that lets time pass
         self.background = False
         run = self._execute(strategy, detail)
         if run.stop_reason in ("blocked", "unfit") or run.revealed:
@@ -389,6 +401,8 @@ class Stage:
 
     def _thread(self, number: int, sout: Any, work: Work) -> None:
         self.strand_names[number] = STATE.strand.treadle_name  # type: ignore[union-attr]
+        if work and work[0][0].call.method == PASSING:
+            self.passing = self.strand_names[number]
         for ready, arguments in work:
             self.called[number] += 1
             STATE.strand.checks = ALL  # type: ignore[union-attr]  # a method that is Python code is entered with a look

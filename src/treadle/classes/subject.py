@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from treadle.classes import reading
+from treadle.classes.calls import Argument, MethodCall, Value
 from treadle.core.errors import Unsupported, UsageError
 from treadle.core.settings import did_you_mean
 from treadle.observe.effects import EffectGuard, EffectRefused
@@ -62,8 +63,11 @@ PEOPLE_WRITE = {attribute: said for attribute, (said, *_) in SYNTAX.items()}
 # they must not fail, but what they say is not compared.
 NOT_COMPARED = frozenset({"repr", "keys", "values", "items"})
 
-# What stands for time that passes between two calls.
+# What stands for time that passes between two calls, and beside them.
 PASSING = "time passes"
+TIME_PASSES = MethodCall(
+    PASSING, "treadle.pass_time({0})", (Argument(Value("100000")),), expression=False, needs=("import treadle",)
+)
 
 _FUNCTION_NAME = re.compile(r"^(f|fn|func|function|wrapped|callable|callback|fun|method|target)$")
 

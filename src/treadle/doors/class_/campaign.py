@@ -32,7 +32,7 @@ from treadle.classes.races import grouped, reason_of
 from treadle.classes.result import ClassResult, CoverageMark, Options, PairRuns, pair_of, passed
 from treadle.classes.sequences import Automaton, Delta, SequenceGenerator
 from treadle.classes.stage import EffectOfMethod, Test
-from treadle.classes.subject import PASSING, Subject
+from treadle.classes.subject import PASSING, TIME_PASSES, Subject
 from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Verdict
 from treadle.doors.class_.findings import Findings
@@ -80,13 +80,15 @@ class _Root:
     assembler: Assembler
     covered: set[Trace] = field(default_factory=set)
     queue: list[tuple[float, int, Pair]] = field(default_factory=list)  # pairs that wait, the most promising first
+    timed: list[tuple[float, int, Pair]] = field(default_factory=list)  # those that were run, with time beside them
     level: int = 0
     saturated: bool = False
     elsewhere: bool = False  # have pairs been looked for in the states beside the sequences?
     widened: bool = False  # have values of another seed been tried?
 
     def has_work(self) -> bool:
-        return bool(not self.saturated or self.queue or self.assembler.spare or not (self.elsewhere and self.widened))
+        waiting = self.queue or self.assembler.spare or self.timed
+        return bool(not self.saturated or waiting or not (self.elsewhere and self.widened))
 
 
 class ClassCampaign:
@@ -98,6 +100,7 @@ class ClassCampaign:
         self.progress = progress
         self.result = ClassResult(subject.target, Verdict.CUT, subject=subject)
         self.methods = selected(subject, options)
+        self.clocks = not subject.in_tasks and any(method.name == PASSING for method in subject.methods)
         self.blamed: set[frozenset[str]] = set()  # methods that were seen to break together
         self.unfinished: list[tuple[_Root, Pair]] = []
         self.started = time.perf_counter()
@@ -238,7 +241,12 @@ class ClassCampaign:
                 return
 
     def _go_further(self, root: _Root) -> None:
-        """The sequences are used up: look at other states, then at other values, then that is all."""
+        """The sequences are used up: let time pass beside the pairs, look at other states, then at other values, then
+        that is all."""
+        if root.timed:
+            root.queue, root.timed = root.timed, []
+            heapq.heapify(root.queue)
+            return
         if not root.elsewhere:
             root.elsewhere = True
             for pair in root.assembler.elsewhere(root.candidates.judged):
@@ -364,8 +372,9 @@ class ClassCampaign:
             pair.put_off = True  # what else these two do wrong is mostly the same mistake: others come first
             heapq.heappush(root.queue, (pair.weight + _PUT_OFF, next(self.count), pair))
             return
-        test = Test(chosen.root, pair.alpha, ((pair.one,), (pair.other,)), chosen.omega, chosen.later, chosen.fields)
-        if not self._is_mine(test):
+        threads = ((pair.one,), (pair.other,), (TIME_PASSES,))[: 2 + pair.passes]
+        test = Test(chosen.root, pair.alpha, threads, chosen.omega, chosen.later, chosen.fields)
+        if not self._is_mine(test) or (pair.passes and not self.explorer.looks_at_a_clock(test)):
             return
         explored = self._run(test, _ROUNDS[number])
         if explored is None:
@@ -388,6 +397,8 @@ class ClassCampaign:
             self.result.exhausted_pairs += 1
         elif not reported and not explored.unstable:
             self.unfinished.append((root, pair))
+        if self.clocks and not reported and number == 0 and not pair.passes:
+            root.timed.append((pair.weight, next(self.count), replace(pair, passes=True)))
 
     def _run(self, test: Test, most: int, more: int = _MORE) -> Explored | None:
         self._tell()

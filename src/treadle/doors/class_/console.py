@@ -80,8 +80,8 @@ def _show_fault(out: Lines, fault: Fault, number: int, result: ClassResult) -> N
         out.say(f"after {'; '.join([test.root.source(), *(c.source() for c in test.alpha)])}", indent=4)
     else:
         out.say(f"on a fresh {test.root.source()}", indent=4)
-    out.say(f"T1: {'; '.join(call.source() for call in test.threads[0])}", indent=4)
-    out.say(f"T2: {'; '.join(call.source() for call in test.threads[1])}", indent=4)
+    for place, calls in enumerate(test.threads):
+        out.say(f"T{place + 1}: {'; '.join(call.source() for call in calls)}", indent=4)
     out.print()
     out.table(fault.explanation)
     if fault.blame:

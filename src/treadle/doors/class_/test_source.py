@@ -16,7 +16,7 @@ from typing import Any
 from treadle.classes.linearizability import Outcome
 from treadle.classes.result import ClassResult, Fault, Options
 from treadle.classes.stage import REST, Test
-from treadle.classes.subject import NOT_COMPARED, Subject
+from treadle.classes.subject import NOT_COMPARED, PASSING, Subject
 from treadle.threads.fingerprint import digest
 
 _OPERATORS = {
@@ -60,6 +60,7 @@ def write_test(result: ClassResult, fault: Fault, options: Options, taken: set[s
     source = "\n".join(f"    {line}".rstrip() for line in lines)
     plain = "\n".join(f"    {line}".rstrip() for line in [*body, "", *scenario.plain()])
     needs += ["import asyncio"] if scenario.in_tasks else []
+    needs += ["import time"] if test.passes else []
     kind = "async def" if scenario.in_tasks else "def"
     return FaultTest(
         name,
@@ -109,7 +110,7 @@ class _Scenario:
     def __init__(self, test: Test, fault: Fault, sout: str, subject: Subject | None) -> None:
         self.test, self.fault, self.sout = test, fault, sout
         self.without = subject.tallies if subject is not None else frozenset()
-        self.not_compared = subject.not_compared if subject is not None else NOT_COMPARED
+        self.not_compared = (subject.not_compared if subject is not None else NOT_COMPARED) | {PASSING}
         self.in_tasks = subject is not None and subject.in_tasks  # are the calls made in tasks of one event loop?
         self.word = "task" if self.in_tasks else "thread"
         self.orders = [order for order in fault.witness.orders if not order.ending]
@@ -238,7 +239,7 @@ class _Scenario:
                 yield _Same(f"{sources[first]} is {sources[second]}", first, second)
 
     def plain(self) -> list[str]:
-        lines = self.threads()[:-1]
+        lines = [line.replace("treadle.pass_time(", "time.sleep(") for line in self.threads()[:-1]]
         names = [f"thread_{number + 1}" for number in range(len(self.test.threads))]
         if self.in_tasks:
             lines += [self._gathered()]

@@ -1,6 +1,7 @@
 """Virtual time: sleep, every clock of the time module, and what asks for the present date.
 
-Time stands still while strands run, and moves on when all of them wait for it. The wall clock starts at a fixed moment,
+Time stands still while strands run, and moves on when all of them wait for it, or when one lets it pass (`pass_time`):
+then reading a clock is an operation, before or behind that step. The wall clock starts at a fixed moment,
 so that an execution is the same on every day. `datetime.now` belongs to a C type and cannot be patched: it is replaced
 where rewritten code calls it.
 """
@@ -12,7 +13,7 @@ import sys
 import time
 from typing import Any
 
-from treadle.core.operation import SLEEP, YIELD
+from treadle.core.operation import READ, SLEEP, WRITE, YIELD
 from treadle.threads.primitives.inside import here
 from treadle.threads.strands import Strand
 
@@ -54,6 +55,22 @@ def sleep(seconds: float, /) -> None:
         strand.pause((SLEEP, None, None), None, strand.execution.clock.now + seconds)
 
 
+# What operations on the time are on, once somebody lets it pass.
+CLOCK = "clock"
+
+
+def pass_time(seconds: float) -> None:
+    """Let so much time pass at once, whatever else is going on: one step, which a search puts before or behind a look
+    at a clock. Outside of an exploration it sleeps."""
+    strand = here()
+    if strand is None:
+        _real_sleep(seconds)
+        return
+    strand.execution.rebind(CLOCK)
+    strand.access(WRITE, CLOCK, None)
+    strand.execution.clock.now += seconds
+
+
 # What time-machine keeps of journeys under way, as its versions call it.
 _TRAVELLERS = ("traveller_stack", "coordinates_stack")
 
@@ -66,6 +83,8 @@ def travelling() -> bool:
 
 def _now(strand: Strand) -> float:
     strand.read_clock = True  # a loop that only watches the clock is waiting for time to pass
+    if CLOCK in strand.execution.rebound:
+        strand.access(READ, CLOCK, None)
     return strand.execution.clock.now
 
 
