@@ -26,29 +26,37 @@ HOT = (
 )
 
 
+def extensions(*more: str, folder: str | None = None) -> list[Extension]:
+    """The hot modules as C, in `folder` if one is given; mypyc ends the process where it refuses one of them."""
+    from mypyc.build import mypycify
+
+    sources = [path for pattern in HOT for path in sorted(glob.glob(f"src/treadle/{pattern}.py"))]
+    return mypycify(
+        [
+            "--strict",
+            "--ignore-missing-imports",
+            "--follow-imports=silent",  # of the other modules only the types matter here
+            *more,
+            *(path for path in sources if not path.endswith("__init__.py")),
+        ],
+        opt_level="3",
+        group_name="treadle_hot",
+        target_dir=folder,
+    )
+
+
 def compiled() -> list[Extension]:
     if os.environ.get("TREADLE_PURE") or "editable_wheel" in sys.argv or "develop" in sys.argv:
         return []
     try:
-        from mypyc.build import mypycify
-
-        sources = [path for pattern in HOT for path in sorted(glob.glob(f"src/treadle/{pattern}.py"))]
-        extensions = mypycify(
-            [
-                "--strict",
-                "--ignore-missing-imports",
-                "--follow-imports=silent",  # of the other modules only the types matter here
-                *(path for path in sources if not path.endswith("__init__.py")),
-            ],
-            opt_level="3",
-            group_name="treadle_hot",
-        )
+        made = extensions()
     except (Exception, SystemExit) as problem:
         print(f"treadle: building without compiled modules ({problem})", file=sys.stderr)
         return []
-    for extension in extensions:
+    for extension in made:
         extension.optional = True
-    return extensions
+    return made
 
 
-setup(ext_modules=compiled())
+if __name__ == "__main__":
+    setup(ext_modules=compiled())
