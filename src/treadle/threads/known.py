@@ -230,7 +230,17 @@ def says_nothing(obj: object, method: str, args: tuple[Any, ...]) -> bool:
     if not isinstance(obj, logging.Logger):
         return False
     level = _LEVELS.get(method) if method != "log" else args[0] if args and type(args[0]) is int else None
-    return level is not None and not obj.isEnabledFor(level)
+    return level is not None and not _is_enabled(obj, level)
+
+
+def _is_enabled(logger: logging.Logger, level: int) -> bool:
+    """What `isEnabledFor` answers, which keeps its answer: asked ahead of its time, that would be the wrong one."""
+    if type(logger).isEnabledFor is not logging.Logger.isEnabledFor:
+        return True
+    if logger.disabled:
+        return False
+    kept = vars(logger)["_cache"].get(level)
+    return logger.manager.disable < level >= logger.getEffectiveLevel() if kept is None else bool(kept)
 
 
 def in_modules(name: str, modules: frozenset[str]) -> bool:

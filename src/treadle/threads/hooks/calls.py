@@ -293,7 +293,10 @@ def atomic_method(obj: Any, method: str, /, *args: Any, via: Any = None, **kwarg
     if known.says_nothing(obj, method, args):
         include(strand, operations, obj, READ)
         reach.include_module(strand, operations, "logging", READ)  # logging.disable() counts as well
-        return during(strand, operations, called, *args, **kwargs)
+        perform(strand, operations)
+        if known.says_nothing(obj, method, args):  # still, after others may have run
+            return called(*args, **kwargs)
+        operations = []
     reach.everything(strand, operations, obj, mode)
     contained = known.in_modules(kind.__module__, known.SELF_CONTAINED)
     _add_arguments(strand, operations, args, kwargs, READS if contained else CHANGES)
