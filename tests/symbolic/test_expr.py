@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treadle.symbolic.expr import patterns, text
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr import text
 from treadle.symbolic.expr.meaning import evaluate, substitute
 from treadle.symbolic.expr.operators import OPERATORS
 from treadle.symbolic.expr.show import show
@@ -102,7 +102,9 @@ SAMPLES: list[Value] = [
     *(x.str_le(S, T), x.int_to_str(A), x.str_to_int(S), x.ord_(S), x.chr_(A), x.in_class(S, "digit")),
     *(text.strip(S, "", "lr"), text.parted(S, ",", "before"), text.first_word(S), text.other_words(S)),
     *(text.recased(S, "lower"), text.repr_(S), text.is_int(S), text.int_of(S), text.is_finite(S)),
-    *(text.is_endless(S), text.float_of(S)),
+    *(text.is_endless(S), text.float_of(S), patterns.matched(S, "a+", 0, "match")),
+    patterns.group(S, "(a)", 0, "match", 1),
+    *(patterns.has_group(S, "(a)?", 0, "match", 1), patterns.group_start(S, "a", 0, "search", 0)),
 ]
 
 

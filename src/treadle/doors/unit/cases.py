@@ -23,6 +23,7 @@ from treadle.symbolic.expr.text import changing
 from treadle.symbolic.heap.aliasings import Aliasing, AliasingNumbers, aliasings
 from treadle.symbolic.heap.objects import MISSING, DictObj, FunctionObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.path import Impossible, Limit, SymbolicPath, named, unforced
+from treadle.symbolic.python.calls.models_patterns import PatternMatch
 from treadle.symbolic.python.types.fields import field_type
 from treadle.symbolic.python.values.list_methods import NotInList
 from treadle.symbolic.python.values.values import (
@@ -399,6 +400,8 @@ class Concrete:
     def _instance_after(self, value: InstanceObj) -> Any:
         if value.host is not None and not value.fields:
             return value.host if not value.is_input else Opaque(value.cls.__name__)
+        if value.cls is PatternMatch:
+            return Opaque("re.Match")
         if isinstance(value.payload, BaseException):
             return Opaque(value.cls.__name__)
         cls = self.aliasing.cls(value)

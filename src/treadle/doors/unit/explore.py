@@ -12,6 +12,7 @@ import functools
 import hashlib
 import inspect
 import os
+import re
 import sys
 import types
 from collections import Counter
@@ -64,6 +65,7 @@ from treadle.symbolic.python.summaries.joined_calls import JoinedCalls
 from treadle.symbolic.python.summaries.store import SummaryStore
 from treadle.symbolic.python.types import fields, hints, infer
 from treadle.symbolic.python.types.heirs import is_plain_object, known_subclasses
+from treadle.symbolic.python.values.matching import matching
 from treadle.symbolic.python.values.values import GeneratorValue, IteratorValue
 from treadle.symbolic.solve.solver import Solver
 from treadle.symbolic.testcase import TestCase
@@ -194,6 +196,16 @@ def words_of(function: types.FunctionType) -> tuple[str, ...]:
                 found[part.value] = None
     first = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
     return tuple(w for w in found if w != first)[:12]
+
+
+def matching_words(function: types.FunctionType) -> tuple[str, ...]:
+    """Texts that match the regular expressions which the code mentions, where the solver gives up."""
+    code, names = function.__code__, function.__globals__
+    known = [value for name in code.co_names if isinstance(value := names.get(name), re.Pattern)]
+    given = [(one.pattern, one.flags) for one in known if isinstance(one.pattern, str)]
+    if names.get("re") is re and "re" in code.co_names:
+        given += [(text, 0) for text in code.co_consts if isinstance(text, str) and re.search(r"[\\\[(*+?]", text)]
+    return tuple(word for pattern, flags in given[:8] for word in matching(pattern, flags)[:3])
 
 
 # Tried where a string has to be picked: empty, padded, mixed case, with digits, with separators.
@@ -370,7 +382,7 @@ class Session:
     def solver(self) -> Solver:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), HOST_RECURSION))
         solver = Solver(self.options.domain)
-        solver.words = self.words
+        solver.words = (*self.words, *matching_words(self.target.function))
         return solver
 
     @functools.cached_property

@@ -22,6 +22,7 @@ from treadle.doors.unit.unfollowed import asked_in_vain
 from treadle.symbolic import types as t
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.python.types import fields, hints
+from treadle.symbolic.solve.regular import is_of_ascii
 from treadle.symbolic.testcase import CaseObject, TestCase
 
 _BARE = (list, dict, set, frozenset, tuple)
@@ -82,6 +83,8 @@ def _decided(explored: ExploredTarget) -> Iterator[Expr]:
 
 
 def _has_characters(part: Expr) -> bool:
+    if part.op in ("matched", "group", "has_group", "group_start") and is_of_ascii(part.args[1], part.args[2]):
+        return True
     return part.op in _OF_CHARACTERS or any(isinstance(a, Expr) and _has_characters(a) for a in part.args)
 
 

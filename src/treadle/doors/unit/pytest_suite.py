@@ -275,7 +275,10 @@ class _Writer:
                 return [f"assert {call} == {shown}"]
             except NotWritable:
                 pass
-        return [*([f"result = {call}"] if call != "result" else []), *checks.of("result", value)]
+        said = checks.of("result", value)
+        if not said:
+            return [call] if call != "result" else []
+        return [*([f"result = {call}"] if call != "result" else []), *said]
 
     def _promised(self, case: TestCase, arguments: dict[str, str]) -> Promised:
         """What the contracts of the target assert of a call that returns."""
@@ -380,6 +383,8 @@ class _Assertions:
                 lines += self.of(f"{path}[{i}]", part)
             return lines
         if isinstance(value, Opaque):
+            if value.type_name == "re.Match":
+                return [f"assert isinstance({path}, {self.imports.module('re')}.Match)"]
             if value.type_name == "str":
                 return [f"assert isinstance({path}, str)"]
             return [f"assert callable({path})"] if value.type_name in ("function", "method") else []

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from treadle.symbolic.expr import patterns, text
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr import text
 from treadle.symbolic.expr.node import INT, REAL, STR, Sort, Value
 
 
@@ -107,5 +107,9 @@ OPERATORS: dict[str, Operator] = {
     "int_of": Operator(text.int_of, text.as_int, call="int({0})", by_definition=True),
     "is_finite": Operator(text.is_finite, text.reads_as_finite, call="{0} is a float", by_definition=True),
     "is_endless": Operator(text.is_endless, text.reads_as_endless, call="{0} is inf or nan", by_definition=True),
+    "matched": Operator(patterns.matched, patterns.is_match, by_definition=True),
+    "group": Operator(patterns.group, patterns.text_of_group, by_definition=True),
+    "has_group": Operator(patterns.has_group, patterns.takes_part, by_definition=True),
+    "group_start": Operator(patterns.group_start, patterns.place_of_group, by_definition=True),
     "float_of": Operator(text.float_of, text.as_fraction, call="float({0})", by_definition=True),
 }

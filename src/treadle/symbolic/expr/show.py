@@ -71,6 +71,13 @@ def _show(value: Value, nested: bool) -> str:
     elif op == "index_of":
         rest = "" if args[2] == 0 else f", {show(args[2])}"
         return f"{_show(args[0], True)}.find({show(args[1])}{rest})"
+    elif op in ("matched", "group", "has_group", "group_start"):
+        shown = _show(args[0], False)
+        if op == "matched":
+            raw = f"r'{args[1]}'" if "'" not in args[1] and "\n" not in args[1] else repr(args[1])
+            return f"re.{args[3]}({raw}, {shown})"
+        which = f"group {args[4]} of {shown}" if args[4] else f"the match in {shown}"
+        return {"group": which, "has_group": f"there is {which}", "group_start": f"the start of {which}"}[op]
     elif op == "strip":
         name = {"lr": "strip", "l": "lstrip", "r": "rstrip"}[args[2]]
         return f"{_show(args[0], True)}.{name}({show(args[1]) if args[1] else ''})"

@@ -15,7 +15,9 @@ import z3
 from treadle.symbolic.expr.characters import UNICODE_SPACE, complement, ranges
 from treadle.symbolic.expr.node import BOOL, INT, REAL, STR, Expr, Value, parts
 from treadle.symbolic.expr.operators import OPERATORS
+from treadle.symbolic.expr.patterns import matched
 from treadle.symbolic.expr.text import first_word, other_words, parted
+from treadle.symbolic.solve.regular import Language, TakenApart, parsed
 
 Term = Any  # z3's classes carry no types
 Translate = Callable[[Value, Any], Term]
@@ -142,6 +144,42 @@ class Definitions:
     def _other_words(self, e: Expr, s: Term, others: Term) -> list[Term]:
         word = first_word(e.args[0])
         return self._first_word(word, s, self.constant(word))
+
+    # --- regular expressions of Python -------------------------------------------------------------------
+
+    def _matched(self, e: Expr, s: Term, result: Term) -> list[Term]:
+        _, pattern, flags, how = e.args
+        items, all_flags = parsed(pattern, flags)
+        language = Language(self._text, self._context)
+        found = z3.InRe(s, language.whole(items, all_flags, how))
+        told = result == found if language.exact else z3.Implies(result, found)
+        return [told, *([self._in_ascii(s)] if language.ascii and pattern.isascii() else [])]
+
+    def _apart(self, e: Expr, s: Term) -> tuple[list[Term], Term, TakenApart]:
+        """What holds of the groups of a match, and the constant for whether there is one."""
+        whole = matched(*e.args[:4])
+        there = self.constant(whole)
+        flag = lambda part: z3.Bool(self._name(whole, part), self._context)  # noqa: E731 - one line, used once
+        apart = TakenApart(
+            Language(self._text, self._context), lambda part: self._part(whole, part), flag, self._text("")
+        )
+        items, flags = parsed(e.args[1], e.args[2])
+        facts = apart.whole(s, items, flags, e.args[3])
+        return [*self._matched(whole, s, there), z3.Implies(there, z3.And(*facts))], there, apart
+
+    def _group(self, e: Expr, s: Term, result: Term) -> list[Term]:
+        facts, there, apart = self._apart(e, s)
+        return [*facts, result == z3.If(there, apart.group(e.args[4]), self._text(""))]
+
+    def _has_group(self, e: Expr, s: Term, result: Term) -> list[Term]:
+        facts, there, apart = self._apart(e, s)
+        return [*facts, z3.Implies(result, there), z3.Implies(there, result == apart.is_set(e.args[4]))]
+
+    def _group_start(self, e: Expr, s: Term, result: Term) -> list[Term]:
+        facts, there, apart = self._apart(e, s)
+        text = apart.group(e.args[4])
+        inside = z3.And(result >= 0, z3.SubString(s, result, z3.Length(text)) == text)
+        return [*facts, result >= -1, z3.Implies(z3.And(there, result >= 0), inside)]
 
     # --- letters -----------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import ast
 import collections
 import io
 import logging
+import re
 import sys
 import types
 from typing import Any
@@ -24,12 +25,21 @@ from treadle.symbolic.python.calls import functions, models_math, numbers, walki
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.machine import attributes, classes
 from treadle.symbolic.python.machine.vm import VM
-from treadle.symbolic.python.values import list_methods, mappings, open_lists, sequences, str_methods, strings, table
+from treadle.symbolic.python.values import (
+    list_methods,
+    mappings,
+    open_lists,
+    patterns,
+    sequences,
+    str_methods,
+    strings,
+    table,
+)
 from treadle.symbolic.python.values.kinds import exemplar, is_known, is_string, refusal
 from treadle.symbolic.python.values.values import BuiltinMethod, DictView, FunctionValue, PyValue, RangeValue
 
 # The rooms whose built-ins are in the table.
-ROOMS = (functions, numbers, walking, list_methods, mappings, sequences, str_methods)
+ROOMS = (functions, numbers, walking, list_methods, mappings, sequences, str_methods, patterns)
 # What these give can be said of any unknown; others may need a value that is known, or is where it is not aliasing.
 _EXPRESSIBLE = (abs, bool, isinstance, len, max, min)
 
@@ -50,6 +60,10 @@ def builtin(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Py
     owner = getattr(function, "__self__", None)
     if isinstance(owner, logging.Logger):
         return None
+    if isinstance(owner, re.Pattern):
+        found = patterns.ask(vm, owner, function.__name__, args, named)
+        if found is not patterns.NOT_MEANT:
+            return found
     if _is_screen(owner) and function.__name__ in ("write", "writelines", "flush"):
         return _printed(vm, function, args, named)
     if isinstance(owner, type) and isinstance(function, types.BuiltinMethodType) and function.__name__ == "__new__":

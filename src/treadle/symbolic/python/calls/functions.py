@@ -52,7 +52,7 @@ def _isinstance(vm: VM, value: PyValue, kinds: PyValue) -> Any:
             outside = tuple(c for c in value.classes if c not in inside)
             if inside and outside:
                 return vm.heap.split(value, (inside, outside)) == 0
-        return _is_subclass(vm, value.cls, flat)
+        return _is_subclass(vm, classes.python_type(vm, value), flat)
     if is_known(value):
         try:
             return isinstance(value, flat)

@@ -15,7 +15,7 @@ from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import DictObj, FunctionObj, InstanceObj, ListObj
 from treadle.symbolic.ir.machine import Environment, Frame
 from treadle.symbolic.path import CannotFollow
-from treadle.symbolic.python.calls import compiled, generated
+from treadle.symbolic.python.calls import compiled, generated, models_patterns
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.contracts import conditions, contracts
 from treadle.symbolic.python.contracts.checks import GuardedMethod
@@ -114,7 +114,7 @@ def run(vm: VM, function: FunctionValue, args: Sequence[PyValue], named: dict[st
     binding.bind(vm, function, args, named, env)
     if vm.frames and function.code.file == vm.frames[0].code.file:
         vm.path.calls.add((getattr(function.host, "__qualname__", function.name), len(vm.path.choices)))
-    if vm.summaries is not None:
+    if vm.summaries is not None and function.code.file != models_patterns.__file__:
         result = vm.summaries.call(vm, function, env)
         if result is not NOT_ANSWERED:
             return result

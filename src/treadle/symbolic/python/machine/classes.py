@@ -5,12 +5,14 @@ An input object that may belong to several classes is narrowed only when they an
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import MISSING, DictObj, FunctionObj, InstanceObj, ListObj
 from treadle.symbolic.path import CannotFollow
+from treadle.symbolic.python.calls.models_patterns import PatternMatch
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import kinds
 from treadle.symbolic.python.values.values import ProgramValue, PyValue
@@ -61,7 +63,7 @@ def python_type(vm: VM, value: PyValue) -> type:
     if isinstance(value, InstanceObj):
         if len(value.classes) > 1:
             vm.heap.split(value, [(c,) for c in value.classes])
-        return value.cls
+        return re.Match if value.cls is PatternMatch else value.cls
     if isinstance(value, FunctionObj):
         raise CannotFollow("the type of a function that is an input")
     return type(value.shown() if isinstance(value, ProgramValue) else value)
