@@ -66,16 +66,17 @@ def _fine_hooks() -> dict[str, Any]:
 
 def fine_points() -> AbstractContextManager[None]:
     """Executions inside the `with` block have the finer points as well."""
-    return _installed(_fine_hooks())
+    return installed(_fine_hooks())
 
 
 def plain_points() -> AbstractContextManager[None]:
     """Executions inside the `with` block have the points of a search only."""
-    return _installed(HOOKS)
+    return installed(HOOKS)
 
 
 @contextmanager
-def _installed(hooks: dict[str, Any]) -> Iterator[None]:
+def installed(hooks: dict[str, Any]) -> Iterator[None]:
+    """Rewritten code calls these hooks inside the `with` block."""
     before = {name: value for name, value in vars(builtins).items() if name.startswith("_treadle_")}
     install_hooks(hooks)
     try:

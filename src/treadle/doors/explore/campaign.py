@@ -16,6 +16,7 @@ from treadle.core.errors import Unsupported
 from treadle.core.operation import location, word
 from treadle.core.result import Evidence, Finding, Result, Step, Verdict
 from treadle.core.trail import Trail
+from treadle.doors.explore.blame import drawn_lines, not_deterministic
 from treadle.doors.explore.pass_check import PassCheck
 from treadle.doors.explore.told import by_operation, common_steps, complete, listed, race_told, same_failure
 from treadle.search.fair import Fair
@@ -151,6 +152,7 @@ class ScheduleSearch:
         self.kept = Reservoir(_KEPT)
         self.checked = 0  # executions of the check that a pass makes of itself
         self.unseen = ""  # what that check found to be shared without being seen
+        self.drawn = ""  # lines that draw another value in each execution, where that explains it
         self.restarts = 0
         self.started = time.perf_counter()
 
@@ -185,6 +187,7 @@ class ScheduleSearch:
                     check.revealed = True
             if not check.revealed:
                 self.unseen = check.difference
+                self.drawn = drawn_lines(self.loom) if self.unseen else ""
                 return self._sample() if self.unseen else reason
             self._start_again()
 
@@ -238,8 +241,7 @@ class ScheduleSearch:
             try:
                 run = loom.run(search)
             except Diverged as diverged:
-                self._locate(diverged)
-                raise Unsupported(_not_deterministic(diverged)) from None
+                raise Unsupported(not_deterministic(loom, diverged)) from None
             if run.revealed:  # more is shared than was known: the search starts again, with points there
                 self.restarts += 1
                 if self.restarts > _RESTARTS:
@@ -383,17 +385,6 @@ class ScheduleSearch:
             self.over_limit += 1
         for warning in self.loom.leftovers(run):
             self.warnings.setdefault(warning.message, warning)
-
-    def _locate(self, diverged: Diverged) -> None:
-        """Find where the operation stands that was expected: a few more runs may show it again."""
-        for _ in range(5):
-            follow = FollowSteps([])
-            follow.begin()
-            run = self.loom.run(follow, detail=True)
-            for step in run.detail or ():
-                if step.strand == diverged.strand and step.performed == diverged.expected:
-                    diverged.expected_place = f"{step.file}:{step.line}"
-                    return
 
     # ------------------------------------------------------------------ a failure
 
@@ -566,6 +557,8 @@ class ScheduleSearch:
             if len(self.loom.indexes) == 1:
                 return "the test starts no thread that Treadle controls: there was one schedule to run"
             return "the threads share nothing that Treadle sees: there was one schedule to run"
+        if self.drawn:
+            return f"the test is not deterministic: {self.drawn}, {count}: not a pass"
         unseen = f"{self.unseen}), {count}" if self.unseen else f"{self._surprise()})"
         were = "was" if self.over_limit == 1 else "were"
         cut_by = self._cut_by(reason)
@@ -599,10 +592,3 @@ class ScheduleSearch:
 
 class Revealed(Exception):
     """An object turned out to be shared while a failure was being shrunk: schedules from before no longer fit."""
-
-
-def _not_deterministic(diverged: Diverged) -> str:
-    return (
-        f"the test is not deterministic: {diverged}; something besides the schedule decides what it does "
-        "(real time, addresses, hash order, files): make that fixed in the test"
-    )

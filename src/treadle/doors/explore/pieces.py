@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from treadle.core.errors import Unsupported
 from treadle.core.operation import Operation
+from treadle.doors.explore.blame import not_deterministic
 from treadle.doors.explore.pass_check import PassCheck
 from treadle.search.few_preemptions import FewPreemptions
 from treadle.search.other_orders import Reservoir
@@ -109,7 +110,7 @@ class ShareRunner:
                 if answer.revealed or loom.rewritten == imported:
                     break  # else it imported modules that are rewritten: the same once more
         except Diverged as diverged:
-            answer.unsupported = f"the test is not deterministic: {diverged}"
+            answer.unsupported = not_deterministic(loom, diverged)
         except (Unsupported, ReallyBlocked) as error:
             answer.unsupported = str(error)
         answer.atomic, answer.assumed, answer.incomplete = set(loom.atomic), set(loom.assumed), loom.incomplete

@@ -41,6 +41,7 @@ DRAWN = _Drawn()
 SOURCES: dict[str, random.Random] = {"random": random._inst, "os.urandom": DRAWN.bytes}
 
 _real_urandom = os.urandom
+_real_getrandom: Any = getattr(os, "getrandom", None)
 _real_seed = random.Random.seed
 # Not on every system: uuid1 then has nobody to ask.
 _uuid: Any = importlib.import_module("_uuid") if importlib.util.find_spec("_uuid") else None
@@ -95,6 +96,10 @@ def urandom(size: int, /) -> bytes:
     return DRAWN.bytes.randbytes(size)
 
 
+def getrandom(size: int, flags: int = 0) -> bytes:
+    return urandom(size) if here() is not None else bytes(_real_getrandom(size, flags))
+
+
 def _time_of_uuid() -> Any:
     """What uuid1 asks the C library for: a moment of virtual time, and an address that is no machine's."""
     if here() is None:
@@ -122,7 +127,7 @@ _METHODS = {
 PATCHES: list[tuple[Any, dict[str, Any]]] = [
     (random, {name: _drawing(method) for name, method in _METHODS.items()}),
     (random.Random, {"seed": _seed}),
-    (os, {"urandom": urandom}),
+    (os, {"urandom": urandom} | ({"getrandom": getrandom} if _real_getrandom is not None else {})),
 ]
 
 

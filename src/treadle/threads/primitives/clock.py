@@ -32,6 +32,8 @@ _real_process_time = time.process_time
 _real_process_time_ns = time.process_time_ns
 _real_thread_time = time.thread_time
 _real_thread_time_ns = time.thread_time_ns
+_real_clock_gettime: Any = getattr(time, "clock_gettime", None)
+_real_clock_gettime_ns: Any = getattr(time, "clock_gettime_ns", None)
 _real_localtime = time.localtime
 _real_gmtime = time.gmtime
 _real_ctime = time.ctime
@@ -142,6 +144,16 @@ def thread_time_ns() -> int:
     return _real_thread_time_ns() if strand is None else round(_now(strand) * _NANO)
 
 
+def clock_gettime(which: int, /) -> float:
+    return _real_clock_gettime(which) if here() is None else clock_gettime_ns(which) / _NANO
+
+
+def clock_gettime_ns(which: int, /) -> int:
+    if here() is None:
+        return int(_real_clock_gettime_ns(which))
+    return time_ns() if which == time.CLOCK_REALTIME else monotonic_ns()
+
+
 # ---------------------------------------------------------------------- the date, when none is given
 
 
@@ -203,6 +215,11 @@ PATCHES: list[tuple[Any, dict[str, Any]]] = [
             "process_time_ns": process_time_ns,
             "thread_time": thread_time,
             "thread_time_ns": thread_time_ns,
+            **(
+                {"clock_gettime": clock_gettime, "clock_gettime_ns": clock_gettime_ns}
+                if _real_clock_gettime_ns is not None
+                else {}
+            ),
             "localtime": localtime,
             "gmtime": gmtime,
             "ctime": ctime,
