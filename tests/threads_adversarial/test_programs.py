@@ -14,7 +14,7 @@ import pytest
 import treadle
 from treadle import Verdict
 
-FILES = ("binding", "files", "iterating", "library", "looked_up", "narrow", "objects", "waiting")
+FILES = ("binding", "corners", "files", "iterating", "library", "looked_up", "narrow", "objects", "waiting")
 for _file in FILES:
     import_module(f"tests.programs.adversarial.{_file}")
 _truth: Any = import_module("tests.programs.adversarial.truth")
@@ -22,7 +22,7 @@ FAILS: list[Callable[[], None]] = _truth.FAILS
 HOLDS: list[Callable[[], None]] = _truth.HOLDS
 
 # The programs of these files are found broken, not only not passed.
-FOUND = ("files", "looked_up")
+FOUND = ("corners", "files", "looked_up")
 CLAIMS_A_PASS = (Verdict.PASSED_EXHAUSTIVE, Verdict.NOTHING_TO_EXPLORE)
 
 

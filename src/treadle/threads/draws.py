@@ -139,7 +139,7 @@ def _note_order(log: CallLog, frame: types.FrameType, value: Any, *_: Any) -> No
 
 
 def _note_text(log: CallLog, frame: types.FrameType, value: Any) -> None:
-    kind = type(value)
+    kind: Any = type(value)
     if kind.__repr__ is object.__repr__ and kind.__str__ is object.__str__:
         _note(log, frame, f"the address of a {kind.__name__}", kind.__name__, id(value))
 

@@ -747,3 +747,18 @@ def element_appended_twice():
 
     parallel(add, add)
     assert len(root) == 2
+
+
+@fails
+def names_of_a_shared_namespace():
+    names = {"n": 0}
+    parallel(lambda: exec("n = n + 1", names), lambda: exec("n = n + 1", names))
+    assert names["n"] == 2
+
+
+@fails
+def compiled_code_over_a_shared_list():
+    items = []
+    code = compile("items.append(len(items))", "<made>", "exec")
+    parallel(lambda: exec(code, {"items": items}), lambda: exec(code, {"items": items}))
+    assert items == [0, 1]

@@ -19,7 +19,7 @@ from treadle.threads import files, known, shapes, without_gil
 from treadle.threads.adopt import REPLACED, adopt
 from treadle.threads.containers import container_base, method_access, simple_key
 from treadle.threads.hooks import reach
-from treadle.threads.hooks.points import during, found, holding, include, perform, touch
+from treadle.threads.hooks.points import during, found, holding, include, name_part, perform, touch
 from treadle.threads.hooks.reach import CARRIER, NOTHING, OBJECT, OWN, kind_of
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.known import CHANGES, COPIES, LOOKS, PURE, READS, SORTS
@@ -323,10 +323,22 @@ def atomic_call(called: Any, /, *args: Any, **kwargs: Any) -> Any:
         for value in carried(called):
             reach.everything(strand, operations, value, READ if how == READS else WRITE)
     _add_arguments(strand, operations, args, kwargs, how)
+    if how == COPIES and _COPYREG in strand.execution.rebound:
+        reach.include_module(strand, operations, _COPYREG, READ)
+    elif module in ("typing", "inspect"):
+        _add_annotations(strand, operations, args)
     name = getattr(called, "__qualname__", type(called).__name__)
     if operations:
         without_gil.note_function(strand, operations, called, args)
     return _foreign_call(strand, operations, called, module, name, called, args, kwargs)
+
+
+def _add_annotations(strand: Strand, operations: list[Operation], args: tuple[Any, ...]) -> None:
+    """Functions that are looked at as data."""
+    for argument in args:
+        if type(argument) is _FunctionType:
+            name_part(strand, argument.__annotations__, f"{meet(strand, argument).name}.__annotations__")
+            reach.everything(strand, operations, argument.__annotations__, READ)
 
 
 def _formats_parts(called: Any) -> bool:
@@ -334,6 +346,7 @@ def _formats_parts(called: Any) -> bool:
     return called.__name__ in ("format", "format_map") and _FIELD_OF_FIELD.search(called.__self__) is not None
 
 
+_COPYREG: Final = "copyreg"
 _FIELD_OF_FIELD: Final = re.compile(r"\{[^:{}]*[.\[]")
 
 
@@ -385,6 +398,8 @@ def _foreign_call(
 ) -> Any:
     """Perform a call into code that is not rewritten; note it when it worked on shared objects, perhaps in steps."""
     execution = strand.execution
+    if module == _COPYREG:  # from now on, copying looks at what is registered there
+        execution.rebind(_COPYREG)
     made_by: Any = vars(called).get("__init__") if isinstance(called, type) else None
     in_python = type(code) is _FunctionType or type(made_by) is _FunctionType
     transparent = known.in_modules(module, known.TRANSPARENT_MODULES)
