@@ -233,7 +233,8 @@ def container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwar
 def rebind_keys(strand: Strand, variables: dict[Any, Any], keys: Iterable[Any]) -> None:
     """Keys, or a mapping of them, of what may be the dictionary of a module or of an object: names are bound anew."""
     execution = strand.execution
-    is_module = "__builtins__" in variables and type(variables.get("__name__")) is str
+    plain = type(variables) is dict  # another may have methods of its own, which are not asked
+    is_module = plain and "__builtins__" in variables and type(variables.get("__name__")) is str
     kind = execution.attributes_of.get(id(variables))
     if not is_module and kind is None:
         return
