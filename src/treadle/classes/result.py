@@ -104,6 +104,7 @@ class CoverageMark(JsonForm):
     executions: int
     traces: int  # method traces covered
     requirements: int  # problematic interleavings run
+    seconds: float  # of work
 
 
 @dataclass
@@ -145,6 +146,9 @@ class ClassResult(JsonForm):
     judged: list[str] = field(default_factory=list, metadata=NOT_IN_JSON)
     matrix: dict[tuple[str, str], PairRuns] = field(default_factory=dict, metadata=NOT_IN_JSON)
     growth: list[CoverageMark] = field(default_factory=list, metadata=in_json_as("coverage.growth"))
+    # when the last method trace was covered that was not known, and where the work went, in seconds of it
+    saturated_after: float = field(default=0.0, metadata=in_json_as("coverage.saturated_after"))
+    work: dict[str, float] = field(default_factory=dict)
     finished: bool = field(default=False, metadata=NOT_IN_JSON)  # what a process answers at its end, not on its way
 
 
@@ -160,7 +164,9 @@ def add_matrix(into: ClassResult, other: ClassResult) -> None:
         mine.tests += runs.tests
         mine.exhausted += runs.exhausted
     into.judged = sorted({*into.judged, *other.judged})
-    into.growth = max(into.growth, other.growth, key=len)
+    if len(other.growth) > len(into.growth):
+        into.growth, into.saturated_after = other.growth, other.saturated_after
+    into.work = {part: into.work.get(part, 0.0) + other.work.get(part, 0.0) for part in {**into.work, **other.work}}
 
 
 def message(witness: Witness) -> str:

@@ -1,4 +1,4 @@
-"""How ordering coverage grows from execution to execution, one curve per criterion, as SVG."""
+"""How coverage grows from execution to execution, or with the time, one curve per criterion or generator, as SVG."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 
 WIDTH, HEIGHT = 640, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 90, 30, 40
-_COLOURS = {"PR": "#1f5fbf", "PCR": "#c0392b", "PMR": "#2b7a3d", "PETR": "#8e44ad"}
+_COLOURS = ("#1f5fbf", "#c0392b", "#2b7a3d", "#8e44ad")
 
 
 def _points(curve: Sequence[dict[str, int]], name: str) -> list[tuple[float, float]]:
@@ -18,11 +18,11 @@ def _points(curve: Sequence[dict[str, int]], name: str) -> list[tuple[float, flo
 
 
 def _names(curve: Sequence[dict[str, int]]) -> list[str]:
-    return [name for name in _COLOURS if curve and name in curve[0] and curve[-1][name]]
+    return [name for name in (curve[0] if curve else ()) if curve[-1][name]]
 
 
-def svg(curve: Sequence[dict[str, int]], title: str) -> str:
-    """The curves as an SVG document."""
+def svg(curve: Sequence[dict[str, int]], title: str, across: str = "", up: str = "ordering goals covered") -> str:
+    """The curves as an SVG document: a row for each moment, `across` says what all of them are."""
     most = max((value for row in curve for value in row.values()), default=0)
     bottom, right = HEIGHT - _BOTTOM, WIDTH - _RIGHT
     out = [
@@ -32,11 +32,10 @@ def svg(curve: Sequence[dict[str, int]], title: str) -> str:
         f'<path d="M{_LEFT},{_TOP} V{bottom} H{right}" stroke="#666" fill="none"/>',
         f'<text x="{_LEFT - 8}" y="{_TOP + 4}" text-anchor="end">{most}</text>',
         f'<text x="{_LEFT - 8}" y="{bottom}" text-anchor="end">0</text>',
-        f'<text x="{right}" y="{bottom + 18}" text-anchor="end">{len(curve)} executions</text>',
-        f'<text x="{_LEFT}" y="{bottom + 32}">ordering goals covered</text>',
+        f'<text x="{right}" y="{bottom + 18}" text-anchor="end">{across or f"{len(curve)} executions"}</text>',
+        f'<text x="{_LEFT}" y="{bottom + 32}">{up}</text>',
     ]
-    for name in _names(curve):
-        colour = _COLOURS[name]
+    for name, colour in zip(_names(curve), _COLOURS * len(curve), strict=False):
         points = _points(curve, name)
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         out.append(f'<polyline points="{path}" stroke="{colour}"/>')

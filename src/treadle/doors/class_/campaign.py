@@ -15,6 +15,7 @@ import random
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from treadle.classes import choosing
@@ -185,9 +186,22 @@ class ClassCampaign:
                     break
                 delta = Delta(root.automaton.shortest[step.state], states=(step.state,))
 
+    @contextmanager
+    def _at_work_on(self, part: str) -> Iterator[None]:
+        """Count the work on a part of the campaign."""
+        began = time.process_time()
+        try:
+            yield
+        finally:
+            known = self.result.work.get(part, 0.0)
+            self.result.work[part] = round(known + time.process_time() - began, 3)
+
     def _plant(self) -> None:
         """Take up the next way to make the object: find out which calls it accepts."""
-        root = self.waiting.pop(0)
+        with self._at_work_on("calls"):
+            self._plant_one(self.waiting.pop(0))
+
+    def _plant_one(self, root: MethodCall) -> None:
         calls, skipped = choosing.candidate_calls(self.stage, self.pools, root, self.methods, self._time_left)
         for name, reason in skipped.items():
             self.not_called.setdefault(name, reason)
@@ -267,7 +281,8 @@ class ClassCampaign:
     def _iteration(self, root: _Root) -> None:
         """Generate a sequence, assemble it with the repository, and queue the new pairs."""
         root.generator.level = _LEVELS[root.level]
-        beta = root.generator.generate(root.covered, self._for(_SLICE))
+        with self._at_work_on("sequences"):
+            beta = root.generator.generate(root.covered, self._for(_SLICE))
         if beta is None:
             root.level += 1
             root.saturated = root.level >= len(_LEVELS)
@@ -286,7 +301,10 @@ class ClassCampaign:
     def _grew(self) -> None:
         traces = sum(len(root.covered) for root in self.roots)
         found = self.result
-        now = CoverageMark(found.interleavings_tried, traces, found.requirements_covered)
+        worked = time.process_time() - self.work_began
+        now = CoverageMark(found.interleavings_tried, traces, found.requirements_covered, round(worked, 3))
+        if traces > (found.growth[-1].traces if found.growth else 0):
+            found.saturated_after = now.seconds
         if not found.growth or (now.traces, now.requirements) > (
             found.growth[-1].traces,
             found.growth[-1].requirements,
@@ -404,7 +422,8 @@ class ClassCampaign:
         self._tell()
         before = self.stage.executions
         try:
-            return self.explorer.explore(test, most, self._time_left, more)
+            with self._at_work_on("interleavings"):
+                return self.explorer.explore(test, most, self._time_left, more)
         except Diverged as diverged:
             self._note(f"{test}: not deterministic ({diverged})")
             return None
@@ -416,7 +435,9 @@ class ClassCampaign:
         if explored.unstable:
             names = {call.method for calls in explored.test.threads for call in calls}
             self.unstable.setdefault(explored.unstable, {}).update(dict.fromkeys(sorted(names)))
-        if not self.findings.take(explored, test):
+        with self._at_work_on("findings"):
+            reported = self.findings.take(explored, test)
+        if not reported:
             return False
         self.blamed.add(blame)
         return True
