@@ -11,6 +11,7 @@ from treadle.classes.pools import Pools, heirs
 from treadle.classes.result import Options
 from treadle.classes.stage import Stage
 from treadle.classes.subject import find_class
+from treadle.classes.ways import factories
 from treadle.core.verdict import Verdict
 from treadle.doors.class_.campaign import ClassCampaign
 from treadle.observe.parameters import Parameter
@@ -31,6 +32,15 @@ def test_a_parameter_that_no_class_fits_is_given_a_stand_in() -> None:
     result = campaign("class_reach:Guarded")
     assert kinds(result) == {"add": "linearizability"}
     assert "class SomeSink(Sink):" in "\n".join(result.faults[0].witness.test.root.lines())
+
+
+def test_a_function_that_returns_a_protocol_makes_objects_of_it_alone() -> None:
+    found = {
+        name: [method.name for method in factories(made, Pools(made, {}))]
+        for name in ("Sink", "Meter")
+        for made in [subject(f"class_reach:{name}")]
+    }
+    assert found == {"Sink": ["open_sink"], "Meter": []}
 
 
 def test_an_abstract_class_is_judged_through_a_stand_in() -> None:

@@ -145,7 +145,10 @@ def _touches_the_world(subject: Subject, what: str) -> str:
 
 def _is_one(subject: Subject, made: Any) -> bool:
     """Is what a factory made an object of the class? Its hint may name a base."""
-    return not isinstance(subject.cls, type) or subject.is_used or isinstance(made, subject.cls)
+    cls = subject.cls
+    if not isinstance(cls, type) or subject.is_used or getattr(cls, "_is_protocol", False):
+        return True  # whether an object fits a Protocol, only a Protocol that says so may be asked
+    return isinstance(made, cls)
 
 
 def _small_first(calls: list[MethodCall]) -> list[MethodCall]:

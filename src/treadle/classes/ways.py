@@ -119,4 +119,4 @@ def _returns(function: Any, cls: type) -> bool:
     hint = typing.get_origin(hint) or hint
     if isinstance(hint, str):
         return hint == cls.__name__
-    return isinstance(hint, type) and hint is not object and issubclass(cls, hint) and hint.__module__ != "builtins"
+    return isinstance(hint, type) and hint is not object and hint in cls.__mro__ and hint.__module__ != "builtins"
