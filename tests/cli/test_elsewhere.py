@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -77,6 +79,49 @@ def test_a_finding_that_only_this_process_shows_says_so(cli: Cli, project: Path)
     assert (
         "note: the replay failed in this process, but not in a fresh one: the same schedule passes there" in answer.out
     )
+
+
+# An installed package that keeps what a run did: the same draws mean the same name, which it knows the next time.
+REGISTRY = """
+import threading
+
+known = {}
+
+def register(name):
+    if name in known:
+        return known[name]
+    thread = threading.Thread(target=known.setdefault, args=(name, 1))
+    thread.start()
+    thread.join()
+    return 0
+"""
+REGISTERS = """
+import threading
+import uuid
+
+import registry
+
+def test_registers():
+    got = []
+    thread = threading.Thread(target=lambda: got.append(registry.register(uuid.uuid4())))
+    thread.start()
+    thread.join()
+    assert got == [0]
+"""
+
+
+def test_what_only_an_earlier_run_makes_fail_is_no_failure(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    installed = tmp_path_factory.mktemp("installed")
+    (installed / "registry.py").write_text(REGISTRY)
+    (project / "test_registers.py").write_text(REGISTERS)
+    monkeypatch.syspath_prepend(installed)
+    monkeypatch.setenv("PYTHONPATH", str(installed), prepend=os.pathsep)
+    found = json.loads(cli("explore", "test_registers.py::test_registers", "--json").out)
+    monkeypatch.delitem(sys.modules, "registry")
+    assert (found["verdict"], found["cut_by"], found["findings"]) == ("CUT", "repeated", [])
+    assert [warning["kind"] for warning in found["warnings"]] == ["not repeatable"]
 
 
 def lost_update() -> None:

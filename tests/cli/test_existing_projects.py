@@ -714,3 +714,27 @@ def test_code_of_the_program_in_a_thread_from_before_is_no_failure(cli: Cli, pro
     answer = cli("explore", "test_existing.py::test_it", "--seconds", "5")
     assert "FAILED" not in answer.out
     assert "was started before the test, so Treadle does not control it" in answer.err
+
+
+LEAVES_BEHIND = """
+import pytest
+
+class Noisy:
+    def __del__(self):
+        raise ValueError("left behind")
+
+@pytest.fixture(autouse=True, scope="module")
+def leaves():
+    yield
+    cycle = [Noisy()]
+    cycle.append(cycle)
+
+def test_it():
+    both(int, int)
+"""
+
+
+def test_what_fails_when_pytest_tidies_up_is_no_internal_error(cli: Cli, project: Path) -> None:
+    """With warnings as errors, pytest raises at its very end what collecting the garbage brings up."""
+    found = explored(cli, project, LEAVES_BEHIND, settings="filterwarnings = ['error']\n")
+    assert found["verdict"] == "NOTHING-TO-EXPLORE"

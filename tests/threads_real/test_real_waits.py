@@ -426,3 +426,26 @@ def test_the_variables_of_a_context_come_in_one_order() -> None:
         assert len(seen) == 2 * len(context)
 
     assert explored(test, executions=40).executions > 1
+
+
+def test_what_select_is_given_is_asked_for_its_descriptor_once() -> None:
+    class Channel:
+        def __init__(self, behind: socket.socket) -> None:
+            self.behind, self.lock, self.asked = behind, threading.Lock(), 0
+
+        def fileno(self) -> int:
+            with self.lock:
+                self.asked += 1
+            return self.behind.fileno()
+
+    def test() -> None:
+        one, other = socket.socketpair()
+        channel = Channel(other)
+        with one, other:
+            together(lambda: select.select([channel], [], [], 1), lambda: one.send(b"x"))
+            assert select.select([], [], [channel], 0) == ([], [], [])
+        assert channel.asked == 2
+        with pytest.raises(TypeError):
+            select.select([object()], [], [], 0)  # type: ignore[type-var]
+
+    assert explored(test).verdict.is_pass

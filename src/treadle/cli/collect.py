@@ -224,7 +224,13 @@ def run(target: Target, campaign: Campaign) -> Run:
     outcome = Run(target, campaign)
     import_module("treadle.pytest_plugin.exploring")  # pytest would rewrite the assertions of what is imported later
     with _quiet() as text:
-        code = pytest.main(_arguments(target, campaign.debug), plugins=[outcome])
+        try:
+            code: int | pytest.ExitCode = pytest.main(_arguments(target, campaign.debug), plugins=[outcome])
+        except Exception as raised:
+            # What a program leaves behind may fail when pytest tidies up, and where warnings are errors it does.
+            if not (campaign.results or campaign.errors or outcome.problems):
+                raise UsageError(f"pytest could not run {target.text}: {_innermost(raised)}") from raised
+            code = pytest.ExitCode.TESTS_FAILED
     for test, error in campaign.errors:
         if isinstance(error, Exception):
             outcome.problems.append(TestProblem(test, error))
@@ -239,6 +245,13 @@ def run(target: Target, campaign: Campaign) -> Run:
     if code == pytest.ExitCode.INTERNAL_ERROR:
         raise UsageError(f"pytest could not run {target.text}: {_error_line(text.getvalue())}")
     return outcome
+
+
+def _innermost(error: BaseException) -> str:
+    """The first line of the first error of a group."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {(str(error).splitlines() or ['it gives no reason'])[0]}"
 
 
 def _nothing_selected(outcome: Run, code: int | pytest.ExitCode, text: str) -> str:

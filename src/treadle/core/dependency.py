@@ -74,7 +74,9 @@ class Footprint:
 
 def same_place(one: Operation, other: Operation) -> bool:
     """Do two operations touch the same part of the same object? (Rule 1; what they do there is not asked.)"""
-    return any(overlap(mine, theirs) for mine in parts(one) for theirs in parts(other))
+    of_other = parts(other)
+    names = {name for _, name, _ in of_other}  # of calls into code that is not seen, each may have a hundred parts
+    return any(overlap(mine, theirs) for mine in parts(one) if mine[1] in names for theirs in of_other)
 
 
 def overlap(one: Operation, other: Operation) -> bool:

@@ -110,8 +110,8 @@ class Result(JsonForm):
     atomic_modules: list[str] = field(default_factory=list)
     bounds: dict[str, int] = field(default_factory=dict)
     reason: str = ""  # one sentence on how the search ended
-    # what ended a search that was cut: "seconds", "executions", "operations", "space", "unseen", "incomplete" or
-    # "interrupted"
+    # what ended a search that was cut: "seconds", "executions", "operations", "space", "unseen", "repeated",
+    # "incomplete" or "interrupted"
     cut_by: str = ""
     statistics: dict[str, Any] = field(default_factory=dict)
     switches: str = ""  # the model of switches: "free", or "gil, CPython 3.12"; "" where strands do not switch

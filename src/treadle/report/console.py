@@ -102,6 +102,8 @@ def _after_a_cut(result: Result) -> str:
     """What helps against the limit that cut; messages know no preemptions."""
     if result.cut_by == "unseen":
         return "if what is shared is in an installed package, name it with --instrument"
+    if result.cut_by == "repeated":
+        return "let the test undo what it does, or name the installed package that keeps it with --instrument"
     if result.cut_by not in _AFTER_A_CUT:
         return ""
     ways = [_AFTER_A_CUT[result.cut_by]]

@@ -87,10 +87,11 @@ def _shared(steps: Sequence[Step]) -> set[_Place]:
     changed: set[_Place] = set()
     whole: set[Any] = set()  # objects that somebody touches as a whole: all of their parts are one
     for step in steps:
+        changes = not only_reads(step.performed)
         for name, key in _places(step):
             for place in ((name, key), (name, None)):
                 strands.setdefault(place, set()).add(step.strand)
-                if not only_reads(step.performed):
+                if changes:
                     changed.add(place)
             if key is None:
                 whole.add(name)

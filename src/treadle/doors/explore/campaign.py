@@ -41,6 +41,7 @@ Progress = Callable[[int, float | None, str], None]
 _MOST_SHRINKING = 200_000
 # Seconds that it may take: far more than it needs, but for attempts that are long or slow to judge.
 _SHRINKING = 20.0
+_AT_LEAST = 3.0
 
 # Notes of a finding whose schedule could not be treated as usual. Nothing that failed is lost.
 _UNSHRUNK = "it could not be shrunk: a shorter schedule failed once, and not when it was recorded"
@@ -417,7 +418,8 @@ class ScheduleSearch:
                 "on something that the scheduler does not control (real time, addresses, files, other processes)"
             )
         most = max(2, min(400, _MOST_SHRINKING // max(1, len(steps))))
-        steps, _ = shrink_schedule(first, attempt, most, _SHRINKING if self.wanted is None else _SHRINKING / 4)
+        seconds = _SHRINKING if self.seconds is None else min(_SHRINKING, max(_AT_LEAST, self.seconds / 2))
+        steps, _ = shrink_schedule(first, attempt, most, seconds if self.wanted is None else seconds / 4)
         for schedule, note in ((steps, ""), (first[0], _UNSHRUNK)):
             shown = FollowSteps(by_operation(schedule, operations.get(tuple(schedule), [1] * len(schedule))))
             shown.begin()

@@ -15,6 +15,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 from treadle.core.choice import MessageDelivered, StrandRuns
@@ -34,6 +35,11 @@ from treadle.threads.loom import MOST_STEPS, Loom
 
 # A replay is one execution: most of its time goes into starting pytest.
 _SECONDS = 120.0
+
+# What the other process is asked for: an execution of the schedule, or a second one behind it.
+_ASKED, _ONCE, _TWICE = "TREADLE_REPLAYING", "once", "twice"
+_PASSES_THERE = "the same schedule passes there, so something besides the schedule decides (hash order, files, time)"
+LEFT_BEHIND = "the second of two runs in a fresh process"
 
 # The hash seed of the fresh process: another one than this process has, so that what depends on it shows.
 _HASH_SEED = 1
@@ -63,6 +69,10 @@ def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None, d
             mismatch = follow.mismatch or ("" if findings else follow.left_over())
             if not mismatch:
                 break
+        if not findings and os.environ.get(_ASKED) == _TWICE:
+            follow.begin()
+            run = loom.run(follow, detail=True)
+            findings = loom.judge(run)
         if mismatch:
             raise UsageError(
                 f"the trail no longer fits {trail.target}: {mismatch}; the code on its way has changed since, "
@@ -140,20 +150,38 @@ def replay_elsewhere(finding: Finding) -> None:
     """Run the finding's string as a reader would, and note in the finding what came of it."""
     if not finding.replay or finding.replayed:
         return
-    if os.environ.get("TREADLE_REPLAYING"):  # this is the other process
+    if os.environ.get(_ASKED):  # this is the other process
         return
-    why = _differs(finding)
-    if why:
+    why = _differs(finding, _ONCE)
+    if why == _PASSES_THERE and not _differs(finding, _TWICE):
+        finding.replayed = LEFT_BEHIND
+    elif why:
         finding.notes.append(f"the replay failed in this process, but not in a fresh one: {why}")
         finding.replayed = "this process"
     else:
         finding.replayed = "a fresh process"
 
 
-def _differs(finding: Finding) -> str:
+def without_left_behind(result: Result) -> None:
+    """A failure that only what an earlier run left behind can make is none of this schedule: the search learned nothing
+    from its executions but the first, which is no pass either."""
+    found = [finding for finding in result.findings if finding.replayed == LEFT_BEHIND]
+    if not found:
+        return
+    result.findings = [finding for finding in result.findings if finding not in found]
+    result.warnings += [replace(one, kind="not repeatable", message=f"{one.kind}: {one.message}") for one in found]
+    if not result.findings:
+        result.verdict, result.cut_by = Verdict.CUT, "repeated"
+        result.reason = (
+            "the test fails when it is run again in the same process, on a schedule that passes when it is the first "
+            "one: what a run leaves behind decides"
+        )
+
+
+def _differs(finding: Finding, times: str) -> str:
     """Why a fresh process does not show the finding; empty when it does."""
     words = ["-m", "treadle", "replay", finding.replay, "--json"]
-    environment = {"TREADLE_REPLAYING": "1", "PYTEST_ADDOPTS": ""}
+    environment = {_ASKED: times, "PYTEST_ADDOPTS": ""}
     try:
         done = run_python(words, seconds=_SECONDS, environment=environment, hash_seed=_HASH_SEED)
     except subprocess.TimeoutExpired:
@@ -166,7 +194,7 @@ def _differs(finding: Finding) -> str:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         return lines[-1].removeprefix("treadle: ") if lines else f"it ended with exit code {done.returncode}"
     if not found:
-        return "the same schedule passes there, so something besides the schedule decides (hash order, files, time)"
+        return _PASSES_THERE
     if found[0]["kind"] != finding.kind:
         return f"it shows another failure there ({found[0]['kind']}: {found[0]['message']})"
     return ""

@@ -39,7 +39,7 @@ _real_socket: Any = socket_module.socket.__base__  # the one in C
 _real_make = _Socket.__init__
 _real_accept = _Socket.accept
 _real_close = _Socket.close
-_real_select = select_module.select
+_real_select: Any = select_module.select
 _real_read = os.read
 _real_wait = subprocess.Popen.wait
 _real_communicate = subprocess.Popen.communicate
@@ -51,7 +51,7 @@ _real_epoll: Any = getattr(select_module, "epoll", None)
 
 # Seconds of a wait that says no end.
 _LONG = 1e6
-_LOOPBACK = ("127.", "::1", "localhost")
+_HERE = ("127.", "::1", "localhost", "0.0.0.0", "::")  # who listens at all addresses waits for this process, too
 # Ports for those who ask for any: below the ones that the system gives, so many for each turn of an execution.
 _FIRST_PORT, _A_TURN = 20_480, 64
 _PORTS: dict[int, int] = {}  # the port that a turn got the first time
@@ -137,7 +137,7 @@ def _is_ours(descriptor: int) -> bool:
             return True
         return _address(same.getpeername()) in _OURS
     except OSError:  # listening, or not connected
-        return str(same.getsockname()[0]).startswith(_LOOPBACK)
+        return str(same.getsockname()[0]).startswith(_HERE)
     finally:
         same.close()
 
@@ -340,16 +340,24 @@ def select(readers: Any, writers: Any, failing: Any, timeout: float | None = Non
     strand = here()
     if strand is None:
         return _real_select(readers, writers, failing, timeout)
-    readers, writers, failing = list(readers), list(writers), list(failing)
+    given = [list(group) for group in (readers, writers, failing)]
+    try:
+        # Asked once, as the real one does: `fileno` may be code of the program.
+        numbers = [[_descriptor(one) for one in group] for group in given]
+    except AttributeError:
+        return _real_select(*given, 0)  # which tells what is wrong with them
     found: Any = ([], [], [])
 
     def look() -> bool:
         nonlocal found
-        found = _real_select(readers, writers, failing, 0)
+        found = _real_select(*numbers, 0)
         return any(found)
 
-    _look_until(strand, look, "select", map(_descriptor, (*readers, *writers, *failing)), timeout)
-    return found
+    _look_until(strand, look, "select", (number for group in numbers for number in group), timeout)
+    return tuple(
+        [one for one, number in zip(group, asked, strict=True) if number in ready]
+        for group, asked, ready in zip(given, numbers, found, strict=True)
+    )
 
 
 def _descriptor(thing: Any) -> int:
