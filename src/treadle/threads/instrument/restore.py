@@ -78,6 +78,7 @@ class Snapshot:
         for module in new:
             self._seen[id(module)] = module
             self._record(ModuleRecord(module), pending)
+            pending.append(type(module))  # a class of the module's own, where it put something else in its place
         while pending:
             self._look_into(pending.pop(), pending)
         self._records.learn()
