@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from treadle.abs.explore.names import decided_since, object_names
 from treadle.abs.explore.reduction import Reduction
-from treadle.abs.machine.criteria import CriterionReached, TreeProgress
+from treadle.abs.machine.criteria import SOUND_REDUCTIONS, CriterionReached, TreeProgress
 from treadle.abs.machine.guards import holds
 from treadle.abs.machine.machine import ActorMachine, MacroStep, Thrown
 from treadle.abs.machine.state import ActorTask, State
@@ -312,12 +312,18 @@ class TreeExplorer:
         return [task for tasks in runnable.values() for task in tasks]
 
     def _preferred(self, state: State, runnable: dict[ObjectRef, list[ActorTask]]) -> list[ObjectRef]:
-        """The youngest actor first, those at their task limit last: any order is right, this is the published one."""
+        """The youngest actor first, those at their task limit last: any order is right, this is the published one.
+
+        So is that an actor which ran goes on as long as it can, except where Theorem 1 is taken as it is printed.
+        """
         order = list(reversed(runnable))
+        if state.last is not None and self.machine.selection.reduce in SOUND_REDUCTIONS:
+            last = state.groups.get(state.last.task.this, state.last.task.this)
+            order.sort(key=lambda group: group is not last)
         limit = self.machine.bounds.tasks
-        if limit is None:
-            return order
-        return sorted(order, key=lambda group: state.switches.get(group, 0) >= limit)
+        if limit is not None:
+            order.sort(key=lambda group: state.switches.get(group, 0) >= limit)
+        return order
 
     def next_in_order(self, state: State, tasks: list[ActorTask]) -> list[ActorTask]:
         """Of tasks that can run those that the policies of their actors let run next."""
