@@ -20,6 +20,7 @@ HOT = (
     "search/*",
     "threads/execution",
     "threads/hooks/*",
+    "threads/joined_steps",
     "threads/names",
     "threads/shapes",
     "threads/strands",

@@ -68,7 +68,7 @@ def uses_others(path: Path, stopped: str) -> bool:
     return refused or _OTHER.search(_COMMENT.sub("", text)) is not None
 
 
-def main(folder: Path) -> None:
+def tell(folder: Path) -> None:
     files = {sha256(p.read_bytes()).digest(): p for p in sorted(folder.rglob("*.abs"), reverse=True)}
     wrong = [key for key, p in files.items() if "_fail" in p.name]
     print(f"{len(wrong)} examples of errors: {sum(stage(files.pop(key))[0] < 2 for key in wrong)} do not check")
@@ -88,4 +88,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    tell(Path(sys.argv[1]))

@@ -25,7 +25,7 @@ _PSORT = "pipeline_sort.abs:Stage.feed"
 def main(quick: bool = False) -> None:
     """Table 1, the growth of each bound, and memory at half a million states."""
     if not quick:
-        table1.main()
+        table1.table()
     growth()
     if not quick:
         memory()

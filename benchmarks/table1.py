@@ -11,6 +11,7 @@ by a convention, which is named: `CONVENTIONS` says which and what it does.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.environments import CHECKOUT
@@ -127,7 +128,7 @@ def figures(made: GeneratedCases) -> Figures:
     return made.tests, made.states, made.cuts.loop, made.cuts.task, made.cuts.actor
 
 
-def main(programs: list[str]) -> None:
+def table(programs: Sequence[str] = ()) -> None:
     unknown = [name for name in programs if name not in TARGETS]
     if unknown:
         raise UsageError(f"Table 1 has no program '{unknown[0]}'; it has {', '.join(TARGETS)}")
@@ -165,4 +166,4 @@ def _side_by_side(row: TableRow, exploiting: bool) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    table(sys.argv[1:])

@@ -16,11 +16,11 @@ from treadle.core.operation import SLEEP
 from treadle.messages.execution import Courier, MessageExecution
 from treadle.messages.receive import Receive
 from treadle.search.replay import FollowSteps, FollowTrail, strand_runs
-from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
+from treadle.search.strategy import ExecutionSeen, Once, StrandSeen
 from treadle.threads.strands import Strand
 
 
-class FollowSchedule(Strategy):
+class FollowSchedule(Once):
     """One execution along a schedule; without one, in the library's own order."""
 
     name = "schedule"
@@ -32,16 +32,9 @@ class FollowSchedule(Strategy):
         self.head = 0
         self.missing: Receive | None = None  # the event that did not come
         self.held_back = False  # it was sent, but no order of puts allows it here, or nobody takes it any more
-        self.done = False
         self._waiting: dict[int, Courier] = {}  # receive -> courier of its message, in the order of sending
         self._seen = 0
         self._last: Strand | None = None
-
-    def begin(self) -> bool:
-        if self.done:
-            return False
-        self.done = True
-        return True
 
     def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         assert isinstance(run, MessageExecution)

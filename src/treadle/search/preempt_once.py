@@ -6,10 +6,10 @@ a pass: run with finer points than the search had, it interrupts strands where n
 
 from __future__ import annotations
 
-from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
+from treadle.search.strategy import ExecutionSeen, Once, StrandSeen
 
 
-class PreemptOnce(Strategy):
+class PreemptOnce(Once):
     """Lets strands run to their end, the oldest or the youngest first; at one step another strand goes on instead."""
 
     name = "preempt-once"
@@ -18,15 +18,8 @@ class PreemptOnce(Strategy):
         super().__init__()
         self.youngest_first = youngest_first
         self.at = at
-        self.done = False
         self.last = -1
         self.choices: list[int] = []  # the steps at which somebody else could have gone on
-
-    def begin(self) -> bool:
-        if self.done:
-            return False
-        self.done = True
-        return True
 
     def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         enabled = list(run.enabled())

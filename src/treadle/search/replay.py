@@ -9,24 +9,10 @@ from typing import Any
 
 from treadle.core.choice import Choice, Stop, StrandRuns
 from treadle.core.operation import MULTI, location, parts, word
-from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
+from treadle.search.strategy import ExecutionSeen, Once, StrandSeen
 
 
-class _Once(Strategy):
-    """A strategy of one execution."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.done = False
-
-    def begin(self) -> bool:
-        if self.done:
-            return False
-        self.done = True
-        return True
-
-
-class FollowSteps(_Once):
+class FollowSteps(Once):
     """Runs along a list of strand names, passing over those that cannot go on, then without preemptions.
 
     Afterwards `preemptions` and `switches` say what the execution cost.
@@ -69,7 +55,7 @@ class FollowSteps(_Once):
         return self.preemptions, self.switches, len(self.taken)
 
 
-class FollowTrail(_Once):
+class FollowTrail(Once):
     """Runs along a trail: each strand until its stop. `mismatch` says where the program no longer fits it.
 
     Needs an execution that records details: a stop is recognised by the function it is in. Other kinds of choices than

@@ -156,3 +156,18 @@ class Strategy:
     def progress(self) -> float:
         """The share of the space that is done, 0 when nobody can say."""
         return 0.0
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Once(Strategy):
+    """A strategy of one execution."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.done = False
+
+    def begin(self) -> bool:
+        if self.done:
+            return False
+        self.done = True
+        return True

@@ -17,18 +17,19 @@ from weakref import ref
 from mypy_extensions import mypyc_attr
 
 from treadle.core.errors import Unsupported
-from treadle.core.operation import ACQUIRE, FAILED, LOOK, MULTI, READ, TIMEOUT, TRY, WRITE, Operation
+from treadle.core.operation import FAILED, MULTI, READ, TIMEOUT, WRITE, Operation
 from treadle.core.result import Finding, Step, Waiting
-from treadle.core.transition import JOINING, Constants, JoinedStep
+from treadle.core.transition import Constants, JoinedStep
 from treadle.search.strategy import Strategy
 from treadle.threads.carriers import getcurrent, greenlet, os_thread
 from treadle.threads.detail import describe, place_of, short, stack_of, waiting
 from treadle.threads.diverged import Diverged
 from treadle.threads.greenlets import Pool, Worker
+from treadle.threads.joined_steps import arrives, goes_on, note_waits, note_writes, settle, was_as_planned
 from treadle.threads.names import Named
 from treadle.threads.real_waits import becomes_ready, name_of, not_controlled, waited_really
 from treadle.threads.spin import SAME_READS, may_go_round, seems_to_wait
-from treadle.threads.strands import AFTER_EXECUTION, ARRIVED, STATE, Arrival, Strand, StrandEnd, with_held
+from treadle.threads.strands import AFTER_EXECUTION, STATE, Arrival, Strand, StrandEnd, with_held
 
 # In the set of shared names: the ends of strands.
 ENDS: Final = "the end of a strand"
@@ -211,7 +212,7 @@ class Execution:
                 asking, worker = request
                 worker.greenlet.switch()
                 request = asking.switch()
-            self.settle()
+            settle(self)
             self.held = [
                 (lock.treadle_name, lock.owner.treadle_name)
                 for lock in [reference() for reference in self.locks]
@@ -306,11 +307,11 @@ class Execution:
             me.step = describe(me)
         checks = me.checks | me.if_waited
         if self.constants is not None and not self.ending:
-            self._arrives(me)
+            arrives(me)
         me.checks = me.if_waited = 0
         if self.gil:
             me.stands = checks if me.guard is None or me.guard.ready(me.waits, me) else -1
-        if self.gil and not checks & self.gil and not self.ending and self._goes_on(me):
+        if self.gil and not checks & self.gil and not self.ending and goes_on(self, me):
             return
         if me.greenlet is not getcurrent():
             if os_thread() != self.home:  # it stops here, and whoever waits for it must not be told as a failure
@@ -386,14 +387,14 @@ class Execution:
         step = self.step
         chosen: Strand | None
         if self.gil:
-            if not self._settle():
+            if not was_as_planned(self):
                 return None
-            self._note_waits()
+            note_waits(self)
         if step < self.planned:
             chosen = self.by_index.get(self.plan[step])
             expected = self.trace[step][1]
             if chosen is None or chosen.finished:
-                return self._diverge(step, expected, None)
+                return self.diverge(step, expected, None)
             op = chosen.pending
             begun = JoinedStep(op, 0) if self.gil else None
             if begun is not None and begun.begins(expected):
@@ -402,12 +403,12 @@ class Execution:
                 if chosen.guard is not None and (chosen.guard.outside or not chosen.guard.ready(chosen.waits, chosen)):
                     op = self._fire(chosen)
                 if op != expected:
-                    return self._diverge(step, expected, op)
+                    return self.diverge(step, expected, op)
             elif chosen.guard is not None and not (
                 chosen.guard.ready(chosen.waits, chosen) or becomes_ready(self, chosen, chosen.guard)
             ):
                 if not self.any_timeout or chosen.deadline is None:
-                    return self._diverge(step, expected, None)
+                    return self.diverge(step, expected, None)
                 self._fire(chosen)
             self.step = step + 1
             if self.constants is not None:
@@ -415,7 +416,7 @@ class Execution:
             if begun is not None:
                 self.transition = begun if not chosen.timed_out else JoinedStep(op, 0)
                 self.performed.append(1)
-                self._note_writes(op)
+                note_writes(self, op)
             return chosen
         if self.running_foreground == 0:
             return None
@@ -453,75 +454,10 @@ class Execution:
         if self.gil:
             self.transition = JoinedStep(op, self.guards[step])
             self.performed.append(1)
-            self._note_writes(op)
+            note_writes(self, op)
         return chosen
 
-    # ------------------------------------------------------------------ several operations in one step
-
-    def _goes_on(self, me: Strand) -> bool:
-        """No look at the eval breaker since the last operation: this one belongs to the same step of the search, unless
-        it has to wait. Then that it looked belongs to the step, and the strand gives way."""
-        transition = self.transition
-        op = me.pending
-        if transition is None or op[0] not in JOINING or me.deadline is not None:
-            return False
-        guards = 0 if me.touched is None else me.touched.guards()
-        if me.guard is not None:
-            if self.constants is not None and self.constants.only(transition.parts):
-                return False
-            if not me.guard.ready(me.waits, me):
-                transition.add((LOOK, op[1], op[2]), guards)
-                me.arrival = ARRIVED._replace(at_held_lock=True)
-                return False
-            op = (TRY, op[1], op[2])  # it could have waited: the step as such is always possible
-        transition.add(op, guards)
-        self.performed[self.step - 1] += 1
-        self._note_writes(op)
-        return True
-
-    def _arrives(self, me: Strand) -> None:
-        """Note how a strand came to the operation that it stands at."""
-        at_held_lock = me.guard is not None and me.waits == ACQUIRE and not me.guard.ready(ACQUIRE, me)
-        me.arrival = Arrival(me.checks, me.if_waited, at_held_lock)
-
-    def _note_writes(self, op: Operation) -> None:
-        """While a strand is alone, others read what it writes afterwards: that is how constants are made."""
-        if self.constants is not None and len(self.live) > 1 and not self.constants.note(op):
-            self.revealed = True
-
-    def _note_waits(self) -> None:
-        """A lock that a strand finds taken is one that it waits for, here and elsewhere: on the versions that can
-        switch where its owner stands."""
-        constants = self.constants
-        if constants is None:
-            return
-        for strand in self.live:
-            guard = strand.guard
-            if guard is None or strand.waits != ACQUIRE or guard.ready(ACQUIRE, strand):
-                continue
-            owner = getattr(guard, "owner", None)
-            versions = owner.stands if isinstance(owner, Strand) and not owner.finished else -1
-            who = (strand.pending[1], strand.treadle_name)
-            known = constants.contended.get(who, 0)
-            if versions & ~known:
-                constants.contended[who] = known | versions
-                self.revealed = True
-
-    def settle(self) -> None:
-        """Write down all that the last step of the search has done so far."""
-        number, transition = self.step - 1, self.transition
-        if transition is not None and len(transition.parts) > 1 and number >= self.planned:
-            self.trace[number] = (self.trace[number][0], transition.operation())
-            self.guards[number] = transition.guards()
-
-    def _settle(self) -> bool:
-        """The last step is over. False when it was planned, and did not do what it did when it was first run."""
-        self.settle()
-        number, transition = self.step - 1, self.transition
-        if transition is None or number >= self.planned or transition.operation() == self.trace[number][1]:
-            return True
-        self._diverge(number, self.trace[number][1], transition.operation())
-        return False
+    # ------------------------------------------------------------------ what an operation came to
 
     def failed(self) -> None:
         """The attempt just made did not get anything: it changed nothing."""
@@ -634,7 +570,8 @@ class Execution:
 
     # ------------------------------------------------------------------ the end
 
-    def _diverge(self, step: int, expected: Operation, found: Operation | None) -> Strand | None:
+    def diverge(self, step: int, expected: Operation, found: Operation | None) -> Strand | None:
+        """It does not do what it was planned to do: nobody goes on."""
         if self.revealed:  # more is known than when it was planned: the search starts again anyway
             self.stop_reason = "blocked"
             return None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from treadle.core.dependency import READS, dependent
 from treadle.core.operation import SPIN, TRY, Operation, parts
 from treadle.core.transition import only_reads
+from treadle.threads.joined_steps import settle
 from treadle.threads.strands import STATE, Strand, SyncObject
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Change(SyncObject):
 def operations_since(strand: Strand, start: int) -> list[tuple[int, Operation]]:
     """What a strand did from a step of the execution on."""
     execution = strand.execution
-    execution.settle()
+    settle(execution)
     return [
         (number, part)
         for number in range(start, execution.step)
@@ -102,7 +103,7 @@ def spin_start() -> None:
     """A loop that only reads, as far as the rewriter can see, is about to begin."""
     strand = STATE.strand
     if strand is not None:
-        strand.execution.settle()
+        settle(strand.execution)
         _iterate(strand, _getframe(1))
 
 

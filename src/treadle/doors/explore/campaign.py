@@ -1,7 +1,7 @@
 """One search of a test: executions until a failure, the end of the space, or the end of the budget.
 
-Decides the verdict. A failure is returned only after it was shrunk, and its trail was replayed and failed in the
-same way; a search that a budget, a limit or an interrupt cut is never a pass.
+A failure is returned only after it was shrunk, and its trail was replayed and failed in the
+same way.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any, Protocol
 
 from treadle.core.choice import StrandRuns
 from treadle.core.errors import Unsupported
-from treadle.core.operation import location, word
-from treadle.core.result import Evidence, Finding, Result, Step, Verdict
+from treadle.core.result import Finding, Result, Step, Verdict
 from treadle.core.trail import Trail
+from treadle.doors.explore import ending
 from treadle.doors.explore.blame import drawn_lines, not_deterministic
 from treadle.doors.explore.pass_check import PassCheck
-from treadle.doors.explore.told import by_operation, common_steps, complete, listed, race_told, same_failure
+from treadle.doors.explore.told import by_operation, common_steps, complete, same_failure
 from treadle.search.fair import Fair
 from treadle.search.other_orders import Reservoir
 from treadle.search.random_walk import RandomWalk
@@ -31,9 +31,7 @@ from treadle.threads.execution import Execution
 from treadle.threads.fine import FINE, fine_points
 from treadle.threads.loom import MOST_STEPS, Loom
 from treadle.threads.possible_switches import versions_that_can
-from treadle.threads.spin import SAME_READS
 from treadle.threads.watchdog import OutOfTime, ReallyBlocked
-from treadle.threads.without_gil import half_seen
 
 Progress = Callable[[int, float | None, str], None]
 
@@ -49,10 +47,6 @@ _UNRECORDED = (
     "it fails, and could not be recorded: its operations cannot be named so that they mean the same in another "
     "execution; there is no replay. This is a limit of Treadle, please report it"
 )
-
-# How the reason begins for which a search ended whose workers have gone.
-GONE = "gone: "
-RESUMABLE = ("seconds", "executions", "interrupted", "workers")
 
 # Seconds of a search before others take it over: most are over by then.
 _ALONE = 1.0
@@ -167,14 +161,14 @@ class ScheduleSearch:
         except ReallyBlocked as blocked:
             raise Unsupported(str(blocked)) from None
         if isinstance(reason, Finding):
-            return self._result(Verdict.FAILED, [reason], "")
-        return self._result(*self._verdict(reason), reason)
+            return ending.result_of(self, Verdict.FAILED, [reason], "")
+        return ending.result_of(self, ending.verdict_of(self, reason), [], reason)
 
     def _search_and_check(self) -> str | Finding:
         """Search; a pass is checked before it is told."""
         while True:
             reason = self._search()
-            if isinstance(reason, Finding) or not self._to_be_checked(self._verdict(reason)[0]):
+            if isinstance(reason, Finding) or not self._to_be_checked(ending.verdict_of(self, reason)):
                 return reason
             check: SelfCheck = PassCheck(self.loom, self.kept, self.executions)
             if self.fleet is not None and self.fleet.used:
@@ -229,7 +223,7 @@ class ScheduleSearch:
                 return "seconds"
             if self.progress is not None and now - told >= _TELL_EVERY:
                 told = now
-                self.progress(self.executions, self._estimate(), search.name)
+                self.progress(self.executions, self.estimate(), search.name)
             if self.executions and self._may_be_handed_over(now):
                 assert self.fleet is not None
                 try:
@@ -467,129 +461,14 @@ class ScheduleSearch:
         usual = self.loom.most_steps <= MOST_STEPS
         return self.settings if usual else self.settings | {"operations": self.loom.most_steps}
 
-    # ------------------------------------------------------------------ the end
+    def sentence(self, verdict: Verdict, reason: str) -> str:
+        """Why the verdict is what it is."""
+        return ending.sentence(self, verdict, reason)
 
-    def _verdict(self, reason: str) -> tuple[Verdict, list[Finding]]:
-        if getattr(self.loom, "threaded", True):
-            self.loom.assumed |= half_seen(self.loom.in_steps, self.search.reversed)
-        whole = self.search.exhausted and not self.over_limit and not self.loom.incomplete
-        if reason == "end" and whole and not self._surprise() and not self.unseen:
-            if self.executions == 1 and not self.search.conflicts and not self.loom.assumed:
-                return Verdict.NOTHING_TO_EXPLORE, []
-            bounded = self.search.bounded or self.looping or self.loom.bounds or self.loom.assumed
-            return (Verdict.PASSED_WITHIN_BOUNDS if bounded else Verdict.PASSED_EXHAUSTIVE), []
-        return Verdict.CUT, []
-
-    def _surprise(self) -> str:
-        """What a strand did that no operation before it explains, in words; empty when there was no such thing."""
-        if self.search.surprise is None:
-            return ""
-        strand, planned, found = self.search.surprise
-        expected = f"{word(planned[0])} {location(planned)}"
-        if found is None:
-            return f"{strand} cannot go on where it {expected} in an equivalent schedule"
-        if found is planned:
-            return f"{strand} {expected} and nobody can do anything else, unlike in an equivalent schedule"
-        return f"{strand} {word(found[0])} {location(found)} where it {expected} in an equivalent schedule"
-
-    def _estimate(self) -> float | None:
+    def estimate(self) -> float | None:
+        """How many executions the search has, as far as it can tell."""
         share = self.search.progress()
         return self.executions / share if share > 0 else None
-
-    def _result(self, verdict: Verdict, findings: list[Finding], reason: str) -> Result:
-        seconds = time.perf_counter() - self.started
-        bounds = self._bounds()
-        return Result(
-            target=self.target,
-            verdict=verdict,
-            executions=self.executions,
-            exhaustive=verdict is Verdict.PASSED_EXHAUSTIVE,
-            strategy=self.strategy,
-            seconds=seconds,
-            findings=findings,
-            warnings=list(self.warnings.values()),
-            atomic_modules=sorted(self.loom.atomic),
-            bounds=bounds,
-            reason=self._sentence(verdict, reason),
-            cut_by=self._cut_by(reason) if verdict is Verdict.CUT else "",
-            evidence=self._evidence(),
-            statistics={
-                "strands": len(self.loom.indexes),
-                "longest": self.longest,
-                "blocked": self.search.blocked,
-                "impossible": self.impossible,
-                "total_runs": self.loom.executions,
-                "estimate": self._estimate(),
-                "checked": self.checked,
-                "resumed": self.fleet.resumed if self.fleet is not None else 0,
-            },
-        )
-
-    def _evidence(self) -> Evidence:
-        shared = sorted(str(name) for name in self.loom.shared or ())
-        races = sorted({race_told(first, second) for first, second in self.search.reversed})
-        return Evidence(self.executions, self.checked, shared, races, sorted(self.loom.assumed | self.loom.atomic))
-
-    def _bounds(self) -> dict[str, int]:
-        bounds = dict(self.search.bounds) if self.search.bounded else {}
-        bounds |= self.loom.bounds
-        if self.looping:
-            bounds["reads of a waiting loop"] = SAME_READS
-        if self.loom.assumed:
-            bounds["calls taken as one step"] = len(self.loom.assumed)
-        return bounds
-
-    def _sentence(self, verdict: Verdict, reason: str) -> str:
-        count = f"{self.executions} execution{'s' if self.executions != 1 else ''}"
-        if verdict is Verdict.FAILED:
-            return f"failed in execution {self.executions}"
-        if verdict is Verdict.PASSED_EXHAUSTIVE:
-            return f"every schedule was run, up to equivalence: {count}"
-        if verdict is Verdict.PASSED_WITHIN_BOUNDS:
-            bounds = ", ".join(f"{name} {value}" for name, value in self._bounds().items())
-            calls = listed(self.loom.assumed)
-            assumed = f"; taken as one step on shared objects: {calls}" if calls else ""
-            return f"every schedule within the bounds ({bounds}) was run: {count}{assumed}"
-        if verdict is Verdict.NOTHING_TO_EXPLORE:
-            if len(self.loom.indexes) == 1 and getattr(self.loom, "looped", False):
-                return (
-                    "an event loop promises one order for all that the test does, and no thread, timer or choice "
-                    "leaves another open: there was one schedule to run"
-                )
-            if len(self.loom.indexes) == 1:
-                return "the test starts no thread that Treadle controls: there was one schedule to run"
-            return "the threads share nothing that Treadle sees: there was one schedule to run"
-        if self.drawn:
-            return f"the test is not deterministic: {self.drawn}, {count}: not a pass"
-        unseen = f"{self.unseen}), {count}" if self.unseen else f"{self._surprise()})"
-        were = "was" if self.over_limit == 1 else "were"
-        cut_by = self._cut_by(reason)
-        resumable = self.fleet is not None and self.fleet.used and cut_by in RESUMABLE
-        return {
-            "incomplete": f"{self.loom.incomplete} ({count}): not a pass",
-            "workers": f"{reason.removeprefix(GONE)}, after {count}: not a pass",
-            "interrupted": f"interrupted after {count}: not a pass",
-            "unseen": f"the strands share something that Treadle does not see ({unseen}: not a pass",
-            "operations": f"{self.over_limit} of {count} {were} stopped after {self.loom.most_steps} operations: "
-            "not a pass",
-            "seconds": f"time ran out after {count}: not a pass",
-            "executions": f"the budget of {count} is used up: not a pass",
-            "space": f"the space is too large to be exhausted: {count} were run, the last ones sampled: not a pass",
-        }[cut_by] + ("; --resume goes on from here" if resumable else "")
-
-    def _cut_by(self, reason: str) -> str:
-        """What ended a search that is no pass."""
-        if self.loom.incomplete and reason == "end":
-            return "incomplete"
-        if reason == "interrupted":
-            return reason
-        if self.unseen or self._surprise():
-            return "unseen"
-        if self.over_limit:
-            return "operations"
-        if reason.startswith(GONE):
-            return "workers"
-        return reason if reason in ("seconds", "executions") else "space"
 
 
 class Revealed(Exception):

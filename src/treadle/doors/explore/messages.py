@@ -214,10 +214,10 @@ class _Messages(ScheduleSearch):
         self.looked_for_livelock = True
         return None  # a step is a whole message here: loops of single operations are not looked at
 
-    def _sentence(self, verdict: Verdict, reason: str) -> str:
+    def sentence(self, verdict: Verdict, reason: str) -> str:
         count = f"{self.executions} execution{'s' if self.executions != 1 else ''}"
         if verdict is Verdict.PASSED_EXHAUSTIVE:
             return f"every order of messages was run, up to equivalence: {count}"
         if verdict is Verdict.NOTHING_TO_EXPLORE:
             return "no actor receives two messages that could change places: there was one order to run"
-        return super()._sentence(verdict, reason)
+        return super().sentence(verdict, reason)

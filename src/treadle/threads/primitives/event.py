@@ -78,20 +78,29 @@ def is_set(self: Any) -> bool:
     return bool(self._flag)
 
 
-def set_(self: Any) -> None:
+def _becomes(self: Any, flag: bool) -> Strand | None:
+    """The flag is set or cleared; the strand that did so."""
     strand = here()
     if strand is None:
-        _real_set(self)
+        (_real_set if flag else _real_clear)(self)
         if type(self._cond) is EventGuard:
-            self._cond.flag = True
-        return
+            self._cond.flag = flag
+        return None
     guard = self._cond
     if type(guard) is not EventGuard:
         guard = bring_in(self, strand)
     strand.point(SIGNAL, guard)
     if guard._locked:
         guard.enter(strand)
-    self._flag = guard.flag = True
+    self._flag = guard.flag = flag
+    return strand
+
+
+def set_(self: Any) -> None:
+    strand = _becomes(self, True)
+    if strand is None:
+        return
+    guard = self._cond
     if guard.waiting and not strand.execution.any_timeout:
         now = strand.execution.clock.now
         guard.waiting = {waiter: came for waiter, came in guard.waiting.items() if came >= now}
@@ -99,19 +108,7 @@ def set_(self: Any) -> None:
 
 
 def clear(self: Any) -> None:
-    strand = here()
-    if strand is None:
-        _real_clear(self)
-        if type(self._cond) is EventGuard:
-            self._cond.flag = False
-        return
-    guard = self._cond
-    if type(guard) is not EventGuard:
-        guard = bring_in(self, strand)
-    strand.point(SIGNAL, guard)
-    if guard._locked:
-        guard.enter(strand)
-    self._flag = guard.flag = False
+    _becomes(self, False)
 
 
 def wait(self: Any, timeout: float | None = None) -> bool:
