@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from treadle.abs.machine.criteria import REDUCTIONS, SELF_CALLS
-from treadle.cli.extra import with_extra
 from treadle.cli.sarif import sarif_option, strict_option
 from treadle.cli.workforce import resume_option, workforce_options
+from treadle.core.packages import with_extra
 
 
 class _Limit(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer clicks

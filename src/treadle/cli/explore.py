@@ -16,10 +16,10 @@ from typing import IO, Any
 import click
 
 from treadle.cli import collect
-from treadle.cli.extra import with_extra
 from treadle.cli.sarif import annotate, check_sarif, machine_options, write_sarif
 from treadle.cli.workforce import resume_option, workforce_options
 from treadle.core.errors import UsageError
+from treadle.core.packages import with_extra
 from treadle.core.result import Finding, Result
 from treadle.core.verdict import EXIT_INTERNAL, Verdict, worst, worst_exit_code
 from treadle.pytest_plugin import Campaign

@@ -15,8 +15,8 @@ from typing import Any
 import click
 
 from treadle import __version__
-from treadle.cli.extra import with_extra
 from treadle.core.errors import InternalError, UsageError
+from treadle.core.packages import with_extra
 from treadle.core.verdict import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_WRONG_USE
 from treadle.report.terminal import begin, harmless
 

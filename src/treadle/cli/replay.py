@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from treadle.cli import collect
-from treadle.cli.extra import with_extra
 from treadle.core.errors import UsageError
+from treadle.core.packages import with_extra
 from treadle.core.result import Result
 from treadle.core.trail import Trail
 from treadle.doors.replay import replayer_of, test_from_here

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from treadle.cli.extra import with_extra
 from treadle.cli.replay import read, run_test
 from treadle.core.errors import UsageError
+from treadle.core.packages import with_extra
 from treadle.core.result import Result
 from treadle.doors.replay import replayer_of
 from treadle.report import page

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from treadle.cli.extra import with_extra
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write, write_sealed
+from treadle.core.packages import with_extra
 from treadle.core.verdict import EXIT_FAILED, EXIT_PASSED
 
 

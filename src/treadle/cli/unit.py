@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from treadle.cli.extra import with_extra
 from treadle.cli.sarif import machine_options
 from treadle.cli.workforce import workforce_options
+from treadle.core.packages import with_extra
 
 # Where an option stands in --help: a person looks for a purpose, not for a name.
 _GROUPS = {

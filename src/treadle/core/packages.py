@@ -1,10 +1,13 @@
-"""What is installed, and what is being imported."""
+"""What is installed, what is not, and what is being imported."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import sys
-from types import FrameType
+from types import FrameType, ModuleType
+
+from treadle.core.errors import MissingExtra
 
 
 def release_of(package: str) -> str:
@@ -14,6 +17,15 @@ def release_of(package: str) -> str:
         return importlib.metadata.version(names[0])
     except importlib.metadata.PackageNotFoundError:
         return ""
+
+
+def with_extra(what: str, module: str) -> ModuleType:
+    """A module of Treadle that `what` needs, and whose dependencies are an extra: what is missing is told in one
+    sentence, with the command to run."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as missing:
+        raise MissingExtra.from_import(what, missing) from missing
 
 
 def import_runs(function: str) -> bool:

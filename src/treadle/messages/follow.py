@@ -16,11 +16,11 @@ from treadle.core.operation import SLEEP
 from treadle.messages.execution import Courier, MessageExecution
 from treadle.messages.receive import Receive
 from treadle.search.replay import FollowSteps, FollowTrail, strand_runs
-from treadle.search.strategy import ExecutionSeen, Once, StrandSeen
+from treadle.search.strategy import ExecutionSeen, OneExecution, StrandSeen
 from treadle.threads.strands import Strand
 
 
-class FollowSchedule(Once):
+class FollowSchedule(OneExecution):
     """One execution along a schedule; without one, in the library's own order."""
 
     name = "schedule"

@@ -125,7 +125,6 @@ class Journal:
         self.messages: list[Message] = []
         self.handlings: list[Handling] = []  # receives, in the order in which they happened
         self.failures: list[HandlerFailure] = []
-        self.ignored: list[HandlerFailure] = []  # exceptions that went into a reply
         self._labels: dict[str, int] = {}
 
     def create(self, kind: str, by: Handling, instance: Any = None, *, apart: bool = False) -> Actor:

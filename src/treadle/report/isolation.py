@@ -12,6 +12,7 @@ import signal
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 from treadle.observe.effects import EffectGuard
 
@@ -104,8 +105,6 @@ def _collect(room: int) -> None:
 
 
 def _run(item: pytest.Item) -> dict[str, str]:
-    from _pytest.runner import runtestprotocol
-
     signal.alarm(_SECONDS)
     reports = runtestprotocol(item, log=False, nextitem=None)
     signal.alarm(0)

@@ -6,10 +6,10 @@ a pass: run with finer points than the search had, it interrupts strands where n
 
 from __future__ import annotations
 
-from treadle.search.strategy import ExecutionSeen, Once, StrandSeen
+from treadle.search.strategy import ExecutionSeen, OneExecution, StrandSeen
 
 
-class PreemptOnce(Once):
+class PreemptOnce(OneExecution):
     """Lets strands run to their end, the oldest or the youngest first; at one step another strand goes on instead."""
 
     name = "preempt-once"

@@ -9,10 +9,10 @@ from typing import Any
 
 from treadle.core.choice import Choice, Stop, StrandRuns
 from treadle.core.operation import MULTI, location, parts, word
-from treadle.search.strategy import ExecutionSeen, Once, StrandSeen
+from treadle.search.strategy import ExecutionSeen, OneExecution, StrandSeen
 
 
-class FollowSteps(Once):
+class FollowSteps(OneExecution):
     """Runs along a list of strand names, passing over those that cannot go on, then without preemptions.
 
     Afterwards `preemptions` and `switches` say what the execution cost.
@@ -55,7 +55,7 @@ class FollowSteps(Once):
         return self.preemptions, self.switches, len(self.taken)
 
 
-class FollowTrail(Once):
+class FollowTrail(OneExecution):
     """Runs along a trail: each strand until its stop. `mismatch` says where the program no longer fits it.
 
     Needs an execution that records details: a stop is recognised by the function it is in. Other kinds of choices than

@@ -159,7 +159,7 @@ class Strategy:
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class Once(Strategy):
+class OneExecution(Strategy):
     """A strategy of one execution."""
 
     def __init__(self) -> None:

@@ -49,14 +49,13 @@ class AbsError(UsageError):
 
 
 class SeveralAbsErrors(AbsError):
-    """More than one mistake, each with its place; `errors` has them all."""
+    """More than one mistake, each with its place."""
 
     def __init__(self, errors: list[AbsError], most: int) -> None:
         first = errors[0]
         super().__init__(first.sentence, first.place)
         left = f"\n... and {len(errors) - most} more errors" if len(errors) > most else ""
         self.args = ("\n".join(str(error) for error in errors[:most]) + left,)
-        self.errors = errors
 
 
 def together(errors: list[AbsError], most: int) -> AbsError:

@@ -134,9 +134,6 @@ class Program:
         found = [c for c in self.classes if name in (c.name, c.module + "." + c.name)]
         return found[0] if found else None
 
-    def implementing(self, target: Interface | Class) -> list[Class]:
-        return [c for c in self.classes if target in c.supertypes()]
-
 
 def named(things: Iterable[tuple[str, AnyType]]) -> str:
     return ", ".join(f"{type_} {name}" for name, type_ in things)
