@@ -13,7 +13,7 @@ from treadle.core.packages import with_extra
 
 # Where an option stands in --help: a person looks for a purpose, not for a name.
 _GROUPS = {
-    "How far to look": ("k", "seconds", "paths", "workers", "cluster", "ship", "more"),
+    "How far to look": ("k", "seconds", "paths", "terminate", "workers", "cluster", "ship", "more"),
     "Inputs": ("types", "none", "alias", "domain", "pre", "assume", "infer_assumptions", "contracts"),
     "Which tests": ("select", "reach", "missing", "tests"),
     "How to get there": ("heap", "summaries", "stubs", "probe", "defensive", "allow_effects"),
@@ -60,6 +60,7 @@ def _name(parameter: click.Parameter) -> str:
     "--seconds", type=float, metavar="N", help="Budget of the whole command. Default: 20 to explore each function."
 )
 @click.option("--paths", type=int, default=500, show_default=True, metavar="N", help="Most paths of each function.")
+@click.option("--terminate", default="", metavar="WHAT", help="Where else paths end: depth-N, or module:function.")
 @workforce_options
 @click.option("--more", is_flag=True, help="Add what the bounds of the last run cut: one more iteration of each loop.")
 @click.option("--types", "kinds", multiple=True, metavar="NAME=TYPE", help="Type of a parameter. Repeatable.")

@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.path import (
     NOT_REPEATED,
+    TERMINATION,
     Alternative,
     BoundReached,
     CannotFollow,
@@ -90,8 +91,8 @@ class Exploration:
 
     @property
     def complete(self) -> bool:
-        """Every path within the loop bound was followed."""
-        only_loops = not any(number for kind, number in self.cut.items() if kind is not Limit.LOOP)
+        """Every path within the termination criterion was followed."""
+        only_loops = not any(number for kind, number in self.cut.items() if kind not in TERMINATION)
         missed = self.unsupported or self.internal_errors or self.sampled or self.gave_up or self.pending
         return only_loops and not missed
 
@@ -134,7 +135,7 @@ def run_one(run: Callable[[SymbolicPath], T], path: SymbolicPath) -> PathRun[T]:
         pass
     else:
         end = Ending(End.FINISHED)
-    if path.replaying and (end.how is End.FINISHED or end.bound in (Limit.LOOP, Limit.DEPTH)):
+    if path.replaying and (end.how is End.FINISHED or end.bound in (Limit.LOOP, Limit.DEPTH, Limit.CRITERION)):
         # the trail was longer than the path: it belongs to other code, or the code is not the same twice
         end, result = Ending(End.UNSUPPORTED, what=NOT_REPEATED), None
     return PathRun(

@@ -101,13 +101,19 @@ class PathEnd(Exception):
 
 
 class Limit(enum.StrEnum):
-    """What cut a path off: rounds of a loop, nesting, time, the limit on paths, or a worker process that died."""
+    """What cut a path off: rounds of a loop, nesting, a criterion of the user's, time, the limit on paths, or a worker
+    process that died."""
 
     LOOP = "loop"
     DEPTH = "depth"
+    CRITERION = "criterion"
     TIME = "time"
     PATHS = "paths"
     LOST = "lost"
+
+
+# What is asked for, and so no gap: the tests are those within it.
+TERMINATION = (Limit.LOOP, Limit.CRITERION)
 
 
 class BoundReached(PathEnd):

@@ -68,6 +68,7 @@ def summary(suite: Suite) -> str:
     lines += [f"  {said}" for said in (*selected(suite), *missing(suite))]
     if suite.tests and suite.covers_explored:
         bound = " within the loop bound" if suite.cut[Limit.LOOP] else ""
+        bound = " within the termination criterion" if suite.cut[Limit.CRITERION] else bound
         assumed = ", as far as the stubs are right" if any(case.stubs for case in suite.cases) else ""
         explored = " of the functions that were explored" if suite.left_out else ""
         yours = ", yours or a new one" if suite.own_tests is not None else ""
@@ -123,6 +124,7 @@ def _cuts(suite: Suite) -> dict[str, int]:
 _WHY = {
     Limit.LOOP: "by the loop bound (-k)",
     Limit.DEPTH: "as too deep",
+    Limit.CRITERION: "by the termination criterion (--terminate)",
     Limit.TIME: "by the time limit (--seconds)",
     Limit.PATHS: "by the limit on paths (--paths)",
     Limit.LOST: "because a worker process died",

@@ -37,6 +37,7 @@ from treadle.doors.unit.select import (
     nearest_first,
 )
 from treadle.doors.unit.target import UnitTarget
+from treadle.doors.unit.terminate import criterion
 from treadle.symbolic import types as t
 from treadle.symbolic.explore import Exploration, MachineFault, PathRun, explore
 from treadle.symbolic.expr.terms import BOOL, Expr
@@ -251,11 +252,12 @@ class Session:
         self.guide: Guide | None = None
         self.know(known)
         self.stubs = Stubs(options.stubs)
+        self.ends_here = criterion(options.terminate)
         self.joined_calls: JoinedCalls | None = None
         if self.guide is not None:
             self.joined_calls = JoinedCalls(options.k, allow_effects=options.allow_effects, stubs=self.stubs)
         self.summaries: Summaries | None = None
-        if options.summaries:
+        if options.summaries and self.ends_here is None:  # a summary passes no lines
             store = SummaryStore() if options.keep_summaries else None
             self.summaries = Summaries(
                 options.k, allow_effects=options.allow_effects, stubs=self.stubs, after=SUMMARISED_AFTER, store=store
@@ -427,7 +429,7 @@ class Session:
             return restarting(path, lambda plain: self._run_path(path, plain))
         except RecursionError:
             raise CannotFollow("recursion that is too deep to follow") from None
-        except (PathEnd, Raised):
+        except (PathEnd, Raised, UsageError):
             raise
         except Exception as error:
             # a gap in the machine must not cost the other paths: it is listed, with the place where it happened
@@ -441,7 +443,7 @@ class Session:
         vm.field_type = fields.field_type
         self.contracts.prepare(vm, heap)
         vm.summaries, vm.run_plainly = self.joined_calls or self.summaries, run_plainly
-        vm.stubs = self.stubs
+        vm.stubs, vm.ends_here = self.stubs, self.ends_here
         if self.guide is not None:
             vm.walk = path.walk = self.guide.walk(vm)
         path.place = CodePlace(self.target.file, self.target.line, "")

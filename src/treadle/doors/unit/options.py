@@ -37,6 +37,8 @@ class UnitOptions:
     # the address of a Dask scheduler whose workers explore instead, and whether the project is sent there
     cluster: str | None = None
     ship: bool = False
+    # where paths end beside that: 'depth-N', or 'module:function'
+    terminate: str = ""
     # add what the bounds of the last run cut
     more: bool = False
 
@@ -118,6 +120,8 @@ class UnitOptions:
                 "--missing asks what your tests leave out, --more what the last run left out; "
                 "run them one after the other"
             )
+        if self.terminate and (self.select != ALL_PATHS or self.missing or self.more):
+            raise UsageError("--terminate ends paths of the whole tree: leave out --select, --missing and --more")
         if self.defensive and not self.probe:
             raise UsageError("--defensive says which values are tried, --no-probe that none are; pass one of them")
         if self.style not in STYLES:
@@ -156,5 +160,5 @@ class UnitOptions:
 
 _DECIDING = (
     *("types", "none", "alias", "domain", "pre", "contracts", "assume", "infer_assumptions"),
-    *("select", "points", "heap", "stubs", "allow_effects"),
+    *("select", "points", "heap", "stubs", "allow_effects", "terminate"),
 )

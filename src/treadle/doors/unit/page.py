@@ -31,6 +31,7 @@ def _function(suite: Suite, explored: ExploredTarget) -> page.Part:
     broken = [case for case in explored.cases if case.violation is not None]
     whole = explored.seen.complete and suite.covers_explored
     bound = " WITHIN THE LOOP BOUND" if explored.seen.cut[Limit.LOOP] else ""
+    bound = " WITHIN THE CRITERION" if explored.seen.cut[Limit.CRITERION] else bound
     said = "CONTRACT BROKEN" if broken else f"EVERY PATH{bound}" if whole else "SOME PATHS"
     cases, paths = len(explored.cases), explored.paths
     sentence = f"{paths} path{'s' * (paths != 1)}, {cases} case{'s' * (cases != 1)}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from treadle.doors.unit.check import CodeCoverage
 from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.select import ALL_PATHS
-from treadle.symbolic.path import CodePlace, Limit
+from treadle.symbolic.path import TERMINATION, CodePlace, Limit
 from treadle.symbolic.testcase import TestCase
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Suite:
 
     @property
     def complete(self) -> bool:
-        """Every path within the loop bound has its test, in every function that was asked for."""
+        """Every path within the termination criterion has its test, in every function that was asked for."""
         return self.covers_explored and not self.left_out
 
     @property
@@ -100,7 +100,7 @@ class Suite:
             return False
         if self.own_tests is None and self.tests and not self.coverage.is_full:
             return False
-        only_loops = not any(number for kind, number in self.cut.items() if kind is not Limit.LOOP)
+        only_loops = not any(number for kind, number in self.cut.items() if kind not in TERMINATION)
         return only_loops and not (
             self.unsupported
             or self.internal_errors
@@ -119,6 +119,7 @@ class Suite:
         """What may keep lines and branches from being reached."""
         reasons = {
             "the loop bound (-k)": self.cut[Limit.LOOP],
+            "the termination criterion (--terminate)": self.cut[Limit.CRITERION],
             "paths that are too deep": self.cut[Limit.DEPTH],
             "the time limit (--seconds)": self.cut[Limit.TIME],
             "the limit on paths (--paths)": self.cut[Limit.PATHS] + self.cut[Limit.LOST],

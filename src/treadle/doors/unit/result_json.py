@@ -166,7 +166,7 @@ def suite_facts(suite: Suite) -> SuiteFacts:
         explored=sum(explored.seen.runs for explored in suite.explored),
         cut={
             **{limit: suite.cut[limit] for limit in (Limit.LOOP, Limit.DEPTH, Limit.TIME)},
-            **{limit: suite.cut[limit] for limit in (Limit.PATHS, Limit.LOST) if suite.cut[limit]},
+            **{limit: suite.cut[limit] for limit in (Limit.PATHS, Limit.LOST, Limit.CRITERION) if suite.cut[limit]},
         },
         unsupported=_places(suite.unsupported),
         sampled=_places(suite.sampled),

@@ -177,7 +177,9 @@ class _Command:
     def _may_probe(self, suite: Suite) -> bool:
         """Whether calls may be tried: a selection, assumptions and own tests ask for something else."""
         options = self.options
-        plain = options.select == ALL_PATHS and not (options.more or options.missing or options.pre or options.assume)
+        plain = options.select == ALL_PATHS and not (
+            options.more or options.missing or options.pre or options.assume or options.terminate
+        )
         plain = plain and not options.stubs  # these say what is to be believed
         return options.probe and plain and not suite.assumed and not suite.inferred
 

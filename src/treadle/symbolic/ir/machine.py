@@ -94,6 +94,8 @@ class IrMachine:
         self.line_trace: list[tuple[str, int]] = []
         # who follows this path, when only some paths are wanted
         self.walk: Walk | None = None
+        # whether a path ends before the line that it has come to
+        self.ends_here: Callable[[IrMachine], bool] | None = None
         self._actions: dict[type, Callable[[Frame, Any], None]] = {
             ir.AssignStep: self._assign,
             ir.DeleteStep: self._delete,
@@ -246,6 +248,8 @@ class IrMachine:
                 self.line_trace.append(here)
             if self.walk is not None:
                 self.walk.line(frame.code.file, step.line)
+            if self.ends_here is not None and self.ends_here(self):
+                raise BoundReached(Limit.CRITERION, place)
         if self.steps % 512 == 0 and time.monotonic() > self.path.deadline:
             raise BoundReached(Limit.TIME, place)
         if self.steps > STEPS:
