@@ -207,6 +207,8 @@ def _arguments(target: Target, debug: bool = False) -> list[str]:
         words += ["-n0"]
     if importlib.util.find_spec("pytest_cov") is not None:
         words += ["--no-cov"]
+    if importlib.util.find_spec("pytest_timeout") is not None:
+        words += ["--timeout=0"]
     return words
 
 

@@ -69,6 +69,9 @@ COPIES_BUDGET: dict[str, Any] = {"executions": 1_000, "seconds": 5.0}
 SAMPLED = 10_000
 
 CAMPAIGN = pytest.StashKey[Campaign]()
+# A search takes so much of the time that pytest-timeout gives a test: its alarm would look like a failure of the test.
+_OF_A_TIME_LIMIT = 0.7
+
 # What a report says of an exploration: plain data, because pytest-xdist sends reports between processes.
 FACTS = pytest.StashKey[dict[str, Any]]()
 # The test that is run beside this one.
@@ -357,7 +360,18 @@ def options_of(item: pytest.Function) -> dict[str, Any]:
     if options.get("strategy") == "random" and "executions" not in options and "seconds" not in options:
         options["executions"] = SAMPLED  # sampling has no end of its own
     options["instrument"] = tuple(dict.fromkeys((*_names(named), *added)))
+    limit = _time_limit(item)
+    if limit:
+        options["seconds"] = min(options.get("seconds") or limit, limit * _OF_A_TIME_LIMIT)
     return options
+
+
+def _time_limit(item: pytest.Function) -> float:
+    """The seconds after which pytest-timeout ends a test; 0 for none."""
+    marker = item.get_closest_marker("timeout")
+    if marker is not None and item.config.pluginmanager.hasplugin("timeout"):
+        return float((*marker.args, marker.kwargs.get("timeout", 0))[0] or 0)
+    return float(getattr(item.config, "_env_timeout", None) or 0)
 
 
 def _names(packages: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from treadle.pytest_plugin.copies import Copies, copies_of, judge_copies
 from treadle.report import store
 from treadle.report.console import advice, replay_command, sentence
 from treadle.report.explore_page import result_part
+from treadle.threads.carriers import getcurrent
 from treadle.threads.outcome import type_in_thread, usual_in_threads
 
 
@@ -34,9 +35,19 @@ def take_over(item: pytest.Function) -> None:
     Per item, because pytest has no hook between setting up the fixtures and calling the test. Before an explored test,
     only what all of its executions share is set up.
     """
+    _measure_strands()
     for name, action in (("setup", set_up_wider), ("runtest", explore_item)):
         setattr(item, name, partial(action, item))
     item.repr_failure = partial(_repr_failure, item, item.repr_failure)  # type: ignore[method-assign]
+
+
+def _measure_strands() -> None:
+    """Let coverage keep one stack of calls for each strand: as with its own setting `concurrency = greenlet`."""
+    module: Any = sys.modules.get("coverage")
+    running = None if module is None else module.Coverage.current()
+    for tracer in getattr(getattr(running, "_collector", None), "tracers", ()):
+        if getattr(tracer, "concur_id_func", tracer) is None:
+            tracer.concur_id_func = getcurrent
 
 
 def explore_item(item: pytest.Function) -> None:

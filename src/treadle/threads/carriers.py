@@ -16,6 +16,7 @@ import ctypes
 import os
 import sys
 import sysconfig
+import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -119,6 +120,7 @@ class Carrier:
     def _live(self) -> None:
         self._ident = os_thread()
         _HERE.carrier = self
+        sys.settrace(threading.gettrace())  # as in a thread of the threading module: coverage measures there
         result: Any = None
         error: BaseException | None = None
         try:
