@@ -148,8 +148,7 @@ def test_pykka_is_itself_again_afterwards() -> None:
 
 def test_a_stop_does_not_overtake_messages_sent_before_it() -> None:
     """As Pykka promises: they are processed normally."""
-    for found in orders(small.test_life, MessageDpor()):
-        assert len(found) == 1
+    assert {len(found) for found in orders(small.test_life, MessageDpor())} == {1}
 
 
 def test_the_same_schedule_gives_the_same_hashes_in_every_execution() -> None:

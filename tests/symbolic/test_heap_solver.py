@@ -21,7 +21,8 @@ from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.result_json import suite_facts
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.heap.objects import InstanceObj
-from treadle.symbolic.heap.solver import SolverHeap, identity
+from treadle.symbolic.heap.open_values import identity
+from treadle.symbolic.heap.solver import SolverHeap
 from treadle.symbolic.path import Limit
 from treadle.symbolic.python.machine.python_machine import PythonMachine
 

@@ -22,7 +22,8 @@ from treadle.symbolic.expr.meaning import Rewriting, evaluate
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.assumptions import Graph, broken
 from treadle.symbolic.heap.objects import MISSING, DictObj, Heap, InstanceObj, ListObj, Obj, UnknownRef, element_name
-from treadle.symbolic.heap.solver import Depends, Either, Entered, SolverHeap
+from treadle.symbolic.heap.open_values import Depends, Either, Entered
+from treadle.symbolic.heap.solver import SolverHeap
 from treadle.symbolic.path import About, Note, SymbolicPath
 from treadle.symbolic.solve.solver import Answer, Solver
 from treadle.symbolic.testcase import TestCase

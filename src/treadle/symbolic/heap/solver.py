@@ -25,8 +25,6 @@ of section 2.2 of Albert et al., "Test case generation by symbolic execution".
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from treadle.symbolic import types as t
@@ -34,61 +32,17 @@ from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import Rewriting
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, LazyHeap, ListObj, Obj, Some, UnknownRef, Write
+from treadle.symbolic.heap.open_values import (
+    WITH_IDENTITY,
+    Depends,
+    Either,
+    Entered,
+    either,
+    equal_starts,
+    identity,
+    is_plain,
+)
 from treadle.symbolic.path import About, Note
-
-_WithIdentity = t.Instance | t.ListOf | t.DictOf | t.SetOf
-
-
-class Either(UnknownRef):
-    """One of two values, depending on which objects are the same; decided when it is used."""
-
-    __slots__ = ("condition", "no", "yes")
-
-    def __init__(self, condition: Expr, yes: Any, no: Any) -> None:
-        super().__init__("", ())
-        self.condition, self.yes, self.no = condition, yes, no
-
-    def __repr__(self) -> str:
-        return f"<{self.yes!r} if {self.condition!r} else {self.no!r}>"
-
-
-@dataclass(slots=True)
-class Entered:
-    """A reference came into the heap: lazily, it would have been decided here which object it is."""
-
-    ref: UnknownRef
-    obj: Obj
-    # the objects in the heap that it may be
-    among: list[Obj]
-    # it was only compared: it may be None
-    may_be_none: bool
-    # where in the path's story and conditions this happened; what was said of it there, if it is no alias
-    at: int
-    said: int
-    conditions: int
-    # how many choices of the path came before
-    choices: int
-
-
-@dataclass(slots=True)
-class Depends:
-    """A read of a list element gave the value of one of these writes, or `unread`, what was there at the start.
-
-    A write is given by the condition that it was this one, in the order in which they are tried.
-    `is_new`: nobody had looked at that before.
-    """
-
-    writes: list[Expr]
-    unread: Any
-    is_new: bool
-    at: int
-    conditions: int
-    choices: int
-
-
-def identity(obj: Obj) -> Expr:
-    """The unknown that says which object it is."""
-    return x.var(obj.name, x.REF)
 
 
 class SolverHeap(LazyHeap):
@@ -188,7 +142,7 @@ class SolverHeap(LazyHeap):
         kept.classes = tuple(c for c in kept.classes if c in gone.classes) or kept.classes
         gone.classes = kept.classes
         for one, other in starts:
-            if self._is_plain(one) and self._is_plain(other):
+            if is_plain(one) and is_plain(other):
                 self._unite(x.var(one.name, x.REF), x.var(other.name, x.REF))
 
     @staticmethod
@@ -287,19 +241,11 @@ class SolverHeap(LazyHeap):
 
     # --- references ----------------------------------------------------------------------------------------
 
-    @staticmethod
-    def _is_plain(value: Any) -> bool:
-        """A reference to an object or list of one type, or None: identity says all about it."""
-        if not isinstance(value, UnknownRef) or isinstance(value, Either):
-            return False
-        kinds = [o for o in value.options if o is not t.NONE]
-        return len(kinds) == 1 and isinstance(kinds[0], _WithIdentity)
-
     def is_none(self, ref: UnknownRef) -> bool:
         if isinstance(ref, Either):
             chosen = self.force(ref)
             return self.is_none(chosen) if isinstance(chosen, UnknownRef) else chosen is None
-        if ref.resolved or not self._is_plain(ref):
+        if ref.resolved or not is_plain(ref):
             return super().is_none(ref)
         return self._ask_none(ref)
 
@@ -333,7 +279,7 @@ class SolverHeap(LazyHeap):
             ref.value = ref.yes if self._decide(ref.condition) else ref.no
             ref.resolved = True
             return ref.value
-        if not self._is_plain(ref):
+        if not is_plain(ref):
             self._at = at
             value = super().force(ref)
             self._at = None
@@ -345,10 +291,10 @@ class SolverHeap(LazyHeap):
         return self.settle(ref.value) if isinstance(ref.value, DictObj) else self.now(ref.value)
 
     def _aliases(self, name: str, kind: t.Type) -> list[Any]:
-        return [] if isinstance(kind, _WithIdentity) else super()._aliases(name, kind)
+        return [] if isinstance(kind, WITH_IDENTITY) else super()._aliases(name, kind)
 
     def fresh(self, kind: t.Type, name: str) -> Any:
-        if isinstance(kind, _WithIdentity):
+        if isinstance(kind, WITH_IDENTITY):
             at = self._at if self._at is not None else len(self.path.story)
             self._at = None
             obj = self._enter(UnknownRef(name, (kind,)), at)
@@ -363,7 +309,7 @@ class SolverHeap(LazyHeap):
         if found is not None:
             return found
         told, self.on_input = self.on_input, None
-        kind = next(o for o in ref.options if isinstance(o, _WithIdentity))
+        kind = next(o for o in ref.options if isinstance(o, WITH_IDENTITY))
         obj: InstanceObj | ListObj | DictObj = super().fresh(kind, ref.name)
         self.on_input = told
         among = [known for known in (*self.instances, *self.lists, *self.dicts) if self._compatible(known, obj)]
@@ -438,7 +384,7 @@ class SolverHeap(LazyHeap):
                 return isinstance(other, UnknownRef) and self.is_none(other)
         a, b = self._looked_up(a), self._looked_up(b)
         for value in (a, b):
-            if not isinstance(value, InstanceObj | ListObj | DictObj) and not self._is_plain(value):
+            if not isinstance(value, InstanceObj | ListObj | DictObj) and not is_plain(value):
                 return NotImplemented
             if isinstance(value, UnknownRef) and self._promised(value):
                 return NotImplemented  # what its class promises holds only if it is not None
@@ -508,7 +454,7 @@ class SolverHeap(LazyHeap):
         for other in self._objects():
             if other.initial.get(name, MISSING) is MISSING or self.known_same(obj, other) is not None:
                 continue
-            equal = _equal(start, other.initial[name], self._is_plain)
+            equal = equal_starts(start, other.initial[name])
             same = x.eq(identity(obj), identity(other))
             if equal is not None:
                 self.path.assume(x.implies(same, equal))
@@ -598,36 +544,3 @@ class SolverHeap(LazyHeap):
         self._left_open.update(conditions)
         story, known, choices = len(self.path.story), len(self.path.conditions), len(self.path.choices)
         self.record.append(Depends(conditions, unread, is_new, story, known, choices))
-
-
-def either(condition: Value, yes: Any, no: Any) -> Any:
-    """`yes` if the condition holds, else `no`: one expression where both are scalars of one sort."""
-    if not isinstance(condition, Expr):
-        return yes if condition else no
-    if yes is no or (type(yes) is type(no) and isinstance(yes, int | str) and yes == no):
-        return yes
-    one, other = _scalar(yes, no), _scalar(no, yes)
-    if one is not None and other is not None and x.sort_of(one) is x.sort_of(other):
-        return x.ite(condition, one, other)
-    return Either(condition, yes, no)
-
-
-def _scalar(value: Any, beside: Any) -> Value:
-    """The value in the language of expressions; a known float only beside an unknown one, else it stays exact."""
-    if isinstance(value, Expr) or type(value) in (int, bool, str):
-        return value
-    if type(value) is float and isinstance(beside, Expr) and value - value == 0:
-        return Fraction(value)
-    return None
-
-
-def _equal(a: Any, b: Any, is_plain: Any) -> Value:
-    """That two values of the start are equal, as a condition; None where it is no condition."""
-    if isinstance(a, Expr) and isinstance(b, Expr) and a.sort is b.sort:
-        return x.eq(a, b)
-    if is_plain(a) and is_plain(b):
-        return x.eq(x.var(a.name, x.REF), x.var(b.name, x.REF))
-    return None
-
-
-__all__ = ["Depends", "Either", "Entered", "SolverHeap", "identity"]
