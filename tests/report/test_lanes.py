@@ -46,7 +46,15 @@ def test_the_lines_that_clash_are_quoted(tmp_path: Path) -> None:
 
 def test_a_lock_that_only_some_of_them_hold_is_named() -> None:
     told = lanes(double_checked("/p/db.py"))["repair"]
-    assert told.startswith("Lock#1 is held at db.py:5, but not at db.py:3: hold it there, too")
+    assert told.startswith(
+        "Lock#1 is held at db.py:5, but not at db.py:3: take it before db.py:3 already and keep it up to"
+    )
+    assert "once only" in told  # taking a plain lock at both places would be a deadlock
+
+
+def test_columns_stand_in_the_order_in_which_threads_were_started() -> None:
+    steps = [step(name, "reads", "Database#1.pool", 3) for name in ("main", "T10", "T2", "T1.1", "T1", "worker")]
+    assert lanes(steps)["strands"] == ["main", "T1", "T1.1", "T2", "T10", "worker"]
 
 
 def test_a_lock_that_may_have_been_tried_for_is_not_said_to_be_missing() -> None:

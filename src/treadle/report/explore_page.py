@@ -36,7 +36,8 @@ def finding_part(finding: Finding) -> dict[str, Any]:
 
 def _evidence(result: Result) -> dict[str, list[str]]:
     """What the verdict rests on, as lists with a title."""
-    counts = [f"{name.replace('_', ' ')}: {value}" for name, value in result.statistics.items() if value is not None]
+    figures = {} if result.failed else result.statistics  # of a search that ended at a failure they tell little
+    counts = [f"{name.replace('_', ' ')}: {value}" for name, value in figures.items() if value is not None]
     evidence = result.evidence
     classes = (
         [] if evidence is None else [f"classes of schedules run: {evidence.classes}, to check them: {evidence.checked}"]

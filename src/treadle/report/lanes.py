@@ -36,7 +36,7 @@ def lanes(
         "cause": pair.sentence(names) if pair is not None else "",
         "lines": _lines(pair, names),
         "repair": _repair(pair, waiting, steps, names),
-        "strands": list(dict.fromkeys(step.strand for step in steps)),
+        "strands": _in_order(dict.fromkeys(step.strand for step in steps)),
         "steps": [_step(step, names) for step in steps],
         "pair": [] if pair is None else _pair(steps, pair),
         "arrows": list(_arrows(steps, started or {})),
@@ -45,6 +45,18 @@ def lanes(
         "passing": [_step(step, names) for step in passing],
         "parts": _where_they_part(steps, passing),
     }
+
+
+def _in_order(strands: Iterable[str]) -> list[str]:
+    """The test itself, its threads as they were started (`T1`, `T1.1`, `T2`), and others as they come."""
+
+    def place(name: str) -> tuple[int, list[int]]:
+        numbers = name.removeprefix("T").split(".")
+        if name == "main":
+            return 0, []
+        return (1, [int(one) for one in numbers]) if all(one.isdecimal() for one in numbers) else (2, [])
+
+    return sorted(strands, key=place)
 
 
 def files_of(steps: Iterable[Step]) -> Iterable[str]:
@@ -111,7 +123,7 @@ def _repair(pair: Clash | None, waiting: Sequence[Waiting], steps: Sequence[Step
     if ring:
         who = " and ".join(dict.fromkeys(one.strand for one in ring))
         wanted = " and ".join(dict.fromkeys(one.object for one in ring))
-        return f"let {who} take {wanted} in the same order, or take one lock for all; then explore again"
+        return f"let {who} take {wanted} in the same order, or take one lock for all; then run the same command again"
     if waiting:
         return next(filter(None, (_let_go(one, steps, names) for one in waiting)), "")
     if pair is None:
@@ -126,7 +138,7 @@ def _repair(pair: Clash | None, waiting: Sequence[Waiting], steps: Sequence[Step
     who = " and ".join(sorted({step.strand for step in found}))
     return (
         f"nothing keeps {who} apart at {' and '.join(places)}: hold one lock around all that belongs together "
-        "there, wherever it is used, or do not share the object; then explore again"
+        "there, wherever it is used, or do not share the object; then run the same command again"
     )
 
 
@@ -138,10 +150,15 @@ def _held_by_some(found: Sequence[Step], steps: Sequence[Step], names: dict[str,
         inside = list(dict.fromkeys(at for at, locks in zip(places, held, strict=True) if lock in locks))
         outside = [at for at, locks in zip(places, held, strict=True) if lock not in locks and at not in inside]
         if outside and not any(step.operation == "tries" and step.object == lock for step in steps):
-            return (
-                f"{lock} is held at {' and '.join(inside)}, but not at {' and '.join(dict.fromkeys(outside))}: hold it "
-                "there, too, or look again while holding it; then explore again"
-            )
+            where = f"{lock} is held at {' and '.join(inside)}, but not at {' and '.join(dict.fromkeys(outside))}"
+            first, last = found[0], found[-1]
+            if first.strand == last.strand and lock in held[-1] and lock not in held[0]:
+                once = ", and once only: who takes it twice waits for itself" if lock.startswith("Lock") else ""
+                return (
+                    f"{where}: take it before {places[0]} already and keep it up to {places[-1]}{once}; or look again "
+                    "while holding it. Then run the same command again"
+                )
+            return f"{where}: hold it there, too. Then run the same command again"
     return ""
 
 
@@ -166,7 +183,8 @@ def _let_go(one: Waiting, steps: Sequence[Step], names: dict[str, str]) -> str:
         signal = _at(early[-1].file, early[-1].line, names)
         return (
             f"{here} for a notify that came before it, at {signal}, and is not kept: ask for what is waited for, and "
-            f"wait, while holding the lock of {one.object}: `while not ...: condition.wait()`; then explore again"
+            f"wait, while holding the lock of {one.object}: `while not ...: condition.wait()`; then run the same "
+            "command again"
         )
     if one.operation == "gets from":
         return f"{here} and nobody is left who puts something into {one.object}: put an end mark for every reader"

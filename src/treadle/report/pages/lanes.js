@@ -1,6 +1,9 @@
 // A schedule: a lane per strand over logical time, the source beside it, the values at that moment, the passing twin.
 const ROW = 44;
 
+// What a step on a whole container shows is an item or a length: not a value that it has from then on.
+const isContainer = object => /^(dict|list|set|deque|bytearray)#[\w.]+$/.test(object);
+
 function valueTexts(steps) {  // what each step did, with the value that was there before
   const known = new Map();
   return steps.map(step => {
@@ -9,7 +12,7 @@ function valueTexts(steps) {  // what each step did, with the value that was the
     if (step.value !== "") {
       if (step.verb === "writes") told += before !== undefined && before !== step.value ? `: ${before} → ${step.value}` : ` = ${step.value}`;
       else told += ` → ${step.value}`;
-      known.set(step.object, step.value);
+      if (!isContainer(step.object)) known.set(step.object, step.value);
     }
     return told;
   });
@@ -68,7 +71,7 @@ function lanesView(found) {
     for (let n = 0; n <= now; n++) {
       const step = steps[n];
       at.set(step.strand, n);
-      if (step.value !== "") values.set(step.object, [step.value, step.strand, values.get(step.object)?.[0] ?? ""]);
+      if (step.value !== "" && !isContainer(step.object)) values.set(step.object, [step.value, step.strand, values.get(step.object)?.[0] ?? ""]);
     }
     const files = new Map();
     for (const [strand, n] of at) {
@@ -78,7 +81,7 @@ function lanesView(found) {
     const current = steps[now].file;
     side.replaceChildren(...[...files].sort((a, b) => (b[0] === current) - (a[0] === current)).map(([file, places]) => source(file, places)));
     if (values.size) side.append(make("table", { class: "grid values" }, make("caption", { class: "soft" }, "shared values at this moment"),
-      make("tr", {}, ...["object", "value", "before", "last by"].map(name => make("th", {}, name))),
+      make("tr", {}, ...["object", "value", "before", "last used by"].map(name => make("th", {}, name))),
       ...[...values].map(([object, [value, strand, before]]) => make("tr", {}, ...[object, value, before === value ? "" : before, strand].map(text => make("td", { class: "mono" }, text))))));
   }
   function source(file, places) {
@@ -138,6 +141,13 @@ function twinView(found) {  // the failing schedule beside the nearest one that 
   return make("details", { class: "twin", open: "" }, make("summary", {}, `the nearest schedule that passes: they part at step ${apart + 1}`), make("div", { class: "box half" }, grid));
 }
 
+function legend(found) {
+  const named = found.steps.map(step => step.object.match(/^([A-Za-z_]\w*)#1\b/)).find(match => match);
+  return "Time goes down. main is the test itself, T1, T2, ... are the threads in the order in which they were started"
+    + (named ? `; ${named[0]} is the first ${named[1]} that was made` : "")
+    + ". Red: the accesses that clash. Blue: the step that is looked at. Yellow: the last step of each other thread. An arrow: what let a thread go on.";
+}
+
 function findingView(found) {
   const root = make("section", { class: "finding" }, make("h2", {}, found.kind + ": " + found.message));
   if (found.cause) root.append(make("div", { class: "cause" }, make("span", {}, found.cause), ...(found.lines.length ? [make("table", { class: "racing mono" },
@@ -145,10 +155,10 @@ function findingView(found) {
   if (found.stuck.length) root.append(deadlockView(found));
   for (const note of found.notes) root.append(make("p", { class: "soft" }, note));
   if (found.repair) root.append(make("p", { class: "repair" }, make("b", {}, "What to do: "), found.repair));
-  if (found.builds) root.append(make("p", {}, make("b", {}, "Can happen on: "), found.builds));
+  if (found.builds) root.append(make("p", {}, make("b", {}, "Can happen on: "), found.builds.replace(/^every build/, "every build of Python, with the GIL and without it")));
+  if (found.replay) root.append(make("p", {}, make("b", {}, "See it again: "), "this runs the very schedule, from the folder where the test was explored"), copyLine(found.replay));
   if (found.steps.length) root.append(...lanesView(found));
-  if (found.steps.length) root.append(make("p", { class: "soft" }, "T1, T2, ... are the threads in the order in which they were started, main is the test itself; Account#1 would be the first Account that was made. Time goes down."));
-  if (found.replay) root.append(make("p", { class: "soft" }, "Run this schedule again:"), copyLine(found.replay));
+  if (found.steps.length) root.append(make("p", { class: "soft" }, legend(found)));
   const twin = twinView(found);
   if (twin) root.append(twin);
   if (found.text) root.append(make("details", {}, make("summary", {}, "as text"), make("pre", {}, found.text)));
