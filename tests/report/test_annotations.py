@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sarif_pydantic import Sarif
 
-from treadle.cli.sarif import strictly
+from treadle.cli.output import strictly
 from treadle.cli.schedule import schedule_remarks
 from treadle.core.result import Finding, Result, Step
 from treadle.core.verdict import Verdict

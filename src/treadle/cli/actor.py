@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from treadle.abs.machine.criteria import REDUCTIONS, SELF_CALLS
-from treadle.cli.sarif import sarif_option, strict_option
+from treadle.cli.output import page_option, sarif_option, strict_option
 from treadle.cli.workforce import resume_option, workforce_options
 from treadle.core.packages import with_extra
 
@@ -75,7 +75,7 @@ class _Limit(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generi
 @click.option("--pictures", type=click.Path(path_type=Path), metavar="DIR", help="A sequence diagram (SVG) per test.")
 @click.option("--tree", type=click.Path(path_type=Path), metavar="FILE", help="The execution tree as .svg or .dot.")
 @click.option("--force", is_flag=True, help="Replace files even if they were edited by hand.")
-@click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
+@page_option
 @sarif_option
 @strict_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")

@@ -10,7 +10,7 @@ from typing import Any
 from treadle.abs.machine.criteria import Bounds, OrderSelection
 from treadle.abs.machine.criteria import TreeProgress as Explored
 from treadle.abs.machine.policies import parse_policies
-from treadle.cli.sarif import check_sarif, strictly, write_sarif
+from treadle.cli.output import strictly, write_sarif
 from treadle.core.errors import InternalError, UsageError
 from treadle.core.files import check_may_write, write_sealed
 from treadle.doors.actor import table as abs_table
@@ -84,9 +84,6 @@ def run(
         form = form or ("absunit" if where is not None and where.suffix == ".abs" else "pytest")
         where = where or Path(f"test_{Path(path).stem}_{name.rpartition('.')[2]}.{'py' if form == 'pytest' else 'abs'}")
         check_may_write(where, "--write", force)
-    if page is not None:
-        pages.check_writable(page)
-    check_sarif(sarif)
     most = MOST_CASES if page is not None else MOST_ROWS
     keep = _cases(wanted, None if as_json or writing or pictures is not None else most)
     if writing and keep == 0:

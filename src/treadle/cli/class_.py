@@ -22,7 +22,7 @@ from treadle.classes.result import ClassResult, Options
 from treadle.classes.sequences import prunings
 from treadle.classes.subject import Subject, check_class, find_class, import_module, public_classes
 from treadle.cli.explore import terminal_line
-from treadle.cli.sarif import annotate, check_sarif, machine_options, strictly, write_sarif
+from treadle.cli.output import FileToWrite, annotate, machine_options, page_option, strictly, write_sarif
 from treadle.cli.workforce import resume_option, workforce_options
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write, write_whole
@@ -87,8 +87,8 @@ class TestsPlace:
 @click.option("--allow-effects", is_flag=True, help="Let calls change files, start processes and use the network.")
 @click.option("--seed", type=int, default=0, metavar="N", help="Other values and other random numbers.")
 @click.option("--force", is_flag=True, help="Replace a file even if it was edited by hand.")
-@click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
-@click.option("--issue", type=click.Path(path_type=Path), metavar="FILE", help="Also write a bug report, to paste.")
+@page_option
+@click.option("--issue", type=FileToWrite(), metavar="FILE", help="Also write a bug report, to paste.")
 @machine_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
@@ -114,11 +114,6 @@ def command(
     """
     options = make_options(**given)
     workforce = Workforce.asked(workers, cluster, ship)
-    if page is not None:
-        pages.check_writable(page)
-    check_sarif(sarif)
-    if issue is not None:
-        pages.check_writable(issue, "--issue")
     place = TestsPlace(output, keep_green, force, page is not None, issue is not None)
     with silent_stdout():
         found = classes(target, not options.allow_effects)

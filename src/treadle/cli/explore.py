@@ -16,7 +16,7 @@ from typing import IO, Any
 import click
 
 from treadle.cli import collect
-from treadle.cli.sarif import annotate, check_sarif, machine_options, write_sarif
+from treadle.cli.output import annotate, machine_options, page_option, write_sarif
 from treadle.cli.workforce import resume_option, workforce_options
 from treadle.core.errors import UsageError
 from treadle.core.packages import with_extra
@@ -70,7 +70,7 @@ _FOR_MODELS = {"executions", "seconds", *_MODELS_ONLY}
 @click.option("--explain-pass", is_flag=True, help="Also print what the verdict rests on.")
 @machine_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-@click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
+@page_option
 def command(
     target: str,
     as_json: bool,
@@ -89,9 +89,6 @@ def command(
     options = {name: value for name, value in given.items() if value is not None and value != ()}
     copies = options.pop("copies", 0)
     check_options(**options)
-    check_sarif(sarif)
-    if page is not None:
-        pages.check_writable(page)
     machines = Machines(form, sarif, strict)
     if target.partition("::")[0].endswith(".abs"):
         for name in options.keys() - _FOR_MODELS:

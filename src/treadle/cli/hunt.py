@@ -12,6 +12,7 @@ import click
 
 from treadle.classes.subject import import_module
 from treadle.cli.class_ import ClassServer, TestsPlace, modules_of, one_by_one, seconds, skipped
+from treadle.cli.output import page_option
 from treadle.cli.workforce import workforce_options
 from treadle.core.errors import TreadleError, UsageError
 from treadle.core.verdict import Verdict, worst
@@ -40,7 +41,7 @@ _USUAL: dict[str, Any] = {
 @click.option("--again", is_flag=True, help="Begin anew, where otherwise a hunt goes on that was stopped.")
 @click.option("--allow-effects", is_flag=True, help="Let imports and calls change files and use the network.")
 @click.option("--seed", type=int, default=0, metavar="N", help="Other values and other random numbers.")
-@click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
+@page_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     packages: tuple[str, ...],
@@ -62,8 +63,6 @@ def command(
     """
     seconds(budget)
     workforce = Workforce.asked(workers, cluster, ship)
-    if page is not None:
-        pages.check_writable(page)
     if output.exists() and not output.is_dir():
         raise UsageError(f"--output takes a folder, not '{output}'")
     ledger = Ledger(output / "hunt.jsonl", budget)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from treadle.cli.output import FileToWrite
 from treadle.cli.replay import read, run_test
 from treadle.core.errors import UsageError
 from treadle.core.packages import with_extra
@@ -17,16 +18,13 @@ from treadle.report.explore_page import result_part
 
 @click.command()
 @click.argument("trail", metavar="STRING_OR_FILE")
-@click.option(
-    "--output", type=click.Path(path_type=Path), default=Path("report.html"), metavar="FILE", help="The page."
-)
+@click.option("--output", type=FileToWrite(), default="report.html", metavar="FILE", help="The page.")
 def command(trail: str, output: Path) -> int:
     """Run one saved execution again and write a page to look at.
 
     STRING_OR_FILE is what a failure printed behind 'replay:', or the JSON file it named. The page shows the schedule as
     it goes with the source as it is now; default: report.html. Exit codes are those of treadle replay.
     """
-    page.check_writable(output, "--output")
     saved = read(trail)
     result = with_extra("report " + saved.target, replayer_of(saved)).replay_trail(saved, run_test)
     if not isinstance(result, Result):

@@ -13,7 +13,7 @@ import click
 
 from treadle.cli import collect
 from treadle.cli.explore import save_findings, terminal_line
-from treadle.cli.sarif import annotate, check_sarif, machine_options, strictly, write_sarif
+from treadle.cli.output import annotate, machine_options, page_option, strictly, write_sarif
 from treadle.cli.workforce import resume_option, workforce_options
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write, write_sealed
@@ -53,7 +53,7 @@ from treadle.search.cluster import Workforce
 @click.option("--curve", type=click.Path(path_type=Path), metavar="FILE", help="Coverage by execution (.svg).")
 @click.option("--write", type=click.Path(path_type=Path), metavar="FILE", help="A failing order as a pytest file.")
 @click.option("--force", is_flag=True, help="Replace files even if they were edited by hand.")
-@click.option("--report", "page", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
+@page_option
 @machine_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
@@ -91,9 +91,6 @@ def command(
             raise UsageError(f"{option} writes SVG: '{file}' must end in .svg")
         if file is not None:
             check_may_write(file, option, force)
-    if page is not None:
-        pages.check_writable(page)
-    check_sarif(sarif)
     workforce = Workforce.asked(workers, cluster, ship)
     if "::" not in target:
         raise UsageError(f"name the test: {target}::test_something")

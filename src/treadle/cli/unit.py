@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from treadle.cli.sarif import machine_options
+from treadle.cli.output import machine_options, page_option
 from treadle.cli.workforce import workforce_options
 from treadle.core.packages import with_extra
 
@@ -110,7 +109,7 @@ def _name(parameter: click.Parameter) -> str:
 )
 @click.option("--trails", is_flag=True, help="Write beside each test the string that treadle replay takes.")
 @click.option("--show", type=click.Choice(["ir", "cases", "tree", "summary"]), help="Print this as well.")
-@click.option("--report", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page to look at.")
+@page_option
 @machine_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(**given: Any) -> int:

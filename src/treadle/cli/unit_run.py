@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from treadle.cli.sarif import annotate, check_sarif, strictly, write_sarif
+from treadle.cli.output import annotate, strictly, write_sarif
 from treadle.core.errors import UsageError
 from treadle.doors.unit import console as unit_report
 from treadle.doors.unit import stubs as unit_stubs
@@ -26,7 +26,7 @@ from treadle.doors.unit.result_json import suite_facts
 from treadle.doors.unit.selected import satisfied
 from treadle.doors.unit.suite import unit
 from treadle.observe.streams import protected_streams
-from treadle.report import page
+from treadle.report import page as pages
 from treadle.report.terminal import harmless
 
 
@@ -38,7 +38,7 @@ def run(
     as_json: bool,
     select: str,
     reach: tuple[str, ...],
-    report: Path | None,
+    page: Path | None,
     sarif: Path | None,
     form: str,
     strict: bool,
@@ -48,9 +48,6 @@ def run(
     optional = ("seconds", "workers", "cluster", "ship")
     options = {name: value for name, value in given.items() if value is not None or name not in optional}
     select, points, targets = _selection(select, reach, targets)
-    check_sarif(sarif)
-    if report is not None:
-        page.check_writable(report)
     with protected_streams(), _progress(as_json) as progress:
         suite = unit(
             *targets,
@@ -61,16 +58,16 @@ def run(
             points=points,
             **options,
         )
-    if report is not None:
-        page.write(report, suite_parts(suite))
+    if page is not None:
+        pages.write(page, suite_parts(suite))
     told = contract_remarks(suite)
     write_sarif(sarif, told)
     if as_json:
         print(json.dumps(suite_facts(suite).to_json(), indent=2))
     else:
         _print(suite, show)
-        if report is not None:
-            print(f"report: {report}")
+        if page is not None:
+            print(f"report: {page}")
     annotate(form, told, as_json)
     return strictly(strict, _exit_code(suite))
 

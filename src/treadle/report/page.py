@@ -52,7 +52,7 @@ def add_sources(into: Part, names: Iterable[str]) -> None:
             into["files"][name] = [line.rstrip("\n") for line in lines]
 
 
-def check_writable(path: Path, option: str = "--report") -> None:
+def check_writable(path: Path, option: str) -> None:
     """A report that could not be written is told before the search, not after it."""
     if path.is_dir():
         raise UsageError(f"{option} {path} is a folder; name a file, such as {path / 'report.html'}")

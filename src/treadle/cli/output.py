@@ -1,4 +1,4 @@
-"""Words for machines, of every command that finds something: `--sarif FILE`, `--format github` and `--strict`."""
+"""What a command leaves besides its text: `--report`, `--sarif`, `--format github`, and the exit code of `--strict`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,22 @@ from treadle.core.verdict import EXIT_FAILED, EXIT_NOT_A_PASS
 from treadle.report.annotations import Annotation, github, sarif
 from treadle.report.page import check_writable
 
-sarif_option = click.option(
-    "--sarif", type=click.Path(path_type=Path), metavar="FILE", help="Also write what was found as SARIF."
-)
+
+class FileToWrite(click.Path):
+    """A file that is written in the end: that it cannot be is told before the search."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        path = super().convert(value, param, ctx)
+        assert isinstance(path, Path)
+        check_writable(path, param.opts[0] if param is not None else "")
+        return path
+
+
+page_option = click.option("--report", "page", type=FileToWrite(), metavar="FILE", help="Also write a page to look at.")
+sarif_option = click.option("--sarif", type=FileToWrite(), metavar="FILE", help="Also write what was found as SARIF.")
 strict_option = click.option(
     "--strict", is_flag=True, help="Whatever is no pass fails: exit code 1 also for CUT and NOTHING."
 )
@@ -27,12 +40,6 @@ def machine_options(command: Any) -> Any:
         "--format", "form", type=click.Choice(["text", "github"]), default="text", help="Also annotate for GitHub."
     )
     return strict_option(form(sarif_option(command)))
-
-
-def check_sarif(path: Path | None) -> None:
-    """A file that cannot be written is told before the search."""
-    if path is not None:
-        check_writable(path, "--sarif")
 
 
 def write_sarif(path: Path | None, told: Sequence[Annotation]) -> None:
