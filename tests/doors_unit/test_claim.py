@@ -277,3 +277,59 @@ def test_an_annotation_in_the_constructor_gives_a_field_its_type() -> None:
     suite = suite_of("claim_head", program, "Chain.first")
     assert (suite.tests, suite.guesses, suite.complete) == (2, [], True)
     assert "Node(" in suite.source
+
+
+# Each has a way to "hit" that is easy to miss.
+_EASY_TO_MISS = {
+    "nan": ("x: Decimal", "x != x"),
+    "large": ("x: int | Decimal", "isinstance(x, Decimal) and x > 100"),
+    "sunday": ("d: date", "d.weekday() == 6"),
+    "heir": ("d: date", "isinstance(d, datetime)"),
+    "absorbed": ("x: float", "x + 1 == x"),
+    "sharp": ("s: str", "len(s.upper()) != len(s)"),
+    "square": ("s: str", "s.isdigit() and not s.isdecimal()"),
+    "digit": ("s: str", "re.fullmatch(r'\\d', s) and not s.isascii()"),
+    "letter": ("s: str", "re.fullmatch(r'\\w+', s) and not s.isascii()"),
+    "kelvin": ("s: str", "re.fullmatch('k', s, re.I) and s not in 'kK'"),
+    "newline": ("s: str", "re.match('a$', s) and len(s) == 2"),
+    "second_line": ("s: str", "re.search('^b', s, re.M) and s[0] == 'a'"),
+    "other_way": ("s: str", "(m := re.match('(a|ab)(c|bcd)?', s)) and m[2] == 'bcd'"),
+    "tuple": ("xs: Sequence[int]", "isinstance(xs, tuple)"),
+    "given": ("**kw: int", "'x' in kw"),
+    "many": ("*xs: int", "len(xs) > 4"),
+    "long": ("xs: tuple[int, ...]", "len(xs) == 5"),
+    "seventh": ("f: Fraction", "f.denominator == 7"),
+    "span": ("t: timedelta", "t.total_seconds() == 1.5"),
+    "start": ("b: bytes", "b[:2] == b'\\xff\\xd8'"),
+    "key": ("d: dict[date, int]", "date(1999, 1, 1) in d"),
+    "element": ("xs: set[Decimal]", "Decimal(9) in xs"),
+    "exponent": ("x: Decimal | None", "x is not None and x.as_tuple().exponent == -4"),
+    "field": ("p: Point", "p.x == 7"),
+    "none_in_field": ("p: Point", "p.z is not None and p.z.year > 3000"),
+}
+_IMPORTS = """from __future__ import annotations
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+
+@dataclass
+class Point:
+    x: Decimal
+    z: date | None = None
+
+"""
+
+
+@pytest.mark.parametrize("name", _EASY_TO_MISS)
+def test_what_is_easy_to_miss_is_met_or_not_claimed(name: str) -> None:
+    parameters, condition = _EASY_TO_MISS[name]
+    program = f"def f({parameters}) -> str:\n    return 'hit' if {condition} else 'no'\n"
+    Path(f"claim_easy_{name}.py").write_text(_IMPORTS + program)
+    [target] = resolve(f"claim_easy_{name}:f")
+    session = Session(target, UnitOptions())
+    explored = session.explore()
+    claims = explored.seen.complete and not guesses_of(target, session.options, session.types, explored)
+    assert not claims or "hit" in [case.outcome.value for case in explored.cases]

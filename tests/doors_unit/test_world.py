@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
@@ -88,3 +89,19 @@ def test_a_module_that_is_loaded_already_is_imported_again_under_guard() -> None
     with pytest.raises(UsageError, match=r"cannot be imported: it would change files \(os.mkdir .*; pass --allow-eff"):
         treadle.unit("world_loaded:f", write_file=False)
     assert not Path("made").exists()
+
+
+@pytest.mark.slow
+def test_no_test_is_written_of_luck_or_of_the_hour() -> None:
+    Path("unit_luck.py").write_text(
+        "import random\nfrom datetime import datetime\n\n\n"
+        "def coin():\n    if random.random() < 0.5:\n        return 'heads'\n    return 'tails'\n\n\n"
+        "def greeting():\n    if datetime.now().hour < 12:\n        return 'morning'\n    return 'day'\n\n\n"
+        "def shuffled(xs: list[int]):\n    random.shuffle(xs)\n    return len(xs)\n"
+    )
+    suite = treadle.unit("unit_luck", write_file=False)
+    tests = {node.name: ast.unparse(node) for node in ast.parse(suite.source).body if isinstance(node, ast.FunctionDef)}
+    coins = [text for name, text in tests.items() if "coin" in name]
+    assert all("patch" in text for text in coins)
+    assert not any("== 'morning'" in text or "== 'day'" in text for text in tests.values())
+    assert any("shuffled" in name for name in tests)

@@ -21,6 +21,7 @@ from typing import Any
 from unittest.mock import NonCallableMock, patch
 
 from treadle.doors.unit.probe_values import ValuePool
+from treadle.doors.unit.probe_world import asking
 from treadle.doors.unit.target import UnitTarget
 from treadle.observe.effects import EffectGuard
 from treadle.symbolic.python.compile.source import node_of
@@ -88,6 +89,8 @@ class ProbeRun:
     result: Any = None
     values: dict[str, Any] = field(default_factory=dict)
     paths: list[tuple[str, str, Any]] = field(default_factory=list)
+    # 'clock' and 'chance', where the call asked for them
+    asked: set[str] = field(default_factory=set)
     refused: bool = False  # it wanted to change the world, or did not come back: no test can be made of it
 
     @property
@@ -111,8 +114,8 @@ class Prober:
 
     # --- one call ----------------------------------------------------------------------------------------
 
-    def call(self, probe: Probe, watch: Watch | None = None) -> ProbeRun | None:
-        """Make the values, call, look; None when the values cannot be made."""
+    def call(self, probe: Probe, watch: Watch | None = None, world: bool = False) -> ProbeRun | None:
+        """Make the values, call, look; None when the values cannot be made. `world`: see what it asks of the world."""
         guard = EffectGuard(self.scratch)
         arcs: set[Arc] = set()
         reached = ProbeRun(probe, frozenset())
@@ -125,7 +128,9 @@ class Prober:
             except BaseException:
                 return None
             try:
-                with self._patched(reached.values), _tracing(self.codes, arcs, watch):
+                package = self.target.module.__name__.partition(".")[0]
+                seen = asking(package, reached.asked) if world else contextlib.nullcontext()
+                with self._patched(reached.values), _tracing(self.codes, arcs, watch), seen:
                     reached.result = self._finished(self.invoke(reached.values))
             except (TooLong, KeyboardInterrupt, MemoryError):
                 reached.refused = True

@@ -7,6 +7,7 @@ same every time, the type of the result or of the exception alone.
 from __future__ import annotations
 
 import builtins
+import random
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,8 @@ from treadle.symbolic.python.contracts.conditions import as_written
 _LONGEST = 2000
 _LONGEST_MESSAGE = 200
 _LONGEST_NAME = 60
+# A call that asks for chance is made again so often, each time with other luck.
+_MOST_SEEDS = 16
 _INLINE = re.compile(r"""-?\d+(\.\d+)?|True|False|None|"[^"\n]{0,40}"|'[^'\n]{0,40}'|\[\]|\{\}|\(\)""")
 
 
@@ -43,28 +46,36 @@ class ProbeWriter:
         self.taken = set(taken)
 
     def test(self, probe: Probe, reaches: str) -> ProbedTest | None:
-        """The test of a probe, or None when its call does not do the same twice, or cannot be written."""
-        runs = [self.prober.call(probe) for _ in range(2)]
-        first, second = runs
-        if (
-            first is None
-            or second is None
-            or first.refused
-            or second.refused
-            or first.arcs != second.arcs
-            or type(first.raised) is not type(second.raised)
-        ):
+        """The test of a probe, or None when its call does not do the same every time, or cannot be written."""
+        runs = [self.prober.call(probe, world=bool(again)) for again in range(2)]
+        asked = runs[-1].asked if runs[-1] is not None else set()
+        if "chance" in asked:
+            runs += [self._by_chance(probe, seed) for seed in range(_MOST_SEEDS)]
+        known = [run for run in runs if run is not None and not run.refused]
+        first = known[0] if known else None
+        if first is None or len(known) < len(runs) or ("clock" in asked and first.raised is not None):
+            return None
+        if any(run.arcs != first.arcs or type(run.raised) is not type(first.raised) for run in known):
             return None
         try:
-            strong, weak = self._outcome(first), self._outcome(second)
+            said = [self._outcome(run) for run in known]
             calls = self._lines(probe)
             plain = self._plainly(first)
         except NotWritable:
             return None
-        body = strong if strong == weak else plain
+        # what depends on the hour is not asserted
+        body = said[0] if all(one == said[0] for one in said) and "clock" not in asked else plain
         name = self._name(first)
         head = f"def {name}() -> None:\n" + _indented(f'"""{reaches}"""')
         return ProbedTest(name, head + _indented(*calls, *body), head + _indented(*calls, *plain))
+
+    def _by_chance(self, probe: Probe, seed: int) -> ProbeRun | None:
+        before = random.getstate()
+        random.seed(seed)
+        try:
+            return self.prober.call(probe)
+        finally:
+            random.setstate(before)
 
     # --- the call ----------------------------------------------------------------------------------------
 

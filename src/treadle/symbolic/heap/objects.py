@@ -30,6 +30,9 @@ MISSING: Any = object()
 
 Some = TypeVar("Some", bound="Obj")
 
+# A tuple of any length is tried with so many elements; longer ones are not.
+LONGEST_TUPLE = 3
+
 
 class Obj:
     """An object with identity."""
@@ -234,8 +237,11 @@ class Heap:
         elif isinstance(kind, t.TupleOf):
             if kind.rest is None:
                 return self._tuple(kind, name)
-            size = self.path.choose([OptionDrawn(f"len({name})", size) for size in range(4)])
+            size = self.path.choose([OptionDrawn(f"len({name})", size) for size in range(LONGEST_TUPLE + 1)])
             self.path.note(Note(About.LENGTH, name, str(size)))
+            if size == LONGEST_TUPLE:
+                place, what = self.path.place, f"the tuple '{name}' has at most {LONGEST_TUPLE} elements"
+                self.path.sampled.append(CodePlace(place.file, place.line, what))
             return tuple(self.value_of_type(kind.rest, f"{name}[{i}]") for i in range(size))
         elif isinstance(kind, t.Real):
             raise CannotFollow(f"'{name}', which is what {kind} gives: no unknown one can be made")
