@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,22 @@ from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 from treadle.threads.execution import Execution
 from treadle.threads.greenlets import Pool
 from treadle.threads.patches import patched
+
+
+def start(*functions: Any) -> list[threading.Thread]:
+    threads = [threading.Thread(target=function) for function in functions]
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+def finish(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        thread.join()
+
+
+def together(*functions: Callable[[], Any]) -> None:
+    finish(start(*functions))
 
 
 class ByTurns(Strategy):

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.threads_primitives.running import AtRandom, execute, outcomes
+from tests.threads_primitives.running import AtRandom, execute, finish, outcomes, start
 from treadle.core.errors import Unsupported
 from treadle.threads.adopt import adopt
 from treadle.threads.patches import patched
@@ -36,18 +36,6 @@ SIMPLE: queue.SimpleQueue[int] = queue.SimpleQueue()
 FUTURE: Future[int] = Future()
 POOL = ThreadPoolExecutor(2)
 LOCAL = threading.local()
-
-
-def start(*functions: Any) -> list[threading.Thread]:
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    return threads
-
-
-def finish(threads: list[threading.Thread]) -> None:
-    for thread in threads:
-        thread.join()
 
 
 def snapshot() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.threads_primitives.running import AtRandom, execute, outcomes
+from tests.threads_primitives.running import AtRandom, execute, finish, outcomes, start
 from treadle.core.operation import GET, PUT, SIGNAL, TRY
 
 ALL = [queue.Queue, queue.LifoQueue, queue.PriorityQueue]
@@ -43,18 +43,6 @@ class Slow:
     def __lt__(self, other: Slow) -> bool:
         with self.lock:
             return self.value < other.value
-
-
-def start(*functions: Any) -> list[threading.Thread]:
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    return threads
-
-
-def finish(threads: list[threading.Thread]) -> None:
-    for thread in threads:
-        thread.join()
 
 
 @pytest.mark.parametrize("kind", ALL)

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.threads_primitives.running import together
 from treadle.search.dfs import Dfs
 from treadle.search.dpor import Dpor
 from treadle.search.strategy import Strategy
@@ -59,14 +60,6 @@ def explore(program: Callable[[], Any], strategy: Strategy, any_timeout: bool) -
             assert count < _MOST
         pool.close()
     return outcomes, count
-
-
-def together(*functions: Callable[[], Any]) -> None:
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 # ---------------------------------------------------------------------- the programs
