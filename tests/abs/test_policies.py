@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from treadle.abs.language.errors import AbsUnsupported
-from treadle.abs.machine.criteria import SOUND_REDUCTIONS, OrderSelection
+from treadle.abs.machine.criteria import OBJECT_SELECTIONS, SOUND_REDUCTIONS, OrderSelection
 from treadle.abs.machine.policies import parse_policies
 from treadle.core.errors import UsageError
 from treadle.core.result import Verdict
 from treadle.doors.actor.generated import generate
 from treadle.doors.actor.models import explore_model, run_model
+from treadle.doors.actor.table import summary
 
 MODEL = """module M; import * from ABS.Scheduler;
 def Process fifo(List<Process> queue) = head(queue);
@@ -79,3 +80,25 @@ def test_classes_by_option(tmp_path: Path) -> None:
 def test_bad_policies(text: str) -> None:
     with pytest.raises(UsageError, match="--select-tasks is all, fifo, lifo, or Class=fifo"):
         parse_policies((text,))
+
+
+# p and q can each be given a task by the other, so neither is stable; two tasks speak against q, one against p
+NOBODY_STABLE = """module M;
+class P { Int n = 0; Unit go(Q q) { this.n = this.n + 1; q!got(); } Unit got() { this.n = this.n * 2; } }
+class Q { Int n = 0; Unit go(P p) { this.n = this.n + 1; p!got(); } Unit got() { this.n = this.n * 2; } }
+{ P p = new P(); Q q = new Q(); p!go(q); p!go(q); q!go(p); }"""
+
+
+def test_the_likeliest_actor_where_none_is_stable(tmp_path: Path) -> None:
+    model = tmp_path / "m.abs"
+    model.write_text(NOBODY_STABLE)
+    found = {}
+    for objects in OBJECT_SELECTIONS:
+        selection = OrderSelection(objects=objects, reduce="stable")
+        made = generate(str(model), selection=selection)
+        finals = {tuple(obj.fields["n"] for obj in case.final.values() if "n" in obj.fields) for case in made.cases}
+        first = {case.order[1].partition(".")[0] for case in made.cases}
+        found[objects] = (finals, first)
+        assert ("orders that matter can be missing" in " ".join(summary(made))) == (objects == "likeliest")
+    assert found["likeliest"][0] < found["all"][0]
+    assert (found["all"][1], found["likeliest"][1]) == ({"r1", "r2"}, {"r1"})

@@ -53,6 +53,20 @@ def test_a_future_handed_on_inside_a_group() -> None:
         assert final_states(compiled, reduce) == truth, reduce
 
 
+@pytest.mark.parametrize("look", ["WAIT", "W w = new W(f); w!bump();", "this!on(f);"])
+def test_when_a_task_of_another_actor_ends_is_noticed(look: str) -> None:
+    """Nobody can give x a task, and yet what y and w do depends on whether x has ended `first` when they await it."""
+    wait = "this.a = this.a + 1; await f?; this.a = this.a * 10;"
+    compiled = Compiled.of(f"""module M;
+    class X {{ Int first() {{ return 1; }} Unit last() {{ skip; }} }}
+    class W(Fut<Int> f) {{ Int a = 0; {{ {wait} }} Unit bump() {{ this.a = this.a + 2; }} }}
+    class Y {{ Int a = 0; Unit on(Fut<Int> f) {{ {wait} }} Unit look(Fut<Int> f) {{ {look.replace("WAIT", wait)} }} }}
+    {{ Y y = new Y(); X x = new X(); Fut<Int> f = x!first(); y!look(f); y!look(f); x!last(); }}""")
+    truth = {objects for objects, *_ in final_states(compiled, "none") or ()}
+    for reduce in SOUND_REDUCTIONS[1:]:
+        assert {objects for objects, *_ in final_states(compiled, reduce) or ()} == truth, reduce
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 48, 12))
 def test_random_programs(first: int) -> None:

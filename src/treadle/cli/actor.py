@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from treadle.abs.machine.criteria import REDUCTIONS, SELF_CALLS
+from treadle.abs.machine.criteria import OBJECT_SELECTIONS, REDUCTIONS, SELF_CALLS
 from treadle.cli.output import page_option, sarif_option, strict_option
 from treadle.cli.workforce import resume_option, workforce_options
 from treadle.core.packages import with_extra
@@ -42,9 +42,7 @@ class _Limit(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generi
     help="Which methods --queue tries: 0 all, 3 fewest. Default: 3.",
 )
 @click.option("--alias/--no-alias", default=False, help="Whether unknown references may be the same object.")
-@click.option(
-    "--select-objects", type=click.Choice(["all", "round-robin"]), default="all", help="Which object is next."
-)
+@click.option("--select-objects", type=click.Choice(OBJECT_SELECTIONS), default="all", help="Which object is next.")
 @click.option(
     "--select-tasks",
     multiple=True,

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from treadle.abs.language.model import Class
 from treadle.abs.machine.code import Code
 from treadle.abs.machine.criteria import SOUND_REDUCTIONS, CriterionReached
-from treadle.abs.machine.effects import Calls, CodeEffect, remaining
+from treadle.abs.machine.effects import Calls, CodeEffect, remaining, targets
 from treadle.abs.machine.machine import ActorMachine
 from treadle.abs.machine.polynomial import identical
 from treadle.abs.machine.state import ActorTask, State
@@ -34,6 +34,7 @@ class Reduction:
         )  # condition 2 is about independence, which "stable" ignores
         self._weak = reduce not in SOUND_REDUCTIONS
         self._chains: dict[tuple[Code, int, Class], tuple[frozenset[str], frozenset[Class]]] = {}
+        self._awaits: dict[tuple[Code, int, bool], bool] = {}
         self._independent: dict[tuple[int, int, int, int, bool], bool] = {}
 
     # ---- independence from the text
@@ -75,22 +76,39 @@ class Reduction:
     # ---- stability
 
     def stable(self, state: State, group: ObjectRef) -> bool:
-        """Whether nobody else can give this actor a task that matters for the order of the ones it has."""
-        if group in state.active or group in state.next:
-            return True  # it can only go on with the task that holds it
+        """Whether nobody else can give this actor a task that matters for the order of the ones it has.
+
+        Theorem 1 knows no futures. An `await` goes on at once if its future is there and else gives its actor away, so
+        that others may notice when a task of this actor ends.
+        """
         own = state.queues[group]
         members = {group, *(ref for ref, home in state.groups.items() if home is group)}
-        classes = {ref.cls for ref in members}
-        others = [t for home, queue in state.queues.items() if home is not group for t in queue]
-        others += [task for home, task in state.active.items() if home is not group]
-        disturbing = [t for t in others if any(self._may_matter(t, cls, own) for cls in classes)]
+        others = self._others(state, group)
+        if not self._weak and self._end_is_noticed(state, group, others, members):
+            return False
+        if group in state.active or group in state.next:
+            return True  # it can only go on with the task that holds it
+        disturbing = self._disturbing(others, {ref.cls for ref in members}, own)
         if disturbing:
             if self._weak:
                 if any(self._known_on_chain(state, others, t, members) for t in disturbing):
                     return False
-            elif self._reachable(state, others, members):
+            elif self._reachable(state, [value for t in others for value in t.env], members, set()):
                 return False
         return all(self._resumes_harmlessly(state, task, own) for task in own if task.waiting is not None)
+
+    def weight(self, state: State, group: ObjectRef) -> int:
+        """How many tasks of others speak against this actor being stable, by the text alone (seed 002, section 4.1)."""
+        classes = {group.cls, *(ref.cls for ref, home in state.groups.items() if home is group)}
+        return len(self._disturbing(self._others(state, group), classes, state.queues[group]))
+
+    @staticmethod
+    def _others(state: State, group: ObjectRef) -> list[ActorTask]:
+        others = [t for home, queue in state.queues.items() if home is not group for t in queue]
+        return others + [task for home, task in state.active.items() if home is not group]
+
+    def _disturbing(self, others: list[ActorTask], classes: set[Class], own: tuple[ActorTask, ...]) -> list[ActorTask]:
+        return [t for t in others if any(self._may_matter(t, cls, own) for cls in classes)]
 
     def _may_matter(self, task: ActorTask, cls: Class, own: tuple[ActorTask, ...]) -> bool:
         """Conditions 1 and 2: a chain of calls leads to the class, and what arrives depends on what is there."""
@@ -115,29 +133,59 @@ class Reduction:
         effect = remaining(self._machine.image.methods[cls, method], 0)
         return all(self._apart(effect, remaining(t.code, t.pc), t.this.cls is cls) for t in own)
 
-    def _reachable(self, state: State, others: list[ActorTask], members: set[ObjectRef]) -> bool:
-        """Condition 3: whether the others can come to hold a reference into the group while it does nothing.
+    def _end_is_noticed(self, state: State, group: ObjectRef, others: list[ActorTask], members: set[ObjectRef]) -> bool:
+        """Whether others can come by an `await` of a future that a task of this actor fills.
 
-        They know what their tasks and fields hold, what futures have brought, and whatever those objects know in turn;
-        only what the group itself knows stays hidden.
+        Who is waiting for it already goes on when it is there, whatever the order.
         """
-        seen: set[ObjectRef] = set()
-        todo: list[Value] = []
+        own = (*state.queues[group], *([state.active[group]] if group in state.active else ()))
+        ends: set[ObjectRef | Fut] = {self._machine.interned.future(t.key) for t in own if t.wanted}
+        if not ends or not any(self._awaits_later(t) for t in others):
+            return False
+        held: list[Value] = []
         for task in others:
-            todo += task.env
+            slots = task.waiting.claim_slots if task.waiting is not None else None
+            claimed = [task.env[slot] for slot in slots or ()]
+            held += [value for value in task.env if type(value) is not Fut or value not in claimed]
+        return self._reachable(state, held, ends, members)
+
+    def _awaits_later(self, task: ActorTask) -> bool:
+        """Whether a task, or one that it causes, may come to an `await` of a future other than where it stands."""
+        key = (task.code, task.pc, task.waiting is not None)
+        found = self._awaits.get(key)
+        if found is None:
+            code = task.code
+            starts = targets(task.pc, code.effects[task.pc][1]) if task.waiting is not None else [task.pc]
+            rest = [remaining(code, pc) for pc in starts]
+            caused = self.calls.reach(set().union(*(self.calls.of_effect(effect) for effect in rest)))
+            rest += [remaining(self._machine.image.methods[method], 0) for method in caused]
+            found = self._awaits[key] = any(effect.polls and (effect.releases or effect.creates) for effect in rest)
+        return found
+
+    def _reachable(self, state: State, held: list[Value], wanted: set[ObjectRef | Fut], hidden: set[ObjectRef]) -> bool:
+        """Whether those who hold these values can come to hold a wanted one, while the hidden objects do nothing.
+
+        They know what their tasks and fields hold, what futures have brought, and whatever those objects know in turn.
+        """
+        seen = set(hidden)
+        members = {value for value in wanted if isinstance(value, ObjectRef)}
+        todo = list(held)
         while todo:
             value = state.resolved(todo.pop())
             kind = type(value)
             if kind is tuple:
                 todo += value[1:]
             elif kind is ObjectRef:
-                if value in members:
+                if value in wanted:
                     return True
                 if value not in seen:
                     seen.add(value)
                     todo += state.fields.get(value, ())
-            elif kind is Fut and value in state.futures:
-                todo.append(state.futures[value])
+            elif kind is Fut:
+                if value in wanted:
+                    return True
+                if value in state.futures:
+                    todo.append(state.futures[value])
             elif kind is FailedFuture:
                 todo.append(value.exception)
             elif kind is Unknown and self._may_alias(value, members):

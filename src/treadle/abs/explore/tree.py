@@ -309,6 +309,9 @@ class TreeExplorer:
             for group in self._preferred(state, runnable):
                 if self.reduction.stable(state, group):
                     return runnable[group]
+            if selection.objects == "likeliest":
+                order = self._preferred(state, runnable)
+                return runnable[min(order, key=lambda group: self.reduction.weight(state, group))]
         return [task for tasks in runnable.values() for task in tasks]
 
     def _preferred(self, state: State, runnable: dict[ObjectRef, list[ActorTask]]) -> list[ObjectRef]:

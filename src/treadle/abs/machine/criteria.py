@@ -13,6 +13,8 @@ from treadle.abs.machine.policies import TaskPolicy
 from treadle.core.json_form import NOT_IN_JSON, JsonForm
 
 ReductionName = Literal["none", "stable", "independent", "exact", "paper-stable", "paper"]
+ObjectSelection = Literal["all", "round-robin", "likeliest"]
+OBJECT_SELECTIONS: tuple[ObjectSelection, ...] = ("all", "round-robin", "likeliest")
 SelfCalls = Literal["at-once", "awaited"]
 SELF_CALLS: tuple[SelfCalls, ...] = ("at-once", "awaited")
 # the "paper" ones look for references as Theorem 1 is printed, which can lose orders: never exhaustive
@@ -36,7 +38,7 @@ class Bounds(JsonForm):
 class OrderSelection(JsonForm):
     """Which orders are tried."""
 
-    objects: Literal["all", "round-robin"] = field(default="all", metadata=NOT_IN_JSON)
+    objects: ObjectSelection = field(default="all", metadata=NOT_IN_JSON)
     tasks: TaskPolicy = field(default="all", metadata=NOT_IN_JSON)
     reduce: ReductionName = "independent"
     alias: bool = False

@@ -64,7 +64,7 @@ class ActorMachine:
     def any_order(self) -> bool:
         """Whether every actor may take its tasks in any order."""
         asked = {self.selection.tasks, *self._of_class.values()} | self.image.policies_named
-        return self.selection.objects == "all" and asked == {"all"}
+        return self.selection.objects != "round-robin" and asked == {"all"}
 
     def macro_step(self, state: State, task: ActorTask) -> Iterator[State | CriterionReached]:
         """Every way the task can run from here: the states after it, or the cut that ended the way."""

@@ -57,6 +57,10 @@ def summary(made: GeneratedCases) -> list[str]:
         lines.append(f"methods tried in the queue: {', '.join(made.related) or 'none'}")
     if not made.selection.alias:
         lines.append("unknown references were taken to be different objects (--alias tries equal ones too)")
+    if made.selection.objects == "likeliest" and made.selection.reduce != "none":
+        lines.append(
+            "where no actor is proved stable only the likeliest one was taken: orders that matter can be missing"
+        )
     if made.unproved:
         branches = many(made.unproved, "branch", "branches")
         lines.append(f"{branches} could not be decided by the solver: kept as possible")
