@@ -7,7 +7,7 @@ states that are equal for every input on the path.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from treadle.abs.language.model import Class
 from treadle.abs.machine.code import Code
@@ -162,7 +162,7 @@ class Reduction:
             found = self._awaits[key] = any(effect.polls and (effect.releases or effect.creates) for effect in rest)
         return found
 
-    def _reachable(self, state: State, held: list[Value], wanted: set[ObjectRef | Fut], hidden: set[ObjectRef]) -> bool:
+    def _reachable(self, state: State, held: list[Value], wanted: Set[ObjectRef | Fut], hidden: set[ObjectRef]) -> bool:
         """Whether those who hold these values can come to hold a wanted one, while the hidden objects do nothing.
 
         They know what their tasks and fields hold, what futures have brought, and whatever those objects know in turn.
