@@ -7,7 +7,6 @@ A key or index is named by itself when it is a simple value; anything else stand
 from __future__ import annotations
 
 import gc
-import itertools
 import re
 from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any
@@ -125,13 +124,3 @@ def view_source(view: Any) -> Any:
         if found:
             return found[0]
     return view
-
-
-_EMPTY: tuple[Any, ...] = ([], {}, set(), deque(), bytearray(), {}.keys(), {}.values(), {}.items())
-_REVERSIBLE: tuple[Any, ...] = ([], {}, deque(), {}.keys(), {}.values(), {}.items())
-_OVER_ONE = frozenset(type(iter(empty)) for empty in _EMPTY) | {type(reversed(empty)) for empty in _REVERSIBLE}
-# Iterators over other iterators. They are made from containers, and take from them lazily.
-COMBINING: frozenset[Any] = frozenset({enumerate, zip, map, filter, itertools.chain, itertools.islice, itertools.cycle})
-COMBINING |= {itertools.zip_longest, itertools.pairwise, itertools.accumulate, itertools.compress, itertools.starmap}
-COMBINING |= {itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.groupby}
-ITERATORS = _OVER_ONE | COMBINING
