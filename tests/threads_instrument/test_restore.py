@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import sys
 import textwrap
 import types
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from treadle.threads.instrument.records import ClassAttributes
 from treadle.threads.instrument.restore import Snapshot
 
 
@@ -337,3 +339,11 @@ def test_objects_of_other_libraries_and_other_modules_are_left_alone() -> None:
     other.theirs.x = 1
     snapshot.restore()
     assert other.theirs.x == 1
+
+
+def test_a_class_that_cannot_be_changed_may_be_asked_for_its_annotations() -> None:
+    record = ClassAttributes(array.array)
+    record.remember()
+    assert array.array.__annotations__ == {}  # which makes them
+    record.reset()
+    assert not record.differs()

@@ -185,6 +185,9 @@ class ClassAttributes(Record):
         return (self.names(),)
 
     def reset(self) -> None:
+        if self.owner.__flags__ & _IMMUTABLE_TYPE:  # nobody can have changed it: it was asked for its annotations
+            self.remember()
+            return
         # `type` itself does it: a metaclass (as that of an Enum) may forbid or redefine changes.
         values, keys = self.saved
         before = dict(zip(keys, values, strict=True))
@@ -381,7 +384,7 @@ class Slot(Record):
 
 
 # Py_TPFLAGS_HEAPTYPE: the class was made by a class statement, and its member descriptors are its `__slots__`.
-_HEAP_TYPE = 1 << 9
+_IMMUTABLE_TYPE, _HEAP_TYPE = 1 << 8, 1 << 9
 
 
 def instance_records(thing: object) -> Iterator[Record]:
