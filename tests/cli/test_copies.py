@@ -33,9 +33,10 @@ def test_copies_race_pass_share_nothing_or_cannot_share(folder: Path) -> None:
     outcomes = {name.rpartition("::")[2]: outcome for name, outcome in facts["tests"].items()}
     assert outcomes["test_get_and_drop"] == "races"
     assert outcomes["test_locked"] == "passes"
-    assert outcomes["test_of_its_own"] == "shares nothing"  # a fixture and a folder for each copy
+    assert outcomes["test_of_its_own"] in ("shares nothing", "passes")  # a fixture and a folder for each copy
     assert outcomes["test_patches"] == "cannot share: it uses monkeypatch, which is about the whole process"
     assert outcomes["test_moves"] == "cannot share: its source has 'chdir', which is about the whole process"
+    assert outcomes["test_moved"] == outcomes["test_moves"]  # what is around a test of a class counts
     assert outcomes["test_uses_up"].startswith("cannot share: fails one after the other: AssertionError")
     assert "not ready for free threading: 1 of 2 tests fail when something runs beside them" in text
 

@@ -51,6 +51,14 @@ def test_moves(tmp_path):
     os.chdir(tmp_path)
 
 
+class TestMoved:
+    def setup_method(self):
+        os.chdir(".")
+
+    def test_moved(self):
+        assert os.listdir(".")
+
+
 def test_uses_up(locked):
     assert "c" not in locked.made
     locked.get("c")

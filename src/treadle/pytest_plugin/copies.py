@@ -14,6 +14,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import permutations
@@ -45,6 +46,10 @@ _CHANGES_PROCESS = re.compile(
 )
 
 
+# What runs before and after each test of a class.
+_AROUND = ("setUp", "tearDown", "setup_method", "teardown_method")
+
+
 def cannot_share(item: pytest.Function) -> str:
     """Why copies of a test cannot run at once; empty when they can."""
     used = sorted(_PROCESS_WIDE & set(item.fixturenames))
@@ -56,11 +61,12 @@ def cannot_share(item: pytest.Function) -> str:
         return "Hypothesis draws its arguments: each example would be a test of its own"
     if hasattr(item.function, "patchings"):
         return "it patches something of the whole process"
-    try:
-        found = _CHANGES_PROCESS.search(inspect.getsource(item.function))
-    except (OSError, TypeError):
-        found = None
-    return f"its source has '{found[0]}', which is about the whole process" if found else ""
+    for function in (item.function, *(getattr(item.cls, name, None) for name in _AROUND)):
+        with suppress(OSError, TypeError):
+            found = _CHANGES_PROCESS.search(inspect.getsource(function))
+            if found:
+                return f"its source has '{found[0]}', which is about the whole process"
+    return ""
 
 
 class Copies(Body):
