@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import linecache
+import os
+import random
 import sys
 import sysconfig
 import textwrap
+import warnings
+import weakref
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import treadle
+from treadle import Verdict
 from treadle.core.errors import UsageError
 from treadle.threads.instrument import ModuleSelection
 from treadle.threads.instrument.selection import NEVER, find_root
@@ -113,5 +121,58 @@ def test_c_extension_is_atomic() -> None:
         ModuleSelection.for_test(test_c_extension_is_atomic, [extension])
 
 
-def test_every_exclusion_has_its_reason() -> None:
-    assert all(NEVER.values())
+@pytest.mark.parametrize("name", NEVER)
+def test_every_exclusion_is_told_with_its_reason(name: str) -> None:
+    with pytest.raises(UsageError, match=rf"^'{name}' cannot be instrumented: {NEVER[name]}$"):
+        ModuleSelection.for_test(test_every_exclusion_is_told_with_its_reason, [name])
+
+
+class Key:
+    pass
+
+
+ONE, OTHER = Key(), Key()
+
+
+def _weak_set() -> None:
+    shared: weakref.WeakSet[Key] = weakref.WeakSet()
+    treadle.parallel(lambda: shared.add(ONE), lambda: shared.add(OTHER))
+
+
+def _weak_values() -> None:
+    shared: weakref.WeakValueDictionary[int, Key] = weakref.WeakValueDictionary()
+    treadle.parallel(lambda: shared.setdefault(1, ONE), lambda: shared.setdefault(1, OTHER))
+
+
+def _random() -> None:
+    shared = random.Random(7)
+    treadle.parallel(lambda: shared.choice([1, 2]), lambda: shared.shuffle([1, 2]))
+
+
+def _environment() -> None:
+    treadle.parallel(lambda: os.environ.update(SHARED_A="1"), lambda: os.environ.update(SHARED_B="1"))
+
+
+def _warnings() -> None:
+    treadle.parallel(lambda: warnings.simplefilter("ignore"), lambda: warnings.filters[:])
+
+
+def _lines() -> None:
+    treadle.parallel(lambda: linecache.getline(__file__, 1), linecache.checkcache)
+
+
+@pytest.mark.parametrize(
+    ("test", "named"),
+    [
+        (_weak_set, "_weakrefset.WeakSet.add"),
+        (_weak_values, "weakref.WeakValueDictionary.setdefault"),
+        (_random, "random.Random.choice"),
+        (_environment, "os._Environ.update"),
+        (_warnings, "the exchange of warnings.filters"),
+        (_lines, "linecache.checkcache"),
+    ],
+)
+def test_what_cannot_be_instrumented_is_never_one_step_in_silence(test: Callable[[], None], named: str) -> None:
+    result = treadle.check(test)
+    assert result.verdict is Verdict.PASSED_WITHIN_BOUNDS
+    assert named in result.reason

@@ -37,6 +37,8 @@ def _exchange(module: str, name: str) -> None:
     strand = here()
     if strand is not None:
         strand.execution.rebind(f"{module}.{name}")
+        if len(strand.execution.strands) > 1:  # it is several steps of Python code that is not rewritten
+            strand.execution.assumed.add(f"the exchange of {module}.{name}")
         strand.access(WRITE, module, name)
 
 
