@@ -72,3 +72,7 @@ def test_a_wrong_value_would_be_noticed(written: tuple[Path, str, int]) -> None:
     main = "{ ClerkSellSuite s = new ClerkSellSuiteImpl(); Fut<Unit> f = s!test1(); f.get; }"
     (folder / "all.abs").write_text(ABSUNIT + model + "\n" + wrong + "\n" + main)
     assert run_model(str(folder / "all.abs")).failures == ["AssertionFailException"]
+
+
+def test_the_tests_see_a_module_that_exports_nothing(written: tuple[Path, str, int]) -> None:
+    assert "delta AccessForTest;\nuses Shop;\nadds export *;\nadds interface" in written[1]

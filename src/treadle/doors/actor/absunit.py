@@ -128,7 +128,7 @@ def _default(value: Any) -> str:
 
 
 def _delta(classes: list[Class], tested: Class) -> list[str]:
-    out = ["delta AccessForTest;", f"uses {tested.module};"]
+    out = ["delta AccessForTest;", f"uses {tested.module};", "adds export *;"]  # many models export nothing
     for cls in classes:
         mine = [i.name for i in cls.implements if i.at.source.name != f"<{STDLIB.rpartition('.')[2]}.abs>"]
         out.append(f"adds interface {_access(cls)}{' extends ' + ', '.join(mine) if mine else ''} {{")
