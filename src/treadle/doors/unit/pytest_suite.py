@@ -80,9 +80,12 @@ def write(
     """The test file for the cases of some targets; `approximate`: ids of cases whose floats need a tolerance;
     `taken`: names that a test must not have; `plainly`: ids of cases without assertions from contracts (None: all);
     `trail`: the string that replays the path of a case."""
-    names = ", ".join(target.text.replace(":", ".") for target, _ in groups[:4])
-    more = f" and {len(groups) - 4} more" if len(groups) > 4 else ""
-    written = RenderedSuite(f"Tests of {names}{more}, written by `treadle unit`.")
+    names = ", ".join(target.text.replace(":", ".") for target, _ in groups)
+    title = f"Tests of {names}, written by `treadle unit`."
+    if len(title) > WIDTH - 6:
+        modules = ", ".join(dict.fromkeys(target.module.__name__ for target, _ in groups))
+        title = f"Tests of {modules}, written by `treadle unit`."
+    written = RenderedSuite(title)
     used = set(taken)
     for target, cases in groups:
         _Writer(target, written, used, approximate, plainly, trail).all(cases)
