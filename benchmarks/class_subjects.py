@@ -26,7 +26,7 @@ SUBJECTS = {
 }
 HOME = "benchmarks.subjects.classes."
 # The growth of coverage: seconds for each campaign, moments at which it is looked at, what the work is divided into.
-GROWTH_SECONDS, MOMENTS = 5.0, 100
+GROWTH_SECONDS, MOMENTS = 2.0, 100
 PARTS = ("calls", "sequences", "interleavings", "findings")
 
 
