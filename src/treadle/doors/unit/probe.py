@@ -26,6 +26,7 @@ from treadle.doors.unit.probe_call import Arc, Prober
 from treadle.doors.unit.probe_search import ProbeSearch, fewest, simplest
 from treadle.doors.unit.probe_source import ProbedTest, ProbeWriter
 from treadle.doors.unit.probe_values import ValuePool
+from treadle.doors.unit.pytest_suite import title_of
 from treadle.doors.unit.pytest_values import Imports
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.target import UnitTarget
@@ -206,9 +207,8 @@ def _run_and_keep(
         if not found:
             return
         tests = {test.name: test.weak if test.name in weak else test.strong for _, test in found}
-        names = ", ".join(dict.fromkeys(target.text.replace(":", ".") for target, _ in found))
         imports = list(dict.fromkeys(line for _, test in found for line in test.imports))
-        file = PytestFile(f"Tests of {names}, written by `treadle unit`.", imports=_merged(imports), tests=tests)
+        file = PytestFile(title_of([target for target, _ in found]), imports=_merged(imports), tests=tests)
         file.folders = folders(path, list(targets))
         own = file.source()
         both = with_sorted_imports(appended(suite.content, own)) if suite.content else own

@@ -70,6 +70,16 @@ class RenderedSuite:
         return PytestFile(self.title, "\n".join(about), imports, folders=self.folders, tests=dict(self.bodies)).source()
 
 
+def title_of(targets: Sequence[UnitTarget]) -> str:
+    """The first line of a file: the functions that it tests, or their modules where these are too many."""
+    functions = (target.text.replace(":", ".") for target in targets)
+    for names in (functions, (target.module.__name__ for target in targets)):
+        title = f"Tests of {', '.join(dict.fromkeys(names))}, written by `treadle unit`."
+        if len(title) <= WIDTH - 6:
+            break
+    return title
+
+
 def write(
     groups: list[tuple[UnitTarget, list[TestCase]]],
     approximate: frozenset[int] = frozenset(),
@@ -80,12 +90,7 @@ def write(
     """The test file for the cases of some targets; `approximate`: ids of cases whose floats need a tolerance;
     `taken`: names that a test must not have; `plainly`: ids of cases without assertions from contracts (None: all);
     `trail`: the string that replays the path of a case."""
-    names = ", ".join(target.text.replace(":", ".") for target, _ in groups)
-    title = f"Tests of {names}, written by `treadle unit`."
-    if len(title) > WIDTH - 6:
-        modules = ", ".join(dict.fromkeys(target.module.__name__ for target, _ in groups))
-        title = f"Tests of {modules}, written by `treadle unit`."
-    written = RenderedSuite(title)
+    written = RenderedSuite(title_of([target for target, _ in groups]))
     used = set(taken)
     for target, cases in groups:
         _Writer(target, written, used, approximate, plainly, trail).all(cases)
