@@ -33,7 +33,7 @@ WRITING = ("unit", "class", "hunt")
 # What may differ: time, how a schedule to the same fault goes, and the tests of a class that one share did not come to
 # because another had found a fault.
 FREE = {"seconds", "first_fault_seconds", "statistics", "evidence", "tests_assembled", "growth", "schedule", "replay"}
-FREE |= {"interleavings_tried", "executions_run"}
+FREE |= {"interleavings_tried", "executions_run", "saturated_after", "work"}
 
 Door = Callable[..., Any]
 
