@@ -19,6 +19,7 @@ from treadle.threads.primitives.frames import frames_of_treadle
 from treadle.threads.primitives.inside import here
 from treadle.threads.strands import Strand
 
+_BETWEEN = ("treadle", "contextlib", "warnings")
 _Redirect: Any = contextlib.redirect_stdout.__base__
 _Catch: Any = warnings.catch_warnings
 _real_import = builtins.__import__
@@ -37,9 +38,18 @@ def _exchange(module: str, name: str) -> None:
     strand = here()
     if strand is not None:
         strand.execution.rebind(f"{module}.{name}")
-        if len(strand.execution.strands) > 1:  # it is several steps of Python code that is not rewritten
+        if len(strand.execution.strands) > 1 and _asked_by_the_program():
+            # it is several steps of Python code that is not rewritten
             strand.execution.assumed.add(f"the exchange of {module}.{name}")
         strand.access(WRITE, module, name)
+
+
+def _asked_by_the_program() -> bool:
+    """Or by a library, whose calls are told as a whole?"""
+    frame: Any = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
+        frame = frame.f_back
+    return frame is not None and frame.f_globals.get("__name__") in REWRITTEN
 
 
 def redirect_enter(self: Any) -> Any:
