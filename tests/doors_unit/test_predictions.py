@@ -93,10 +93,14 @@ def test_which_object_a_text_is_cannot_be_written() -> None:
     assert [place.what for place in found.seen.unsupported] == ["whether a text is the very object '==none=='"]
 
 
+SAMPLED = {"Lenient.__init__": ["the tuple 'args' has at most 3 elements"]}
+
+
 @pytest.mark.parametrize("name", PATHS)
 def test_every_path_is_followed(name: str) -> None:
     found = explored(f"unit_predictions:{name}")
-    assert (found.paths, found.seen.sampled, found.seen.unsupported) == (PATHS[name], [], [])
+    sampled = [one.what for one in found.seen.sampled]
+    assert (found.paths, sampled, found.seen.unsupported) == (PATHS[name], SAMPLED.get(name, []), [])
 
 
 @pytest.mark.parametrize("heap", ["solver", "lazy"])

@@ -283,8 +283,8 @@ def test_the_files_are_the_same_whatever_the_heap() -> None:
     The trails beside the tests differ: they name the heap, and the choices that were made with it.
     """
     load("unit_heap")
-    solver = treadle.unit("unit_heap:m", none=False, write_file=False)
-    lazy = treadle.unit("unit_heap:m", none=False, write_file=False, heap="lazy")
+    solver = treadle.unit("unit_heap:m", none=False, write_file=False, trails=True)
+    lazy = treadle.unit("unit_heap:m", none=False, write_file=False, trails=True, heap="lazy")
     (tests, trails), (lazy_tests, lazy_trails) = (re.subn(r"# tr2:\S+", "", one.source) for one in (solver, lazy))
     assert (tests, trails) == (lazy_tests, lazy_trails)
     assert trails == 5
