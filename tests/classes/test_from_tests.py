@@ -52,7 +52,7 @@ def test_classes_and_functions_of_tests_come_with_their_source(tmp_path: Path, m
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     subject = examine("recorded_shelf:Shelf", find_class("recorded_shelf:Shelf"))
-    found = recorded_for(subject, "", 10.0)
+    found = recorded_for(subject, "", 600.0)
     assert found.problems == []
     pools = Pools(subject, {}, recorded=found)
     assert [call.form for call in pools.ways_seen()] == [
