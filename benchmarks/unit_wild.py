@@ -1,6 +1,7 @@
 """`treadle unit` on functions that others wrote for other purposes: how many get tests, and how much do these reach?
 
     python -m benchmarks.unit_wild --workers 2 --docs     (the official draw: see unit_wild_draw.py)
+    python -m benchmarks.unit_wild --packages 2 --workers 2 --docs          (that of the second list)
     python -m benchmarks.unit_wild --seed mine --number 20          (others, to develop with)
     python -m benchmarks.unit_wild --part 1/4
 
@@ -32,7 +33,7 @@ from typing import Any
 
 from benchmarks.environments import CHECKOUT
 from benchmarks.rows import Rows
-from benchmarks.unit_wild_draw import DRAWN, PLACE, Drawn, draw, variables
+from benchmarks.unit_wild_draw import DRAWN, LISTS, PLACE, Drawn, draw, variables
 
 # of one process; on a busy machine a command waits more than it works
 _MOST_CPU_SECONDS = 90
@@ -195,18 +196,25 @@ def _measure(chosen: dict[int, Drawn], kept: Path, workers: int, rows: Rows) -> 
 
 
 def main(
-    quick: bool = False, seed: str = "", number: int = DRAWN, part: str = "1/1", workers: int = 1, docs: bool = False
+    quick: bool = False,
+    seed: str = "",
+    number: int = DRAWN,
+    part: str = "1/1",
+    workers: int = 1,
+    docs: bool = False,
+    packages: int = 1,
 ) -> None:
     PLACE.mkdir(parents=True, exist_ok=True)
     number = 5 if quick else number
     which, _, parts = part.partition("/")
-    chosen = {p: one for p, one in enumerate(draw(seed, number)) if p % int(parts) == int(which) - 1}
+    chosen = {p: one for p, one in enumerate(draw(seed, number, packages)) if p % int(parts) == int(which) - 1}
     rows = Rows("unit_wild", ["number", "target", "tests", "failed", "percent", "complete", "seconds", "cpu"])
-    _measure(chosen, PLACE / "rows" / f"{seed or 'official'}-{_state()}.jsonl", workers, rows)
+    name = seed or ("official" if packages == 1 else f"official, list {packages}")
+    _measure(chosen, PLACE / "rows" / f"{name}-{_state()}.jsonl", workers, rows)
     rows.table()
     print(", ".join(f"{value} {name}" for name, value in figures(rows.rows).items()), file=sys.stderr)
     if docs:
-        row = table_row(f"`--seed {seed}`" if seed else "official", number, rows.rows)
+        row = table_row(f"`--seed {seed}`" if seed else name, number, rows.rows)
         _DOCS.write_text(write_into(_DOCS.read_text(encoding="utf-8"), row), encoding="utf-8")
 
 
@@ -216,5 +224,6 @@ if __name__ == "__main__":
     parser.add_argument("--number", type=int, default=DRAWN, help="how many functions")
     parser.add_argument("--part", default="1/1", help="every so-manieth of them: 2/4")
     parser.add_argument("--workers", type=int, default=1, help="how many targets at a time")
+    parser.add_argument("--packages", type=int, default=1, choices=tuple(LISTS), help="from which list of packages")
     parser.add_argument("--docs", action="store_true", help="write the figures into docs/benchmarks-unit.md")
     main(**vars(parser.parse_args()))

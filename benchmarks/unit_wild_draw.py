@@ -1,10 +1,10 @@
 """Which functions of others `treadle unit` is measured with: a draw from packages by a seed, kept once it is made.
 
-The packages are the lines of unit_wild_packages.txt, chosen before any of their functions was looked at. The seed is
-the hash of the commit that brought that file into the repository, so nobody chose the functions. A hundred times a
-package is drawn, and then one of its functions and methods that have at least two branches (an `if`, `for`, `while` or
-`match` of their own). What cannot be installed or imported is drawn again. Another seed draws others to develop with,
-from packages that the official draw does not contain.
+The packages are the lines of a list (unit_wild_packages.txt, unit_wild_packages_2.txt), chosen before any of their
+functions was looked at. The seed is the hash of the commit that brought the list, so nobody chose the functions. A
+hundred times a package is drawn, and then one of its functions and methods that have at least two branches (an `if`,
+`for`, `while` or `match` of their own). What cannot be installed or imported is drawn again. Another seed draws others
+to develop with, from packages that the official draw does not contain.
 
 Each attempt is one line in a file of the seed, written when it is made: a draw that was stopped goes on where it was,
 and one that is there already takes no time.
@@ -28,7 +28,7 @@ from typing import Any
 
 from benchmarks.environments import CHECKOUT, FOLDER
 
-PACKAGES = Path(__file__).with_name("unit_wild_packages.txt")
+LISTS = {1: "unit_wild_packages.txt", 2: "unit_wild_packages_2.txt"}
 DRAWN = 100
 PLACE = FOLDER / "unit_wild"
 _NOT_THE_PACKAGE = re.compile(
@@ -47,9 +47,14 @@ class Drawn:
     lines: tuple[int, int]
 
 
-def official_seed() -> str:
+def names_in(number: int) -> list[str]:
+    """The packages of a list."""
+    return Path(__file__).with_name(LISTS[number]).read_text(encoding="utf-8").split()
+
+
+def official_seed(number: int) -> str:
     """The commit that brought the list of packages."""
-    words = ["git", "log", "--diff-filter=A", "--format=%H", "--", str(PACKAGES)]
+    words = ["git", "log", "--diff-filter=A", "--format=%H", "--", f"benchmarks/{LISTS[number]}"]
     return subprocess.run(words, cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout.split()[-1]
 
 
@@ -138,12 +143,13 @@ def _can_be_imported(one: Drawn) -> bool:
     return done.returncode == 0
 
 
-def draw(seed: str, number: int) -> list[Drawn]:
+def draw(seed: str, number: int, packages: int = 1) -> list[Drawn]:
     """So many functions: the official draw without a seed, else others, of packages that the official one has not."""
-    apart = packages_of(official_seed(), DRAWN) if seed else frozenset[str]()
-    names = [name for name in PACKAGES.read_text(encoding="utf-8").split() if name not in apart]
-    chance, found = random.Random(seed or official_seed()), list[Drawn]()
-    kept = PLACE / "draws" / f"{seed or official_seed()}.jsonl"
+    official = official_seed(packages)
+    apart = _packages_of(official, names_in(packages), DRAWN) if seed else frozenset[str]()
+    names = [name for name in names_in(packages) if name not in apart]
+    chance, found = random.Random(seed or official), list[Drawn]()
+    kept = PLACE / "draws" / f"{seed or official}.jsonl"
     kept.parent.mkdir(parents=True, exist_ok=True)
     made = iter(kept.read_text().splitlines() if kept.exists() else [])
     with kept.open("a", encoding="utf-8") as file:
@@ -175,7 +181,7 @@ def _read(kept: dict[str, Any] | None) -> Drawn | None:
     return Drawn(**{**kept, **places})
 
 
-def packages_of(seed: str, number: int) -> frozenset[str]:
+def _packages_of(seed: str, names: list[str], number: int) -> frozenset[str]:
     """The packages of a draw, and half as many again, since what cannot be had is drawn again."""
-    names, chance = PACKAGES.read_text(encoding="utf-8").split(), random.Random(seed)
+    chance = random.Random(seed)
     return frozenset([(chance.choice(names), chance.random())[0] for _ in range(number * 3 // 2)])

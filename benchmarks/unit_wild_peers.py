@@ -24,7 +24,7 @@ from benchmarks import environments
 from benchmarks.rows import Rows
 from benchmarks.unit import PEERS, REAL, parses
 from benchmarks.unit_wild import judge, run
-from benchmarks.unit_wild_draw import DRAWN, PLACE, Drawn, draw
+from benchmarks.unit_wild_draw import DRAWN, LISTS, PLACE, Drawn, draw
 
 _CROSSHAIR_SECONDS = 10
 _PYNGUIN_SECONDS = 60
@@ -71,10 +71,10 @@ def with_pynguin(one: Drawn, folder: Path, python: str) -> int:
     return 0
 
 
-def main(quick: bool = False, seed: str = "", number: int = 30, drawn: int = DRAWN) -> None:
+def main(quick: bool = False, seed: str = "", number: int = 30, drawn: int = DRAWN, packages: int = 1) -> None:
     os.environ["PYNGUIN_DANGER_AWARE"] = "1"  # it asks whether it may run the code
     python = environments.environment(sys.executable, *PEERS, *REAL)  # that of `benchmarks unit`
-    chosen = [one for one in draw(seed, drawn) if is_typed(one)][: 2 if quick else number]
+    chosen = [one for one in draw(seed, drawn, packages) if is_typed(one)][: 2 if quick else number]
     rows = Rows("unit_wild_peers", ["tool", "target", "tests", "failed", "percent", "seconds"])
     for one in chosen:
         for tool in (with_treadle, with_crosshair, with_pynguin):
@@ -106,5 +106,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="treadle unit, CrossHair and Pynguin on typed functions of others.")
     parser.add_argument("--seed", default="", help="draw others, to develop with")
     parser.add_argument("--number", type=int, default=30, help="how many functions")
+    parser.add_argument("--packages", type=int, default=1, choices=tuple(LISTS), help="from which list of packages")
     parser.add_argument("--drawn", type=int, default=DRAWN, help="of how many that are drawn")
     main(**vars(parser.parse_args()))

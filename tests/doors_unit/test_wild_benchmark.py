@@ -18,7 +18,7 @@ def test_a_draw_that_was_stopped_gives_the_same_functions(monkeypatch: pytest.Mo
         return None if which < 0.3 else Drawn(package, tmp_path, tmp_path / "x.py", f"{package}:{which}", (1, 2))
 
     monkeypatch.setattr(unit_wild_draw, "_attempt", attempt)
-    monkeypatch.setattr(unit_wild_draw, "official_seed", lambda: "official")
+    monkeypatch.setattr(unit_wild_draw, "official_seed", lambda packages: "official")
     monkeypatch.setattr(unit_wild_draw, "PLACE", tmp_path / "whole")
     whole, attempts = unit_wild_draw.draw("", 8), len(made)
     monkeypatch.setattr(unit_wild_draw, "PLACE", tmp_path / "stopped")
