@@ -11,6 +11,7 @@ import pytest
 
 from tests.classes.drive import PROGRAMS, campaign
 from tests.classes.test_command import treadle
+from tests.cli import shop
 from treadle.doors.class_.hunt import Ledger, ranked
 
 
@@ -59,6 +60,28 @@ def test_a_hunt_finds_ranks_refuses_and_goes_on(tmp_path: Path) -> None:
     kept = ledger.read_text()
     assert json.loads(treadle(tmp_path, *words).stdout) == facts
     assert ledger.read_text() == kept
+
+
+def test_for_a_build_server_whatever_is_no_pass_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop.make(tmp_path, monkeypatch)
+    ledger = Ledger(tmp_path / "found" / "hunt.jsonl", "10s")
+    words = ("hunt", "shop", "--output", "found")
+    for verdict, more, codes in (("CUT", {}, (3, 1)), ("PASSED-WITHIN-BOUNDS", {"skipped": True}, (0, 1))):
+        for name in ("Till", "Sign"):
+            told = {"target": f"shop:{name}", "verdict": verdict, "reason": "time is up", "faults": []}
+            ledger.add({**told, **(more if name == "Sign" else {})}, "shop")
+        assert (shop.run(words, capsys)[0], shop.run((*words, "--strict"), capsys)[0]) == codes
+    ledger.add({**fault("shop:Till", "exception"), "reason": "", "faults": [_FAULT]}, "shop")
+    code, _, err = shop.run((*words, "--format", "github", "--sarif", "log.sarif"), capsys)
+    assert code == 1
+    assert err == "::error file=shop.py,line=8,title=FAILED%3A shop%3ATill::exception: lost%0Atreadle replay 'tr1:x'\n"
+    [result] = json.loads((tmp_path / "log.sarif").read_text())["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 8
+
+
+_FAULT = {"kind": "exception", "message": "lost", "test": "t", "on": "", "locations": ["shop.py:8"], "replay": "tr1:x"}
 
 
 def test_a_package_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:

@@ -12,11 +12,12 @@ import click
 
 from treadle.classes.subject import import_module
 from treadle.cli.class_ import ClassServer, TestsPlace, modules_of, one_by_one, seconds, skipped
-from treadle.cli.output import page_option
+from treadle.cli.output import annotate, machine_options, page_option, strictly, write_sarif
 from treadle.cli.workforce import workforce_options
 from treadle.core.errors import TreadleError, UsageError
-from treadle.core.verdict import Verdict, worst
+from treadle.core.verdict import EXIT_NOT_A_PASS, Verdict, worst
 from treadle.doors.class_.hunt import Ledger, Prey, ranked, summary
+from treadle.doors.class_.remarks import class_remarks
 from treadle.observe.streams import silent_stdout
 from treadle.report import page as pages
 from treadle.report.lines import Lines
@@ -42,6 +43,7 @@ _USUAL: dict[str, Any] = {
 @click.option("--allow-effects", is_flag=True, help="Let imports and calls change files and use the network.")
 @click.option("--seed", type=int, default=0, metavar="N", help="Other values and other random numbers.")
 @page_option
+@machine_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     packages: tuple[str, ...],
@@ -52,6 +54,9 @@ def command(
     output: Path,
     again: bool,
     page: Path | None,
+    sarif: Path | None,
+    form: str,
+    strict: bool,
     as_json: bool,
     **given: Any,
 ) -> int:
@@ -76,7 +81,12 @@ def command(
     facts = [ledger.facts[target] for target in prey.targets if target in ledger.facts]
     if page is not None:
         pages.write(page, [one["page"] for one in facts if one.get("page")])
-    return _tell(facts, prey, stopped, as_json, page)
+    told = [remark for one in facts for remark in class_remarks(one)]
+    write_sarif(sarif, told)
+    code = _tell(facts, prey, stopped, as_json, page)
+    annotate(form, told, as_json)
+    left_out = bool(prey.refused) or any(one.get("skipped") for one in facts)
+    return strictly(strict, code or EXIT_NOT_A_PASS) if strict and left_out else strictly(strict, code)
 
 
 def _prey(packages: tuple[str, ...], guarded: bool) -> Prey:

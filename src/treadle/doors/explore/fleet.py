@@ -32,8 +32,8 @@ from treadle.threads.execution import Execution
 from treadle.threads.fine import fine_points
 from treadle.threads.watchdog import OutOfTime
 
-# Executions that a share of random schedules has.
-_SAMPLES = 50
+# Random schedules that a share has at most; its time ends it earlier, or how many are wanted.
+_SAMPLES = 10_000
 # Seconds that this process waits for news.
 _PATIENCE = 0.2
 # No end: of a budget that nobody gave.
@@ -219,27 +219,24 @@ class WorkerFleet:
     def _samples(self, search: ScheduleSearch, most: int) -> str | Finding:
         """Random schedules, each share with a seed of its own."""
         length = search.longest if isinstance(search.search, Auto) and search.search.is_long else 0
-        given = 0
-        running: set[int] = set()
+        left = most if search.most is None else min(most, search.most - search.spent)  # to be given
+        running: dict[int, int] = {}
 
         def work(wanted: int) -> Iterator[RandomShare]:
-            nonlocal given
-            while given < most:
+            nonlocal left
+            while left > 0:
                 self.numbers += 1
-                count = min(_SAMPLES, most - given)
-                given += count
-                running.add(self.numbers)
+                count = running[self.numbers] = min(_SAMPLES, -(-left // (2 * self.pool.size)))
+                left -= count
                 yield RandomShare(self.numbers, self.numbers, count, length)
 
-        while given < most or running:
+        while left > 0 or running:
             for number, answer in self._turn(search, work, most):
                 if number not in running:
                     continue
-                running.discard(number)
-                if answer is None:
-                    given -= _SAMPLES  # others are drawn for them
-                    continue
-                finding = self._absorb(search, answer)
+                count = running.pop(number)
+                left += count - (answer.executions if answer is not None else 0)  # others are drawn for the rest
+                finding = self._absorb(search, answer) if answer is not None else None
                 if finding is not None:
                     return finding
             reason = _over(search)

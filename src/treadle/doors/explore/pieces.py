@@ -33,7 +33,7 @@ SentTrace = tuple[tuple[tuple[str, Operation], ...], tuple[int, ...], tuple[tupl
 
 
 class RandomShare(NamedTuple):
-    """So many random schedules."""
+    """Random schedules, as many as the time of a share allows, so many at most."""
 
     number: int
     seed: int
@@ -125,7 +125,7 @@ class ShareRunner:
         end = time.perf_counter() + share.seconds
         kept = Reservoir(1)
         done = False
-        while answer.executions < most and (sampled or time.perf_counter() < end or not answer.executions):
+        while answer.executions < most and (time.perf_counter() < end or not answer.executions):
             done = not strategy.begin()
             if done:
                 break
