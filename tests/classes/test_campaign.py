@@ -105,7 +105,7 @@ def test_a_campaign_is_deterministic() -> None:
 
 @pytest.mark.slow
 def test_random_generation_finds_it_too() -> None:
-    result = campaign("class_bank:Account", generator="random", budget=8.0)
+    result = campaign("class_bank:Account", generator="random", budget=60.0)
     assert result.verdict is Verdict.FAILED
 
 

@@ -63,7 +63,7 @@ def test_a_class_that_is_named_is_given_itself_and_its_heirs() -> None:
 
 @pytest.mark.slow
 def test_an_object_with_a_thread_of_its_own_from_the_programs_own_factory() -> None:
-    result = campaign("class_reach:Worker", budget=20.0)
+    result = campaign("class_reach:Worker", budget=600.0)
     assert kinds(result) == {"ask || stop": "deadlock"}
     assert str(result.faults[0].witness.test.root) == "Hub.worker()"
 
@@ -79,7 +79,7 @@ def test_two_threads_that_do_the_same_on_a_fresh_object_come_first() -> None:
 
 @pytest.mark.slow
 def test_operations_that_the_other_call_does_not_touch_cost_nothing() -> None:
-    result = campaign("class_reach:Busy", budget=60.0)
+    result = campaign("class_reach:Busy", budget=600.0)
     assert kinds(result) == {"add": "linearizability"}
 
 
