@@ -57,7 +57,7 @@ def test_explore_steps_with_the_keyboard(browser: Browser, pages: dict[str, Path
     ]
     assert browser.texts(".racing td:last-child") == ["self.balance += amount"] * 3
     browser.press(".lanes", "Home")
-    assert browser.texts(".stepper .told") == ["step 1 of 8: main writes Account#1.balance = 0"]
+    assert browser.texts(".stepper .told")[0].startswith("step 1 of 8: main writes Account#1.balance = 0")
     browser.press(".lanes", "ArrowRight")
     assert browser.texts("tr.now .who") == ["T1"]
     browser.press(".lanes", "End")
@@ -68,9 +68,23 @@ def test_explore_steps_with_the_keyboard(browser: Browser, pages: dict[str, Path
 
 def test_explore_shows_what_passes_beside_what_fails(browser: Browser, pages: dict[str, Path]) -> None:
     browser.open(pages["explore"])
-    fails, passes = browser.texts(".compare .apart")
-    assert fails.startswith("T2 reads Account#1.balance")
-    assert passes.startswith("T1 writes Account#1.balance: 0 → 1")
+    rows = browser.texts(".compare > div")[2:]
+    beside = list(zip(rows[::2], rows[1::2], strict=True))
+    apart = beside.index(tuple(browser.texts(".compare .apart")))
+    assert all(fails.split()[:3] == passes.split()[:3] for fails, passes in beside[:apart])
+    assert beside[apart][0] == ""  # it comes too late there
+    assert beside[apart][1].startswith("T1 writes Account#1.balance: 0 → 1")
+
+
+def test_an_arrow_says_why_at_its_ends(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["explore"])
+    browser.press(".lanes", "Home")
+    assert browser.texts(".stepper .told") == [
+        "step 1 of 8: main writes Account#1.balance = 0; main starts T1, which goes on at step 2; "
+        "main starts T2, which goes on at step 3"
+    ]
+    browser.press(".lanes", "ArrowRight")
+    assert browser.texts(".stepper .told")[0].endswith("; it can, because main starts T1 (step 1)")
 
 
 def test_a_value_is_shown_with_what_was_there_before(browser: Browser, pages: dict[str, Path]) -> None:
@@ -83,6 +97,7 @@ def test_a_deadlock_is_drawn_as_a_ring(browser: Browser, pages: dict[str, Path])
     names = browser.texts(".cycle text:not(.halo)")
     assert sorted(names) == ["Lock#1", "Lock#2", "T1", "T2"]
     assert browser.texts(".cycle .halo") == ["wants", "held by"] * 2
+    assert browser.texts(".over .halo") == ["waits for Lock#2", "waits for Lock#1"]
 
 
 def test_a_pass_shows_what_it_rests_on(browser: Browser, pages: dict[str, Path]) -> None:

@@ -81,3 +81,24 @@ def test_a_ring_names_who_and_what() -> None:
         Waiting("T2", "acquires", "Lock#1", "T1", ["Lock#2"]),
     ]
     assert lanes([], ring)["repair"].startswith("let T1 and T2 take Lock#2 and Lock#1 in the same order")
+
+
+def test_a_strand_waits_while_another_one_has_the_lock_that_it_takes_next() -> None:
+    steps = [
+        step("T1", "acquires", "Lock#1", 1),
+        step("T2", "reads", "db.n", 2),
+        step("T1", "writes", "db.n", 3),
+        step("T1", "releases", "Lock#1", 4),
+        step("T2", "acquires", "Lock#1", 5),
+        step("T2", "releases", "Lock#1", 6),
+        step("T1", "acquires", "Lock#1", 7),
+    ]
+    stuck = [Waiting("T2", "acquires", "Lock#1", held_by="T1")]
+    told = lanes(steps, stuck, started={"T1": 0, "T2": 0})
+    assert told["waits"] == [("T2", 1, 3, "Lock#1"), ("T1", 4, 5, "Lock#1"), ("T2", 5, 7, "Lock#1")]
+
+
+def test_the_schedule_that_passes_has_its_steps_beside_the_same_ones() -> None:
+    one, two, three = (step("T1", "writes", f"db.{name}", 1) for name in "abc")
+    assert lanes([one, two, three], passing=[one, three, two])["twin"] == [(0, 0), (None, 1), (1, 2), (2, None)]
+    assert lanes([one, two, three])["twin"] == []

@@ -1,17 +1,19 @@
 """A schedule as lanes: what the page is told about one finding, for every door whose executions are steps of strands.
 
-Decides which steps let others go on (the arrows), which ones clashed, and where the nearest schedule that passes parts
-from the failing one.
+Decides which steps let others go on (the arrows), while which ones a strand waits for a lock, which ones clashed, and
+where the nearest schedule that passes parts from the failing one.
 """
 
 from __future__ import annotations
 
+import difflib
 import linecache
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from treadle.core.result import Step, Waiting
 from treadle.report.explanation import Clash, culprit, cycle, short_names
+from treadle.report.repair import at, repair
 
 # Operations that order what comes after them in another strand with what came before, and what each is waited for by.
 _PASSES_ON = {
@@ -20,6 +22,9 @@ _PASSES_ON = {
     "signals": ("waits for", "looks at"),
     "finishes": ("waits for",),
 }
+
+# How much is shown of two schedules around the step at which they part.
+_BEFORE_THEY_PART, _AFTER_THEY_PART = 6, 40
 
 
 def lanes(
@@ -35,15 +40,16 @@ def lanes(
     return {
         "cause": pair.sentence(names) if pair is not None else "",
         "lines": _lines(pair, names),
-        "repair": _repair(pair, waiting, steps, names),
+        "repair": repair(pair, waiting, steps, names),
         "strands": _in_order(dict.fromkeys(step.strand for step in steps)),
         "steps": [_step(step, names) for step in steps],
         "pair": [] if pair is None else _pair(steps, pair),
         "arrows": list(_arrows(steps, started or {})),
+        "waits": [*_waits(steps, started or {}), *_waits_at_the_end(steps, waiting)],
         "stuck": [_waiting(one, names) for one in waiting],
         "cycle": [one.strand for one in cycle(waiting)],
         "passing": [_step(step, names) for step in passing],
-        "parts": _where_they_part(steps, passing),
+        "twin": _side_by_side(steps, passing),
     }
 
 
@@ -63,27 +69,30 @@ def files_of(steps: Iterable[Step]) -> Iterable[str]:
     return (step.file for step in steps if step.file)
 
 
-def _where_they_part(failing: Sequence[Step], passing: Sequence[Step]) -> int:
-    """The number of the first step that is another one."""
-    together = zip(failing, passing, strict=False)
-    for number, (one, other) in enumerate(together):
-        if (one.strand, one.operation, one.object) != (other.strand, other.operation, other.object):
-            return number
-    return min(len(failing), len(passing))
+def _side_by_side(failing: Sequence[Step], passing: Sequence[Step]) -> list[tuple[int | None, int | None]]:
+    """The numbers of the same step in both schedules, in rows, a little before and after where they part."""
+    keys = [[(step.strand, step.operation, step.object) for step in steps] for steps in (failing, passing)]
+    together = next((n for n, (one, other) in enumerate(zip(*keys, strict=False)) if one != other), min(map(len, keys)))
+    first = max(0, together - _BEFORE_THEY_PART)
+    near = [steps[first : together + _AFTER_THEY_PART] for steps in keys]
+    rows: list[tuple[int | None, int | None]] = []
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, near[0], near[1], autojunk=False).get_opcodes():
+        if tag == "equal":
+            rows += zip(range(first + a, first + b), range(first + c, first + d), strict=True)
+        else:
+            rows += [(n, None) for n in range(first + a, first + b)]
+            rows += [(None, n) for n in range(first + c, first + d)]
+    return rows if passing else []
 
 
 def _lines(pair: Clash | None, names: dict[str, str]) -> list[dict[str, str]]:
     """The accesses that clash, in the order in which they happened, each with its line of source."""
     found = [] if pair is None else [step for step in (pair.first, pair.between, pair.last) if step is not None]
     return [
-        {"who": f"{step.strand} {step.operation}", "place": _at(step.file, step.line, names), "source": text}
+        {"who": f"{step.strand} {step.operation}", "place": at(step.file, step.line, names), "source": text}
         for step in found
         if (text := linecache.getline(step.file, step.line).strip())
     ]
-
-
-def _at(file: str, line: int, names: dict[str, str]) -> str:
-    return f"{names.get(file, file)}:{line}"
 
 
 def _waiting(one: Waiting, names: dict[str, str]) -> dict[str, Any]:
@@ -94,7 +103,7 @@ def _waiting(one: Waiting, names: dict[str, str]) -> dict[str, Any]:
         "held_by": one.held_by,
         "holds": one.holds,
         "note": one.note,
-        "place": _at(*one.stack[0][:2], names) if one.stack else "",
+        "place": at(*one.stack[0][:2], names) if one.stack else "",
         "source": linecache.getline(*one.stack[0][:2]).strip() if one.stack else "",
     }
 
@@ -117,80 +126,6 @@ def _step(step: Step, names: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _repair(pair: Clash | None, waiting: Sequence[Waiting], steps: Sequence[Step], names: dict[str, str]) -> str:
-    """What usually helps: only what follows from the schedule itself."""
-    ring = cycle(waiting)
-    if ring:
-        who = " and ".join(dict.fromkeys(one.strand for one in ring))
-        wanted = " and ".join(dict.fromkeys(one.object for one in ring))
-        return f"let {who} take {wanted} in the same order, or take one lock for all; then run the same command again"
-    if waiting:
-        return next(filter(None, (_let_go(one, steps, names) for one in waiting)), "")
-    if pair is None:
-        return ""
-    found = [step for step in (pair.first, pair.between, pair.last) if step is not None and step.line]
-    places = list(dict.fromkeys(_at(step.file, step.line, names) for step in found))
-    if not places:
-        return ""
-    one_sided = _held_by_some(found, steps, names)
-    if one_sided:
-        return one_sided
-    who = " and ".join(sorted({step.strand for step in found}))
-    return (
-        f"nothing keeps {who} apart at {' and '.join(places)}: hold one lock around all that belongs together "
-        "there, wherever it is used, or do not share the object; then run the same command again"
-    )
-
-
-def _held_by_some(found: Sequence[Step], steps: Sequence[Step], names: dict[str, str]) -> str:
-    """A lock that some of the accesses that clash are made under, and the others not."""
-    held = [_locks_at(step, steps) for step in found]
-    for lock in sorted(set().union(*held)):
-        places = [_at(step.file, step.line, names) for step in found]
-        inside = list(dict.fromkeys(at for at, locks in zip(places, held, strict=True) if lock in locks))
-        outside = [at for at, locks in zip(places, held, strict=True) if lock not in locks and at not in inside]
-        if outside and not any(step.operation == "tries" and step.object == lock for step in steps):
-            where = f"{lock} is held at {' and '.join(inside)}, but not at {' and '.join(dict.fromkeys(outside))}"
-            first, last = found[0], found[-1]
-            if first.strand == last.strand and lock in held[-1] and lock not in held[0]:
-                once = ", and once only: who takes it twice waits for itself" if lock.startswith("Lock") else ""
-                return (
-                    f"{where}: take it before {places[0]} already and keep it up to {places[-1]}{once}; or look again "
-                    "while holding it. Then run the same command again"
-                )
-            return f"{where}: hold it there, too. Then run the same command again"
-    return ""
-
-
-def _locks_at(step: Step, steps: Sequence[Step]) -> set[str]:
-    """What a strand has acquired and not released when it makes a step."""
-    locks: list[str] = []
-    for one in steps:
-        if one is step:
-            break
-        if one.strand == step.strand and one.operation == "acquires":
-            locks.append(one.object)
-        elif one.strand == step.strand and one.operation == "releases" and one.object in locks:
-            locks.remove(one.object)
-    return set(locks)
-
-
-def _let_go(one: Waiting, steps: Sequence[Step], names: dict[str, str]) -> str:
-    """What would let one strand go on that waits outside of any ring."""
-    here = f"{one.strand} waits at {_at(*one.stack[0][:2], names)}" if one.stack else f"{one.strand} waits"
-    early = [step for step in steps if step.operation == "signals" and step.object == one.object]
-    if early and one.object.startswith("Condition"):
-        signal = _at(early[-1].file, early[-1].line, names)
-        return (
-            f"{here} for a notify that came before it, at {signal}, and is not kept: ask for what is waited for, and "
-            f"wait, while holding the lock of {one.object}: `while not ...: condition.wait()`; then run the same "
-            "command again"
-        )
-    if one.operation == "gets from":
-        return f"{here} and nobody is left who puts something into {one.object}: put an end mark for every reader"
-    return ""
-
-
 def _arrows(steps: Sequence[Step], started: Mapping[str, int]) -> Iterable[tuple[int, int, str]]:
     """Where one strand lets another go on: it started it, handed a lock over, ended, put something into a queue."""
     passed: dict[str, int] = {}  # object -> the last step that lets somebody go on
@@ -209,3 +144,25 @@ def _arrows(steps: Sequence[Step], started: Mapping[str, int]) -> Iterable[tuple
 def _handed_on(steps: Sequence[Step], giver: int, taker: int) -> Iterable[tuple[int, int, str]]:
     if steps[taker].operation in _PASSES_ON[steps[giver].operation]:
         yield giver, taker, f"{steps[giver].strand} {steps[giver].operation} {steps[taker].object}"
+
+
+def _waits(steps: Sequence[Step], started: Mapping[str, int]) -> Iterable[tuple[str, int, int, str]]:
+    """While which steps a strand could not go on because another one had the lock that it acquires next."""
+    latest: dict[str, int] = {}  # strand -> its last step
+    held: dict[str, tuple[str, int]] = {}  # lock -> who took it last, and when
+    freed: dict[str, int] = {}  # lock -> when it was released
+    for number, step in enumerate(steps):
+        if step.operation == "acquires":
+            owner, taken = held.get(step.object, (step.strand, 0))
+            since = max(taken, latest.get(step.strand, started.get(step.strand, number)))
+            if owner != step.strand and since < freed.get(step.object, 0):
+                yield step.strand, since, freed[step.object], step.object
+            held[step.object] = step.strand, number
+        elif step.operation == "releases":
+            freed[step.object] = number
+        latest[step.strand] = number
+
+
+def _waits_at_the_end(steps: Sequence[Step], waiting: Sequence[Waiting]) -> Iterable[tuple[str, int, int, str]]:
+    latest = {step.strand: number for number, step in enumerate(steps)}
+    return ((one.strand, latest[one.strand], len(steps), one.object) for one in waiting if one.strand in latest)

@@ -21,9 +21,9 @@ function valueTexts(steps) {  // what each step did, with the value that was the
 function lanesView(found) {
   const steps = found.steps, strands = found.strands, texts = valueTexts(steps);
   const columns = `repeat(${strands.length}, minmax(170px, 1fr))`, wide = `${strands.length * 170}px`;
-  const pair = new Set(found.pair);
+  const pair = new Set(found.pair), rowsTall = steps.length + (found.stuck.length ? 1 : 0);
   let now = found.pair.length ? found.pair[found.pair.length - 1] : steps.length - 1;
-  const space = make("div", { class: "space", style: `height:${steps.length * ROW}px; min-width:${wide}` });
+  const space = make("div", { class: "space", style: `height:${rowsTall * ROW}px; min-width:${wide}` });
   const arrows = draw("svg", { class: "over" });
   space.append(arrows);
   const headRow = make("div", { class: "lanehead", style: `grid-template-columns:${columns}; min-width:${wide}` }, ...strands.map(name => make("div", {}, name)));
@@ -48,14 +48,20 @@ function lanesView(found) {
     }
     const width = space.clientWidth / strands.length, x = n => (strands.indexOf(steps[n].strand) + .5) * width, y = n => n * ROW + ROW / 2;
     arrows.setAttribute("width", space.clientWidth);
-    arrows.setAttribute("height", steps.length * ROW);
+    arrows.setAttribute("height", rowsTall * ROW);
     const [defs, marker] = tip();
     arrows.replaceChildren(defs);
-    for (const [from, to, why] of found.arrows) {
+    for (const [strand, from, to, object] of found.waits) {
       if (to < first || from > last) continue;
-      const middle = (y(from) + y(to)) / 2;
+      const lane = strands.indexOf(strand) * width + 12, start = y(from) + 24;
+      arrows.append(draw("path", { class: "wait", d: `M${lane} ${start} L${lane} ${y(to) + 20}` }));
+      if (to > from + 1 || to === steps.length) arrows.append(draw("text", { x: lane + 6, y: start + 16, class: "halo" }, `waits for ${object}`));
+    }
+    for (const [from, to] of found.arrows) {
+      if (to < first || from > last) continue;
+      const middle = (y(from) + y(to)) / 2, near = from === now || to === now;
       arrows.append(draw("path", { d: `M${x(from)} ${y(from) + 14} C${x(from)} ${middle + 14}, ${x(to)} ${middle - 14}, ${x(to)} ${y(to) - 18}`,
-        fill: "none", stroke: "currentColor", opacity: ".35", "marker-end": marker }, draw("title", {}, why)));
+        fill: "none", stroke: "currentColor", opacity: near ? "1" : ".35", "marker-end": marker }));
     }
   }
   function show(n) {
@@ -64,7 +70,9 @@ function lanesView(found) {
     if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 3 * ROW) box.scrollTop = Math.max(0, top - box.clientHeight / 2);
     paint();
     beside();
-    return `step ${now + 1} of ${steps.length}: ${steps[now].strand} ${texts[now]}`;
+    const before = found.arrows.filter(([, to]) => to === now).map(([from, , why]) => `; it can, because ${why} (step ${from + 1})`);
+    const after = found.arrows.filter(([from]) => from === now).map(([, to, why]) => `; ${why}, which goes on at step ${to + 1}`);
+    return `step ${now + 1} of ${steps.length}: ${steps[now].strand} ${texts[now]}` + [...before, ...after].join("");
   }
   function beside() {
     const at = new Map(), values = new Map();  // strand -> its last step up to now; object -> value, who, value before
@@ -130,22 +138,22 @@ function cycleDrawing(ring) {  // strand -> what it wants -> who has it -> ...
 
 function twinView(found) {  // the failing schedule beside the nearest one that passes
   if (!found.passing.length) return null;
-  const fails = valueTexts(found.steps), passes = valueTexts(found.passing), apart = found.parts;
-  const first = Math.max(0, apart - 6), last = Math.min(Math.max(fails.length, passes.length), apart + 40);
+  const sides = [[found.steps, valueTexts(found.steps)], [found.passing, valueTexts(found.passing)]];
+  const first = found.twin[0][0] ?? found.twin[0][1], apart = found.twin.findIndex(row => row.includes(null));
   const grid = make("div", { class: "compare mono" }, make("div", {}, make("b", { class: "bad" }, "this fails")), make("div", {}, make("b", { class: "good" }, "this passes")));
   if (first) grid.append(make("div", { class: "soft" }, `${first} steps, the same in both`), make("div", {}));
-  for (let n = first; n < last; n++) {
-    for (const [texts, steps] of [[fails, found.steps], [passes, found.passing]])
-      grid.append(make("div", { class: n === apart ? "apart" : "" }, texts[n] === undefined ? "" : `${steps[n].strand} ${texts[n]}  ${steps[n].place.split(" ")[0]}`));
-  }
-  return make("details", { class: "twin", open: "" }, make("summary", {}, `the nearest schedule that passes: they part at step ${apart + 1}`), make("div", { class: "box half" }, grid));
+  found.twin.forEach((row, place) => row.forEach((n, side) => {
+    const [steps, texts] = sides[side];
+    grid.append(make("div", { class: row.includes(null) ? place === apart ? "apart" : "other" : "" }, n === null ? "" : `${steps[n].strand} ${texts[n]}  ${steps[n].place.split(" ")[0]}`));
+  }));
+  return make("details", { class: "twin", open: "" }, make("summary", {}, `the nearest schedule that passes: they part at step ${first + apart + 1}; what comes at another time is marked`), make("div", { class: "box half" }, grid));
 }
 
 function legend(found) {
   const named = found.steps.map(step => step.object.match(/^([A-Za-z_]\w*)#1\b/)).find(match => match);
   return "Time goes down. main is the test itself, T1, T2, ... are the threads in the order in which they were started"
     + (named ? `; ${named[0]} is the first ${named[1]} that was made` : "")
-    + ". Red: the accesses that clash. Blue: the step that is looked at. Yellow: the last step of each other thread. An arrow: what let a thread go on.";
+    + ". Red: the accesses that clash. Blue: the step that is looked at. Yellow: the last step of each other thread. An arrow: what let a thread go on (told above at its ends). A dashed line: the thread waits.";
 }
 
 function findingView(found) {

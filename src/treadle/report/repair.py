@@ -1,0 +1,87 @@
+"""What usually helps against a failure: only what follows from its schedule itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from treadle.core.result import Step, Waiting
+from treadle.report.explanation import Clash, cycle
+
+
+def at(file: str, line: int, names: dict[str, str]) -> str:
+    """A place in the source, as people read it."""
+    return f"{names.get(file, file)}:{line}"
+
+
+def repair(pair: Clash | None, waiting: Sequence[Waiting], steps: Sequence[Step], names: dict[str, str]) -> str:
+    """One sentence of advice, or nothing."""
+    ring = cycle(waiting)
+    if ring:
+        who = " and ".join(dict.fromkeys(one.strand for one in ring))
+        wanted = " and ".join(dict.fromkeys(one.object for one in ring))
+        return f"let {who} take {wanted} in the same order, or take one lock for all; then run the same command again"
+    if waiting:
+        return next(filter(None, (_let_go(one, steps, names) for one in waiting)), "")
+    if pair is None:
+        return ""
+    found = [step for step in (pair.first, pair.between, pair.last) if step is not None and step.line]
+    places = list(dict.fromkeys(at(step.file, step.line, names) for step in found))
+    if not places:
+        return ""
+    one_sided = _held_by_some(found, steps, names)
+    if one_sided:
+        return one_sided
+    who = " and ".join(sorted({step.strand for step in found}))
+    return (
+        f"nothing keeps {who} apart at {' and '.join(places)}: hold one lock around all that belongs together "
+        "there, wherever it is used, or do not share the object; then run the same command again"
+    )
+
+
+def _held_by_some(found: Sequence[Step], steps: Sequence[Step], names: dict[str, str]) -> str:
+    """A lock that some of the accesses that clash are made under, and the others not."""
+    held = [_locks_at(step, steps) for step in found]
+    for lock in sorted(set().union(*held)):
+        places = [at(step.file, step.line, names) for step in found]
+        inside = list(dict.fromkeys(at for at, locks in zip(places, held, strict=True) if lock in locks))
+        outside = [at for at, locks in zip(places, held, strict=True) if lock not in locks and at not in inside]
+        if outside and not any(step.operation == "tries" and step.object == lock for step in steps):
+            where = f"{lock} is held at {' and '.join(inside)}, but not at {' and '.join(dict.fromkeys(outside))}"
+            first, last = found[0], found[-1]
+            if first.strand == last.strand and lock in held[-1] and lock not in held[0]:
+                once = ", and once only: who takes it twice waits for itself" if lock.startswith("Lock") else ""
+                return (
+                    f"{where}: take it before {places[0]} already and keep it up to {places[-1]}{once}; or look again "
+                    "while holding it. Then run the same command again"
+                )
+            return f"{where}: hold it there, too. Then run the same command again"
+    return ""
+
+
+def _locks_at(step: Step, steps: Sequence[Step]) -> set[str]:
+    """What a strand has acquired and not released when it makes a step."""
+    locks: list[str] = []
+    for one in steps:
+        if one is step:
+            break
+        if one.strand == step.strand and one.operation == "acquires":
+            locks.append(one.object)
+        elif one.strand == step.strand and one.operation == "releases" and one.object in locks:
+            locks.remove(one.object)
+    return set(locks)
+
+
+def _let_go(one: Waiting, steps: Sequence[Step], names: dict[str, str]) -> str:
+    """What would let one strand go on that waits outside of any ring."""
+    here = f"{one.strand} waits at {at(*one.stack[0][:2], names)}" if one.stack else f"{one.strand} waits"
+    early = [step for step in steps if step.operation == "signals" and step.object == one.object]
+    if early and one.object.startswith("Condition"):
+        signal = at(early[-1].file, early[-1].line, names)
+        return (
+            f"{here} for a notify that came before it, at {signal}, and is not kept: ask for what is waited for, and "
+            f"wait, while holding the lock of {one.object}: `while not ...: condition.wait()`; then run the same "
+            "command again"
+        )
+    if one.operation == "gets from":
+        return f"{here} and nobody is left who puts something into {one.object}: put an end mark for every reader"
+    return ""
