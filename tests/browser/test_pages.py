@@ -70,10 +70,11 @@ def test_explore_shows_what_passes_beside_what_fails(browser: Browser, pages: di
     browser.open(pages["explore"])
     rows = browser.texts(".compare > div")[2:]
     beside = list(zip(rows[::2], rows[1::2], strict=True))
-    apart = beside.index(tuple(browser.texts(".compare .apart")))
-    assert all(fails.split()[:3] == passes.split()[:3] for fails, passes in beside[:apart])
-    assert beside[apart][0] == ""  # it comes too late there
-    assert beside[apart][1].startswith("T1 writes Account#1.balance: 0 → 1")
+    fails, passes = browser.texts(".compare .apart")
+    apart = beside.index((fails, passes))
+    assert all(one.split()[:3] == other.split()[:3] for one, other in beside[:apart])
+    assert fails == ""  # it comes too late there
+    assert passes.startswith("T1 writes Account#1.balance: 0 → 1")
 
 
 def test_an_arrow_says_why_at_its_ends(browser: Browser, pages: dict[str, Path]) -> None:
