@@ -68,19 +68,32 @@ def _give_up(error: OSError) -> None:
     os._exit(74)
 
 
-# children that are running a test: name, process, pipe
-_running: list[tuple[str, int, int]] = []
-
-
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Run the test in a forked child, where that exists; its outcome comes back through a pipe."""
-    if not _AT_ONCE or not hasattr(os, "fork"):
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Every test in a forked child, where that exists; so many lanes of them side by side, each a process as well."""
+    if not _AT_ONCE or session.testsfailed or not hasattr(os, "fork"):
         return None
+    here, lanes = os.getpid(), []
+    for number in range(_AT_ONCE):
+        lane = os.fork()
+        if lane == 0:
+            try:
+                for item in session.items[number::_AT_ONCE]:
+                    if os.getppid() == here:  # else there was no time for more
+                        _report({"test": item.name, **_alone(item)})
+            finally:
+                os._exit(0)
+        lanes.append(lane)
+    for lane in lanes:
+        os.waitpid(lane, 0)
+    return True
+
+
+def _alone(item: pytest.Item) -> dict[str, str]:
+    """How a test ends in a process of its own, which tells it through a pipe."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        os.close(read)
         code = 1
         try:
             os.write(write, json.dumps(_run(item)).encode())
@@ -88,20 +101,10 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         finally:
             os._exit(code)
     os.close(write)
-    _running.append((item.name, child, read))
-    _collect(_AT_ONCE if nextitem is not None else 1)
-    return True
-
-
-def _collect(room: int) -> None:
-    """Wait for the oldest children until there are fewer than this."""
-    while len(_running) >= room:
-        name, child, read = _running.pop(0)
-        with os.fdopen(read, "rb") as stream:
-            data = stream.read()
-        os.waitpid(child, 0)
-        outcome = json.loads(data) if data else {"outcome": "failed", "why": "the process died or did not finish"}
-        _report({"test": name, **outcome})
+    with os.fdopen(read, "rb") as stream:
+        data = stream.read()
+    os.waitpid(child, 0)
+    return json.loads(data) if data else {"outcome": "failed", "why": "the process died or did not finish"}
 
 
 def _run(item: pytest.Item) -> dict[str, str]:
