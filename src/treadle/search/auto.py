@@ -1,5 +1,8 @@
 """The default: an optimal search while the space may be small, sampling when it turns out to be large or long.
 
+In a long execution the systematic search and the sampling take turns from the start; one that is too long to be
+compared is let go on unseen to its end, and the test is only sampled from then on.
+
 A systematic search changes the end of a schedule first and may spend all its time there, so from its ALONE-th execution
 on one of BESIDE is drawn. These are no part of the space that is exhausted, and of no pass's count.
 """
@@ -8,7 +11,7 @@ from __future__ import annotations
 
 from treadle.core.operation import accesses
 from treadle.search.dpor import Dpor
-from treadle.search.few_preemptions import FewPreemptions
+from treadle.search.few_preemptions import LONG, FewPreemptions
 from treadle.search.random_walk import RandomWalk
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
@@ -20,8 +23,8 @@ SAMPLED = 5_000
 _ALONE = 32
 _BESIDE = 8
 _MOST_OPERATIONS = 10_000_000
-# An execution of so many operations is long: the systematic search and the sampling take turns from the start.
-LONG = 2_000
+# With so many operations, three of four executions are drawn.
+_VERY_LONG = 5_000
 # Accesses of one execution whose races are looked for: that takes time with their square.
 _MOST_COMPARED = 10_000
 
@@ -62,6 +65,8 @@ class Auto(Strategy):
         self.reads_footprints = self.phase.reads_footprints
         going_on = self.phase.begin()
         self.exhausted = self.dpor.exhausted
+        self.draws_only = self.left["dpor"] <= 0 and self.kind == "random"
+        self.coast_after = _MOST_COMPARED if self.phase is self.dpor else self.phase.coast_after
         self.plan, self.trace, self.guards = self.phase.plan, self.phase.trace, self.phase.guards
         return going_on
 
@@ -70,7 +75,9 @@ class Auto(Strategy):
         if self.sample_after_surprise and self.dpor.surprise is not None:
             self.left["dpor"] = 0
         drawn = self.turns >= _ALONE and self.turns % _BESIDE == 0
-        order = ("random", "dpor") if drawn or (self.is_long and self.kind == "dpor") else ("dpor", "random")
+        if self.is_long:
+            drawn = self.turns % (2 if self.few.length < _VERY_LONG else 4) != 0
+        order = ("random", "dpor") if drawn else ("dpor", "random")
         return next((kind for kind in order if self.left[kind] > 0 and self.operations[kind] > 0), "")
 
     @property
@@ -81,7 +88,7 @@ class Auto(Strategy):
         return self.phase.pick(run)
 
     def end(self, run: ExecutionSeen) -> None:
-        if self.phase is self.dpor and accesses(op for _, op in run.trace) > _MOST_COMPARED:
+        if self.phase is self.dpor and (run.coasted_from >= 0 or _too_long(run)):
             self.left["dpor"] = 0
             self.dpor.conflicts = 1  # nobody has looked, and one execution proves nothing
         else:
@@ -93,3 +100,7 @@ class Auto(Strategy):
 
     def progress(self) -> float:
         return self.dpor.progress() if self.phase is self.dpor else 0.0
+
+
+def _too_long(run: ExecutionSeen) -> bool:
+    return accesses(op for _, op in run.trace) > _MOST_COMPARED

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from treadle.core.choice import Choice, Stop, StrandRuns
-from treadle.core.operation import MULTI, location, parts, word
+from treadle.core.operation import MULTI, YIELD, location, parts, word
 from treadle.search.strategy import ExecutionSeen, OneExecution, StrandSeen
 
 
@@ -53,6 +53,30 @@ class FollowSteps(OneExecution):
     def cost(self) -> tuple[int, int, int]:
         """Fewest preemptions, then fewest switches, then shortest."""
         return self.preemptions, self.switches, len(self.taken)
+
+
+class FollowCoasted(OneExecution):
+    """Runs an execution that coasted again, with all that it does seen: as it ran up to there, and then one strand as
+    long as it can go on, and where it cannot, who went on there."""
+
+    name = "coasted"
+
+    def __init__(self, run: ExecutionSeen) -> None:
+        super().__init__()
+        self.indexes = [index for index, _ in run.trace]
+        self.coasted_from = run.coasted_from
+        self.position = 0
+        self.current = -1
+
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
+        enabled = {strand.index: strand for strand in run.enabled()}
+        chosen = enabled.get(self.current)
+        if chosen is None or self.position < self.coasted_from or chosen.pending[0] == YIELD:
+            if self.position < len(self.indexes):
+                self.current = self.indexes[self.position]
+            self.position += 1
+            chosen = enabled.get(self.current) or next(iter(enabled.values()), None)
+        return chosen
 
 
 class FollowTrail(OneExecution):

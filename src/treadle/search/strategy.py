@@ -104,6 +104,10 @@ class ExecutionSeen(Protocol):
         """Was a strand held back because it seemed to wait in a loop?"""
 
     @property
+    def coasted_from(self) -> int:
+        """The event from which on strands went on unseen, and only waits are told; -1 when all is."""
+
+    @property
     def detail(self) -> list[Step] | None:
         """Per event, what it did and where, in an execution that records details."""
 
@@ -138,6 +142,11 @@ class Strategy:
         self.surprise: tuple[str, Operation, Operation | None] | None = None
         # Was this execution drawn while a systematic search goes on? It is then no part of what that search counts.
         self.beside = False
+        # Does it only draw, from now on? Then an execution that shows more to be shared is one of them all the same.
+        self.draws_only = False
+        # Operations of several strands after which it interrupts nobody any more, -1 when it may: who goes on then does
+        # so unseen until it has to wait.
+        self.coast_after = -1
         # Does it need to know what each step of a task did? Who only draws schedules does not.
         self.reads_footprints = False
 

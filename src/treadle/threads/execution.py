@@ -17,7 +17,7 @@ from weakref import ref
 from mypy_extensions import mypyc_attr
 
 from treadle.core.errors import Unsupported
-from treadle.core.operation import FAILED, MULTI, READ, TIMEOUT, WRITE, Operation
+from treadle.core.operation import FAILED, MULTI, READ, TIMEOUT, WRITE, YIELD, Operation
 from treadle.core.result import Finding, Step, Waiting
 from treadle.core.transition import Constants, JoinedStep
 from treadle.search.strategy import Strategy
@@ -79,6 +79,7 @@ class Execution:
 
     __slots__ = (
         "alarm",
+        "alone_until",
         "any_timeout",
         "arrivals",
         "assumed",
@@ -87,6 +88,8 @@ class Execution:
         "beside",
         "by_index",
         "clock",
+        "coast_after",
+        "coasted_from",
         "constants",
         "deadlines",
         "detail",
@@ -129,6 +132,7 @@ class Execution:
         "unfinished",
         "untaken",
         "values",
+        "woken",
     )
 
     def __init__(
@@ -163,6 +167,10 @@ class Execution:
         self.step = 0
         self.looked_at = 0
         self.looping = False  # was a strand held back because it seemed to wait in a loop?
+        self.coast_after = -1  # operations of several strands after which nobody is interrupted; -1: no such
+        self.alone_until = 0  # the last step at which there was one strand
+        self.coasted_from = -1  # the step from which on nothing was looked at; -1: everything was
+        self.woken = False  # did it have to be looked at again, because a strand went round without waiting?
         self.clock = Clock()
         self.locks: list[ref[Any]] = []  # every lock that the strands made or met
         self.held: list[tuple[str, str]] = []  # locks that are held at the end, and by whom
@@ -227,11 +235,13 @@ class Execution:
                 self._end_all()
             finally:
                 STATE.strand = None
+                STATE.coasting = False
                 for undo in AFTER_EXECUTION:
                     undo()
 
     def _end_all(self) -> None:
         self.ending = True
+        STATE.coasting = False
         usual = sys.unraisablehook
         if self.live:
             sys.unraisablehook = functools.partial(_told, usual)
@@ -249,7 +259,13 @@ class Execution:
 
     def expire(self) -> None:
         """The time of the search is over: end at the next point."""
+        STATE.coasting = False
         self.limit = -1
+
+    def wake(self) -> None:
+        """A strand goes round in a loop, and waits there for what others do: all of that is to be looked at."""
+        STATE.coasting = False
+        self.woken = True
 
     def release(self) -> None:
         """Nobody looks at this execution any more: without the cycle between it and its strands it goes at once, and
@@ -270,8 +286,10 @@ class Execution:
         self.spawned[strand.index] = self.step - 1
         starter = self.starter  # the maker may itself be new, and not yet at its first point
         self.starter = maker
+        coasting, STATE.coasting = STATE.coasting, False  # it has to stop at its first point
         STATE.strand = strand
         strand.greenlet.switch()
+        STATE.coasting = coasting and not (self.ending or self.woken)
         self.starter = starter
         if self.ending:
             raise StrandEnd
@@ -299,6 +317,8 @@ class Execution:
 
     def advance(self, me: Strand) -> None:
         """Choose who goes next; return when it is me. My operation is in `me.pending`."""
+        if STATE.coasting and me.touched is None:
+            return
         if me.held:
             me.pending = with_held(me.pending, me.held)
         if self.lives:
@@ -420,6 +440,10 @@ class Execution:
             return chosen
         if self.running_foreground == 0:
             return None
+        if STATE.coasting:
+            last = self.by_index[self.trace[-1][0]]
+            if not last.finished and last.pending[0] != YIELD and self.can_go(last):
+                return last
         if step >= self.limit:
             self.stop_reason = "seconds" if self.limit < 0 else "limit"
             return None
@@ -455,12 +479,24 @@ class Execution:
             self.transition = JoinedStep(op, self.guards[step])
             self.performed.append(1)
             note_writes(self, op)
+        if self.coast_after >= 0 and self.coasted_from < 0:
+            self._may_coast()
         return chosen
+
+    def _may_coast(self) -> None:
+        """Let the strands go on unseen when the strategy interrupts nobody any more."""
+        if len(self.live) == 1:
+            self.alone_until = self.step
+        elif self.step - self.alone_until >= self.coast_after and not (self.looping or self.woken):
+            self.coasted_from = self.step
+            STATE.coasting = True
 
     # ------------------------------------------------------------------ what an operation came to
 
     def failed(self) -> None:
         """The attempt just made did not get anything: it changed nothing."""
+        if STATE.coasting:
+            return
         transition = self.transition
         if transition is not None and len(transition.parts) > 1:
             transition.only_looked()
@@ -491,9 +527,10 @@ class Execution:
         """A second strand touches an object that was taken for private: the accesses before were not points, so this
         execution does not count, and in the next ones they are."""
         named.shared = True
-        assert self.shared is not None
-        self.shared.add(named.name)
-        self.revealed = True
+        if self.coasted_from < 0:  # names given later are of what happened to be met
+            assert self.shared is not None
+            self.shared.add(named.name)
+            self.revealed = True
 
     def too_large(self, what: str) -> None:
         """Not all of what a call was given could be looked at."""
@@ -512,7 +549,7 @@ class Execution:
 
     def rebind(self, name: str) -> None:
         """A name is bound anew that is taken for code or a constant until then: reading it is an operation, too."""
-        if name not in self.rebound:
+        if name not in self.rebound and self.coasted_from < 0:
             self.rebound.add(name)
             self.revealed = True
 
@@ -523,7 +560,7 @@ class Execution:
 
     def watch_ends(self) -> None:
         """A strand looks whether another is alive: then the end of a strand is an operation that matters."""
-        if not self.ends_are_points:
+        if not self.ends_are_points and self.coasted_from < 0:
             self.ends_are_points = True
             assert self.shared is not None
             self.shared.add(ENDS)

@@ -87,6 +87,7 @@ class Loom:
         self.rebound: set[str] = set()  # names that executions bind anew, where it is not known what is shared
         self.beside = ""  # a thread of the program that is not controlled
         self._renewed: dict[str, object] = {}  # keeps alive what took the place of objects of modules
+        self.coasts = True  # may executions be let go on unseen? Not when strands wait in loops
         self.values = False  # do executions record what each strand reads and writes?
         self._stack = ExitStack()
 
@@ -196,6 +197,8 @@ class Loom:
             self.constants,
         )
         run.values = self.values
+        if self.coasts and self.watch.looks and not self.gil and not detail:
+            run.coast_after = strategy.coast_after
         run.beside = self.beside
         run.know_rebound(self.shared if self.shared is not None else self.rebound)
         run.names.update(self.global_names)
@@ -214,6 +217,7 @@ class Loom:
             self.assumed |= run.assumed
             self.in_steps |= run.in_steps
             self.deadlines |= run.deadlines
+            self.coasts &= not run.woken
             if len(REWRITTEN) != self.rewritten:
                 self._imported(run)
             for old, new in self.snapshot.restore():

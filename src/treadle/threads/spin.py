@@ -102,7 +102,7 @@ def may_go_round(run: Execution, strand: Strand) -> bool:
 def spin_start() -> None:
     """A loop that only reads, as far as the rewriter can see, is about to begin."""
     strand = STATE.strand
-    if strand is not None:
+    if strand is not None and not STATE.coasting:
         settle(strand.execution)
         _iterate(strand, _getframe(1))
 
@@ -128,6 +128,7 @@ def spin() -> None:
     if strand is None:
         return
     execution = strand.execution
+    execution.wake()
     frame = _getframe(1)
     changed = strand.private_writes != strand.spin_writes
     done = operations_since(strand, strand.spin_from)

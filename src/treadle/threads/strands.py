@@ -27,13 +27,16 @@ if TYPE_CHECKING:
 class _State:
     """The running strand; None outside an execution. One slot that every hook reads."""
 
-    __slots__ = ("strand", "visible")
+    __slots__ = ("coasting", "strand", "visible")
     strand: Strand | None
+    # Does the running strand go on until it has to wait? Then nothing it does is a point, and nobody looks at it.
+    coasting: bool
     # what makes a call by code that is not rewritten (a thread calling its target) one operation; set by the hooks
     visible: Callable[[Any], Any]
 
     def __init__(self) -> None:
         self.strand = None
+        self.coasting = False
         self.visible = lambda called: called
 
 
@@ -210,6 +213,8 @@ class Strand(SyncObject):
             name = obj.treadle_name
         except AttributeError:
             name = obj.treadle_name = self.fresh(obj.label)
+        if STATE.coasting and (kind not in BLOCKING or obj.ready(kind, self)):
+            return True
         self.pending = (kind, name, None)
         if type(obj) is Strand and (kind == LOOK or (timeout is not None and self.execution.any_timeout)):
             self.execution.watch_ends()
@@ -235,12 +240,16 @@ class Strand(SyncObject):
 
     def access(self, kind: int, name: Any, key: Any) -> None:
         """The scheduling point before an access to memory."""
+        if STATE.coasting:
+            return
         self.pending = (kind, name, key)
         self.execution.advance(self)
 
     def callback(self) -> None:
         """The scheduling point inside a native call on shared objects that runs the program's code: what the call does
         to them before and after may be seen apart."""
+        if STATE.coasting:
+            return
         self.pending = self.held[0] if len(self.held) == 1 else (MULTI, None, self.held)
         self.execution.advance(self)
 

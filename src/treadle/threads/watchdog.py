@@ -19,6 +19,7 @@ from typing import Protocol
 
 from treadle.threads.carriers import running_frame
 from treadle.threads.detail import stack_of
+from treadle.threads.strands import STATE
 
 # Virtual time makes every sleep instant, so half a minute without an operation is not a slow program.
 PATIENCE = 30.0
@@ -51,6 +52,9 @@ class Watched(Protocol):
     def expire(self) -> None:
         """End at the next point."""
 
+    def wake(self) -> None:
+        """Have points again."""
+
 
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
@@ -60,6 +64,8 @@ def is_library(file: str) -> bool:
     return file.startswith((*_LIBRARIES, "<")) or file == "?"
 
 
+# Seconds for which strands may go on unseen without one of them waiting.
+_COASTS_FOR = 3.0
 # Seconds after its deadline for which an execution may go on to its next point.
 _GRACE = 2.0
 
@@ -77,6 +83,7 @@ class Watch:
         self.number = 0  # of executions begun
         self.seen: tuple[int, int] | None = None
         self.moved = monotonic()
+        self.looks = False  # is there a timer?
 
     def begin(self, run: Watched) -> None:
         self.number += 1
@@ -98,7 +105,10 @@ class Watch:
                 raise OutOfTime
         if (self.number, run.step) != self.seen:
             self.seen, self.moved = (self.number, run.step), now
-        elif now - self.moved >= self.patience:
+            return
+        if STATE.coasting and now - self.moved >= _COASTS_FOR:
+            run.wake()
+        if now - self.moved >= self.patience:
             self.moved = now
             self.raised = ReallyBlocked(self.patience, stack_of(running_frame(frame)))
             raise self.raised
@@ -136,8 +146,10 @@ def watching(watch: Watch) -> Iterator[None]:
     interval = min(1.0, watch.patience / 2)
     signal.signal(signal.SIGALRM, lambda _, frame: watch.look(frame))
     signal.setitimer(signal.ITIMER_REAL, interval, interval)
+    watch.looks = True
     try:
         yield
     finally:
+        watch.looks = False
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)

@@ -22,7 +22,7 @@ from treadle.doors.explore.told import by_operation, common_steps, complete, sam
 from treadle.search.fair import Fair
 from treadle.search.other_orders import Reservoir
 from treadle.search.random_walk import RandomWalk
-from treadle.search.replay import FollowSteps, FollowTrail, strand_runs
+from treadle.search.replay import FollowCoasted, FollowSteps, FollowTrail, strand_runs
 from treadle.search.shrink import shrink_schedule
 from treadle.search.strategy import Strategy
 from treadle.threads import outcome
@@ -134,6 +134,7 @@ class ScheduleSearch:
         self.fleet = fleet  # who takes over a search that is not over soon
         self.fixed_limit = fixed_limit  # did somebody say how many operations an execution may have?
         self.executions = 0  # of the search that the result is about
+        self.judged = 0  # also of searches that had to start again
         self.beside = 0  # of these, drawn while a systematic search went on
         self.spent = 0  # also of searches that had to start again, without those drawn beside
         self.longest = 0
@@ -162,6 +163,8 @@ class ScheduleSearch:
             raise Unsupported(str(blocked)) from None
         if isinstance(reason, Finding):
             return ending.result_of(self, Verdict.FAILED, [reason], "")
+        if reason == "seconds":
+            self.executions = max(self.executions, self.judged)
         return ending.result_of(self, ending.verdict_of(self, reason), [], reason)
 
     def _search_and_check(self) -> str | Finding:
@@ -237,7 +240,9 @@ class ScheduleSearch:
                 run = loom.run(search)
             except Diverged as diverged:
                 raise Unsupported(not_deterministic(loom, diverged)) from None
-            if run.revealed:  # more is shared than was known: the search starts again, with points there
+            ended_well = not run.stop_reason and not run.unfinished and not run.held and not run.troubled
+            # more is shared than was known: the search starts again, with points there, unless it only draws
+            if run.revealed and not (search.draws_only and ended_well):
                 self.restarts += 1
                 if self.restarts > _RESTARTS:
                     loom.incomplete = "what the strands share is not the same in any two executions"
@@ -253,6 +258,7 @@ class ScheduleSearch:
                 self.spent += 1
                 continue
             self.executions += 1
+            self.judged += 1
             self.beside += search.beside
             self.spent += not search.beside
             try:
@@ -261,7 +267,7 @@ class ScheduleSearch:
                     return livelock
                 if not search.beside:  # the check is about what the pass stands for
                     self.kept.offer(run.trace, run.guards, run.spawned)
-                if not run.stop_reason and not run.unfinished and not run.held and not run.troubled:
+                if ended_well:
                     run.release()
                     continue  # as almost always: everybody came to an end, and nobody raised
                 finding = self.look_at(run)
@@ -297,7 +303,9 @@ class ScheduleSearch:
     def look_at(self, run: Execution) -> Finding | None:
         """An execution that did not simply end: its finding, if it fails. `Revealed`: the search must start again."""
         findings = self.loom.judge(run)
-        if run.stop_reason == "limit":
+        # with as many waits beside what was not seen, it is just long, unless it went round in a circle
+        long = run.coasted_from >= 0 and all(one.kind != "livelock" for one in findings)
+        if run.stop_reason == "limit" and not long:
             if self._longer(_ENDLESS):
                 raise Revealed
             findings = [one for one in findings if one.kind != "livelock" or self._repeats_itself(run)]
@@ -306,7 +314,23 @@ class ScheduleSearch:
         self._note(run)
         wanted = findings and (self.wanted is None or same_failure(findings[0], self.wanted))
         if wanted and self._can_happen(run):
-            return self._confirm(findings[0], run)
+            seen = run if run.coasted_from < 0 else self._seen(run, findings[0])
+            return None if seen is None else self._confirm(findings[0], seen)
+        return None
+
+    def _seen(self, run: Execution, finding: Finding) -> Execution | None:
+        """An execution failed that had coasted: the same once more, with all that it does seen; None when that does not
+        fail, and from then on no execution coasts."""
+        self.loom.watch.deadline = None
+        follow = FollowCoasted(run)
+        follow.begin()
+        again = self._run_to(_LONGEST, follow)
+        found = self.loom.judge(again)
+        if found and same_failure(found[0], finding):
+            self.loom.most_steps = max(self.loom.most_steps, _ROOM * len(again.trace))
+            return again
+        self.loom.coasts = False
+        self.loom.watch.deadline = self.deadline
         return None
 
     def _can_happen(self, run: Execution) -> bool:

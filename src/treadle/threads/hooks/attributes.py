@@ -54,6 +54,8 @@ def load(obj: Any, name: str) -> Any:
         how = SHAPES[kind][name]
     except KeyError:
         how = classify(kind, name)
+    if STATE.coasting and how != ADOPT:
+        return getattr(obj, name)
     execution = strand.execution
     if how == FIELD and (not execution.rebound or name not in execution.rebound):
         names = execution.names
@@ -224,7 +226,9 @@ def store(value: Any, obj: Any, name: str) -> None:
         how = SHAPES[kind][name]
     except KeyError:
         how = classify(kind, name)
-    if how in (FIELD, CLASS) and name != "__class__":
+    if STATE.coasting and how != ADOPT:
+        pass
+    elif how in (FIELD, CLASS) and name != "__class__":
         execution = strand.execution
         names = execution.names
         owner = names.get(id(obj)) or meet(strand, obj)
@@ -293,7 +297,7 @@ def rebind_global(strand: Strand, variables: dict[str, Any], name: str) -> None:
 def delete(obj: Any, name: str) -> None:
     """`del obj.name`"""
     strand = STATE.strand
-    if strand is not None:
+    if strand is not None and not STATE.coasting:
         how = classify(type(obj), name)
         if how in (FIELD, CLASS):
             touch(strand, WRITE, obj, name)
@@ -318,6 +322,8 @@ def callee(obj: Any, name: str) -> Any:
             return function(_load(strand, obj, name, how))
         method = getattr(obj, name)
         return method if type(method) is _MethodType or kind.__module__ not in REWRITTEN else function(method)
+    if STATE.coasting and how in (CONTAINER, ATOMIC):
+        return getattr(obj, name)
     if how == CONTAINER:
         return functools.partial(container_call, obj, name)
     if how == ATOMIC:

@@ -155,7 +155,7 @@ def _outside(called: Any, module: str) -> Any:
 def _unbound_call(method: Any, /, *args: Any, **kwargs: Any) -> Any:
     """`dict.__getitem__(self, key)`, `object.__setattr__(self, name, value)`: a method of a C type, taken off it."""
     strand = STATE.strand
-    if strand is not None and args:
+    if strand is not None and args and not STATE.coasting:
         obj = args[0]
         if container_base(type(obj)) is not None and method not in _ATTRIBUTE_ACCESS:
             bound = method.__get__(obj)
@@ -199,7 +199,7 @@ def container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwar
     strand = STATE.strand
     if via is None:
         via = getattr(obj, method)
-    if strand is None:
+    if strand is None or STATE.coasting:
         return via(*args, **kwargs)
     base = container_base(type(obj))
     assert base is not None
@@ -284,7 +284,7 @@ def atomic_method(obj: Any, method: str, /, *args: Any, via: Any = None, **kwarg
     """A method call on an object whose class is not rewritten: one operation on all that the object leads to."""
     strand = STATE.strand
     called = getattr(obj, method) if via is None else via
-    if strand is None:
+    if strand is None or STATE.coasting:
         return called(*args, **kwargs)
     kind = type(obj)
     if method in known.LAZY and known.reads(kind, method):
@@ -308,7 +308,7 @@ def atomic_method(obj: Any, method: str, /, *args: Any, via: Any = None, **kwarg
 def atomic_call(called: Any, /, *args: Any, **kwargs: Any) -> Any:
     """A call of a function that is not rewritten: one operation on what it is given."""
     strand = STATE.strand
-    if strand is None:
+    if strand is None or STATE.coasting:
         return called(*args, **kwargs)
     how = known.FUNCTIONS.get(called)
     module = str(getattr(called, "__module__", None) or "")

@@ -105,7 +105,7 @@ def _hook(real: Any, touches: _Touches, whole: bool) -> Any:
     @functools.wraps(real)
     def call(*args: Any, **kwargs: Any) -> Any:
         strand = STATE.strand
-        if strand is None:
+        if strand is None or STATE.coasting:
             return real(*args, **kwargs)
         operations: list[Operation] = []
         touches(strand, operations, args, kwargs)
@@ -125,7 +125,7 @@ def _write(real: Any, kind: type, mode: str) -> Any:
     @functools.wraps(real)
     def write(self: Any, data: Any, *args: Any, **kwargs: Any) -> Any:
         strand = STATE.strand
-        if strand is None or not isinstance(data, kind):
+        if strand is None or STATE.coasting or not isinstance(data, kind):
             return real(self, data, *args, **kwargs)
         operations: list[Operation] = []
         files.include(strand, operations, WRITE, self, looks=False)

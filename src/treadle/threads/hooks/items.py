@@ -30,7 +30,7 @@ from treadle.threads.strands import STATE, Strand
 def item(obj: Any, key: Any) -> Any:
     """`obj[key]`"""
     strand = STATE.strand
-    if strand is None:
+    if strand is None or STATE.coasting:
         return obj[key]
     kind = type(obj)
     if kind in INERT or kind is tuple:
@@ -60,7 +60,7 @@ def item(obj: Any, key: Any) -> Any:
 def set_item(value: Any, obj: Any, key: Any) -> None:
     """`obj[key] = value`"""
     strand = STATE.strand
-    if strand is None:
+    if strand is None or STATE.coasting:
         obj[key] = value
         return
     kind = type(obj)
@@ -95,7 +95,7 @@ def set_item(value: Any, obj: Any, key: Any) -> None:
 def del_item(obj: Any, key: Any) -> None:
     """`del obj[key]`"""
     strand = STATE.strand
-    if strand is None:
+    if strand is None or STATE.coasting:
         del obj[key]
         return
     kind = type(obj)
@@ -116,7 +116,7 @@ def del_item(obj: Any, key: Any) -> None:
 def inside(value: Any, container: Any) -> bool:
     """`value in container`"""
     strand = STATE.strand
-    if strand is None:
+    if strand is None or STATE.coasting:
         return value in container
     kind = type(container)
     if kind in INERT:

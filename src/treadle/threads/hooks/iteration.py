@@ -26,7 +26,7 @@ from treadle.threads.without_gil import note_look
 def use(value: Any) -> Any:
     """Only whether a value is true or how long it is counts. For a container that reads all of it."""
     strand = STATE.strand
-    if strand is None or type(value) in INERT:
+    if strand is None or STATE.coasting or type(value) in INERT:
         return value
     kind = type(value)
     category = kind_of(kind)
@@ -52,7 +52,7 @@ def _counts_natively(kind: type) -> bool:
 def show(value: Any) -> Any:
     """A value is formatted, or matched: all that is in it is looked at."""
     strand = STATE.strand
-    if strand is None or type(value) in INERT:
+    if strand is None or STATE.coasting or type(value) in INERT:
         return value
     operations: list[Operation] = []
     reach.content(strand, operations, value, READ)
@@ -63,7 +63,7 @@ def show(value: Any) -> Any:
 def match(value: Any) -> Any:
     """The subject of a `match` statement: patterns look at its items and attributes."""
     strand = STATE.strand
-    if strand is None or type(value) in INERT:
+    if strand is None or STATE.coasting or type(value) in INERT:
         return value
     operations: list[Operation] = []
     reach.everything(strand, operations, value, READ)
@@ -74,7 +74,7 @@ def match(value: Any) -> Any:
 def spread(value: Any) -> Any:
     """All items of a value are taken at once: `f(*value)`."""
     strand = STATE.strand
-    if strand is None or type(value) in INERT or type(value) is tuple:
+    if strand is None or STATE.coasting or type(value) in INERT or type(value) is tuple:
         return value
     operations: list[Operation] = []
     reach.take(strand, operations, value, LOOKS)
@@ -85,7 +85,7 @@ def spread(value: Any) -> Any:
 def iterate_unpacking(iterable: Any) -> Any:
     """The iterable of `for a, b in iterable`: each item is taken apart as well."""
     items = iterate(iterable)
-    return items if STATE.strand is None or type(iterable) in INERT else _taken_apart(items)
+    return items if STATE.strand is None or STATE.coasting or type(iterable) in INERT else _taken_apart(items)
 
 
 def _taken_apart(items: Any) -> Iterator[Any]:
@@ -99,7 +99,7 @@ def iterate(iterable: Any) -> Any:
     if strand is None:
         return iterable
     kind = type(iterable)
-    if kind in INERT or kind is tuple:
+    if kind in INERT or kind is tuple or (STATE.coasting and kind is not contextvars.Context):
         return iterable
     category = kind_of(kind)
     if category == CONTAINER:
@@ -124,7 +124,7 @@ def iterate(iterable: Any) -> Any:
 def delegate(iterable: Any) -> Any:
     """The iterable of `yield from`: what is sent to a generator must get there, so it stays itself."""
     strand = STATE.strand
-    if strand is None or kind_of(type(iterable)) != GENERATOR:
+    if strand is None or STATE.coasting or kind_of(type(iterable)) != GENERATOR:
         return iterate(iterable)
     operations: list[Operation] = []
     reach.advance(strand, operations, iterable)
@@ -148,7 +148,7 @@ def _steps(iterable: Any, container: Any = None, wide: bool = False) -> Iterator
     count = 0
     while True:
         strand = STATE.strand
-        if strand is None:
+        if strand is None or STATE.coasting:
             yield from iterable if iterator is None else iterator
             return
         operations: list[Operation] = []
@@ -183,7 +183,7 @@ def step_iterator(method: Any, iterator: Any, *args: Any) -> Any:
     """A call that takes an item from an iterator, or sends something to a generator."""
     strand = STATE.strand
     kind = type(iterator)
-    if strand is None or kind_of(kind) not in (ITERATOR, GENERATOR, OBJECT):
+    if strand is None or STATE.coasting or kind_of(kind) not in (ITERATOR, GENERATOR, OBJECT):
         return method(iterator, *args)
     if getattr(getattr(kind, "__next__", None), "__globals__", {}).get("__name__") in REWRITTEN:
         return method(iterator, *args)

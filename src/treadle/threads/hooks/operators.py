@@ -33,7 +33,7 @@ def _hook(name: str, deep: bool, called: str = "") -> Callable[[Any, Any], Any]:
         if type(left) in INERT and type(right) in INERT:
             return apply(left, right)
         strand = STATE.strand
-        if strand is None:
+        if strand is None or STATE.coasting:
             return apply(left, right)
         operations: list[Operation] = []
         _look(strand, operations, left, deep, f"__{name.rstrip('_')}__")
@@ -85,7 +85,7 @@ def _augmentation(name: str) -> Callable[[Any, Any], Any]:
 
     def augment(old: Any, operand: Any) -> Any:
         kind = type(old)
-        if STATE.strand is None or (kind in INERT and type(operand) in INERT):
+        if STATE.strand is None or STATE.coasting or (kind in INERT and type(operand) in INERT):
             return apply(old, operand)
         implementation = getattr(kind, method, None)
         if implementation is None:
@@ -111,7 +111,7 @@ INPLACE: Final[dict[str, Callable[[Any, Any], Any]]] = {
 def use_both(right: Any, left: Any) -> Any:
     """The right operand of a comparison in a chain, whose left one is looked at now."""
     strand = STATE.strand
-    if strand is None or (type(left) in INERT and type(right) in INERT):
+    if strand is None or STATE.coasting or (type(left) in INERT and type(right) in INERT):
         return right
     operations: list[Operation] = []
     for value in (left, right):

@@ -12,7 +12,7 @@ from typing import Any
 from treadle.core.dependency import READS
 from treadle.core.operation import MULTI, Operation
 from treadle.threads.names import INERT, Named, is_private, meet, name_by_path
-from treadle.threads.strands import Strand
+from treadle.threads.strands import STATE, Strand
 
 
 def public(strand: Strand, named: Named, kind: int) -> bool:
@@ -28,7 +28,7 @@ def public(strand: Strand, named: Named, kind: int) -> bool:
 def touch(strand: Strand, kind: int, obj: Any, key: Any) -> Named:
     """An access to an object, as a point unless the object is private to this strand."""
     named = strand.execution.names.get(id(obj)) or meet(strand, obj)
-    if named.shared or public(strand, named, kind):
+    if not STATE.coasting and (named.shared or public(strand, named, kind)):
         strand.pending = (kind, named.name, key)
         strand.execution.advance(strand)
     return named
@@ -42,7 +42,7 @@ def include(strand: Strand, operations: list[Operation], obj: Any, kind: int, ke
 
 
 def perform(strand: Strand, operations: list[Operation]) -> None:
-    if not operations:
+    if not operations or STATE.coasting:
         return
     strand.pending = operations[0] if len(operations) == 1 else (MULTI, None, tuple(operations))
     strand.execution.advance(strand)

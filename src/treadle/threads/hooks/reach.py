@@ -19,7 +19,6 @@ import io
 import queue
 import threading
 import types
-from collections.abc import Iterator
 from typing import Any, Final
 
 from treadle.core.operation import READ, WRITE, Operation
@@ -273,10 +272,14 @@ def _visit(strand: Strand, operations: list[Operation], one: Any, kind: int, mod
         strand.execution.read_lives(operations)
     elif kind == OBJECT and isinstance(one, io.IOBase):
         files.include_object(strand, operations, one, mode)
-    parts = list(_parts(one, kind, meet(strand, one)))
-    for part, path in parts:
-        name_part(strand, part, path)
-    return [part for part, _ in parts]
+    named = meet(strand, one)
+    names = strand.execution.names
+    parts = []
+    for part, form, key in _parts(one, kind):
+        if id(part) not in names:
+            name_part(strand, part, named.name + form.format(simple_key(key) if form == _AT else key))
+        parts.append(part)
+    return parts
 
 
 def shown_natively(kind: type) -> bool:
@@ -293,48 +296,54 @@ def _is_rewritten(function: types.FunctionType) -> bool:
     return any(name.startswith("_treadle_") for name in function.__code__.co_names)
 
 
-def _parts(obj: Any, kind: int, named: Named) -> Iterator[tuple[Any, str]]:
-    """What an object refers to, with the path by which it is reached."""
+# How a part is reached: the end of its path, which its key completes.
+_AT: Final = "[{!r}]"
+
+
+def _parts(obj: Any, kind: int) -> list[tuple[Any, str, Any]]:
+    """What an object refers to, and how it is reached."""
+    found: list[tuple[Any, str, Any]] = []
     if kind == CONTAINER:
         base = container_base(type(obj))
         if base is dict:
             for number, (key, value) in enumerate(dict.items(obj)):
                 if kind_of(type(key)) != NOTHING:
-                    yield key, f"{named.name}.key{number}"
+                    found.append((key, ".key{}", number))
                 if kind_of(type(value)) != NOTHING:
-                    yield value, f"{named.name}[{simple_key(key)!r}]"
+                    found.append((value, _AT, key))
         elif base is set:
             parts = [value for value in set.__iter__(obj) if kind_of(type(value)) != NOTHING]
             if len(parts) == 1:  # the order of several may differ between executions
-                yield parts[0], f"{named.name}.item"
+                found.append((parts[0], ".item", None))
         elif base is not bytearray:
             for number, value in enumerate(base.__iter__(obj)):  # type: ignore[union-attr]
                 if kind_of(type(value)) != NOTHING:
-                    yield value, f"{named.name}[{number}]"
+                    found.append((value, "[{}]", number))
     elif type(obj) is contextvars.Context:
-        yield from _in_context(obj, named)
-        return
+        return _in_context(obj)
     elif type(obj) in _OVER_CONTEXTS:
-        return
+        return found
     attributes = attributes_of(obj)
     if attributes is not None:
         for name, value in attributes.items():
             if kind_of(type(value)) != NOTHING:
-                yield value, f"{named.name}.{name}"
+                found.append((value, ".{}", name))
     if kind in (OBJECT, ITERATOR) and attributes is None:
         for number, value in enumerate(gc.get_referents(obj)):
             if kind_of(type(value)) != NOTHING:
-                yield value, f"{named.name}<{number}"
+                found.append((value, "<{}", number))
+    return found
 
 
-def _in_context(context: contextvars.Context, named: Named) -> Iterator[tuple[Any, str]]:
+def _in_context(context: contextvars.Context) -> list[tuple[Any, str, Any]]:
     """What the variables of a context hold, by name: their own order goes by their addresses."""
     variables = variables_of(context)
     names = [variable.name for variable in variables]
-    for variable in variables:
-        value = context[variable]
-        if names.count(variable.name) == 1 and kind_of(type(value)) != NOTHING:
-            yield value, f"{named.name}[{variable.name!r}]"
+    return [
+        (context[variable], _AT, variable.name)
+        for variable in variables
+        if names.count(variable.name) == 1 and kind_of(type(context[variable])) != NOTHING
+    ]
 
 
 def variables_of(context: contextvars.Context) -> list[contextvars.ContextVar[Any]]:

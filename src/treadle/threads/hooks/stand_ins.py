@@ -54,7 +54,7 @@ def _vars(*args: Any) -> Any:
 def _id(obj: Any) -> int:
     """An address may become the key of a dictionary, and there means the object, in every execution."""
     strand = STATE.strand
-    if strand is not None:
+    if strand is not None and not STATE.coasting:
         kind = type(obj)
         if kind not in PLAIN:
             name = getattr(obj, "treadle_name", "") if isinstance(obj, SyncObject) else meet(strand, obj).name
@@ -78,7 +78,7 @@ def _issubclass(cls: Any, classes: Any) -> bool:
 def _register(cls: Any, subclass: Any) -> Any:
     """`Shape.register(Circle)`: from now on, asking whether something is a Shape reads what is registered."""
     strand = STATE.strand
-    if strand is not None:
+    if strand is not None and not STATE.coasting:
         strand.execution.rebind(_REGISTRY)
         strand.access(WRITE, class_name(cls), _REGISTRY)
     return _real_register(cls, subclass)
@@ -86,7 +86,7 @@ def _register(cls: Any, subclass: Any) -> Any:
 
 def _read_registry(classes: Any) -> None:
     strand = STATE.strand
-    if strand is not None and _REGISTRY in strand.execution.rebound:
+    if strand is not None and not STATE.coasting and _REGISTRY in strand.execution.rebound:
         for cls in classes if type(classes) is tuple else (classes,):
             if isinstance(cls, abc.ABCMeta):
                 strand.access(READ, class_name(cls), _REGISTRY)
@@ -104,14 +104,14 @@ def _type(*args: Any, **kwargs: Any) -> Any:
 
 def _read_class(obj: Any) -> None:
     strand = STATE.strand
-    if strand is not None and "__class__" in strand.execution.rebound and type(obj) not in INERT:
+    if strand is not None and not STATE.coasting and "__class__" in strand.execution.rebound and type(obj) not in INERT:
         touch(strand, READ, obj, "__class__")
 
 
 def _print(*args: Any, **kwargs: Any) -> None:
     """What is printed is read; the file is changed, also standard output when the program can read it again."""
     strand = STATE.strand
-    if strand is not None:
+    if strand is not None and not STATE.coasting:
         operations: list[Operation] = []
         for argument in args:
             reach.content(strand, operations, argument, READ)
@@ -152,7 +152,7 @@ def _methodcaller(caller: Any, /, obj: Any) -> Any:
 def _cached(cache: Any, /, *args: Any, **kwargs: Any) -> Any:
     """A call of a function with a cache: reads and perhaps fills the entry for these arguments."""
     strand = STATE.strand
-    if strand is None:
+    if strand is None or STATE.coasting:
         return cache(*args, **kwargs)
     for argument in (*args, *kwargs.values()):
         publish(strand, argument)
@@ -169,7 +169,7 @@ def _cached(cache: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 def _dereference(reference: Any, /, *args: Any, **kwargs: Any) -> Any:
     strand = STATE.strand
-    if strand is None:
+    if strand is None or STATE.coasting:
         return reference(*args, **kwargs)
     operations: list[Operation] = []
     strand.execution.read_lives(operations)
@@ -179,7 +179,7 @@ def _dereference(reference: Any, /, *args: Any, **kwargs: Any) -> Any:
 def _weak_reference(kind: Any, /, obj: Any, callback: Any = None, *args: Any, **kwargs: Any) -> Any:
     """A weak reference: who gets it reaches the object. What it calls when the object dies is called as from here."""
     strand = STATE.strand
-    if strand is None:
+    if strand is None or STATE.coasting:
         return kind(obj, callback, *args, **kwargs)
     publish(strand, obj)
     for value in (callback, *args, *kwargs.values()):

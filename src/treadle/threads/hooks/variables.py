@@ -18,7 +18,7 @@ from treadle.threads.strands import STATE
 def load_global(variables: dict[str, Any], name: str) -> Any:
     """A module variable that functions rebind."""
     strand = STATE.strand
-    if strand is None:
+    if strand is None or STATE.coasting:
         return value_of(variables, name)
     strand.access(READ, variables["__name__"], name)
     return found(strand, value_of(variables, name), f"{variables['__name__']}.{name}")

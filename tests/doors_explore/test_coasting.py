@@ -1,0 +1,188 @@
+"""Long executions: after the last interruption a strand goes on unseen until it has to wait. Nothing that fails there
+is lost, nothing is claimed that was not seen, and a strand that waits in a loop is looked at again."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+import treadle
+from treadle.search import auto, few_preemptions
+from treadle.threads import watchdog
+from treadle.threads.loom import Loom
+from treadle.threads.strands import STATE
+
+
+class Box:
+    def __init__(self) -> None:
+        self.value = 0
+        self.noise = 0
+        self.ready = False
+
+
+@pytest.fixture(autouse=True)
+def long_after_a_few_operations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Executions of these small tests count as long ones. Gives the steps from which on they coasted."""
+    monkeypatch.setattr(few_preemptions, "LONG", 10)
+    monkeypatch.setattr(few_preemptions, "WINDOW", 30)
+    monkeypatch.setattr(auto, "LONG", 10)
+    monkeypatch.setattr(auto, "_MOST_COMPARED", 30)
+    coasted: list[int] = []
+    usual = Loom.run
+
+    def run(self: Loom, *arguments: object) -> object:
+        done = usual(self, *arguments)  # type: ignore[arg-type]
+        coasted.append(done.coasted_from)
+        assert not STATE.coasting
+        return done
+
+    monkeypatch.setattr(Loom, "run", run)
+    return coasted
+
+
+def _run(*bodies: Callable[[], object]) -> None:
+    threads = [threading.Thread(target=body) for body in bodies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def an_update_is_lost_and_seen_long_after() -> None:
+    box, lock = Box(), threading.Lock()
+
+    def work() -> None:
+        for number in range(30):
+            if number < 10:
+                box.value = box.value + 1
+            with lock:
+                box.noise += 1
+
+    _run(work, work)
+    assert box.noise == 60
+    assert box.value == 20
+
+
+def all_is_locked() -> None:
+    box, lock = Box(), threading.Lock()
+
+    def work() -> None:
+        for _ in range(40):
+            with lock:
+                box.value += 1
+
+    _run(work, work)
+    assert box.value == 80
+
+
+def queues_and_conditions() -> None:
+    jobs: queue.Queue[int] = queue.Queue(2)
+    done: list[int] = []
+    changed = threading.Condition()
+
+    def work() -> None:
+        while (job := jobs.get()) >= 0:
+            with changed:
+                done.append(job)
+                changed.notify_all()
+            time.sleep(0.01)
+
+    def feed() -> None:
+        for number in range(40):
+            jobs.put(number)
+        with changed:
+            changed.wait_for(lambda: len(done) == 40)
+        jobs.put(-1)
+        jobs.put(-1)
+
+    _run(work, work, feed)
+    assert sorted(done) == list(range(40))
+
+
+def one_waits_in_a_loop() -> None:
+    box, lock = Box(), threading.Lock()
+
+    def wait() -> None:
+        while not box.ready:
+            pass
+
+    def work() -> None:
+        for _ in range(40):
+            with lock:
+                box.value += 1
+        box.ready = True
+
+    _run(wait, work)
+    assert box.value == 40
+
+
+def polls_a_queue_without_a_pause() -> None:
+    jobs: queue.Queue[int] = queue.Queue()
+    box = Box()
+
+    def poll() -> None:
+        while True:
+            try:
+                jobs.get_nowait()
+                return
+            except queue.Empty:
+                box.noise += 1
+
+    def work() -> None:
+        for _ in range(40):
+            box.value += 1
+        jobs.put(1)
+
+    _run(poll, work)
+
+
+def both_wait_for_ever_late() -> None:
+    first, second, box = threading.Lock(), threading.Lock(), Box()
+
+    def work(one: threading.Lock, other: threading.Lock) -> None:
+        for _ in range(25):
+            with one:
+                box.noise += 1
+            with one, other:
+                box.value += 1
+
+    _run(lambda: work(first, second), lambda: work(second, first))
+
+
+def test_what_fails_after_nobody_looked_is_found_and_replays(long_after_a_few_operations: list[int]) -> None:
+    result = treadle.check(an_update_is_lost_and_seen_long_after, executions=200, builds=False)
+    assert result.verdict.name == "FAILED"
+    assert max(long_after_a_few_operations) > 0
+    assert "== 20" in result.findings[0].message
+    assert result.findings[0].replay  # there is none that was not followed
+
+
+def test_a_deadlock_is_found_and_replays(long_after_a_few_operations: list[int]) -> None:
+    result = treadle.check(both_wait_for_ever_late, executions=300, builds=False)
+    assert (result.verdict.name, result.findings[0].kind) == ("FAILED", "deadlock")
+    assert result.findings[0].replay
+    assert max(long_after_a_few_operations) > 0
+
+
+@pytest.mark.parametrize("program", [all_is_locked, queues_and_conditions])
+def test_what_was_not_seen_is_no_pass(program: Callable[[], None], long_after_a_few_operations: list[int]) -> None:
+    result = treadle.check(program, executions=30)
+    assert result.verdict.name == "CUT"
+    assert sum(step >= 0 for step in long_after_a_few_operations) >= 20
+
+
+def test_a_strand_that_waits_in_a_loop_is_looked_at_again(long_after_a_few_operations: list[int]) -> None:
+    result = treadle.check(one_waits_in_a_loop, executions=20)
+    assert not result.findings
+    assert long_after_a_few_operations[-10:] == [-1] * 10  # and from then on all executions are
+
+
+@pytest.mark.slow  # the watch looks once a second
+def test_a_strand_that_never_waits_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watchdog, "_COASTS_FOR", 0.0)
+    result = treadle.check(polls_a_queue_without_a_pause, executions=5)
+    assert not result.findings
