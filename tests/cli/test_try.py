@@ -111,3 +111,26 @@ def test_a_test_that_takes_too_long_is_left_out_and_the_others_go_on(project: Pa
     assert [name.partition("::")[2] for name in ran.slow] == ["test_long"]
     assert [test.names for test in ran.threaded] == [("test_lost",), ("test_wrong",), ("test_longer",)]
     assert ran.ended
+
+
+POOLS = """
+import concurrent.futures
+import multiprocessing.pool
+
+def test_processes():
+    with concurrent.futures.ProcessPoolExecutor(1) as pool:
+        assert pool.submit(abs, -1).result() == 1
+
+def test_threads():
+    with multiprocessing.pool.ThreadPool(1) as pool:
+        assert pool.map(abs, [-1]) == [1]
+"""
+
+
+@pytest.mark.slow
+def test_the_threads_that_look_after_processes_are_none_of_the_test(project: Path) -> None:
+    path = project / "test_pools.py"
+    path.write_text(POOLS)
+    ran = projects.run_once([path], 600.0)
+    assert [test.names for test in ran.threaded] == [("test_threads",)]
+    assert [name.partition("::")[2] for name in ran.in_processes] == ["test_processes"]

@@ -49,6 +49,9 @@ def command(target: str, seconds: float, tests: int, once: float, instrument: tu
     found = ran.threaded
     for name in ran.slow:
         told.say((f"left out, it takes longer than {once / 4:g} s: {name}", "dim"))
+    if ran.in_processes:
+        count = many(len(ran.in_processes), "test")
+        told.say((f"left out, only processes are started: {count}, {ran.in_processes[0]} first", "dim"))
     if not found and not ran.ended:
         raise UsageError(f"running the tests once took longer than {once:g} s: raise --once, or name a file with tests")
     if not found:
@@ -59,7 +62,8 @@ def command(target: str, seconds: float, tests: int, once: float, instrument: tu
         rows.append(project.explore_alone(test, seconds, packages))
     left_out = len(found) - len(rows)
     if as_json:
-        print(json.dumps({"tests": [row.to_json() for row in rows], "left_out": left_out, "instrument": packages}))
+        facts = {"left_out": left_out, "in_processes": ran.in_processes, "instrument": packages}
+        print(json.dumps({"tests": [row.to_json() for row in rows], **facts}))
     else:
         _show(rows, left_out)
     return exit_code(rows)

@@ -1,7 +1,8 @@
 """Runs tests as they are and notes how each ended and how many threads it started: a plugin for `treadle try`.
 
 Two lines of JSON per test go to the file that TREADLE_THREAD_STARTS names: its name when it begins, and when it ends
-also path, names, outcome, seconds, threads, and the types of the exceptions that ended threads.
+also path, names, outcome, seconds, threads, and the types of the exceptions that ended threads. The threads by which
+CPython looks after the processes of a pool are no threads of the test; it is noted that there were any.
 PYTEST_DONT_REWRITE, as in treadle/__init__.py.
 """
 
@@ -18,16 +19,31 @@ from typing import Any
 import pytest
 
 _started = 0
+_for_processes = 0
+_OF_PROCESSES = frozenset(
+    {"concurrent.futures.process", "multiprocessing.pool", "multiprocessing.queues", "multiprocessing.managers"}
+)
 _raised: list[str] = []
 
 
 def _counting(real: Any) -> Any:
     def start(*args: Any, **kwargs: Any) -> Any:
-        global _started
-        _started += 1
+        global _started, _for_processes
+        if _home_of(args[0] if args else None) in _OF_PROCESSES:
+            _for_processes += 1
+        else:
+            _started += 1
         return real(*args, **kwargs)
 
     return start
+
+
+def _home_of(run: Any) -> str:
+    """The module of what a new thread is to run."""
+    thread = getattr(run, "__self__", None)
+    if type(thread) is threading.Thread:
+        return str(getattr(getattr(thread, "_target", None), "__module__", ""))
+    return type(thread).__module__
 
 
 def _noting(make: Any) -> Any:
@@ -67,7 +83,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    before = _started
+    before, processes = _started, _for_processes
     _raised.clear()
     _note({"begun": item.nodeid})
     result = yield
@@ -85,6 +101,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
             "outcome": outcome,
             "seconds": round(sum(report.duration for report in reports), 3),
             "threads": _started - before,
+            "processes": _for_processes > processes,
             "raised": sorted(set(_raised)),
             "function": isinstance(item, pytest.Function),
         }

@@ -97,10 +97,12 @@ def own_packages(root: Path) -> list[str]:
 
 @dataclass
 class Once:
-    """The tests that start threads, in their order; those that took too long; and did all come to their turn?"""
+    """The tests that start threads, in their order; those that took too long; those that start processes and no thread;
+    and did all come to their turn?"""
 
     threaded: list[ThreadedTest]
     slow: list[str]
+    in_processes: list[str]
     ended: bool
 
 
@@ -120,7 +122,8 @@ def run_once(files: Sequence[Path], seconds: float) -> Once:
         for entry in entries
         if entry["threads"] and entry["function"] and entry["outcome"] != "skipped"
     ]
-    return Once(threaded, slow, ended)
+    in_processes = [entry["ended"] for entry in entries if entry["processes"] and not entry["threads"]]
+    return Once(threaded, slow, in_processes, ended)
 
 
 def raised_plainly(target: str) -> frozenset[str]:
