@@ -13,14 +13,14 @@ _MOST_NAMED = 3
 
 
 def not_deterministic(loom: Loom, diverged: Diverged) -> str:
-    """A sentence for who must mend the test."""
+    """What makes a test do something else along the same choices, for who must mend it."""
     drawn = drawn_lines(loom)
     if drawn:
-        return f"the test is not deterministic: {drawn}: make that fixed in the test"
+        return drawn
     _locate(loom, diverged)
     return (
-        f"the test is not deterministic: {diverged}; something besides the schedule decides what it does "
-        "(real time, addresses, hash order, files): make that fixed in the test"
+        f"{diverged}; something besides the schedule decides what it does (real time, addresses, hash order, files): "
+        "make that fixed in the test"
     )
 
 

@@ -190,8 +190,8 @@ class ScheduleSearch:
             self._start_again()
 
     def _sample(self) -> str | Finding:
-        """The reduction leaves out too much, because not all that is shared is seen: sample with the budget that is
-        left. Not a pass any more, whatever comes out, but perhaps a failure."""
+        """The reduction leaves out too much, because not all that is shared is seen, or the test does something else in
+        every execution: sample with the budget that is left. Not a pass any more, but perhaps a failure."""
         self.search = RandomWalk(self.loom.seed)
         self.make = functools.partial(RandomWalk, self.loom.seed)
         if self.most is None:
@@ -239,7 +239,9 @@ class ScheduleSearch:
             try:
                 run = loom.run(search)
             except Diverged as diverged:
-                raise Unsupported(not_deterministic(loom, diverged)) from None
+                self.unseen = self.drawn = str(diverged)  # where the time is over before more is known
+                self.drawn = not_deterministic(loom, diverged)
+                return self._sample()
             ended_well = not run.stop_reason and not run.unfinished and not run.held and not run.troubled
             # more is shared than was known: the search starts again, with points there, unless it only draws
             if run.revealed and not (search.draws_only and ended_well):

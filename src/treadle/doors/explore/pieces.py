@@ -110,7 +110,7 @@ class ShareRunner:
                 if answer.revealed or loom.rewritten == imported:
                     break  # else it imported modules that are rewritten: the same once more
         except Diverged as diverged:
-            answer.unsupported = not_deterministic(loom, diverged)
+            answer.unsupported = f"the test is not deterministic: {not_deterministic(loom, diverged)}"
         except (Unsupported, ReallyBlocked) as error:
             answer.unsupported = str(error)
         answer.atomic, answer.assumed, answer.incomplete = set(loom.atomic), set(loom.assumed), loom.incomplete
