@@ -200,13 +200,11 @@ def test_what_cannot_be_followed_is_tried_before_it_is_said(name: str) -> None:
     assert not suite.complete
 
 
-@pytest.mark.parametrize(
-    "made", ["threading.Lock()", "deque()", "OrderedDict()", "re.compile('a')", "logging.getLogger()"]
-)
+@pytest.mark.parametrize("made", ["queue.Queue()", "deque()", "threading.Event()"])
 def test_an_object_of_the_library_in_a_field_is_not_taken_for_a_number(made: str) -> None:
     program = f"""
-        import logging, re, threading
-        from collections import OrderedDict, deque
+        import queue, threading
+        from collections import deque
 
         class C:
             def __init__(self) -> None:
@@ -218,6 +216,64 @@ def test_an_object_of_the_library_in_a_field_is_not_taken_for_a_number(made: str
     suite = suite_of(f"claim_{made.split('(')[0].replace('.', '_')}", program, "C.f", probe=False)
     assert (suite.tests, suite.complete) == (0, False)
     assert "which is what" in suite.unsupported[0].what
+
+
+def test_the_elements_of_a_bare_ordered_dict_are_a_guess() -> None:
+    program = """
+        from collections import OrderedDict
+
+        class C:
+            def __init__(self) -> None:
+                self.it = OrderedDict()
+
+            def f(self, key: str) -> bool:
+                self.it.move_to_end(key)
+                return next(reversed(self.it)) == key
+    """
+    suite = suite_of("claim_ordered", program, "C.f", probe=False, k=1)
+    assert not suite.complete
+    assert not suite.disagreements
+    assert any("'it' of C is OrderedDict[str, int]" in guess for guess in suite.guesses)
+
+
+def test_a_field_that_is_given_two_types_has_both() -> None:
+    program = """
+        class Job:
+            def __init__(self) -> None:
+                self.state = 0
+
+            def finish(self) -> None:
+                self.state = "done"
+
+            def f(self) -> str:
+                return self.state if isinstance(self.state, str) else "busy"
+    """
+    suite = suite_of("claim_two_types", program, "Job.f")
+    assert suite.complete
+    assert {case.outcome.value == "busy" for case in suite.cases} == {True, False}
+
+
+def test_an_entry_that_was_looked_up_may_be_anywhere_in_its_dict() -> None:
+    program = """
+        def f(d: dict[str, int], key: str) -> bool:
+            return key in d and next(iter(d)) == key
+    """
+    suite = suite_of("claim_dict_order", program, "f", none=False)
+    found = [case for case in suite.cases if case.arguments["d"].entries]
+    assert {(case.outcome.value, len(case.arguments["d"].entries) > 1) for case in found} >= {
+        (True, True),
+        (False, True),
+    }
+
+
+def test_the_order_of_two_entries_that_were_looked_up_is_sampled() -> None:
+    program = """
+        def f(d: dict[str, int]) -> bool:
+            return "a" in d and "b" in d and next(iter(d)) == "b"
+    """
+    suite = suite_of("claim_dict_orders", program, "f", none=False)
+    assert not suite.complete
+    assert any("the order of the entries" in place.what for place in suite.sampled)
 
 
 def test_a_type_that_is_given_is_no_guess() -> None:

@@ -7,11 +7,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
 import treadle
 from treadle.core.errors import UsageError
+from treadle.doors.unit.result import Suite
 
 
 @pytest.fixture(autouse=True)
@@ -105,3 +107,118 @@ def test_no_test_is_written_of_luck_or_of_the_hour() -> None:
     assert all("patch" in text for text in coins)
     assert not any("== 'morning'" in text or "== 'day'" in text for text in tests.values())
     assert any("shuffled" in name for name in tests)
+
+
+def unit(name: str, program: str, target: str, **options: object) -> Suite:
+    Path(f"{name}.py").write_text(dedent(program).lstrip())
+    return treadle.unit(f"{name}:{target}", write_file=False, probe=False, **options)  # type: ignore[arg-type]
+
+
+def results(suite: Suite) -> set[object]:
+    return {case.outcome.value if case.outcome.raises is None else case.outcome.raises for case in suite.cases}
+
+
+def test_a_cache_as_people_write_it_gets_all_its_branches() -> None:
+    program = """
+        import threading
+        import time
+        from collections import OrderedDict
+
+        class Cache:
+            def __init__(self, capacity: int, ttl: float) -> None:
+                if capacity <= 0:
+                    raise ValueError("capacity")
+                self.capacity = capacity
+                self.ttl = ttl
+                self._data: OrderedDict[str, tuple[float, int]] = OrderedDict()
+                self._lock = threading.Lock()
+
+            def get(self, key: str, default: int = 0) -> int:
+                with self._lock:
+                    if key not in self._data:
+                        return default
+                    stamp, value = self._data[key]
+                    if time.monotonic() - stamp > self.ttl:
+                        del self._data[key]
+                        return default
+                    self._data.move_to_end(key)
+                    return value
+
+            def put(self, key: str, value: int) -> None:
+                with self._lock:
+                    if key in self._data:
+                        self._data.move_to_end(key)
+                    self._data[key] = (time.monotonic(), value)
+                    while len(self._data) > self.capacity:
+                        self._data.popitem(last=False)
+    """
+    suite = unit("world_cache", program, "Cache", k=1)
+    assert suite.coverage.is_full
+    assert not suite.unsupported
+    assert not suite.disagreements
+    assert 'monkeypatch.setattr(time, "monotonic", monotonic)' in suite.source
+    assert "_lock = threading.Lock()" in suite.source  # where the constructor cannot make the object
+    assert not suite.complete  # floats are exact numbers here
+
+
+_QUESTIONS: dict[str, tuple[str, str, set[object]]] = {
+    "renamed": ("from time import time as now", "1 if now() > 5 else 0", {0, 1}),
+    "monotonic": ("import time", "1 if time.perf_counter() <= time.perf_counter() else 0", {1}),
+    "dice": ("import random", "random.randint(1, 2)", {1, 2}),
+    "range": ("from random import randrange", "'low' if randrange(3) < 3 else 'high'", {"low"}),
+    "environment": ("import os", "os.environ.get('A', 'none') == 'b'", {True, False}),
+    "getenv": ("import os", "os.getenv('A') is None", {True, False}),
+    "missing": ("from os import environ", "environ['A'] == ''", {True, False, KeyError}),
+    "sleep": ("import time", "time.sleep(3)", {None}),
+    "typed": ("", "input('n? ') == 'x'", {True, False}),
+    "home": ("import os", "os.path.expandvars('$A') == 'b'", {True, False}),
+    "file": ("import os", "os.path.exists('x')", {True, False}),
+}
+
+
+@pytest.mark.parametrize("name", _QUESTIONS)
+def test_what_is_asked_of_the_world_is_an_unknown_input(name: str) -> None:
+    imported, asked, expected = _QUESTIONS[name]
+    program = f"{imported}\n\n\ndef f():\n    found = {asked}\n    return _told(found)\n\n\ndef _told(found):\n"
+    program += "    if found == 1:\n        return found\n    return found\n"
+    suite = unit(f"world_asks_{name}", program, "f")
+    assert not suite.disagreements
+    assert not suite.unsupported
+    assert results(suite) == expected
+
+
+def test_a_function_of_the_world_that_the_code_has_from_elsewhere_is_not_followed() -> None:
+    suite = unit(
+        "world_given", "import time\n\nASK = [time.time]\n\n\ndef f() -> bool:\n    return ASK[0]() > 5\n", "f"
+    )
+    assert suite.tests == 0
+    assert "reads the clock" in suite.unsupported[0].what
+
+
+def test_what_the_real_environment_refuses_is_not_claimed() -> None:
+    suite = unit("world_number", "import os\n\n\ndef f(n: int) -> None:\n    os.environ['A'] = n\n", "f")
+    assert (suite.tests, suite.complete) == (0, False)
+
+
+def test_a_lock_that_the_code_holds_itself_is_not_waited_for() -> None:
+    program = """
+        import threading
+
+        def f(n: int) -> int:
+            lock = threading.Lock()
+            with lock:
+                if n > 3:
+                    with lock:
+                        return 1
+                return 2 if lock.locked() and not lock.acquire(blocking=False) else 3
+    """
+    suite = unit("world_held", program, "f")
+    assert results(suite) == {2}
+    assert "would never end" in suite.unsupported[0].what
+
+
+@pytest.mark.parametrize("asked", ["time.gmtime()", "time.strftime('%Y')", "os.path.abspath('x')"])
+def test_what_this_machine_says_now_is_no_result(asked: str) -> None:
+    suite = unit(f"world_now_{len(asked)}", f"import os, time\n\n\ndef f():\n    return len({asked}) > 1000\n", "f")
+    assert suite.tests == 0
+    assert "pass --allow-effects" in suite.unsupported[0].what

@@ -16,14 +16,16 @@ from _pytest.runner import runtestprotocol
 
 from treadle.observe.effects import EffectGuard
 
+# What this process was told; a test may put another environment in the place of this one.
+_TOLD = dict(os.environ)
 # A test that has not finished by then never will.
-_SECONDS = int(os.environ.get("TREADLE_SECONDS", "20"))
+_SECONDS = int(_TOLD.get("TREADLE_SECONDS", "20"))
 # How many tests run at a time, each in a process of its own; 0: all in this one.
-_AT_ONCE = int(os.environ.get("TREADLE_ALONE", "0"))
+_AT_ONCE = int(_TOLD.get("TREADLE_ALONE", "0"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    measured = os.environ.get("TREADLE_COVERAGE")
+    measured = _TOLD.get("TREADLE_COVERAGE")
     if measured:
         import coverage
 
@@ -36,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[Any]) -> None:
-    if os.environ.get("TREADLE_ORDER") == "reversed":
+    if _TOLD.get("TREADLE_ORDER") == "reversed":
         items.reverse()
 
 
@@ -47,7 +49,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
         tracer.stop()
         try:
-            tracer.json_report(outfile=os.environ["TREADLE_COVERAGE_OUT"])
+            tracer.json_report(outfile=_TOLD["TREADLE_COVERAGE_OUT"])
         except coverage.CoverageException:
             pass
         except OSError as error:
@@ -56,7 +58,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def _report(line: dict[str, Any]) -> None:
     try:
-        with open(os.environ["TREADLE_CHECK"], "a", encoding="utf-8") as stream:
+        with open(_TOLD["TREADLE_CHECK"], "a", encoding="utf-8") as stream:
             stream.write(json.dumps(line) + "\n")
     except OSError as error:
         _give_up(error)
@@ -131,7 +133,7 @@ def _why_refused() -> str:
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Any:
     """Importing the code under test is kept from changing the world, too."""
-    if os.environ.get("TREADLE_EFFECTS") == "1":
+    if _TOLD.get("TREADLE_EFFECTS") == "1":
         return (yield)
     with EffectGuard(environment=True):
         return (yield)
@@ -144,7 +146,7 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
         signal.signal(signal.SIGALRM, _too_long)
         signal.alarm(_SECONDS)
     try:
-        if os.environ.get("TREADLE_EFFECTS") == "1":
+        if _TOLD.get("TREADLE_EFFECTS") == "1":
             return (yield)
         guard = EffectGuard()
         with guard:

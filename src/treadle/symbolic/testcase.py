@@ -36,6 +36,25 @@ class Opaque:
     type_name: str
 
 
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A value that its constructor makes, a lock say: a test can make one, and has nothing to compare it with."""
+
+    module: str
+    name: str
+
+    def __repr__(self) -> str:
+        return f"{self.module}.{self.name}()"
+
+
+@dataclass(frozen=True, slots=True)
+class Patched:
+    """What stands for something of the world, and the (module or module:class, name)s where a test puts it."""
+
+    value: Any
+    places: tuple[tuple[str, str], ...]
+
+
 @dataclass(slots=True)
 class CallOutcome:
     """How the call ended: a value, or an exception with its message (None: not predictable)."""
@@ -106,6 +125,9 @@ class TestCase:
 
     # where the path leaves aliasing open: (how many of its choices came before, which possibility this case is)
     aliasing: tuple[tuple[int, int], ...] = ()
+
+    # what the test puts in the place of the clock, chance, the environment: name -> stand-in
+    world: dict[str, Patched] = field(default_factory=dict)
 
     # the choices with names, and those of the aliasing behind them: what `treadle replay` runs again
     trail: Choices = ()

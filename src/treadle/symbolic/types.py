@@ -6,7 +6,8 @@ None is a possibility like any other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -61,9 +62,11 @@ class TupleOf:
 class DictOf:
     key: Type
     value: Type
+    # an OrderedDict
+    ordered: bool = False
 
     def __str__(self) -> str:
-        return f"dict[{self.key}, {self.value}]"
+        return f"{'OrderedDict' if self.ordered else 'dict'}[{self.key}, {self.value}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +102,13 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Real:
-    """An object of the standard library, such as a lock or a deque: no unknown one can be made."""
+    """An object of the standard library, such as a lock or a queue: no unknown one can be made.
+
+    `made_by` makes the one that all objects of the class have; without it the path ends where the object is used.
+    """
 
     name: str
+    made_by: Callable[[], Any] | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return self.name

@@ -6,6 +6,7 @@ hold now, what was returned or raised. What the path never looked at gets a plai
 
 from __future__ import annotations
 
+import collections
 import enum
 import time
 import types
@@ -23,8 +24,11 @@ from treadle.symbolic.expr.text import changing
 from treadle.symbolic.heap.aliasings import Aliasing, AliasingNumbers, aliasings
 from treadle.symbolic.heap.objects import MISSING, DictObj, FunctionObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.path import Impossible, Limit, SymbolicPath, named, unforced
+from treadle.symbolic.python.calls.locks import LOCK, LOCKS
 from treadle.symbolic.python.calls.models_patterns import PatternMatch
+from treadle.symbolic.python.calls.world import UnknownWorld
 from treadle.symbolic.python.types.fields import field_type
+from treadle.symbolic.python.values.kinds import is_string
 from treadle.symbolic.python.values.list_methods import NotInList
 from treadle.symbolic.python.values.values import (
     BoundMethod,
@@ -39,7 +43,7 @@ from treadle.symbolic.python.values.values import (
 )
 from treadle.symbolic.solve.label import label
 from treadle.symbolic.solve.solver import Solver
-from treadle.symbolic.testcase import CallOutcome, CaseObject, Opaque, TestCase
+from treadle.symbolic.testcase import Built, CallOutcome, CaseObject, Opaque, Patched, TestCase
 
 if TYPE_CHECKING:
     from treadle.doors.unit.explore import FinishedPath
@@ -125,6 +129,7 @@ class Concrete:
         self.model = model
         try:
             arguments = {name: self.before(value) for name, value in self.run.arguments.items()}
+            world = self._world()
             outcome = self._outcome()
             after = self._final()
         except _NoValue:
@@ -145,10 +150,20 @@ class Concrete:
             self.path.fragile,
             self._symbolic(),
             aliasing=self.aliasing.numbers,
+            world=world,
             trail=(*named(self.path), *self.aliasing.chosen),
         )
         self.run.annotate(case, self)
         return case
+
+    def _world(self) -> dict[str, Patched]:
+        """What stands for the clock, chance and the environment on this path."""
+        world = self.run.vm.world
+        used = world.used if isinstance(world, UnknownWorld) else {}
+        environment = next((given for given, _ in used.values() if isinstance(given, DictObj)), None)
+        if environment is not None and not all(is_string(part) for pair in environment.entries for part in pair):
+            raise _NoValue  # the real one would refuse what the code puts there
+        return {name: Patched(self.before(given), tuple(places)) for name, (given, places) in used.items()}
 
     def _wishes(self) -> list[Any]:
         """A field that is written should change, and so should a text that is stripped: else the test sees nothing."""
@@ -238,6 +253,8 @@ class Concrete:
             return Opaque("builtin_function_or_method")
         if isinstance(value, GeneratorValue | IteratorValue | DictView):
             return Opaque("")
+        if isinstance(value, LOCKS):
+            return Built("threading", "Lock" if isinstance(value, LOCK) else "RLock")
         return value
 
     def default(self, kind: t.Type) -> Any:
@@ -253,7 +270,9 @@ class Concrete:
             plain: dict[str, Any] = {"int": n, "bool": True, "float": n + 0.5, "str": "abcdefgh"[n % 8]}
             return plain[kind.kind]
         if isinstance(kind, t.ListOf | t.DictOf | t.SetOf):
-            node = CaseObject(-self._defaults, _container(kind), is_input=True)
+            ordered = isinstance(kind, t.DictOf) and kind.ordered
+            cls = collections.OrderedDict if ordered else None
+            node = CaseObject(-self._defaults, _container(kind), cls, is_input=True)
             self._before[node.number] = self._after[node.number] = node
             return node
         if isinstance(kind, t.TupleOf):
@@ -304,7 +323,7 @@ class Concrete:
             node.items = [self.before(result) for _, result in value.calls]
             return node
         assert isinstance(value, DictObj)
-        node = self._before[value.number] = CaseObject(value.number, _dict_kind(value), is_input=True)
+        node = self._before[value.number] = _dict_node(value)
         node.entries = [(self.before(k), self.before(v)) for k, v in value.source]
         node.entries += self._unseen(value, {k for k, _ in node.entries})
         return node
@@ -391,7 +410,7 @@ class Concrete:
             node.entries = [(self.after(arguments), None) for arguments, _ in value.calls]
             return node
         assert isinstance(value, DictObj)
-        node = self._after[value.number] = CaseObject(value.number, _dict_kind(value), is_input=value.is_input)
+        node = self._after[value.number] = _dict_node(value)
         pairs = [(self.after(k), self.after(v)) for k, v in value.entries]
         unseen = self._unseen(value, {self.leaf(k) for k, _ in value.source if not isinstance(k, Obj | UnknownRef)})
         node.entries = [*pairs[: value.known], *(unseen if value.open else []), *pairs[value.known :]]
@@ -493,10 +512,10 @@ def _container(kind: t.Type) -> str:
     return "dict" if isinstance(kind, t.DictOf) else "list"
 
 
-def _dict_kind(value: DictObj) -> str:
-    if value.keys_only:
-        return "frozenset" if value.frozen else "set"
-    return "dict"
+def _dict_node(value: DictObj) -> CaseObject:
+    kind = ("frozenset" if value.frozen else "set") if value.keys_only else "dict"
+    cls = collections.OrderedDict if value.ordered else None
+    return CaseObject(value.number, kind, cls, is_input=value.is_input)
 
 
 def _holds_nodes(value: Any) -> bool:

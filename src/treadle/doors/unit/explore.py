@@ -59,6 +59,7 @@ from treadle.symbolic.path import (
     unforced,
 )
 from treadle.symbolic.python.calls.stubs import Stubs
+from treadle.symbolic.python.calls.world import UnknownWorld
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.machine.python_machine import PythonMachine
 from treadle.symbolic.python.summaries.composer import Summaries, restarting
@@ -444,6 +445,7 @@ class Session:
         self.contracts.prepare(vm, heap)
         vm.summaries, vm.run_plainly = self.joined_calls or self.summaries, run_plainly
         vm.stubs, vm.ends_here = self.stubs, self.ends_here
+        vm.world = None if self.options.allow_effects else UnknownWorld()
         if self.guide is not None:
             vm.walk = path.walk = self.guide.walk(vm)
         path.place = CodePlace(self.target.file, self.target.line, "")

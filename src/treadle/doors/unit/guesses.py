@@ -21,6 +21,7 @@ from treadle.doors.unit.target import UnitTarget
 from treadle.doors.unit.unfollowed import asked_in_vain
 from treadle.symbolic import types as t
 from treadle.symbolic.expr.terms import Expr
+from treadle.symbolic.python.calls.world import NOT_FOLLOWED
 from treadle.symbolic.python.types import fields, hints
 from treadle.symbolic.solve.regular import is_of_ascii
 from treadle.symbolic.testcase import CaseObject, TestCase
@@ -48,6 +49,8 @@ def guesses_of(
     found = [*_parameters(target, options, kinds), *dict.fromkeys(_fields(explored.cases))]
     if _is_within(t.FLOAT, kinds.values()) or any(case.has_floats for case in explored.cases):
         found.append(f"floats of {target.name} are exact numbers: nan, inf and rounding are not followed")
+    asked = {name for case in explored.cases for name in case.world}
+    found += [f"{why} in {target.name} is not followed" for name, why in NOT_FOLLOWED.items() if name in asked]
     if _asks_for_characters(target.function.__code__) or any(map(_has_characters, _decided(explored))):
         found.append(f"letters and digits in texts of {target.name} are those of ASCII")
     return [*found, *asked_in_vain(target, kinds)]

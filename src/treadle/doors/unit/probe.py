@@ -179,7 +179,6 @@ def _reaches(arcs: frozenset[Arc], lines: list[str]) -> str:
     """What only this test reaches, in the words of the code."""
     number = min((to for start, to in arcs if start == -1), default=0) or min(start for start, _ in arcs)
     text = " ".join(lines[number - 1].split()) if 0 < number <= len(lines) else ""
-    text = text.replace("\\", "\\\\").replace('"""', "'''").rstrip('"')
     return f"Picked values that reach: {text[:70]}".rstrip()
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from unittest.mock import NonCallableMock
 
 from treadle.doors.unit.probe_call import MOST_ITEMS, PATCHED, Probe, Prober, ProbeRun, arguments
-from treadle.doors.unit.pytest_text import snake
+from treadle.doors.unit.pytest_text import docstring, snake
 from treadle.doors.unit.pytest_values import Imports, NotWritable, quoted, written
 from treadle.symbolic.python.contracts.conditions import as_written
 
@@ -66,7 +66,7 @@ class ProbeWriter:
         # what depends on the hour is not asserted
         body = said[0] if all(one == said[0] for one in said) and "clock" not in asked else plain
         name = self._name(first)
-        head = f"def {name}() -> None:\n" + _indented(f'"""{reaches}"""')
+        head = f"def {name}() -> None:\n" + _indented(docstring(reaches))
         return ProbedTest(name, head + _indented(*calls, *body), head + _indented(*calls, *plain))
 
     def _by_chance(self, probe: Probe, seed: int) -> ProbeRun | None:

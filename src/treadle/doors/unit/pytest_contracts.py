@@ -59,6 +59,11 @@ class Promises:
                 promised.after.append(line)
         return promised
 
+    def speaks_of(self, arguments: dict[str, str]) -> list[str]:
+        """The arguments that a condition names and the test does not: they read better with their names."""
+        asked = [one.attributes() if one.calling == "short" else one.names() for one in self.conditions]
+        return [name for name, said in arguments.items() if name in set().union(*asked) and not said.isidentifier()]
+
     def _assertion(self, condition: Condition, arguments: dict[str, str], promised: Promised) -> str:
         known = self._known(arguments)
         if condition.kind == "invariant" and self.target.receiver == "new" and "self" not in arguments:

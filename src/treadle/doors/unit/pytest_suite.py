@@ -33,7 +33,7 @@ from treadle.doors.unit.pytest_values import (
 from treadle.doors.unit.target import UnitTarget
 from treadle.report.pytest_file import PytestFile
 from treadle.symbolic.python.contracts.conditions import as_written
-from treadle.symbolic.testcase import CaseObject, Opaque, TestCase
+from treadle.symbolic.testcase import Built, CaseObject, Opaque, TestCase
 
 # Without the number that tells tests of one name apart.
 _LONGEST_NAME = 60
@@ -190,7 +190,7 @@ class _Writer:
             self.imports.module("copy")
         columns = ", ".join(f'"{c}"' for c in table.columns)
         header = columns if len(table.columns) == 1 else f"({columns})"
-        fixture = [_FIXTURE] if cases[0].touches else []
+        fixture = [_FIXTURE] if cases[0].touches or cases[0].world else []
         lines = ["@pytest.mark.parametrize(", f"    {header},", "    [", *rows, "    ],", ")"]
         by_column = zip(*table.rows, strict=True)
         typed = [f"{column}: {hint(list(texts))}" for column, texts in zip(table.columns, by_column, strict=True)]
@@ -202,13 +202,12 @@ class _Writer:
     def _single(self, draft: Draft) -> None:
         case = draft.case
         name = self._unique(self._test_name(case))
-        fixture = [_FIXTURE] if case.touches else []
+        fixture = [_FIXTURE] if case.touches or case.world else []
         self.written.uses_pytest |= bool(fixture)
-        condition = case.condition.replace("\\", "\\\\").replace('"""', "'''")
         trail = [f"# {trail}"] if (trail := self.trail(case)) else []
         shown = "\n".join(
             f"    {line}" if line else ""
-            for part in [docstring(condition), *trail, *map(folded, draft.lines)]
+            for part in [docstring(case.condition), *trail, *map(folded, draft.lines)]
             for line in part.split("\n")
         )
         self.written.bodies.append((name, f"{heading(name, fixture)}\n{shown}\n"))
@@ -220,14 +219,26 @@ class _Writer:
             self.imports.of(target.cls)
         else:
             self.imports.local_name(target.module.__name__, target.name)
-        builder = Builder(self.imports, set())
+        places = {self._owner(where) for one in case.world.values() for where, _ in one.places}
+        builder = Builder(self.imports, {place.partition(".")[0] for place in places})
         lines = self._protect(case)
         arguments: dict[str, str] = {}
         for name, value in case.arguments.items():
             wanted = snake(as_written(self.target.cls).__name__) if name == "self" and self.target.cls else name
             arguments[name] = builder.build(wanted, value)
+        patches = [
+            f'monkeypatch.setattr({self._owner(where)}, "{name}", {stand_in})'
+            for asked, one in case.world.items()
+            for stand_in in [builder.build(asked.rpartition(".")[2], one.value)]
+            for where, name in one.places
+        ]
         builder.finish()
-        lines += builder.lines
+        lines += [*builder.lines, *patches]
+        if self._promises(case):
+            for name in self.promises.speaks_of(arguments):
+                said = builder.named(name)
+                lines.append(f"{said} = {arguments[name]}")
+                arguments[name] = said
         call = self._call(arguments, case.outcome.drained)
         said = call
         promised = self._promised(case, arguments)
@@ -248,8 +259,7 @@ class _Writer:
         lines = []
         for where, name in case.touches:
             module, _, cls = where.partition(":")
-            owner = self.imports.module(module)
-            owner = f"{owner}.{cls}" if cls else owner
+            owner = self._owner(where)
             self.imports.module("copy")
             if self._exists(module, cls, name):
                 lines.append(f'monkeypatch.setattr({owner}, "{name}", copy.deepcopy({owner}.{name}))')
@@ -257,6 +267,12 @@ class _Writer:
                 lines.append(f'monkeypatch.setattr({owner}, "{name}", None, raising=False)')
                 lines.append(f'monkeypatch.delattr({owner}, "{name}")')
         return lines
+
+    def _owner(self, where: str) -> str:
+        """The module or class of a `module:class`."""
+        module, _, cls = where.partition(":")
+        owner = self.imports.module(module)
+        return f"{owner}.{cls}" if cls else owner
 
     def _exists(self, module: str, cls: str, name: str) -> bool:
         found: Any = sys.modules.get(module)
@@ -290,10 +306,11 @@ class _Writer:
 
     def _promised(self, case: TestCase, arguments: dict[str, str]) -> Promised:
         """What the contracts of the target assert of a call that returns."""
+        return self.promises.of(arguments, case) if self._promises(case) else Promised()
+
+    def _promises(self, case: TestCase) -> bool:
         plain = self.plainly is None or id(case) in self.plainly
-        if plain or case.outcome.raises is not None or case.outcome.drained:
-            return Promised()
-        return self.promises.of(arguments, case)
+        return not plain and case.outcome.raises is None and not case.outcome.drained
 
     def _raising(self, kind: str, call: str, message: str | None) -> list[str]:
         if message is None:
@@ -375,6 +392,8 @@ class _Assertions:
         self.case = case
         self.imports = writer.imports
         self.names = dict(builder.names)
+        # what stands for something of the world
+        self.stand_ins = {builder.names.get(getattr(one.value, "number", 0)) for one in case.world.values()}
 
     def of(self, path: str, value: Any) -> list[str]:
         """path holds value."""
@@ -396,6 +415,8 @@ class _Assertions:
             if value.type_name == "str":
                 return [f"assert isinstance({path}, str)"]
             return [f"assert callable({path})"] if value.type_name in ("function", "method") else []
+        if isinstance(value, Built):
+            return []
         try:
             shown = text(value, self.imports, self.names)
         except NotWritable:
@@ -440,6 +461,8 @@ class _Assertions:
         """With what an input function was called."""
         if not calls:
             return [f"{path}.assert_not_called()"]
+        if not any(calls) and path in self.stand_ins:
+            return []
         if not all(comparable(arguments, self.names) for arguments in calls):
             return [f"assert {path}.call_count == {len(calls)}"]
         shown = ", ".join(text(arguments, self.imports, self.names) for arguments in calls)

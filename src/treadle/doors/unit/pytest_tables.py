@@ -18,6 +18,7 @@ _MOST_COLUMNS = 7
 _WIDEST = 90
 # What is written as a call, and is a value all the same.
 _VALUES = {"Decimal", "Fraction", "date", "datetime", "time", "timedelta", "float", "frozenset", "set", "Path", "UUID"}
+_VALUES |= {"OrderedDict"}
 _TAKEN = {"request", "monkeypatch", "pytest", "result", "caught"}
 
 
@@ -112,7 +113,8 @@ class _Reader:
             for i, part in enumerate(node.args):
                 self._expression(part, names[i] if i < len(names) else wanted, own)
             for given in node.keywords:
-                self._expression(given.value, given.arg or wanted, own)
+                returned = given.arg in ("return_value", "side_effect")  # of a stand-in
+                self._expression(given.value, f"{wanted}_value" if returned else given.arg or wanted, own)
         elif isinstance(node, ast.Subscript):
             self._expression(node.value, wanted)
             self._expression(node.slice, "key")

@@ -87,6 +87,7 @@ def heading(name: str, parameters: list[str]) -> str:
 
 
 def docstring(condition: str) -> str:
+    condition = condition.replace("\\", "\\\\").replace('"""', "'''")
     if condition.endswith('"'):
         condition += " "
     if len(condition) <= WIDTH - 10:

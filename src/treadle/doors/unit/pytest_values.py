@@ -14,6 +14,7 @@ import enum
 import importlib
 import inspect
 import keyword
+import logging
 import math
 import re
 import types
@@ -22,9 +23,10 @@ from typing import Any
 from unittest.mock import Mock, NonCallableMock
 
 from treadle.symbolic import types as t
+from treadle.symbolic.python.calls.locks import LOCKS
 from treadle.symbolic.python.contracts.conditions import as_written
 from treadle.symbolic.python.types import hints, infer
-from treadle.symbolic.testcase import CaseObject, Opaque
+from treadle.symbolic.testcase import Built, CaseObject, Opaque
 
 
 class NotWritable(Exception):
@@ -107,6 +109,10 @@ def leaf(value: Any, imports: Imports) -> str:
         return imports.of(value)
     if isinstance(value, Opaque):
         raise NotWritable("a value without source text")
+    if isinstance(value, Built):
+        return f"{imports.module(value.module)}.{value.name}()"
+    if isinstance(value, logging.Logger):
+        return f"{imports.module('logging')}.getLogger({quoted(value.name)})"
     return _by_repr(value, imports)
 
 
@@ -169,7 +175,8 @@ def container(node: CaseObject, imports: Imports, names: dict[int, str]) -> str:
         return f"[{', '.join(text(v, imports, names) for v in node.items)}]"
     if node.kind == "dict":
         pairs = [f"{text(k, imports, names)}: {text(v, imports, names)}" for k, v in node.entries]
-        return "{" + ", ".join(pairs) + "}"
+        shown = "{" + ", ".join(pairs) + "}"
+        return shown if node.cls is None else f"{imports.of(node.cls)}({shown if pairs else ''})"
     if node.kind in ("set", "frozenset"):
         inner = ", ".join(text(k, imports, names) for k, _ in node.entries)
         if node.kind == "frozenset":
@@ -244,12 +251,16 @@ class Builder:
             return self.real[value.number]
         if isinstance(value, tuple):
             return tuple(self.value(v) for v in value)
+        if isinstance(value, Built):
+            return getattr(importlib.import_module(value.module), value.name)()
         return value
 
-    def _name(self, wanted: str) -> str:
+    def named(self, wanted: str) -> str:
+        """A name that nothing else in the test has."""
         base = re.sub(r"\W+", "_", wanted).strip("_").lower() or "value"
         base = f"value_{base}" if base[0].isdigit() else base
-        if base in self._taken or hasattr(builtins, base) or base in self.imports.names:
+        modules = {name.partition(".")[0] for name in self.imports.modules}
+        if base in self._taken or hasattr(builtins, base) or base in self.imports.names or base in modules:
             base = f"{base}_"
         name, n = base, 1
         while name in self._taken or name in self.imports.names:
@@ -278,7 +289,7 @@ class Builder:
             arguments = f"return_value={results[0]}"
         elif results:
             arguments = f"side_effect=[{', '.join(results)}]"
-        name = self.names[node.number] = self._name(wanted)
+        name = self.names[node.number] = self.named(wanted)
         self.real[node.number] = Mock(side_effect=values)
         self.lines.append(f"{name} = {self.imports.of(Mock)}({arguments})")
         return name
@@ -292,11 +303,11 @@ class Builder:
             self.build(f"{single}_key", key)
             self.build(single, item)
         source = container(node, self.imports, self.names)
-        name = self.names[node.number] = self._name(wanted)
+        name = self.names[node.number] = self.named(wanted)
         pairs = [(self.value(k), self.value(v)) for k, v in node.entries]
         made: Any = [self.value(v) for v in node.items]
         if node.kind == "dict":
-            made = dict(pairs)
+            made = (node.cls or dict)(pairs)
         elif node.kind in ("set", "frozenset"):
             made = {k for k, _ in pairs}
         self.real[node.number] = made
@@ -317,7 +328,7 @@ class Builder:
                 self._later.append((node.number, field, value))
             else:
                 ready[field] = value
-        name = self._name(wanted)
+        name = self.named(wanted)
         if not self._constructed(node, name, cls, ready):
             self._bare(node, name, cls, ready)
         self.names[node.number] = name
@@ -460,7 +471,7 @@ def _holds(made: Any, field: str, wanted: Any) -> bool:
             return type(found) is type(wanted) and bool(found == wanted)
         except Exception:
             return False
-    return found is wanted
+    return found is wanted or (isinstance(wanted, LOCKS) and type(found) is type(wanted))
 
 
 # Numbers of objects that no case has.

@@ -110,13 +110,17 @@ def element_name(name: str, index: Value) -> str:
 class DictObj(Obj):
     """A dict or, with `keys_only`, a set. Open while `open`: `extra` more entries that nobody has looked at."""
 
-    __slots__ = ("absent", "entries", "extra", "frozen", "key", "keys_only", "known", "open", "source", "value")
+    __slots__ = (
+        *("absent", "entries", "extra", "frozen", "key", "keys_only"),
+        *("known", "open", "ordered", "source", "value"),
+    )
 
     def __init__(self, number: int, entries: list[list[Any]], name: str = "", is_input: bool = False) -> None:
         super().__init__(number, name, is_input)
         self.entries = entries  # [key, value] as they are now
         self.keys_only = False
         self.frozen = False
+        self.ordered = False  # an OrderedDict
         self.open = False
         self.key: t.Type | None = None
         self.value: t.Type | None = None
@@ -243,6 +247,8 @@ class Heap:
                 place, what = self.path.place, f"the tuple '{name}' has at most {LONGEST_TUPLE} elements"
                 self.path.sampled.append(CodePlace(place.file, place.line, what))
             return tuple(self.value_of_type(kind.rest, f"{name}[{i}]") for i in range(size))
+        elif isinstance(kind, t.Real) and kind.made_by is not None:
+            return kind.made_by()
         elif isinstance(kind, t.Real):
             raise CannotFollow(f"'{name}', which is what {kind} gives: no unknown one can be made")
         elif isinstance(kind, t.OneOf):
@@ -279,7 +285,7 @@ class Heap:
         if isinstance(kind, t.SetOf):
             made.keys_only, made.key, made.frozen = True, kind.element, kind.frozen
         else:
-            made.key, made.value = kind.key, kind.value
+            made.key, made.value, made.ordered = kind.key, kind.value, kind.ordered
         return made
 
     # --- references: how aliasing is decided is up to the implementation -----------------------------------
@@ -493,7 +499,8 @@ class LazyHeap(Heap):
         if isinstance(known, DictObj) and isinstance(kind, t.DictOf | t.SetOf):
             if isinstance(kind, t.SetOf):
                 return known.keys_only and known.key == kind.element and known.frozen == kind.frozen
-            return not known.keys_only and (known.key, known.value) == (kind.key, kind.value)
+            own = t.DictOf(known.key, known.value, known.ordered) if known.key and known.value else None
+            return not known.keys_only and own == kind
         return False
 
 

@@ -151,7 +151,8 @@ class SolverHeap(LazyHeap):
         if isinstance(a, ListObj) or isinstance(b, ListObj):
             return isinstance(a, ListObj) and isinstance(b, ListObj) and a.element == b.element
         if isinstance(a, DictObj) and isinstance(b, DictObj):
-            return (a.keys_only, a.frozen, a.key, a.value) == (b.keys_only, b.frozen, b.key, b.value)
+            kinds = [(d.keys_only, d.frozen, d.ordered, d.key, d.value) for d in (a, b)]
+            return kinds[0] == kinds[1]
         return isinstance(a, InstanceObj) and isinstance(b, InstanceObj) and any(c in b.classes for c in a.classes)
 
     def _compatible(self, a: Obj, b: Obj) -> bool:

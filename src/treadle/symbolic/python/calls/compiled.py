@@ -21,7 +21,7 @@ from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
 from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import CannotFollow
-from treadle.symbolic.python.calls import functions, models_math, numbers, walking
+from treadle.symbolic.python.calls import functions, locks, models_math, numbers, walking
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.machine import attributes, classes
 from treadle.symbolic.python.machine.vm import VM
@@ -60,6 +60,8 @@ def builtin(vm: VM, function: Any, args: list[Any], named: dict[str, Any]) -> Py
     owner = getattr(function, "__self__", None)
     if isinstance(owner, logging.Logger):
         return None
+    if isinstance(owner, locks.LOCKS):
+        return locks.use(vm, owner, function.__name__, args, named)
     if isinstance(owner, re.Pattern):
         found = patterns.ask(vm, owner, function.__name__, args, named)
         if found is not patterns.NOT_MEANT:
@@ -213,7 +215,7 @@ def call_method(vm: VM, obj: PyValue, name: str, args: list[PyValue], named: dic
         raise CannotFollow(f"the attribute '{name}' of a method")
     kind = classes.python_type(vm, obj)
     is_number = isinstance(obj, int | float)  # a known one: Python has its methods
-    meaning = None if is_number else table.method_of(set if kind is frozenset else kind, name)
+    meaning = None if is_number else table.method_of(kind, name)
     meaning = meaning or table.method_of(object, name)
     if meaning is not None and meaning.accepts is not None:
         answer = _answered(vm, meaning, name, obj, args, named)

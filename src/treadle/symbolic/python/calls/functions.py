@@ -150,10 +150,17 @@ def _frozenset(vm: VM, values: PyValue = ()) -> DictObj:
     return vm.new_set(vm.spread(values), True)
 
 
-@stands_for(dict, collections.OrderedDict)
+@stands_for(dict)
 def _dict(vm: VM, /, *args: PyValue, **named: Any) -> DictObj:
     made = vm.new_dict([])
     mappings.update(vm, made, *args, **named)
+    return made
+
+
+@stands_for(collections.OrderedDict)
+def _ordered_dict(vm: VM, /, *args: PyValue, **named: Any) -> DictObj:
+    made = _dict(vm, *args, **named)
+    made.ordered = True
     return made
 
 

@@ -40,10 +40,14 @@ def call(vm: VM, function: PyValue, args: list[PyValue], named: dict[str, PyValu
         answer = vm.stubs.answer(vm, function, args, named)
         if answer is not NOT_ANSWERED:
             return answer
+    if vm.world is not None:
+        answer = vm.world.answer(vm, function, args, named)
+        if answer is not NOT_ANSWERED:
+            return answer
     if isinstance(function, FunctionValue):
         return vm.run_function(function, args, named)
     if isinstance(function, FunctionObj):
-        return _unknown_function(vm, function, args, named)
+        return unknown_function(vm, function, args, named)
     if isinstance(function, BoundMethod):
         return call(vm, function.function, [function.self, *args], named)
     if isinstance(function, BuiltinMethod):
@@ -69,7 +73,7 @@ def call(vm: VM, function: PyValue, args: list[PyValue], named: dict[str, PyValu
     return compiled.builtin(vm, function, args, named)
 
 
-def _unknown_function(vm: VM, function: FunctionObj, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
+def unknown_function(vm: VM, function: FunctionObj, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
     """A call of a function that is an input: it may return anything of its type."""
     if named:
         raise CannotFollow("keyword arguments for a function that is an input")
@@ -102,6 +106,8 @@ def _better_called(function: types.FunctionType, args: list[PyValue], named: dic
     """A function of the standard library on plain known values: there is nothing to find out inside."""
     library = (function.__module__ or "").partition(".")[0]
     if library not in sys.stdlib_module_names or inspect.isgeneratorfunction(function) or function.__closure__:
+        return False
+    if not effects.ASKING.isdisjoint(function.__code__.co_names):
         return False
     plain = (int, float, str, bytes, type(None), tuple)
     return all(isinstance(a, plain) and is_known(a) for a in (*args, *named.values())) and bool(args)

@@ -8,7 +8,9 @@ refused unless allowed.
 
 from __future__ import annotations
 
+import collections
 import enum
+import os
 import types
 from fractions import Fraction
 from typing import Any
@@ -43,7 +45,7 @@ def lift(vm: VM, value: Any) -> Any:
         return value
     if kind is tuple:
         return tuple(lift(vm, v) for v in value)
-    if kind in (list, dict, set, frozenset):
+    if kind in (list, dict, set, frozenset, collections.OrderedDict):
         return _copy(vm, value)
     if kind is range:
         return RangeValue(value.start, value.stop, value.step)
@@ -59,6 +61,11 @@ def lift(vm: VM, value: Any) -> Any:
         named = _instance(vm, value)
         named.payload = tuple(lift(vm, v) for v in value)
         return named
+    if value is os.environ and not vm.allow_effects:
+        given = vm.world.stand_in(vm, value) if vm.world is not None else None
+        if given is None:
+            raise CannotFollow("the environment")
+        return given
     if is_plain_object(kind):
         return _instance(vm, value)
     return value
@@ -74,6 +81,7 @@ def _copy(vm: VM, value: Any) -> Obj:
         made.items = [lift(vm, v) for v in value]
     elif isinstance(made, DictObj):
         made.keys_only, made.frozen = not isinstance(value, dict), isinstance(value, frozenset)
+        made.ordered = isinstance(value, collections.OrderedDict)
         pairs = value.items() if isinstance(value, dict) else dict.fromkeys(value).items()
         made.entries = [[lift(vm, k), lift(vm, v)] for k, v in pairs]
     return made
@@ -253,7 +261,7 @@ def _lower_all(vm: VM, lowering: Lowering, values: list[PyValue], what: str) -> 
 
 def call_real(vm: VM, function: Any, args: list[Any], named: dict[str, Any], what: str = "") -> Any:
     """Call real code with real values."""
-    effects.check_effect(vm, function)
+    effects.check_effect(vm, function, len(args) + len(named))
     name = what or getattr(function, "__qualname__", getattr(function, "__name__", type(function).__name__))
     lowering = Lowering(vm)
     values = _lower_all(vm, lowering, [*args, *named.values()], f"a call of '{name}'")

@@ -45,12 +45,17 @@ _EFFECTS = {
     "select": "waits for files",
 }
 _PURE = {
-    "os": {"fspath", "fsencode", "fsdecode"},
+    "os": {"fspath", "fsencode", "fsdecode", "getenv"},
     "posix": {"fspath"},
+    "_thread": {"allocate_lock", "lock", "RLock"},
     "random": {"Random"},
     "pathlib": {"PurePath", "PurePosixPath", "PureWindowsPath"},
     "time": {"gmtime", "strftime", "struct_time", "mktime", "asctime", "strptime"},
 }
+# What these give without so many arguments is the time of day.
+_NOW = {"gmtime": 1, "asctime": 1, "strftime": 2}
+# A function that mentions these asks the machine it runs on.
+ASKING = frozenset({"environ", "environb", "getcwd", "getcwdb", "stat", "lstat", "listdir", "scandir", "uname"})
 # Of these modules only the named functions count.
 _ONLY = {"uuid": {"uuid1", "uuid4", "getnode"}, "threading": {"Thread", "start", "Timer", "join"}}
 _EFFECT_NAMES = {
@@ -59,8 +64,8 @@ _EFFECT_NAMES = {
 }
 
 
-def check_effect(vm: VM, function: object) -> None:
-    """Refuse what reaches outside, before it runs."""
+def check_effect(vm: VM, function: object, given: int = 9) -> None:
+    """Refuse what reaches outside, before it runs; with so many arguments."""
     if vm.allow_effects or function is None:
         return
     module = getattr(function, "__module__", None)
@@ -77,7 +82,9 @@ def check_effect(vm: VM, function: object) -> None:
     limited = _ONLY.get(str(module))
     if limited is not None and name not in limited:
         return
-    if reason is not None and name not in _PURE.get(str(module), ()):
+    if reason is not None and (
+        name not in _PURE.get(str(module), ()) or (module == "time" and given < _NOW.get(name, 0))
+    ):
         raise CannotFollow(f"'{module}.{name}' {reason}; pass --allow-effects to run it")
     if name in _EFFECT_NAMES and module in ("builtins", "_io", "io", "datetime", "_sitebuiltins", None):
         raise CannotFollow(f"'{name}' reaches outside the program; pass --allow-effects to run it")

@@ -165,6 +165,9 @@ def _dicts_equal(vm: VM, a: DictObj, b: DictObj) -> Value:
     if a.keys_only != b.keys_only or not vm.decide(x.eq(a.size(), b.size())):
         return False
     known, other = (b, a) if not b.open else (a, b)
+    if a.ordered and b.ordered:  # in this order
+        pairs = zip(mappings.entries(vm, known), mappings.entries(vm, other), strict=True)
+        return x.and_(*(equal(vm, one, two) for one, two in pairs))
     parts: list[Value] = []
     for key, value in mappings.entries(vm, known):
         found = mappings.find(vm, other, key)

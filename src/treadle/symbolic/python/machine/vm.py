@@ -44,6 +44,13 @@ class CallReplacer(Protocol):
         """The result of the call, or `NOT_ANSWERED`."""
 
 
+class World(CallReplacer, Protocol):
+    """Makes unknown inputs of what the program asks the world for."""
+
+    def stand_in(self, vm: VM, value: object) -> Obj | None:
+        """What stands for a value that belongs to the world; None for any other."""
+
+
 class VM(IrMachine):
     """One path of one Python program."""
 
@@ -72,6 +79,10 @@ class VM(IrMachine):
         # what stands for code that cannot be followed, and which of its cases were taken on this path
         self.stubs: CallReplacer | None = None
         self.stub_cases: dict[str, None] = {}
+        # the clock, chance and the environment as unknown inputs
+        self.world: World | None = None
+        # real lock -> how often the path holds it
+        self.held_locks: dict[int, int] = {}
 
     def composed(self, summary: Summary, leaf: SummaryLeaf) -> None:
         """A call was composed: its outcome is this leaf of the summary."""

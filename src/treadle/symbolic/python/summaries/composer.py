@@ -359,7 +359,7 @@ def held(value: PyValue) -> tuple[PyValue, list[Obj]]:
         made = ListObj(value.number, [])
     elif isinstance(value, DictObj):
         made = DictObj(value.number, [])
-        made.keys_only, made.frozen = value.keys_only, value.frozen
+        made.keys_only, made.frozen, made.ordered = value.keys_only, value.frozen, value.ordered
     else:
         raise NotSummarised("a function is put into an object that was given")
     return made, [value]

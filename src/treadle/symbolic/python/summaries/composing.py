@@ -326,7 +326,7 @@ class Composition:
             made = ListObj(number, [])
         elif isinstance(value, DictObj):
             made = DictObj(number, [])
-            made.keys_only, made.frozen = value.keys_only, value.frozen
+            made.keys_only, made.frozen, made.ordered = value.keys_only, value.frozen, value.ordered
         else:
             assert isinstance(value, InstanceObj)
             made = InstanceObj(number, value.classes)

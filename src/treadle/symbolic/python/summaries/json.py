@@ -79,7 +79,7 @@ _RECORDS: dict[type, tuple[str, ...]] = {
     t.NoneType: (),
     t.Instance: ("name",),
     t.ListOf: ("record",),
-    t.DictOf: ("record", "record"),
+    t.DictOf: ("record", "record", "plain"),
     t.SetOf: ("record", "plain"),
     t.TupleOf: ("records", "record"),
     t.FunctionOf: ("record",),
@@ -189,7 +189,7 @@ class SummaryWriter:
             return {"list": value.name, "element": self.record(value.element), "length": self.value(value.length)}
         if isinstance(value, DictObj) and value.is_input:
             kinds = self.records([value.key, value.value])
-            return {"dict": value.name, "kinds": kinds, "set": value.keys_only, "frozen": value.frozen}
+            return {"dict": value.name, "kinds": kinds, "is": [value.keys_only, value.frozen, value.ordered]}
         return {"value": self.value(value)}
 
     def several_made(self, values: Iterable[object]) -> list[Any]:
@@ -225,7 +225,7 @@ class SummaryWriter:
             written["list"] = self.values(value.items or ())
         elif isinstance(value, DictObj):
             written["dict"] = [self.values(entry) for entry in value.entries]
-            written["set"], written["frozen"] = value.keys_only, value.frozen
+            written["is"] = [value.keys_only, value.frozen, value.ordered]
         elif isinstance(value, InstanceObj):
             written["class"] = path_of(value.cls)
             written["fields"] = {name: self.value(v) for name, v in value.fields.items()}
@@ -312,7 +312,7 @@ class SummaryReader:
             made.length = made.count = self.value(written["length"])
         else:
             made = DictObj(0, [], written["dict"], True)
-            made.open, made.keys_only, made.frozen = True, written["set"], written["frozen"]
+            made.open, (made.keys_only, made.frozen, made.ordered) = True, written["is"]
             made.key, made.value = self.records(written["kinds"])
         return made
 
@@ -347,7 +347,7 @@ class SummaryReader:
             return made
         if "dict" in written:
             mapping = self._objects[number] = DictObj(named, [])
-            mapping.keys_only, mapping.frozen = written["set"], written["frozen"]
+            mapping.keys_only, mapping.frozen, mapping.ordered = written["is"]
             mapping.entries = [list(self.values(entry)) for entry in written["dict"]]
             return mapping
         instance = self._objects[number] = InstanceObj(named, (found_at(written["class"]),))

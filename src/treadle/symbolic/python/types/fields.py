@@ -7,10 +7,14 @@ assigns to self has a type here.
 from __future__ import annotations
 
 import ast
+import collections
 import dataclasses
 import functools
 import inspect
+import logging
+import re
 import sys
+import threading
 import types
 import typing
 from typing import Any
@@ -97,7 +101,7 @@ def _guessed(cls: type) -> frozenset[str]:
             for name, statement, value in assignments(node, base):
                 note = statement.annotation if isinstance(statement, ast.AnnAssign) else None
                 declared = note is not None and _from_text(note, function) is not None
-                said = _says_its_type(value, function, base) or _of_library(value, function) is not None
+                said = _says_its_type(value, function, base) or isinstance(_of_library(value, function), t.Real)
                 if declared or (not _is_none(value) and said):
                     sure.add(name)
     return frozenset(field_types(cls).keys() - sure)
@@ -156,6 +160,7 @@ def _annotated(cls: type) -> dict[str, t.Type]:
 def _assigned(base: type, cls: type) -> dict[str, t.Type]:
     """self.x = ... in the class's own methods."""
     found: dict[str, t.Type] = {}
+    stated: set[str] = set()
     maybe_none: set[str] = set()
     for node, function in methods(base):
         for name, statement, value in assignments(node, base):
@@ -166,8 +171,10 @@ def _assigned(base: type, cls: type) -> dict[str, t.Type]:
                 maybe_none.add(name)
             if declared is not None and declared is not t.NONE:
                 found[name] = declared  # whatever is assigned there
-            elif not is_none and kind is not None:
-                found.setdefault(name, kind)
+                stated.add(name)
+            elif not is_none and kind is not None and name not in stated:
+                before = found.get(name, _UNSURE)
+                found[name] = kind if before is _UNSURE else _either(before, kind)
             elif not is_none and not isinstance(statement, ast.AugAssign):
                 found.setdefault(name, _UNSURE)
     for name in maybe_none:
@@ -179,6 +186,14 @@ def _assigned(base: type, cls: type) -> dict[str, t.Type]:
 
 
 _UNSURE = t.OneOf((), "unsure")
+
+
+def _either(one: t.Type, other: t.Type) -> t.Type:
+    """What a field may hold that is given both; of containers the first tells the elements, and of numbers the kind."""
+    kinds = (t.ListOf, t.DictOf, t.SetOf, t.TupleOf)
+    if any(isinstance(one, kind) and isinstance(other, kind) for kind in kinds) or {one, other} == {t.INT, t.FLOAT}:
+        return one
+    return t.union(one, other)
 
 
 def _is_none(value: ast.expr | None) -> bool:
@@ -196,8 +211,28 @@ def _of_library(value: ast.expr | None, function: types.FunctionType) -> t.Type 
             return None
     module = getattr(called, "__module__", None) or type(getattr(called, "__self__", None)).__module__
     package = str(module).partition(".")[0]
-    known = called is not None and package in sys.stdlib_module_names and package not in ("builtins", "__main__")
-    return t.Real(f"{ast.unparse(value.func)}()") if known else None
+    if called is collections.OrderedDict:
+        return t.DictOf(t.STR, t.INT, True)
+    if called is None or package not in sys.stdlib_module_names or package in ("builtins", "__main__"):
+        return None
+    arguments = [_argument(part, function) for part in value.args]
+    usual = called in _MADE and not value.keywords and _UNKNOWN not in arguments
+    return t.Real(f"{ast.unparse(value.func)}()", functools.partial(called, *arguments) if usual else None)
+
+
+# What these give is the same for all objects of a class, and has no state that matters to one thread.
+_MADE = (threading.Lock, threading.RLock, logging.getLogger, re.compile)
+_UNKNOWN = object()
+
+
+def _argument(node: ast.expr, function: types.FunctionType) -> object:
+    """A constant, or a name of the module."""
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name):
+            return function.__globals__.get(name, _UNKNOWN)
+    return _UNKNOWN
 
 
 def _from_text(annotation: ast.expr, function: types.FunctionType) -> t.Type | None:

@@ -6,6 +6,7 @@ that are objects, whatever the hint promises (`none=False` takes hints at their 
 
 from __future__ import annotations
 
+import collections
 import collections.abc as abc
 import datetime
 import enum
@@ -23,7 +24,7 @@ from treadle.symbolic.python.types.heirs import is_plain_object, known_subclasse
 
 _SCALARS: dict[Any, t.Type] = {int: t.INT, bool: t.BOOL, float: t.FLOAT, str: t.STR, type(None): t.NONE, None: t.NONE}
 _LISTS = (list, abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection, abc.Reversible, abc.Iterator)
-_DICTS = (dict, abc.Mapping, abc.MutableMapping)
+_DICTS = (dict, collections.OrderedDict, abc.Mapping, abc.MutableMapping)
 _SETS = (set, abc.Set, abc.MutableSet)
 # Values of types that have no unknowns; the first is the plainest, the others differ from it in order, sign and truth.
 _SAMPLES: dict[type, tuple[Any, ...]] = {
@@ -91,7 +92,7 @@ def _container(container: object, args: tuple[object, ...]) -> t.Type | None:
     if container in _LISTS or container in (typing.List, typing.Sequence, typing.Iterable):  # noqa: UP006
         return t.ListOf(_element(args, 0))
     if container in _DICTS:
-        return t.DictOf(_element(args, 0, t.STR), _element(args, 1))
+        return t.DictOf(_element(args, 0, t.STR), _element(args, 1), container is collections.OrderedDict)
     if container in _SETS:
         return t.SetOf(_element(args, 0))
     if container is frozenset:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -91,10 +92,12 @@ def exemplar(vm: VM, value: PyValue) -> Any:
 
 
 def builtin_type(value: ListObj | DictObj) -> Any:
-    """list, dict, set or frozenset"""
+    """list, dict, OrderedDict, set or frozenset"""
     if isinstance(value, ListObj):
         return list
-    return (frozenset if value.frozen else set) if value.keys_only else dict
+    if value.keys_only:
+        return frozenset if value.frozen else set
+    return collections.OrderedDict if value.ordered else dict
 
 
 def refusal(vm: VM, function: Callable[..., PyValue], *values: PyValue, **named: Any) -> Raised:

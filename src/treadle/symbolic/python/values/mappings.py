@@ -6,6 +6,7 @@ Walking over an open dict closes it: the number of unseen entries is decided, bo
 
 from __future__ import annotations
 
+import collections
 import functools
 import itertools
 import types
@@ -115,13 +116,30 @@ def close(vm: VM, obj: DictObj) -> None:
     else:
         raise BoundReached(Limit.LOOP, vm.path.place)
     assert obj.key is not None
+    seen, place = obj.known, _place_of_seen(vm, obj, n)
     for _ in range(n):
         key = vm.force(vm.heap.value_of_type(obj.key, f"{obj.name}.key{len(obj.source)}"))
         for other in [k for k, _ in obj.source] + obj.absent:
             vm.path.assume(x.not_(vm.equal(key, other)))
         _discover(vm, obj, key)
+    if place:
+        obj.entries[: seen + place] = [*obj.entries[seen : seen + place], *obj.entries[:seen]]
+        start = len(obj.source) - n
+        obj.source[: start + place] = [*obj.source[start : start + place], *obj.source[:start]]
     obj.open = False
     obj.extra = 0
+
+
+def _place_of_seen(vm: VM, obj: DictObj, unseen: int) -> int:
+    """How many of the entries that nobody has looked at stand before those that were looked up, at the start."""
+    if obj.keys_only or not obj.known:
+        return 0
+    places = list(range(unseen + 1))
+    if obj.known > 1:
+        where = vm.path.place
+        vm.path.sampled.append(CodePlace(where.file, where.line, f"the order of the entries of '{obj.name}'"))
+        places = [0, unseen] if unseen else [0]
+    return places[vm.path.choose([OptionDrawn(f"the order of {obj.name}", place) for place in places])]
 
 
 def entries(vm: VM, obj: PyValue) -> list[tuple[Any, Any]]:
@@ -259,13 +277,38 @@ def _pop_any(vm: VM, obj: DictObj) -> PyValue:
 
 @method(dict, "popitem")
 def _popitem(vm: VM, obj: DictObj) -> PyValue:
+    return _pop_end(vm, obj, True, "popitem(): dictionary is empty")
+
+
+@method(collections.OrderedDict, "popitem")
+def _popitem_ordered(vm: VM, obj: DictObj, last: PyValue = True) -> PyValue:
+    return _pop_end(vm, obj, vm.truth_of(last), "dictionary is empty")
+
+
+def _pop_end(vm: VM, obj: DictObj, last: bool, empty: str) -> PyValue:
     changed(vm, obj)
     close(vm, obj)
     if not obj.entries:
-        raise vm.error(KeyError, "popitem(): dictionary is empty")
-    entry = obj.entries[-1]
+        raise vm.error(KeyError, empty)
+    entry = obj.entries[-1 if last else 0]
     _drop(obj, entry)
     return tuple(entry)
+
+
+@method(collections.OrderedDict, "move_to_end")
+def _move_to_end(vm: VM, obj: DictObj, key: PyValue, last: PyValue = True) -> None:
+    changed(vm, obj)
+    entry = find(vm, obj, key)
+    if entry is None:
+        raise vm.error(KeyError, vm.force(key))
+    position = next(i for i, e in enumerate(obj.entries) if e is entry)
+    obj.known -= position < obj.known
+    del obj.entries[position]
+    if vm.truth_of(last):
+        obj.entries.append(entry)
+    else:  # before those that nobody has looked at
+        obj.entries.insert(0, entry)
+        obj.known += 1
 
 
 @method(dict, "update")
@@ -312,7 +355,7 @@ def _clear(vm: VM, obj: DictObj) -> None:
 @method(set, "copy")
 def copy(vm: VM, obj: DictObj) -> DictObj:
     made = vm.new_dict([[k, v] for k, v in entries(vm, obj)])
-    made.keys_only, made.frozen = obj.keys_only, obj.frozen
+    made.keys_only, made.frozen, made.ordered = obj.keys_only, obj.frozen, obj.ordered
     return made
 
 

@@ -117,7 +117,7 @@ def repr_of(vm: VM, value: PyValue) -> PyValue:
         return _listed("[", [repr_of(vm, v) for v in open_lists.items(vm, value)], "]")
     if isinstance(value, tuple) and not is_known(value):
         return _listed("(", [repr_of(vm, v) for v in value], ",)" if len(value) == 1 else ")")
-    if isinstance(value, DictObj) and not value.keys_only:
+    if isinstance(value, DictObj) and not value.keys_only and not value.ordered:
         pairs = mappings.entries(vm, value)
         return _listed("{", [x.concat(repr_of(vm, k), ": ", repr_of(vm, v)) for k, v in pairs], "}")
     if isinstance(value, InstanceObj):

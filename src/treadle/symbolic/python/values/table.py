@@ -7,6 +7,7 @@ function. What is not in the table is called for real with known values.
 
 from __future__ import annotations
 
+import collections
 import functools
 import inspect
 from collections.abc import Callable, Mapping
@@ -29,6 +30,9 @@ class MethodMeaning:
     accepts: Handler | None = None
     lazy: bool = False
 
+
+# Types whose methods are those of another one, but for their own.
+_LIKE: dict[type, type] = {frozenset: set, collections.OrderedDict: dict}
 
 BUILTINS: dict[Any, Handler] = {}
 METHODS: dict[type, dict[str, MethodMeaning]] = {}
@@ -73,7 +77,9 @@ def builtin(original: object) -> Handler | None:
 
 
 def method_of(kind: type, name: str) -> MethodMeaning | None:
-    return METHODS.get(kind, {}).get(name)
+    found = METHODS.get(kind, {}).get(name)
+    base = _LIKE.get(kind)
+    return found if found is not None or base is None else method_of(base, name)
 
 
 def takes(handler: Handler, given: int, named: Mapping[str, object]) -> bool:
