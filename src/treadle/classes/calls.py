@@ -17,6 +17,8 @@ from treadle.threads import known
 
 # Stands for the shared object under test in the source of a value.
 SOUT = "{sout}"
+# How calls that are made in tasks begin.
+AWAITING = ("await ", "async with ", "[one async for one in ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,8 @@ class MethodCall:
     """One call of a candidate method on the SOUT.
 
     `form` is the source with {sout}, {0}, {1}, ... and {args} left open; a form that is not an expression returns
-    nothing.
+    nothing. {pass} and {then}(...) stand where a call that is made of two (entering and leaving, getting something and
+    closing it) is between them: other calls may come there.
     """
 
     method: str  # as people write it: deposit, [], in, len
@@ -57,7 +60,8 @@ class MethodCall:
 
     def source(self, sout: str = "sout") -> str:
         """The call as a line of Python."""
-        return self._fill([str(argument.value) for argument in self.arguments], sout)
+        text = self._fill([str(argument.value) for argument in self.arguments], sout)
+        return text.replace("{pass}", "await asyncio.sleep(0)" if self.awaits else "pass").replace("{then}", "")
 
     def _fill(self, values: list[str], sout: str) -> str:
         named = [
@@ -76,7 +80,7 @@ class MethodCall:
     @property
     def awaits(self) -> bool:
         """Is it a call of a coroutine function?"""
-        return self.form.startswith("await ")
+        return self.form.startswith(AWAITING)
 
     def __str__(self) -> str:
         return self.source()
@@ -90,6 +94,7 @@ CALLBACKS = {
     DO_NOTHING: "do_nothing",
     "def give_one(*args, **kwargs):\n    return 1": "give_one",
     "def fail(*args, **kwargs):\n    raise ValueError('fail')": "fail",
+    "def give_new(*args, **kwargs):\n    return object()": "give_new",
 }
 
 
@@ -140,11 +145,13 @@ class Ready:
         self.call = call
         values = [str(argument.value).replace(SOUT, "sout") for argument in call.arguments]
         names = [f"a{number}" for number in range(len(values))]
-        inner = call._fill(names, "sout")
+        inner = call._fill(names, "sout").replace("{then}", "between_parts")
+        inner = inner.replace("{pass}", "await between_steps()" if call.awaits else "between_parts()")
         parameters = ", ".join(["sout", *names])
         self.make = namespace.function(f"lambda sout: ({', '.join(values)}{',' * bool(values)})", call.lines())
         if call.awaits:
-            self.invoke = namespace.function(f"async def call({parameters}):\n    return {inner}", call.lines())
+            result = "return " if call.expression else ""
+            self.invoke = namespace.function(f"async def call({parameters}):\n    {result}{inner}", call.lines())
         elif call.expression:
             self.invoke = namespace.function(f"lambda {parameters}: {inner}", call.lines())
         else:

@@ -7,17 +7,21 @@ it gives the same answer. What observers say after a concurrent test is what cou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import inspect
+import itertools
+import types
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from treadle.classes.calls import MethodCall
 from treadle.classes.coverage import trace_of
+from treadle.classes.grasped import MADE_UP, of_instance, on_result
 from treadle.classes.pools import Pools
 from treadle.classes.sequences import LONGEST_CALL
 from treadle.classes.stage import CallRecord, Sequence, Stage
-from treadle.classes.subject import Subject, SubjectMethod
-from treadle.classes.ways import constructors
+from treadle.classes.subject import CLASS_ITSELF, Subject, SubjectMethod, is_own
+from treadle.classes.ways import constructors, of_heirs
 from treadle.core.errors import Unsupported, UsageError
 from treadle.threads.fingerprint import attributes_of
 
@@ -66,7 +70,7 @@ def roots(stage: Stage, pools: Pools, may_go_on: Callable[[], bool]) -> list[Met
         sound = made.failed is None and not made.ending and not stage.refused and bool(made.calls)
         if sound and _is_one(subject, stage.last_sout):
             found.setdefault(made.calls[0].state, call)
-    for constructor in constructors(subject, pools):
+    for constructor in itertools.chain(constructors(subject, pools), _others(found, subject)):
         missing = pools.unmakeable(constructor)
         if missing is not None:
             problem = problem or _cannot_give(subject, constructor, missing.name, missing.type)
@@ -97,6 +101,12 @@ def roots(stage: Stage, pools: Pools, may_go_on: Callable[[], bool]) -> list[Met
 
 
 _NOTHING = MethodCall("nothing", "None and {sout}")
+
+
+def _others(found: dict[Hashable, MethodCall], subject: Subject) -> Iterator[SubjectMethod]:
+    """Where no object of the class itself can be made: its heirs."""
+    made = any(call.method != CLASS_ITSELF for call in found.values())
+    return iter(()) if made or not isinstance(subject.cls, type) or subject.is_used else of_heirs(subject)
 
 
 def _tried(stage: Stage, root: MethodCall, call: MethodCall) -> Sequence:
@@ -146,7 +156,7 @@ def _touches_the_world(subject: Subject, what: str) -> str:
 def _is_one(subject: Subject, made: Any) -> bool:
     """Is what a factory made an object of the class? Its hint may name a base."""
     cls = subject.cls
-    if not isinstance(cls, type) or subject.is_used or getattr(cls, "_is_protocol", False):
+    if made is cls or not isinstance(cls, type) or subject.is_used or getattr(cls, "_is_protocol", False):
         return True  # whether an object fits a Protocol, only a Protocol that says so may be asked
     return isinstance(made, cls)
 
@@ -173,32 +183,56 @@ def _small_first(calls: list[MethodCall]) -> list[MethodCall]:
 def candidate_calls(
     stage: Stage, pools: Pools, root: MethodCall, methods: list[SubjectMethod], may_go_on: Callable[[], bool]
 ) -> tuple[dict[MethodCall, Sequence], dict[str, str]]:
-    """The calls that the class accepts, a few per method, each as it ran on a fresh object; why others are left out."""
+    """The calls that the class accepts, a few per method, each as it ran on a fresh object; why others are left out.
+    Methods that show only now are added to `methods`."""
     found: dict[MethodCall, Sequence] = {}
     skipped: dict[str, str] = {}
-    for method in methods:
+    _add(methods, _of_instance(stage, root))
+    for method in methods:  # which grows
         if not may_go_on():
             break
         missing = pools.unmakeable(method)
         if missing is not None:
             skipped[method.name] = f"nothing in the pools fits parameter '{missing.name}'"
             continue
-        accepted, problem = _accepted(stage, pools, root, method, may_go_on)
+        accepted, problem, kinds = _accepted(stage, pools, root, method, may_go_on)
         if not accepted:
             skipped[method.name] = problem
         found |= accepted
+        for kind in kinds:
+            _add(methods, on_result(stage.subject, method, kind))
     return found, skipped
+
+
+def _add(methods: list[SubjectMethod], more: Iterable[SubjectMethod]) -> None:
+    known = {method.name for method in methods}
+    methods += [method for method in more if method.name not in known]
+
+
+def _of_instance(stage: Stage, root: MethodCall) -> list[SubjectMethod]:
+    """Methods that the object itself has, or makes up."""
+    subject = stage.subject
+    if not isinstance(subject.cls, type) or subject.is_used:
+        return []
+    _tried(stage, root, _NOTHING)
+    found = list(of_instance(subject, stage.last_sout))
+    raw = inspect.getattr_static(subject.cls, "__getattr__", None)
+    if isinstance(raw, types.FunctionType) and is_own(raw, subject.cls, "__getattr__", subject.packages):
+        made = _tried(stage, root, MethodCall(MADE_UP.name, MADE_UP.form)).last
+        found += [MADE_UP] if made is not None and made.happened[0] == "returned" else []
+    return found
 
 
 def _accepted(
     stage: Stage, pools: Pools, root: MethodCall, method: SubjectMethod, may_go_on: Callable[[], bool]
-) -> tuple[dict[MethodCall, Sequence], str]:
+) -> tuple[dict[MethodCall, Sequence], str, set[type]]:
     """At least two variants, so that keys can differ and agree, then those that do something new; of a method without
-    any, and of one that would change the world, the reason."""
+    any, and of one that would change the world, the reason; and of what types the results are."""
     problem = "the budget ran out first"
     chosen: dict[MethodCall, Sequence] = {}
     spare: dict[MethodCall, Sequence] = {}
     traces: set[Any] = set()
+    kinds: set[type] = set()
     last_resort: dict[MethodCall, Sequence] = {}
     enough = 3 if sum(parameter.required for parameter in method.parameters) > 1 else 2
     for number, call in enumerate(pools.calls(method)):
@@ -206,7 +240,7 @@ def _accepted(
             break
         made = _tried(stage, root, call)
         if stage.refused:
-            return {}, f"it would {stage.refused[0]}; pass --allow-effects to let it"
+            return {}, f"it would {stage.refused[0]}; pass --allow-effects to let it", set()
         ran = made.last
         if ran is None or len(ran.operations) > LONGEST_CALL:
             problem = (
@@ -217,6 +251,7 @@ def _accepted(
             problem = f"every value tried is refused, {call} with {': '.join(filter(None, ran.happened[1:3]))}"
             last_resort = last_resort or {call: made}
             continue
+        kinds.add(stage.last_kind)
         trace = trace_of(method.name, ran.steps, _ending(ran))
         if trace not in traces or len(chosen) < enough:
             traces.add(trace)
@@ -226,7 +261,7 @@ def _accepted(
     if not chosen and last_resort and not method.parameters:
         chosen = last_resort  # it depends on the state, not on what it was given
     few = list(spare.items())[: max(0, 2 - len(chosen))]
-    return {**chosen, **dict(few)}, problem
+    return {**chosen, **dict(few)}, problem, kinds
 
 
 def _ending(ran: CallRecord) -> str:

@@ -14,6 +14,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from treadle.classes.decorators import examine_decorator
 from treadle.classes.subject import Subject, SubjectMethod, examine, import_of, is_own, place_of
 from treadle.observe.parameters import Parameter, parameters_of, parameters_of_class
 
@@ -57,8 +58,11 @@ def {factory}({signature}):
 
 
 def examine_use(target: str, cls: Any) -> Subject:
-    """The subject: the class itself, or a client of it when it is a descriptor."""
-    return _client(target, cls) if is_descriptor(cls) else examine(target, cls)
+    """The subject: the class or function itself, or a use of it when it is a descriptor or a decorator."""
+    if is_descriptor(cls):
+        return _client(target, cls)
+    used = None if isinstance(cls, type | types.ModuleType) else examine_decorator(target, cls)
+    return used or examine(target, cls)
 
 
 def is_descriptor(cls: Any) -> bool:

@@ -41,6 +41,7 @@ class TaskStage(Stage):
 
     def _new_loom(self, **options: Any) -> Loom:
         self._public: set[str] = set()  # what several threads touch
+        self.namespace.names["between_steps"] = self._between_steps
         return TaskLoom(self._play, **options)
 
     def _execute(self, strategy: Strategy, detail: bool = False) -> Execution:
@@ -103,7 +104,13 @@ class TaskStage(Stage):
 
     def calls_begun(self, thread: int) -> int:
         """A task begins with its first step, not when it is made: calls count when they have ended."""
-        return len(self.results[thread])
+        return len(self.results[thread]) + self.parted[thread]
+
+    async def _between_steps(self) -> None:
+        strand = getattr(asyncio.current_task(), "treadle_strand", None)
+        if self.test is not None and strand is not None and strand.treadle_name in self.strand_names:
+            self.parted[self.strand_names.index(strand.treadle_name)] += 1
+        await asyncio.sleep(0)
 
     def steps_of(self, run: Execution) -> list[Step]:
         """The tasks are called T1 and T2, as threads are; what asyncio does for itself is left out."""

@@ -19,7 +19,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from treadle.classes.calls import CALLBACKS, SOUT, Argument, MethodCall, Namespace, Value
@@ -32,7 +32,9 @@ from treadle.observe.recorded import Arguments, Recorded
 
 _SOMETHING = 'class Something:\n    """A class for this test."""'
 
-CALLABLES = tuple(Value(name, (source,)) for source, name in CALLBACKS.items())
+*CALLABLES, _GIVE_NEW = (Value(name, (source,)) for source, name in CALLBACKS.items())
+# Where what a function gives matters, it is a new object each time.
+MAKERS = [_GIVE_NEW, *CALLABLES]
 
 
 def _plain(*sources: str) -> tuple[Value, ...]:
@@ -73,9 +75,10 @@ _BY_TYPE: dict[Any, tuple[Value, ...]] = {
 }
 
 # What a parameter without a type is, by its name; the first pattern that is found decides.
-_BY_NAME: tuple[tuple[str, tuple[Value, ...]], ...] = (
+_BY_NAME: tuple[tuple[str, Sequence[Value]], ...] = (
+    (r"(^|_)(factory|maker?|creator?|builder|supplier|producer|loader|getter|constructor)$", MAKERS),
     (
-        r"^on_|(^|_)(func|fn|function|callable|callback|handler|hook|listener|factory|target|cb|f|predicate|observer)$",
+        r"^on_|(^|_)(func|fn|function|callable|callback|handler|hook|listener|target|cb|f|predicate|observer)$",
         CALLABLES,
     ),
     (r"(size|max|min|limit|count|capacity|num|length|len|amount|delta|index|idx|pos|position|level|weight|cost)", INTS),
@@ -140,6 +143,8 @@ class Pools:
             return self._classes(parameter.default)  # any other class is one that the parameter cannot have
         if not parameter.required and parameter.type in (MISSING, Any, type) and _A_CLASS.search(parameter.name):
             return []  # which classes it takes, nobody says
+        if parameter.any_number:
+            return self.of(Parameter(parameter.name.removesuffix("s"), parameter.type))
         values = list(self._by_type(parameter.type)) if parameter.type is not MISSING else []
         if parameter.type in (MISSING, Any, object) or isinstance(parameter.type, typing.TypeVar):
             values = [*self._by_name(parameter), *values]
@@ -210,7 +215,8 @@ class Pools:
         if origin in (typing.Annotated, typing.Final, typing.ClassVar):
             return self._by_type(inner[0])
         if origin is collections.abc.Callable:
-            return CALLABLES
+            gives = inner[-1] if inner else None
+            return MAKERS if gives in (Any, object) or isinstance(gives, typing.TypeVar) else CALLABLES
         if origin is type:
             return self._classes(inner[0])
         if origin is tuple:
@@ -412,7 +418,8 @@ class Pools:
             bases.append(base)
             made = [base]
             if number == (1 if required else 0) and "{args}" in method.form:  # keys that differ come before options
-                made += _with_options(bases, [(p.name, pools[p.name]) for p in optional])
+                named = [("" if p.any_number else p.name, pools[p.name]) for p in optional]
+                made += _with_options(bases, named)
             for arguments in made:
                 call = MethodCall(method.name, method.form, tuple(arguments), method.expression, method.needs)
                 if call not in seen:
@@ -467,14 +474,19 @@ class Pools:
 def _with_options(bases: list[list[Argument]], pools: list[tuple[str, list[Value]]]) -> list[list[Argument]]:
     """Calls with one optional argument, the likeliest values first, then with two."""
     made = [
-        [*base, Argument(pool[place], name)]
+        _and(base, Argument(pool[place], name))
         for place in range(_MOST_OPTIONS)
         for base in reversed(bases)
         for name, pool in pools
         if place < len(pool)
     ]
     pairs = [two for two in itertools.combinations(pools, 2) if two[0][1] and two[1][1]][:_MOST]
-    return made + [[*bases[-1], *(Argument(pool[0], name) for name, pool in two)] for two in pairs]
+    return made + [_and(_and(bases[-1], Argument(a[0], x)), Argument(b[0], y)) for (x, a), (y, b) in pairs]
+
+
+def _and(arguments: list[Argument], one: Argument) -> list[Argument]:
+    """One more argument: those without a name come first."""
+    return sorted([*arguments, one], key=lambda argument: bool(argument.name))
 
 
 def _choices(sizes: list[int]) -> Iterator[tuple[int, ...]]:

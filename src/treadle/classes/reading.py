@@ -32,6 +32,21 @@ def is_approximate(name: str, documentation: str, of_class: str) -> bool:
     return any(_APPROXIMATE.search(text) for text in (documentation, *about))
 
 
+def keeps_objects(trees: Iterable[ast.AST], *names: str) -> bool:
+    """Does making an object of a class, or a class method of it, change the class, as in a singleton?"""
+    makers = (
+        node
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, _FUNCTIONS)
+        and (
+            node.name in ("__new__", "__call__")
+            or any(isinstance(one, ast.Name) and one.id == "classmethod" for one in node.decorator_list)
+        )
+    )
+    return any(_changes(node, frozenset({"cls", *names})) for node in makers)
+
+
 def looks_at_a_clock(trees: Iterable[ast.AST]) -> bool:
     """Is there anything in the source that depends on the time?"""
     return any(_is_clock(node) for tree in trees for node in ast.walk(tree))

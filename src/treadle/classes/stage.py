@@ -136,12 +136,14 @@ class Stage:
         self.subject = subject
         self.setup = setup
         self.namespace = Namespace()
+        self.namespace.names["between_parts"] = self._between_parts
         self.without = subject.tallies
         self.executions = 0
         self.test: Test | None = None
         self.sequence: tuple[MethodCall, ...] = ()
         self.root: MethodCall | None = None
         self.last_sout: Any = None
+        self.last_kind: type = type(None)  # of what the last call of a sequence returned
         self.tell = False  # keep values as a person reads them?
         self.background = False  # did the object have threads of its own in the last execution?
         self._ready: dict[MethodCall, Ready] = {}
@@ -264,6 +266,7 @@ class Stage:
             start = len(trace)
             named = dict(STATE.strand.encounters)  # type: ignore[union-attr]
             happened = self._invoke(ready, sout, arguments)
+            self.last_kind = type(happened[1]) if happened[0] == "returned" else type(None)
             self._rest()
             ran = CallRecord(self._settle(happened, sout))
             if self.tell:
@@ -314,6 +317,7 @@ class Stage:
             self.ready(call)
         self.results: list[list[tuple[str, Any]]] = [[] for _ in test.threads]
         self.called = [0] * len(test.threads)  # calls begun, per thread
+        self.parted = [0] * len(test.threads)  # calls that are made of two and were seen between them
         self.strand_names: list[str] = [""] * len(test.threads)
         self.outcome: Outcome | None = None
         self.sout: Any = None
@@ -327,7 +331,14 @@ class Stage:
 
     def calls_begun(self, thread: int) -> int:
         """How far a thread that waits at a point has come: it is in the call of that number, or before it."""
-        return self.called[thread]
+        return self.called[thread] + self.parted[thread]
+
+    def _between_parts(self, value: Any = None) -> Any:
+        """A call that is made of two is between them: as good as between two calls."""
+        name = STATE.strand.treadle_name if STATE.strand is not None else ""
+        if self.test is not None and name in self.strand_names:
+            self.parted[self.strand_names.index(name)] += 1
+        return value
 
     def steps_of(self, run: Execution) -> list[Step]:
         """What the threads of a test did in an execution that recorded its details, access by access."""

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from treadle.classes import reading
-from treadle.classes.calls import Argument, MethodCall, Value
+from treadle.classes.calls import AWAITING, Argument, MethodCall, Value
 from treadle.core.errors import Unsupported, UsageError
 from treadle.core.settings import did_you_mean
 from treadle.observe.effects import EffectGuard, EffectRefused
@@ -45,7 +45,8 @@ SYNTAX: dict[str, tuple[str, str, int, bool]] = {
     "__reversed__": ("reversed", "reversed({sout})", 0, True),
     "__next__": ("next", "next({sout})", 0, True),
     "__call__": ("()", "{sout}({args})", -1, True),
-    "__enter__": ("with", "with {sout}: pass", 0, False),
+    "__enter__": ("with", "with {sout}: {pass}", 0, False),
+    "__aenter__": ("async with", "async with {sout}: {pass}", 0, False),
     "__hash__": ("hash", "hash({sout})", 0, True),
     "__str__": ("str", "str({sout})", 0, True),
     "__repr__": ("repr", "repr({sout})", 0, True),
@@ -62,6 +63,9 @@ PEOPLE_WRITE = {attribute: said for attribute, (said, *_) in SYNTAX.items()}
 # Results of these are made of many steps in every Python container, and nobody promises that they are consistent:
 # they must not fail, but what they say is not compared.
 NOT_COMPARED = frozenset({"repr", "keys", "values", "items"})
+
+# A way to make the object that makes none: what is shared is the class, which keeps its objects itself.
+CLASS_ITSELF = "class"
 
 # What stands for time that passes between two calls, and beside them.
 PASSING = "time passes"
@@ -87,6 +91,7 @@ class SubjectMethod:
     setter: bool = False
     needs: tuple[str, ...] = ()
     where: str = ""  # file:line
+    grasped: bool = False  # is it called on what another method returned?
 
     def __str__(self) -> str:
         return self.name
@@ -105,6 +110,7 @@ class Subject:
     notes: list[str] = field(default_factory=list)
     in_tasks: bool = False  # are calls made in tasks of one event loop, because methods are coroutines?
     is_used: bool = False  # is what is shared a use of the class or function, written for the purpose?
+    walks: set[str] = field(default_factory=set)  # methods that only walk through what an iterator gives
 
     @property
     def name(self) -> str:
@@ -117,9 +123,12 @@ class Subject:
     @cached_property
     def tree(self) -> list[ast.AST]:
         """The parsed source of the class and of the bases that are rewritten."""
+        return self.tree_of(self.cls)
+
+    def tree_of(self, thing: Any) -> list[ast.AST]:
         found: list[ast.AST] = []
-        for cls in (self.cls,) if self.is_module else self.cls.__mro__:
-            if self.is_module or _covered(cls.__module__, self.packages):
+        for cls in (thing,) if self.is_module else thing.__mro__:
+            if self.is_module or is_covered(cls.__module__, self.packages):
                 try:
                     found.append(ast.parse(textwrap.dedent(inspect.getsource(cls))))
                 except (OSError, TypeError, SyntaxError):
@@ -156,10 +165,10 @@ class Subject:
         """The name of a method in the source of the class."""
         return next((attribute for attribute, (said, *_) in SYNTAX.items() if said == name), name.rstrip("="))
 
-    @cached_property
+    @property
     def not_compared(self) -> frozenset[str]:
         """Methods that must not fail, but whose results are not compared."""
-        return NOT_COMPARED | self.approximate
+        return NOT_COMPARED | self.approximate | self.walks
 
 
 def _documentation(owner: Any, method: SubjectMethod) -> str:
@@ -231,6 +240,11 @@ def public_classes(module: types.ModuleType) -> list[type]:
     return found
 
 
+def may_be_shared(cls: type) -> bool:
+    """Is it a class whose objects threads share: no enum, no exception, no description of a dictionary?"""
+    return not issubclass(cls, enum.Enum | BaseException) and not typing.is_typeddict(cls)
+
+
 def check_class(cls: Any, target: str) -> None:
     """Refuse what cannot be tested this way, saying why and what would help."""
     if not isinstance(cls, type):
@@ -295,7 +309,7 @@ def _package(name: str) -> str:
     return name
 
 
-def _covered(module: str, packages: tuple[str, ...]) -> bool:
+def is_covered(module: str, packages: tuple[str, ...]) -> bool:
     return any(module == package or module.startswith(package + ".") for package in packages)
 
 
@@ -309,12 +323,16 @@ def examine(target: str, cls: Any) -> Subject:
     subject = Subject(target, cls, packages=packages_of(cls))
     if isinstance(cls, types.ModuleType):
         _examine_module(subject)
-        _time_passes(subject)
+        time_passes(subject)
         return subject
     needs, name = import_of(cls)
     subject.constructors.append(
         SubjectMethod("constructor", f"{name}({{args}})", parameters_of_class(cls), needs=needs)
     )
+    if reading.keeps_objects(subject.tree_of(type(cls)) + subject.tree, name, type(cls).__name__):
+        subject.constructors.append(SubjectMethod(CLASS_ITSELF, name, needs=needs))
+        makes = SubjectMethod(f"{name}()", f"{name}({{args}})", parameters_of_class(cls), needs=needs)
+        subject.methods.append(makes)
     for attribute in dir(cls):
         raw = inspect.getattr_static(cls, attribute)
         own = is_own(raw, cls, attribute, subject.packages)
@@ -333,13 +351,13 @@ def examine(target: str, cls: Any) -> Subject:
             _plain_method(subject, attribute, raw, own)
     _twins(subject)
     _functions_of_module(subject)
-    _time_passes(subject)
+    time_passes(subject)
     return subject
 
 
 def _twins(subject: Subject) -> None:
     """A class in which every coroutine has a twin that is none (`call` and `call_async`) is one for threads."""
-    coroutines = [method for method in subject.methods if method.form.startswith("await ")]
+    coroutines = [method for method in subject.methods if method.form.startswith(AWAITING)]
     plain = {method.name for method in subject.methods} - {method.name for method in coroutines}
     for method in coroutines:
         name = method.name
@@ -351,7 +369,7 @@ def _twins(subject: Subject) -> None:
     subject.in_tasks = False
 
 
-def _time_passes(subject: Subject) -> None:
+def time_passes(subject: Subject) -> None:
     """Where the source looks at a clock: a little time, and more than anything waits for, between two calls."""
     if reading.looks_at_a_clock(subject.tree):
         seconds = Parameter("seconds", typing.Literal[1, 100_000])
@@ -361,33 +379,41 @@ def _time_passes(subject: Subject) -> None:
 
 
 def _plain_method(subject: Subject, name: str, raw: Any, own: bool) -> None:
-    function = inspect.unwrap(raw) if callable(raw) else raw
     if isinstance(raw, type) or not callable(raw):
         if hasattr(type(raw), "__get__") and not isinstance(raw, types.MemberDescriptorType | type):
             subject.methods.append(SubjectMethod(name, f"{{sout}}.{name}", own=own))  # a cached property and its like
         return
-    if inspect.isasyncgenfunction(function):
-        subject.skipped[name] = "an asynchronous generator; tasks are explored by `treadle explore`"
-        return
-    waits = "await " if inspect.iscoroutinefunction(function) else ""
-    subject.in_tasks = subject.in_tasks or bool(waits)
     parameters = parameters_of(raw, skip_first=True)
     if parameters is None:
         parameters = BUILTIN.get(name)
         if parameters is None:
             subject.skipped[name] = "what it takes cannot be found out"
             return
-    subject.methods.append(
-        SubjectMethod(name, f"{waits}{{sout}}.{name}({{args}})", parameters, own=own, where=place_of(function))
-    )
+    _add_function(subject, name, raw, parameters, own)
+
+
+def _add_function(subject: Subject, name: str, raw: Any, parameters: tuple[Parameter, ...], own: bool = True) -> None:
+    """A method, or a function of a module that is shared: how it is called depends on whether it waits."""
+    function = inspect.unwrap(raw)
+    form, expression = f"{{sout}}.{name}({{args}})", True
+    if inspect.isasyncgenfunction(raw):
+        form = f"[one async for one in {form}]"
+        subject.walks.add(name)
+    elif inspect.isasyncgenfunction(function):  # behind contextlib.asynccontextmanager
+        form, expression = f"async with {form}: {{pass}}", False
+    elif inspect.iscoroutinefunction(function):
+        form = f"await {form}"
+    subject.in_tasks = subject.in_tasks or form.startswith(AWAITING)
+    subject.methods.append(SubjectMethod(name, form, parameters, expression, own=own, where=place_of(function)))
 
 
 def _operator(subject: Subject, attribute: str, raw: Any, own: bool) -> None:
     if raw is getattr(object, attribute, None) or raw is None or not callable(raw):
         return
     name, form, count, expression = SYNTAX[attribute]
-    if attribute == "__enter__" and not hasattr(subject.cls, "__exit__"):
+    if attribute in ("__enter__", "__aenter__") and not hasattr(subject.cls, attribute.replace("enter", "exit")):
         return
+    subject.in_tasks = subject.in_tasks or attribute == "__aenter__"
     if attribute == "__iter__" and hasattr(subject.cls, "__next__"):
         return
     found = parameters_of(raw, skip_first=True)
@@ -429,17 +455,19 @@ def _factory_or_static(subject: Subject, attribute: str, raw: Any, name: str, ne
     makes = result in (subject.cls, typing.Self) or result == subject.cls.__name__
     makes = makes or (isinstance(raw, classmethod) and re.match(r"(from|create|make|build|of|new|open)_?", attribute))
     form = f"{name}.{attribute}({{args}})"
+    method = SubjectMethod(attribute, form, parameters, needs=needs, where=place_of(function))
+    takes = any(parameter.type is subject.cls for parameter in parameters)
     if makes:
-        subject.constructors.append(SubjectMethod(attribute, form, parameters, needs=needs, where=place_of(function)))
-    elif any(parameter.type is subject.cls for parameter in parameters) or isinstance(raw, classmethod):
-        subject.methods.append(SubjectMethod(attribute, form, parameters, needs=needs, where=place_of(function)))
+        subject.constructors.append(method)
+    if takes or (isinstance(raw, classmethod) and (not makes or CLASS_ITSELF in map(str, subject.constructors))):
+        subject.methods.append(method)
 
 
 def _functions_of_module(subject: Subject) -> None:
     """Functions of the same module that take an object of the class count as methods."""
     home = subject.cls.__module__
     for name, function in vars(sys.modules[home]).items() if home in sys.modules else ():
-        if not _is_public_function(name, function, home):
+        if name.startswith("_") or not is_function_of(function, home) or inspect.iscoroutinefunction(function):
             continue
         parameters = parameters_of(function, skip_first=False)
         if parameters and any(parameter.type is subject.cls for parameter in parameters):
@@ -449,18 +477,13 @@ def _functions_of_module(subject: Subject) -> None:
             )
 
 
-def _is_public_function(name: str, function: Any, home: str) -> bool:
-    plain = is_function_of(function, home) and not inspect.iscoroutinefunction(inspect.unwrap(function))
-    return plain and not name.startswith("_")
-
-
 def _examine_function(target: str, function: Any) -> Subject:
     """A function is judged together with itself; the others of its module bring the module into states."""
     module = sys.modules[inspect.unwrap(function).__module__]
     subject = examine(target, module)
     name = target.partition(":")[2]
     if name not in {method.name for method in subject.methods}:
-        raise Unsupported(f"{target} cannot be called: it is a coroutine, or what it takes cannot be found out")
+        raise Unsupported(f"{target} cannot be called: what it takes cannot be found out")
     subject.methods = [m if m.name == name else dataclasses.replace(m, own=False) for m in subject.methods]
     return subject
 
@@ -471,12 +494,12 @@ def _examine_module(subject: Subject) -> None:
     needs = (f"import {module.__name__}",)
     subject.constructors.append(SubjectMethod("module", module.__name__, needs=needs))
     for name, function in vars(module).items():
-        if not _is_public_function(name, function, module.__name__):
+        if name.startswith("_") or not is_function_of(function, module.__name__):
             continue
         parameters = parameters_of(function, skip_first=False)
         if parameters is not None:
-            form = f"{{sout}}.{name}({{args}})"
-            subject.methods.append(SubjectMethod(name, form, parameters, where=place_of(function)))
+            _add_function(subject, name, function, parameters)
+    _twins(subject)
 
 
 def import_of(cls: type) -> tuple[tuple[str, ...], str]:
@@ -495,7 +518,7 @@ def is_own(raw: Any, cls: type, attribute: str, packages: tuple[str, ...]) -> bo
         raw = raw.fget
     function = getattr(raw, "__func__", raw)
     module = getattr(inspect.unwrap(function) if callable(function) else function, "__module__", None) or ""
-    return _covered(home.__module__, packages) and (not module or _covered(module, packages))
+    return is_covered(home.__module__, packages) and (not module or is_covered(module, packages))
 
 
 def place_of(function: Any) -> str:

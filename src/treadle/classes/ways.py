@@ -32,14 +32,18 @@ def constructors(subject: Subject, pools: Pools) -> list[SubjectMethod]:
     if not isinstance(cls, type) or subject.is_used:
         return subject.constructors
     if needs_stand_in(cls):
-        load_mentioning(cls.__name__, subject.packages)
-        usable = (heir for heir in heirs(cls) if not needs_stand_in(heir) and "<locals>" not in heir.__qualname__)
-        made = [_constructor(heir) for heir in itertools.islice(usable, _MOST_HEIRS)]
-        return [*made, *factories(subject, pools), *_stand_ins(cls, pools)]
+        return [*of_heirs(subject), *factories(subject, pools), *_stand_ins(cls, pools)]
     written = _stand_ins(cls, pools) if hooks(cls) else []
     plain = [one for one in subject.constructors if not _hard(one)]
     hard = [one for one in subject.constructors if _hard(one)]
     return [*plain, *(factories(subject, pools) if hard else []), *hard, *written]
+
+
+def of_heirs(subject: Subject) -> Iterator[SubjectMethod]:
+    """Constructors of subclasses that can be used."""
+    load_mentioning(subject.cls.__name__, subject.packages)
+    usable = (heir for heir in heirs(subject.cls) if not needs_stand_in(heir) and "<locals>" not in heir.__qualname__)
+    return map(_constructor, itertools.islice(usable, _MOST_HEIRS))
 
 
 def _hard(constructor: SubjectMethod) -> bool:

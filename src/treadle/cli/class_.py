@@ -20,7 +20,15 @@ from treadle.classes.descriptors import examine_use
 from treadle.classes.longer import MOST_CALLS
 from treadle.classes.result import ClassResult, Options
 from treadle.classes.sequences import prunings
-from treadle.classes.subject import Subject, check_class, find_class, import_module, public_classes
+from treadle.classes.subject import (
+    Subject,
+    check_class,
+    find_class,
+    import_module,
+    is_function_of,
+    may_be_shared,
+    public_classes,
+)
 from treadle.cli.explore import terminal_line
 from treadle.cli.output import FileToWrite, annotate, machine_options, page_option, strictly, write_sarif
 from treadle.cli.workforce import resume_option, workforce_options
@@ -345,9 +353,10 @@ def classes(target: str, guarded: bool = True) -> list[tuple[str, Any]]:
         return [(target, find_class(target, guarded))]
     module = import_module(target, guarded)
     found = [(f"{m.__name__}:{cls.__qualname__}", cls) for m in _modules(module, guarded) for cls in public_classes(m)]
+    functions = any(is_function_of(value, module.__name__) for value in vars(module).values())
+    if functions and not any(may_be_shared(cls) for _, cls in found):
+        return [(target, module)]  # no classes: the functions share the module's globals
     if not found:
-        if any(callable(v) and getattr(v, "__module__", "") == module.__name__ for v in vars(module).values()):
-            return [(target, module)]  # no classes: the functions share the module's globals
         raise UsageError(f"there is no public class in '{target}'")
     return found
 

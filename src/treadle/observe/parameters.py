@@ -26,6 +26,7 @@ class Parameter:
     type: Any
     default: Any = MISSING
     by_name: bool = False  # keyword-only
+    any_number: bool = False  # *args
 
     @property
     def required(self) -> bool:
@@ -135,11 +136,12 @@ def parameters_of(function: Any, skip_first: bool) -> tuple[Parameter, ...] | No
     for number, (name, parameter) in enumerate(signature.parameters.items()):
         if number == 0 and skip_first:
             continue
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        if parameter.kind is parameter.VAR_KEYWORD:
             continue
         kind = hints.get(name, told.get(name, MISSING))
         by_name = parameter.kind is parameter.KEYWORD_ONLY
-        found.append(Parameter(name, kind, parameter.default, by_name))
+        any_number = parameter.kind is parameter.VAR_POSITIONAL
+        found.append(Parameter(name, kind, () if any_number else parameter.default, by_name, any_number))
     return tuple(found)
 
 

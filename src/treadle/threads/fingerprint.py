@@ -55,8 +55,41 @@ def fingerprint(
 
 
 def inner_state(obj: Any, without: Collection[str] = ()) -> Hashable:
-    """The state of an object, or of a module that is itself the shared thing: its globals."""
-    return fingerprint(module_content(obj) if isinstance(obj, types.ModuleType) else obj, without)
+    """The state of an object, or of a module or function that is itself the shared thing: its globals, its closure."""
+    if isinstance(obj, types.ModuleType):
+        return fingerprint(module_content(obj), without)
+    if isinstance(obj, type):
+        return fingerprint([class_content(one) for one in (obj, type(obj)) if _python(one)], without)
+    return fingerprint(function_content(obj) if isinstance(obj, types.FunctionType) else obj, without)
+
+
+def class_content(cls: type) -> dict[str, Any]:
+    """What a class keeps that is state: no code, no descriptors."""
+    return {
+        name: value
+        for name, value in vars(cls).items()
+        if not name.startswith("__") and not callable(value) and not hasattr(type(value), "__get__")
+    }
+
+
+def function_content(function: types.FunctionType) -> dict[str, Any]:
+    """The variables that a function, and those that it knows, hold on to."""
+    found: dict[str, Any] = {}
+    pending, seen = [function], {id(function)}
+    while pending:
+        one = pending.pop(0)
+        held = {**dict(zip(one.__code__.co_freevars, one.__closure__ or (), strict=True)), **vars(one)}
+        for name, kept in held.items():
+            try:
+                value = kept.cell_contents if isinstance(kept, types.CellType) else kept
+            except ValueError:  # not bound yet
+                continue
+            if not isinstance(value, types.FunctionType):
+                found[f"{one.__qualname__}.{name}"] = value
+            elif id(value) not in seen:
+                seen.add(id(value))
+                pending.append(value)
+    return found
 
 
 def module_content(module: types.ModuleType) -> dict[str, Any]:
@@ -90,13 +123,15 @@ def attributes_of(value: Any) -> dict[str, Any]:
     return found
 
 
-def _is_used_up(kind: type) -> bool:
-    return on_class(kind, "__next__") is not None and on_class(kind, "__iter__") is not None
+def is_iterator_class(kind: type) -> bool:
+    """Are objects of this class used up by looking at them?"""
+    used_up = on_class(kind, "__next__") is not None and on_class(kind, "__iter__") is not None
+    return issubclass(kind, _LAZY) or used_up
 
 
 def is_iterator(value: Any) -> bool:
     """Is this a value that is used up by looking at it?"""
-    return isinstance(value, _LAZY) or _is_used_up(type(value))
+    return is_iterator_class(type(value))
 
 
 class _Graph:

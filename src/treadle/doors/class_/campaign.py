@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from treadle.classes import choosing
 from treadle.classes import pools as pools_module
 from treadle.classes.assembler import Assembler, Pair
-from treadle.classes.calls import MethodCall
+from treadle.classes.calls import SOUT, MethodCall
 from treadle.classes.choosing import Candidates
 from treadle.classes.coverage import Trace
 from treadle.classes.grown import Grower
@@ -33,7 +33,7 @@ from treadle.classes.races import grouped, reason_of
 from treadle.classes.result import ClassResult, CoverageMark, Options, PairRuns, pair_of, passed
 from treadle.classes.sequences import Automaton, Delta, SequenceGenerator
 from treadle.classes.stage import EffectOfMethod, Test
-from treadle.classes.subject import PASSING, TIME_PASSES, Subject
+from treadle.classes.subject import CLASS_ITSELF, PASSING, TIME_PASSES, Subject
 from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Verdict
 from treadle.doors.class_.findings import Findings
@@ -148,19 +148,15 @@ class ClassCampaign:
             lambda seconds: self._for(seconds, beyond_budget=True),
             self._found,
         )
-        judged = frozenset(method.name for method in self.methods if method.own)
-        if not judged:
-            raise UsageError(f"{self.subject.target} has no public method of its own to call")
-        self.result.methods = len({method.name for method in self.methods if method.own})
         self.result.notes += self.subject.notes
         if self.subject.approximate:
             names = ", ".join(sorted(self.subject.approximate))
             self.result.notes.append(f"results not compared, the documentation calls them approximate: {names}")
-        self.judged = judged
-        self.result.judged = sorted(judged)
         self.waiting = choosing.roots(self.stage, self.pools, self._time_left)
         while self.waiting and not self.roots and self._time_left():
             self._plant()
+        if not self.judged:
+            raise UsageError(f"{self.subject.target} has no public method of its own to call")
         if not self.roots and self._time_left():
             why = "; ".join(f"{name}: {reason}" for name, reason in list(self.not_called.items())[:3])
             raise UsageError(
@@ -169,6 +165,11 @@ class ClassCampaign:
             )
         if self.options.recorded is not None:
             self.result.notes += [f"recording the tests: {one}" for one in self.options.recorded.problems]
+
+    @property
+    def judged(self) -> frozenset[str]:
+        """The methods that count; some show only when others have been called."""
+        return frozenset(method.name for method in self.methods if method.own)
 
     def _pools(self, seed: int) -> Pools:
         return Pools(self.subject, self.options.values, seed, Grower(self.stage), self.options.recorded)
@@ -202,7 +203,10 @@ class ClassCampaign:
             self._plant_one(self.waiting.pop(0))
 
     def _plant_one(self, root: MethodCall) -> None:
-        calls, skipped = choosing.candidate_calls(self.stage, self.pools, root, self.methods, self._time_left)
+        methods = self.methods if root.method != CLASS_ITSELF else [m for m in self.methods if SOUT not in m.form]
+        calls, skipped = choosing.candidate_calls(self.stage, self.pools, root, methods, self._time_left)
+        self.result.judged = sorted(self.judged)
+        self.result.methods = len(self.judged)
         for name, reason in skipped.items():
             self.not_called.setdefault(name, reason)
         self.called |= {call.method for call in calls}

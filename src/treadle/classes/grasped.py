@@ -1,0 +1,80 @@
+"""Calls that only running a class tells of: on what a call returned, and on what an object has of its own.
+
+A connection that a pool hands out is closed, a context manager is entered and left, an iterator is walked, a function
+is called; functions that the constructor put on the object, and those that `__getattr__` makes up, are methods too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from treadle.classes.calls import AWAITING, SOUT
+from treadle.classes.subject import Subject, SubjectMethod, is_covered, place_of
+from treadle.observe.parameters import parameters_of
+from treadle.threads.fingerprint import attributes_of, is_iterator_class
+from treadle.threads.unasked import on_class
+
+# Methods of what one method returned that are called.
+_MOST = 4
+# Elements of an iterator that are asked for: it may have no end.
+_WALKED = 3
+# A name that no class has, for those that make up their attributes.
+MADE_UP = SubjectMethod("getattr", f"{SOUT}.something")
+
+
+def on_result(subject: Subject, method: SubjectMethod, kind: type) -> list[SubjectMethod]:
+    """What is done with a result of this type."""
+    if method.setter or not method.expression or method.grasped or method.form.startswith(AWAITING):
+        return []  # what a coroutine returns is out of reach: no other task comes between two calls of one step
+    if kind is subject.cls:
+        return []
+    needs = (*method.needs, "import itertools") if is_iterator_class(kind) else method.needs
+    return [
+        dataclasses.replace(method, name=name, form=form, expression=expression, needs=needs, grasped=True)
+        for name, form, expression in _forms(subject, method, kind)
+    ]
+
+
+def _forms(subject: Subject, method: SubjectMethod, kind: type) -> Iterator[tuple[str, str, bool]]:
+    name, form = method.name, method.form
+    if on_class(kind, "__enter__") and on_class(kind, "__exit__"):
+        yield f"with {name}", f"with {form}: {{pass}}", False
+    elif on_class(kind, "__aenter__") and on_class(kind, "__aexit__") and subject.in_tasks:
+        yield f"async with {name}", f"async with {form}: {{pass}}", False
+    elif is_iterator_class(kind) and name not in ("iter", "reversed", "next"):
+        subject.walks.add(f"list({name})")
+        yield f"list({name})", f"list(itertools.islice({form}, {_WALKED}))", True
+    elif kind is types.FunctionType and name != "()":
+        yield f"{name}()", f"{{then}}({form})()", True
+    elif is_covered(kind.__module__, subject.packages) and not issubclass(kind, BaseException | tuple):
+        for one in list(_without_arguments(kind))[:_MOST]:
+            yield f"{name}().{one}", f"{{then}}({form}).{one}()", True
+
+
+def _without_arguments(kind: type) -> Iterator[str]:
+    """Public methods of a class that can be called without an argument, in the order of its source."""
+    for base in kind.__mro__[:-1]:
+        for name, raw in vars(base).items():
+            if not name.startswith("_") and isinstance(raw, types.FunctionType):
+                parameters = parameters_of(raw, skip_first=True) or ()
+                plain = not inspect.iscoroutinefunction(raw) and not inspect.isasyncgenfunction(raw)
+                if plain and not any(parameter.required for parameter in parameters):
+                    yield name
+
+
+def of_instance(subject: Subject, sout: Any) -> Iterator[SubjectMethod]:
+    """Functions that are set on the object itself."""
+    known = {method.name for method in subject.methods}
+    for name, value in attributes_of(sout).items():
+        function = getattr(value, "__func__", value)
+        if name.startswith("_") or name in known or not isinstance(function, types.FunctionType):
+            continue
+        parameters = parameters_of(value, skip_first=False)
+        if parameters is not None and is_covered(function.__module__, subject.packages):
+            waits = "await " if inspect.iscoroutinefunction(function) else ""
+            if bool(waits) <= subject.in_tasks:
+                yield SubjectMethod(name, f"{waits}{SOUT}.{name}({{args}})", parameters, where=place_of(function))
