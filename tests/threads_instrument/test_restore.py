@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import itertools
 import sys
 import textwrap
 import types
@@ -11,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from treadle.threads.instrument.records import ClassAttributes
+from treadle.threads.instrument import records
+from treadle.threads.instrument.records import ClassAttributes, List
 from treadle.threads.instrument.restore import Snapshot
 
 
@@ -347,3 +349,22 @@ def test_a_class_that_cannot_be_changed_may_be_asked_for_its_annotations() -> No
     assert array.array.__annotations__ == {}  # which makes them
     record.reset()
     assert not record.differs()
+
+
+def test_only_the_block_of_what_changed_is_gone_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "_BLOCK", 4)
+    module: Any = types.ModuleType("many_lists")
+    module.lists = [[number] for number in range(100)]
+    module.ids = itertools.count()
+    snapshot = Snapshot([module])
+    asked: list[Any] = []
+    usual = List.differs
+    monkeypatch.setattr(List, "differs", lambda self: asked.append(self) or usual(self))  # type: ignore[func-returns-value]
+    module.lists[70].append(1)
+    snapshot.restore()
+    assert module.lists == [[number] for number in range(100)]
+    assert 0 < len(asked) <= 4
+    next(module.ids)
+    snapshot.restore()
+    assert next(module.ids) == 0
+    assert len(asked) <= 8

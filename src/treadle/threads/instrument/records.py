@@ -1,8 +1,8 @@
 """One kind of mutable thing each: what it held, whether it still does, and how to put it back.
 
 Contents are compared by identity, never with `==`: no code of the program runs, and two equal objects are not the
-same object. All records are first compared at once: `restore` follows every execution, and almost always finds
-everything unchanged.
+same object. Many records are first compared at once: `restore` follows every execution, and finds almost everything
+unchanged.
 """
 
 from __future__ import annotations
@@ -75,35 +75,29 @@ class Record:
         self.saved = [tuple([new if value is old else value for value in values]) for values in self.saved]
 
 
-class Records:
-    """All records of a snapshot, and a way to see at once whether any of them differs.
+class RecordBlock:
+    """Some records of a snapshot, and a way to see at once whether any of them differs.
 
     The garbage collector tells what each holder refers to, for all of them in one call. Of dicts with string keys it
     tells the values only, so keys are compared beside. Slots that are empty it leaves out, so each slot is looked at.
     """
 
     def __init__(self) -> None:
-        self._records: list[Record] = []
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-    def append(self, record: Record) -> None:
-        self._records.append(record)
+        self.records: list[Record] = []
 
     def learn(self) -> None:
         """Look again at what the records hold; to be called when that has changed."""
         self._holders: list[object] = []
-        for record in self._records:
+        for record in self.records:
             for holder in record.referring():
                 self._holders += (holder, _BOUNDARY)
-        self._dicts = [record.names() for record in self._records if record.named]
-        self._owned = [(record.owner, record.holder) for record in self._records if isinstance(record, Attributes)]
-        self._slots = [record for record in self._records if isinstance(record, Slot)]
+        self._dicts = [record.names() for record in self.records if record.named]
+        self._owned = [(record.owner, record.holder) for record in self.records if isinstance(record, Attributes)]
+        self._slots = [record for record in self.records if isinstance(record, Slot)]
         self._addresses = addresses(get_referents(*self._holders))
         self._keys = list(chain.from_iterable(map(dict.keys, self._dicts)))
 
-    def are_unchanged(self) -> bool:
+    def is_unchanged(self) -> bool:
         if addresses(get_referents(*self._holders)) != self._addresses:
             return False
         # Only keys that are strings can differ by now: comparing them runs no code of the program.
@@ -116,11 +110,38 @@ class Records:
 
     def reset(self) -> None:
         """Put back every record that differs."""
-        for record in self._records:
+        for record in self.records:
             if record.differs():
                 record.reset()
         self.learn()
 
+
+class Records:
+    """All records of a snapshot. They are compared block by block, so that what an execution changes costs no more than
+    its blocks: a program may have hundreds of thousands of records."""
+
+    def __init__(self) -> None:
+        self._blocks: list[RecordBlock] = []
+
+    def append(self, record: Record) -> RecordBlock:
+        """Keep a record; the block that it is in."""
+        if not self._blocks or len(self._blocks[-1].records) >= _BLOCK:
+            self._blocks.append(RecordBlock())
+        self._blocks[-1].records.append(record)
+        return self._blocks[-1]
+
+    def learn(self) -> None:
+        for block in self._blocks:
+            block.learn()
+
+    def reset(self) -> None:
+        for block in self._blocks:
+            if not block.is_unchanged():
+                block.reset()
+
+
+# Records that are compared at once.
+_BLOCK = 500
 
 # Between what one holder refers to and what the next does.
 _BOUNDARY = (object(),)

@@ -32,6 +32,7 @@ from treadle.threads.instrument.records import (
     ModuleRecord,
     Numbers,
     Record,
+    RecordBlock,
     Records,
     instance_records,
 )
@@ -65,8 +66,7 @@ class Snapshot:
 
         What is remembered already is put back first: `learn` takes what it sees for the state to go back to.
         """
-        if len(self._records):
-            self.restore()
+        self.restore()
         new = [module for module in modules if id(globals_of(module)) not in self._globals]
         for module in new:
             fresh = _fresh.pop(id(globals_of(module)), None)
@@ -87,10 +87,11 @@ class Snapshot:
         """Put back whatever is not as it was. What had to be exchanged, and for what."""
         counted = [(count.counter, count) for count in self._counts if repr(count.counter) != count.start]
         counted = [(counter, count) for counter, count in counted if count.start_over()]
+        for block in {block for _, count in counted for block in count.blocks}:
+            block.reset()
         for numbers in self._numbers:
             numbers.restore()
-        if counted or not self._records.are_unchanged():
-            self._records.reset()
+        self._records.reset()
         for clear in self._caches:
             clear()
         if any(map(_attributes_of, self._functions)):
@@ -101,12 +102,14 @@ class Snapshot:
     # -- finding what is mutable ----------------------------------------------------------------------------
 
     def _record(self, record: Record, pending: list[object]) -> None:
-        self._records.append(record)
+        block = self._records.append(record)
         for value in record.contents():
             pending.append(value)
             counter = _counter_of(value)
             if counter is not None:
-                self._count(counter).holders.append((record, value))
+                count = self._count(counter)
+                count.holders.append((record, value))
+                count.blocks.add(block)
 
     def _count(self, counter: itertools.count[Any]) -> _Count:
         for count in self._counts:
@@ -190,6 +193,7 @@ class _Count:
         self.start = repr(counter)
         # Who holds the counter, or its bound `__next__`.
         self.holders: list[tuple[Record, object]] = []
+        self.blocks: set[RecordBlock] = set()
 
     def start_over(self) -> bool:
         try:
