@@ -83,6 +83,7 @@ def functions(module: Path) -> list[str]:
 def with_treadle(folder: Path) -> Outcome:
     start = time.perf_counter()
     command = [sys.executable, "-m", "treadle", "unit", "subject", "--output", "test_treadle.py", "--force", "--json"]
+    command += ["--select", "all-paths"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     outcome = Outcome("treadle", time.perf_counter() - start)
     if done.returncode not in (0, 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -13,6 +14,8 @@ import treadle
 from tests.symbolic.exploring import PROGRAMS, load
 from treadle.cli.main import main
 from treadle.core.errors import UsageError
+from treadle.doors.unit.brief import Shortened
+from treadle.doors.unit.console import summary
 from treadle.doors.unit.points import places, points_of
 from treadle.doors.unit.target import resolve
 
@@ -130,7 +133,7 @@ def _line_of(file: str, text: str) -> int:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        (["unit_points:price_of", "--select", "everything"], "there are all-paths, local-paths, statements"),
+        (["unit_points:price_of", "--select", "everything"], "there are brief, all-paths, local-paths, statements"),
         (["unit_points:price_of", "--select", "points"], "say which, for example"),
         (["unit_points:price_of", "--select", "points:nonsense"], "'nonsense' is not a program point"),
         (["unit_points:price_of", "--reach", "no_such_file.py:3"], "does not use the file 'no_such_file.py'"),
@@ -213,3 +216,28 @@ def test_a_precondition_may_exclude_a_point(capsys: pytest.CaptureFixture[str]) 
     assert f"no test reaches unit_points.py:{_DISCOUNT} within the loop bound (k=2)" in out
     assert "exclude every input" not in out
     assert "exclude every input" in run(*written, "--pre", "percent < percent", capsys=capsys)[1]
+
+
+def test_a_long_file_keeps_what_shows_a_new_branch_or_outcome() -> None:
+    """Five independent conditions have 32 paths; few tests go each of them both ways, and end in every way."""
+    names = ["a", "b", "c", "d", "e"]
+    lines = [f"    if {name} > 0:\n        total += 1\n" for name in names]
+    program = f"def count({', '.join(f'{n}: int' for n in names)}) -> str:\n    total = 0\n{''.join(lines)}"
+    program += "    if total == 5:\n        return 'all'\n    return 'none' if total == 0 else 'some'\n"
+    Path("select_brief.py").write_text(program)
+    whole = treadle.unit("select_brief:count", write_file=False)
+    brief = treadle.unit("select_brief:count", write_file=False, brief=True)
+    assert (whole.tests, whole.complete) == (32, True)
+    assert brief.tests + brief.untold == 32
+    assert brief.tests < 12
+    assert brief.coverage.is_full
+    assert {case.outcome.value for case in brief.cases} == {"all", "none", "some"}
+    assert not brief.complete
+    assert "more tests would show no new branch or outcome: --select all-paths" in summary(brief)
+
+    short = Shortened(whole)
+    lost = next(case for case in whole.explored[0].cases if case.outcome.value == "some")
+    whole.cases = [case for case in whole.explored[0].cases if case is not lost]
+    assert short.replaced(whole)  # by others that show the same
+    assert lost not in whole.explored[0].cases
+    assert not short.replaced(dataclasses.replace(whole, cases=whole.explored[0].cases))

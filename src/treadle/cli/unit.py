@@ -74,9 +74,10 @@ def _name(parameter: click.Parameter) -> str:
 )
 @click.option(
     "--select",
-    default="all-paths",
+    default="brief",
+    show_default=True,
     metavar="WHAT",
-    help="all-paths, local-paths, statements, branches, points FILE:LINE.",
+    help="brief, all-paths, local-paths, statements, branches, points FILE:LINE.",
 )
 @click.option("--reach", multiple=True, metavar="FILE:LINE", help="A test that reaches this line: --select points.")
 @click.option("--missing", is_flag=True, help="Only paths that the project's own tests do not take.")

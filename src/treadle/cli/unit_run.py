@@ -47,7 +47,8 @@ def run(
     """Write the tests and tell what came out."""
     optional = ("seconds", "workers", "cluster", "ship")
     options = {name: value for name, value in given.items() if value is not None or name not in optional}
-    select, points, targets = _selection(select, reach, targets)
+    brief = select == "brief"
+    select, points, targets = _selection("all-paths" if brief else select, reach, targets)
     with protected_streams(), _progress(as_json) as progress:
         suite = unit(
             *targets,
@@ -56,6 +57,7 @@ def run(
             progress=progress,
             select=select,
             points=points,
+            brief=brief,
             **options,
         )
     if page is not None:

@@ -66,6 +66,10 @@ def summary(suite: Suite) -> str:
     lines += [f"  inferred {one}" for one in suite.inferred]
     lines += [f"  {line}" for line in findings(suite)]
     lines += [f"  {said}" for said in (*selected(suite), *missing(suite))]
+    if suite.untold:
+        lines.append(
+            f"  {_count(suite.untold, 'more test')} would show no new branch or outcome: --select all-paths writes them"
+        )
     if suite.tests and suite.covers_explored:
         bound = " within the loop bound" if suite.cut[Limit.LOOP] else ""
         bound = " within the termination criterion" if suite.cut[Limit.CRITERION] else bound

@@ -58,6 +58,8 @@ class UnitOptions:
     # --- which tests: one of `select.CRITERIA`, and the program points of 'points'
     select: str = ALL_PATHS
     points: tuple[str, ...] = ()
+    # of all paths, a file that would be long keeps the tests that show a new branch or outcome
+    brief: bool = False
     # only paths that the project's own tests do not take; `tests`, or the folder tests
     missing: bool = False
     tests: str | os.PathLike[str] | None = None
@@ -100,6 +102,10 @@ class UnitOptions:
     @property
     def workforce(self) -> Workforce:
         return Workforce.asked(self.processes, self.cluster, self.ship)
+
+    @property
+    def is_brief(self) -> bool:
+        return self.brief and self.select == ALL_PATHS and not (self.more or self.missing or self.terminate)
 
     def check(self) -> None:
         """Raises UsageError for what cannot be meant."""

@@ -76,6 +76,8 @@ class Suite:
     inferred: list[str] = field(default_factory=list)
     # tests of calls that were tried, for what could not be followed, and their targets
     probed: dict[str, str] = field(default_factory=dict)
+    # tests that show nothing new, and were left out of a long file
+    untold: int = 0
     # why targets could not be followed at all, and were only tried
     unfollowed: list[str] = field(default_factory=list)
 
@@ -96,7 +98,7 @@ class Suite:
     @property
     def covers_explored(self) -> bool:
         """The same for the functions that were explored; a selection of paths never claims that."""
-        if self.select != ALL_PATHS or self.guesses or self.probed or self.unfollowed:
+        if self.select != ALL_PATHS or self.guesses or self.probed or self.unfollowed or self.untold:
             return False
         if self.own_tests is None and self.tests and not self.coverage.is_full:
             return False

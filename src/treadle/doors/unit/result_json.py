@@ -150,6 +150,8 @@ class SuiteFacts(JsonForm):
     # tests of calls that were tried, and why targets could only be tried
     probed: Sequence[str]
     unfollowed: Sequence[str]
+    # tests that were left out of a long file (--select brief)
+    untold: int
     more: GrowthFacts | None
     warnings: Sequence[str]
     branches: Mapping[str, int]
@@ -193,6 +195,7 @@ def suite_facts(suite: Suite) -> SuiteFacts:
         left_out=suite.left_out,
         probed=list(suite.probed),
         unfollowed=suite.unfollowed,
+        untold=suite.untold,
         more=_growth(suite.more) if suite.more is not None else None,
         warnings=suite.warnings,
         branches={name: suite.branches[name] for name in sorted(suite.branches)},

@@ -98,7 +98,7 @@ class TestSelection:
 def check(select: str, points: Sequence[str | int]) -> None:
     """Whether the words make sense together."""
     if select not in CRITERIA:
-        raise UsageError(f"--select {select}: there are {', '.join(CRITERIA)}")
+        raise UsageError(f"--select {select}: there are brief, {', '.join(CRITERIA)}")
     if select == "points" and not points:
         raise UsageError("--select points: say which, for example --select points bank.py:57")
     if points and select != "points":

@@ -18,6 +18,7 @@ from typing import Any
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write
 from treadle.doors.unit.assumptions import fitting as fitting_assumptions
+from treadle.doors.unit.brief import Shortened
 from treadle.doors.unit.check import coverage_of
 from treadle.doors.unit.commit import commit
 from treadle.doors.unit.contracts import excluded, fitting
@@ -168,7 +169,10 @@ class _Command:
         grows = {growth.kept.target for growth in self.growing}
         measured = [target for target in found if target.text in grows]
         with _nothing_written("the generated tests were being run"):
+            short = Shortened(suite) if self.options.is_brief else None
             run_and_keep(suite, path, self.options, existing, measured, self.ends)
+            while short is not None and short.replaced(suite):
+                run_and_keep(suite, path, self.options, existing, measured, self.ends)
             if suite.own_tests is not None and drop_taken(suite, suite.own_tests):
                 run_and_keep(suite, path, self.options, existing, ends=self.ends)
             if existing is not None and not suite.cases:
