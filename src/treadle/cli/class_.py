@@ -167,7 +167,7 @@ def _in_processes(
     known: dict[str, dict[str, Any]] = (saved.load() if resume else None) or {}
     left = [name for name in names if name not in known]
     missing: list[dict[str, Any]] = []
-    with pool_of(workers, ClassServer, (given, place), "class") as pool:
+    with pool_of(workers, ClassServer, (given, place, os.getcwd()), "class") as pool:
         for facts in one_by_one(pool, left):
             if facts.pop("not_run", False):
                 missing.append(facts)
@@ -187,8 +187,12 @@ def one_by_one(pool: AnyPool, names: list[str]) -> Iterator[dict[str, Any]]:
         for number, found in answers(pool, names):
             if isinstance(found, Died) and found.gone:
                 yield {**skipped(names[number], f"not run: {found.how}"), "not_run": True}
+            elif isinstance(found, Died):
+                yield skipped(names[number], f"its process died ({found.how})")
             else:
-                yield skipped(names[number], f"its process died ({found.how})") if isinstance(found, Died) else found
+                for path, text in found.pop("files", {}).items():
+                    write_whole(Path(path), text)
+                yield found
     except KeyboardInterrupt:
         print("treadle: stopped; what was done so far:", file=sys.stderr)
 
@@ -196,8 +200,11 @@ def one_by_one(pool: AnyPool, names: list[str]) -> Iterator[dict[str, Any]]:
 class ClassServer:
     """A worker of --workers: one class after the other."""
 
-    def __init__(self, setup: tuple[dict[str, Any], TestsPlace], tell: Tell) -> None:
-        given, self._place = setup
+    def __init__(self, setup: tuple[dict[str, Any], TestsPlace, str], tell: Tell) -> None:
+        given, self._place, home = setup
+        self._away = os.getcwd() != home  # shipped: the files that it writes are sent home
+        if self._away and Path(self._place.output).is_relative_to(home):
+            self._place = replace(self._place, output=os.path.relpath(self._place.output, home))
         self._options = make_options(**given)
 
     def place_of(self, name: str) -> TestsPlace:
@@ -211,7 +218,9 @@ class ClassServer:
             return skipped(name, result.reason)
         page = {"page": class_part(result)} if self._place.paged else {}
         issue = {"issue": _issue(result, self._options)} if self._place.issued else {}
-        return {**result.to_json(), **page, **issue}
+        written = [Path(result.written), warnings_path(result)] if self._away else []
+        files = {"files": {str(path): path.read_text("utf-8") for path in written if path.is_file()}} if written else {}
+        return {**result.to_json(), **page, **issue, **files}
 
 
 def _issue(result: ClassResult, options: Options) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -107,7 +108,7 @@ def _run(prey: Prey, ledger: Ledger, words: dict[str, Any], place: TestsPlace, w
     waiting = [target for target in prey.targets if target not in ledger.facts]
     if not waiting:
         return False
-    with silent_stdout(), pool_of(workforce, HuntServer, (words, place), "hunt") as pool:
+    with silent_stdout(), pool_of(workforce, HuntServer, (words, place, os.getcwd()), "hunt") as pool:
         for done in one_by_one(pool, waiting):
             if done.get("not_run"):
                 print(f"treadle: {done['target']}: {done['reason']}", file=sys.stderr)

@@ -1,10 +1,10 @@
 """Workers on other machines: the pool of `workers.py`, by the tasks of a Dask cluster.
 
-A Dask task drives a Treadle worker process on its node (`node.py`), and gives it one task of ours: no code under test
-runs inside the Dask process, which keeps the worker for the next one. A node that dies costs the task it was running:
-Dask runs it again elsewhere. Interrupting, and a scheduler that goes away, leave what has come back. What keeps a node
-from doing the work (another Python, another Treadle, other code, a test that cannot be imported there) is told before
-anything runs.
+A Dask task drives a Treadle worker process on its node (`node.py`), and gives it a task of ours, or several that are
+short: no code under test runs inside the Dask process, which keeps the worker for the next one. A node that dies costs
+what it was running: Dask runs it again elsewhere. Interrupting, and a scheduler that goes away, leave what has come
+back. What keeps a node from doing the work (another Python, another Treadle, other code, a test that cannot be imported
+there) is told before anything runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +34,10 @@ SHARE_HERE = 0.5
 SHARE_ELSEWHERE = 3.0
 # Tasks that one thread of a Dask worker is given ahead, so that it never waits for us.
 _AHEAD = 2
+# A task of Dask's costs some 8 ms of everybody's time together. Where tasks of ours take less than this many seconds,
+# so many of them are asked for at once that up to `_TOGETHER` go as one.
+_SHORT = 0.05
+_TOGETHER = 16
 
 
 class Cluster(NamedTuple):
@@ -124,6 +129,7 @@ class ClusterPool:
             raise UsageError(first[1] if first else f"the client of the cluster ended ({self._relay.ended()})")
         self.size: int = first[1]
         self._slots = [ClusterPlace() for _ in range(self.size * _AHEAD)]
+        self._answered, self._since = 0, time.perf_counter()  # since there were so many places
 
     def __enter__(self) -> ClusterPool:
         return self
@@ -161,10 +167,22 @@ class ClusterPool:
                 slot = next((one for one in self._slots if number in one.tasks), self._slots[0])
                 if number in slot.tasks:
                     slot.tasks.remove(number)
+                if message[0] == "done":
+                    self._widen()
                 yield slot, message
                 _, message = self._news.get_nowait()
         except queue.Empty:
             return
+
+    def _widen(self) -> None:
+        """Twice as many places when what every one of them did was short."""
+        self._answered += 1
+        if self._answered < len(self._slots):
+            return
+        seconds = (time.perf_counter() - self._since) * self.size / self._answered
+        if seconds < _SHORT and len(self._slots) < self.size * _AHEAD * _TOGETHER:
+            self._slots += [ClusterPlace() for _ in self._slots]
+        self._answered, self._since = 0, time.perf_counter()
 
     def _lose(self, why: str) -> Iterator[tuple[ClusterPlace, Any]]:
         self._lost = True
@@ -196,64 +214,95 @@ def relay(asked: tuple[Any, ...], conversation: Conversation) -> None:
     except Exception as error:  # whatever Dask raises when somebody goes away meanwhile
         conversation.tell(("refused", f"the cluster at {cluster.address} went away ({_line(error)})"))
         return
-    speaking = threading.Lock()
-    done: queue.Queue[Any] = queue.Queue()
-    futures: dict[int, Any] = {}  # a future that nobody holds is not run
-    tasks: dict[int, Any] = {}  # what was not answered yet
-    times = itertools.count()
-
-    def tell(message: tuple[Any, ...]) -> None:
-        with speaking:
-            conversation.tell(message)
-
-    def submit(number: int, task: Any) -> None:
-        tasks[number] = task
-        # one name for all: Dask keeps what it learns of a name for ever
-        key = (f"{purpose}: {type(task).__name__}", os.getpid(), number, next(times))
-        future = client.submit(node.run_task, ask, pickle.dumps(task), number, key=key, pure=False)
-        futures[number] = future
-        future.add_done_callback(functools.partial(_note, done, number))
-
-    def listen() -> None:
-        while client.status in ("running", "connecting"):
-            try:
-                number, future = done.get(timeout=1)
-            except queue.Empty:
+    conversation.tell(("threads", threads))
+    events: queue.Queue[Any] = queue.Queue()
+    threading.Thread(target=_hear, args=(conversation, events), daemon=True).start()
+    given = GivenToDask(client, ask, f"{purpose}: ", threads * _AHEAD, lambda *ended: events.put(ended))
+    while client.status in ("running", "connecting"):
+        for event in _happened(events):
+            if event == _OVER:
+                client.run(node.finish, ask, ship)
+                return
+            if event == _ALONE:
+                return
+            if not isinstance(event[0], list):
+                given.waiting.append(event)
                 continue
-            messages = _heard(number, future)
-            if messages[0][0] == "unshipped":
+            tasks, future = event
+            messages = given.ended(tasks, future)
+            if messages == [("unshipped",)]:
                 client.run(node.look_around, os.getcwd(), ship, node.zipped(Path.cwd()))
-                submit(number, tasks[number])
+                given.submit(tasks)
                 continue
             for message in messages:
-                tell(message)
-            futures.pop(number, None)
-            tasks.pop(number, None)
-        tell(("lost", "the scheduler does not answer any more"))
-
-    tell(("threads", threads))
-    threading.Thread(target=listen, daemon=True).start()
-    while True:
-        heard = conversation.hear()
-        if heard is None:
-            client.run(node.finish, ask, ship)
-            return
-        submit(*heard)
+                conversation.tell(message)
+        given.submit_waiting()
+    conversation.tell(("lost", "the scheduler does not answer any more"))
+    while events.get() not in (_OVER, _ALONE):
+        pass
 
 
-def _note(done: queue.Queue[Any], number: int, future: Any) -> None:
-    done.put((number, future))
+# What the process that explores has to say in the end: that it is over. Or nothing: it has gone.
+_OVER, _ALONE = ("over",), ("alone",)
 
 
-def _heard(number: int, future: Any) -> list[Any]:
-    """What a task of Dask's came to."""
-    if future.status == "finished":
-        try:
-            return list(future.result(timeout=_ANSWER))
-        except Exception as error:  # the answer was lost with the node that had it
-            return [("died", [number], _line(error))]
-    failed = future.exception() if future.status == "error" else None
-    return [("died", [number], _line(failed) if failed else "cancelled")]
+def _hear(conversation: Conversation, events: queue.Queue[Any]) -> None:
+    try:
+        while (heard := conversation.hear()) is not None:
+            events.put(heard)
+        events.put(_OVER)
+    except (EOFError, OSError):
+        events.put(_ALONE)
+
+
+def _happened(events: queue.Queue[Any]) -> Iterator[Any]:
+    """All that has happened; waits a second for the first."""
+    try:
+        yield events.get(timeout=1)
+        while True:
+            yield events.get_nowait()
+    except queue.Empty:
+        return
+
+
+class GivenToDask:
+    """Tasks of ours as tasks of Dask's: one of these for every place, each with a share of what waits."""
+
+    def __init__(self, client: Any, ask: bytes, purpose: str, places: int, tell: Callable[[Any, Any], None]) -> None:
+        self._client, self._ask, self._purpose, self._places, self._tell = client, ask, purpose, places, tell
+        self.waiting: deque[tuple[int, Any]] = deque()
+        self._futures: dict[int, Any] = {}  # by their first task; a future that nobody holds is not run
+        self._suspects: set[int] = set()  # died with their node: nobody shares a task with them again
+        self._times = itertools.count()
+
+    def submit_waiting(self) -> None:
+        while self.waiting and len(self._futures) < self._places:
+            count = max(1, min(_TOGETHER, len(self.waiting) // self._places))
+            if self._suspects.intersection(number for number, _ in itertools.islice(self.waiting, count)):
+                count = 1
+            self.submit([self.waiting.popleft() for _ in range(count)])
+
+    def submit(self, tasks: list[tuple[int, Any]]) -> None:
+        number, first = tasks[0]
+        # one name for all: Dask keeps what it learns of a name for ever
+        key = (f"{self._purpose}{type(first).__name__}", os.getpid(), number, next(self._times))
+        future = self._client.submit(node.run_tasks, self._ask, pickle.dumps(tasks), key=key, pure=False)
+        self._futures[number] = future
+        future.add_done_callback(functools.partial(self._tell, tasks))
+
+    def ended(self, tasks: list[tuple[int, Any]], future: Any) -> list[Any]:
+        """What a task of Dask's came to: all that was said of ours."""
+        del self._futures[tasks[0][0]]
+        why = "cancelled"
+        if future.status == "finished":
+            try:
+                return node.unpacked(future.result(timeout=_ANSWER), os.getcwd())
+            except Exception as error:  # the answer was lost with the node that had it
+                why = _line(error)
+        elif future.status == "error":
+            why = _line(future.exception())
+        self._suspects.update(number for number, _ in tasks)
+        return [("died", [number], why) for number, _ in tasks]
 
 
 def _connected(cluster: Cluster) -> tuple[Any, int, str]:

@@ -51,7 +51,7 @@ _CHANGING = threading.Lock()
 
 def look_around(folder: str, ship: str, data: bytes) -> NodeFacts:
     """What there is; what was sent is unpacked."""
-    if ship:
+    if ship and ship not in _FOLDERS:
         _FOLDERS[ship] = _unpacked(data)
     place = Path(_FOLDERS[ship] if ship else folder)
     return NodeFacts(sys.version_info[:2], version("treadle"), digest(place) if place.is_dir() else "")
@@ -67,13 +67,21 @@ def prepare(ask: bytes) -> str:
     return message[1] if message is not None else f"its worker process ended ({process.ended()})"
 
 
-def run_task(ask: bytes, task: bytes, number: int) -> list[Any]:
-    """Give a task to a worker process; everything it says, the result last. A node that is new has no shipped code."""
+def run_tasks(ask: bytes, tasks: bytes) -> bytes:
+    """Give tasks to a worker process, one after the other; everything it says. A new node has no shipped code."""
     shipped = pickle.loads(ask)[-1]
     if shipped and shipped not in _FOLDERS:
-        return [("unshipped", number)]
+        return packed([("unshipped",)], "")
+    heard: list[Any] = []
+    for number, task in pickle.loads(tasks):
+        heard += _run_task(ask, number, task)
+    return packed(heard, _FOLDERS[shipped] if shipped else "")
+
+
+def _run_task(ask: bytes, number: int, task: Any) -> list[Any]:
+    """What a worker process says of one task, the result last; of one that dies, why."""
     process, news = _taken(ask)
-    process.tell((number, pickle.loads(task)))
+    process.tell((number, task))
     heard: list[Any] = []
     while True:
         _, message = news.get()
@@ -81,9 +89,7 @@ def run_task(ask: bytes, task: bytes, number: int) -> list[Any]:
             with _CHANGING:
                 _BUSY[_key(ask)] = [one for one in _BUSY.get(_key(ask), []) if one is not process]
             refused = [one for one in heard if one[0] == "refused"]
-            if refused:
-                return refused
-            raise RuntimeError(f"the worker process died ({process.ended()})")
+            return refused or [*heard, ("died", [number], f"the worker process died ({process.ended()})")]
         if message[0] != "ready":
             heard.append(message)
         if message[0] == "done":
@@ -141,6 +147,43 @@ def _stop_all() -> None:
             one.process.stop()
     for folder in _FOLDERS.values():
         shutil.rmtree(folder, ignore_errors=True)
+
+
+# ---------------------------------------------------------------------- what is said of a folder
+
+
+class _AwayPickler(pickle.Pickler):
+    """Leaves the name of a folder open."""
+
+    folder: str
+
+    def persistent_id(self, one: Any) -> list[str] | None:
+        return one.split(self.folder) if type(one) is str and self.folder in one else None
+
+
+class _HomeUnpickler(pickle.Unpickler):
+    """Puts the name of another folder there."""
+
+    folder: str
+
+    def persistent_load(self, parts: list[str]) -> str:
+        return self.folder.join(parts)
+
+
+def packed(messages: list[Any], folder: str) -> bytes:
+    """Messages that speak of the folder where code was shipped to, as they are to be read where it came from."""
+    data = io.BytesIO()
+    pickler = _AwayPickler(data, pickle.HIGHEST_PROTOCOL) if folder else pickle.Pickler(data, pickle.HIGHEST_PROTOCOL)
+    if isinstance(pickler, _AwayPickler):
+        pickler.folder = folder
+    pickler.dump(messages)
+    return data.getvalue()
+
+
+def unpacked(data: bytes, folder: str) -> list[Any]:
+    unpickler = _HomeUnpickler(io.BytesIO(data))
+    unpickler.folder = folder
+    return list(unpickler.load())
 
 
 # ---------------------------------------------------------------------- the code of a project
