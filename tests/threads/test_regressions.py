@@ -276,3 +276,29 @@ def test_a_deadlock_in_a_finaliser_says_nothing_of_its_own(monkeypatch: pytest.M
     (finding,) = treadle.check(program).findings
     assert finding.kind == "deadlock"
     assert told == []
+
+
+class _Newest(queue.Queue[int]):
+    """Keeps its items itself, in code that is rewritten."""
+
+    def _init(self, maxsize: int) -> None:
+        self.kept: list[int] = []
+        self.most = maxsize
+
+    def _qsize(self) -> int:
+        return len(self.kept)
+
+    def _put(self, item: int) -> None:
+        self.kept.append(item)
+
+    def _get(self) -> int:
+        return self.kept.pop()
+
+
+def test_a_queue_that_sets_up_its_own_storage() -> None:
+    def program() -> None:
+        channel = _Newest(2)
+        treadle.parallel(lambda: channel.put(1), lambda: channel.put(2))
+        assert channel.get() + channel.get() == 3
+
+    assert executions(program) == 2

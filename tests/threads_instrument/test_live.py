@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -59,3 +60,15 @@ def test_generated_for_a_class_in_a_namespace_of_its_own(module: Any) -> None:
     exec(compile("def generated(): pass", "<generated>", "exec"), space)
     space["generated"].__module__ = "has_functions"
     assert names(module) == ["first", "generated", "maker"]
+
+
+def test_held_by_an_object_that_the_collector_does_not_list(module: Any) -> None:
+    """A build without a GIL forgets functions of modules; here they are frozen, which hides them as well."""
+    module.registry = types.SimpleNamespace(functions=[vars(module).pop("first")])
+    sys.modules["has_functions"] = module
+    gc.freeze()
+    try:
+        assert names(module) == ["first", "maker"]
+    finally:
+        gc.unfreeze()
+        del sys.modules["has_functions"]

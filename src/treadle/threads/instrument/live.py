@@ -46,7 +46,7 @@ def functions_of(modules: list[ModuleType]) -> Found:
     if not modules:
         return []
     if gc.get_freeze_count() or _IMMORTAL:  # what is frozen is in no generation
-        return _belonging([*_functions_among(gc.get_objects()), *reachable_functions(modules)], modules)
+        return _belonging(_functions_among(_all_objects()), modules)
     before = _collections()
     if _HAS_GENERATIONS and all(module in _known and _known[module].collections == before for module in modules):
         young = _functions_among(gc.get_objects(0)) + _functions_among(gc.get_objects(1))
@@ -65,6 +65,17 @@ def _collections() -> tuple[int, int]:
     """How often objects have become old."""
     _, middle, old = gc.get_stats()
     return middle["collections"], old["collections"]
+
+
+def _all_objects() -> list[Any]:
+    """What the collector knows, and all that this and the modules lead to."""
+    found = pending = [sys.modules, *gc.get_objects()]
+    met = set(map(id, found))
+    while pending:
+        pending = list({id(thing): thing for thing in gc.get_referents(*pending) if id(thing) not in met}.values())
+        met.update(map(id, pending))
+        found += pending
+    return found
 
 
 def _functions_among(objects: list[Any]) -> list[FunctionType]:

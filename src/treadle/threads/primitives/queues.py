@@ -118,12 +118,17 @@ def _equip(self: Any) -> QueueGuard:
         order = _ORDERS[kind] = _order(kind)
     guard: QueueGuard
     self.mutex = guard = QueueGuard()
-    guard.items = getattr(self, "queue", ())
+    guard.items, guard.queue = (), None
     guard.maxsize = self.maxsize
     guard.order = order
-    guard.queue = None if kind._qsize in _OWN_SIZES else self
     guard.shut = False
     return guard
+
+
+def _show_items(guard: QueueGuard, queue: Any) -> None:
+    """The queue has its items, and a size."""
+    guard.items = getattr(queue, "queue", ())
+    guard.queue = None if type(queue)._qsize in _OWN_SIZES else queue
 
 
 def init(self: Any, maxsize: int = 0) -> None:
@@ -132,10 +137,12 @@ def init(self: Any, maxsize: int = 0) -> None:
         _real_init(self, maxsize)
         return
     self.maxsize = maxsize
-    self._init(maxsize)
     self.unfinished_tasks = 0
     self.is_shutdown = False
-    _equip(self).treadle_name = strand.fresh("Queue")
+    guard = _equip(self)
+    guard.treadle_name = strand.fresh("Queue")
+    self._init(maxsize)  # of a subclass it is the program's, whose accesses to the queue are seen
+    _show_items(guard, self)
 
 
 def bring_in(self: Any, strand: Strand) -> QueueGuard:
@@ -153,6 +160,7 @@ def bring_in(self: Any, strand: Strand) -> QueueGuard:
     for name in CONDITIONS:
         vars(self).pop(name, None)
     guard = _equip(self)
+    _show_items(guard, self)
     guard.shut = getattr(self, "is_shutdown", False)
     guard.treadle_name = name_made_outside(self, strand, "Queue")
     return guard
