@@ -21,16 +21,16 @@ KNOWN: dict[str, tuple[str, int, int]] = {
     "lock_over_cancel": ("deadlock", 2, 2),
     "lost_notify": ("deadlock", 2, 2),
     "queue_join": ("assertion", 1, 2),
-    "shutdown_race": ("assertion", 1, 148),
+    "shutdown_race": ("assertion", 1, 14),
     "sibling_failure": ("assertion", 1, 3),
-    "to_thread_race": ("assertion", 9, 52),
+    "to_thread_race": ("assertion", 9, 6),
     "two_loops": ("assertion", 2, 2),
 }
 if sys.version_info >= (3, 13):  # asyncio has other code: it shuts its pool down under a time limit, for one
     KNOWN |= {
         "lock_over_cancel": ("deadlock", 2, 3),
-        "shutdown_race": ("assertion", 1, 370),
-        "to_thread_race": ("assertion", 21, 130),
+        "shutdown_race": ("assertion", 1, 28),
+        "to_thread_race": ("assertion", 21, 12),
     }
 # The bound that the test itself names.
 BOUNDED = {"lock_over_cancel": {"cancellations": 1}}

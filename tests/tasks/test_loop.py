@@ -318,3 +318,24 @@ def test_a_loop_that_goes_round_for_ever_is_no_pass() -> None:
 
     result = treadle.check(test)
     assert result.verdict is Verdict.CUT
+
+
+def test_what_is_completed_first_does_not_depend_on_addresses() -> None:
+    async def value(number: int) -> int:
+        return await asyncio.to_thread(int, number)
+
+    async def first() -> None:
+        found = [await one for one in asyncio.as_completed([value(1), value(2)])]
+        assert found == [1, 2]
+
+    result = treadle.check(first)
+    assert [finding.kind for finding in result.findings] == ["assertion"]
+
+
+def test_a_thread_of_a_pool_costs_as_many_executions_as_there_are_orders_that_matter() -> None:
+    async def in_a_thread() -> None:
+        await asyncio.to_thread(int)
+
+    result = treadle.check(in_a_thread)
+    assert result.verdict is Verdict.PASSED_EXHAUSTIVE
+    assert result.executions <= 10

@@ -44,6 +44,8 @@ from treadle.core.operation import (
 
 MEMORY: Final = frozenset({READ, WRITE})
 READING: Final = frozenset({READ, LOOK, WAIT})
+# What takes something, unless nothing was there (`performed`). A wait for something to take may end so as well.
+TAKING: Final = (TRY, GET)
 
 # Blocking operations that others enable and disable. When the one before cannot be swapped with it (a release, the
 # setting of an event), the one before that may (the acquire of the same lock, the clearing of the event): the search
@@ -93,7 +95,7 @@ def only_reads(op: Operation) -> bool:
 
 def performed(op: Operation, guards: int) -> Operation:
     """What an operation turned out to be: an attempt to take that failed was only a look."""
-    return (LOOK, op[1], op[2]) if op[0] == TRY and guards & FAILED else op
+    return (LOOK, op[1], op[2]) if op[0] in TAKING and guards & FAILED else op
 
 
 def dependent(one: Operation, other: Operation) -> bool:

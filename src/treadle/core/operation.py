@@ -34,7 +34,7 @@ TIMEOUT: Final = 14  # not announced by a strand: how a wait ends whose time ran
 FINISH: Final = 15  # the end of a strand: always
 STEP: Final = 16  # a step of a task, with its footprint once that is known: when it is scheduled and its loop is free
 
-# Set in the guards of a TRY that failed: it then counts as a LOOK.
+# Set in the guards of a TRY or GET that found nothing: it then counts as a LOOK.
 FAILED: Final = 1 << 40
 # The guards of an operation of several parts: so many bits for each.
 GUARD_WIDTH: Final = 48

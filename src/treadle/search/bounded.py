@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from treadle.core.dependency import READS
-from treadle.core.operation import FAILED, SPIN, TIMEOUT, TRY, WAIT, Operation, parts
+from treadle.core.dependency import READS, TAKING
+from treadle.core.operation import FAILED, SPIN, TIMEOUT, WAIT, Operation, parts
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
 _MASK = (1 << 64) - 1
@@ -191,7 +191,7 @@ class TraceHash:
         for part_kind, part_name, part_key in parts(op):
             if part_name is None:
                 continue
-            reads = READS[part_kind] or bool(part_kind == TRY and guards & FAILED)
+            reads = READS[part_kind] or bool(part_kind in TAKING and guards & FAILED)
             for other, other_reads, other_key in self.objects.get(part_name, ()):
                 if not (reads and other_reads) and (part_key is None or other_key is None or part_key == other_key):
                     past = (past + self.hashes[other] * _SPREAD) & _MASK

@@ -18,8 +18,8 @@ from typing import Any
 
 from mypy_extensions import mypyc_attr
 
-from treadle.core.dependency import ENABLED_BY, READS, dependent, performed, reversible
-from treadle.core.operation import FAILED, FINISH, GUARD_WIDTH, MULTI, SPIN, TIMEOUT, TRY, WAIT, Operation
+from treadle.core.dependency import ENABLED_BY, READS, TAKING, dependent, performed, reversible
+from treadle.core.operation import FAILED, FINISH, GUARD_WIDTH, MULTI, SPIN, TIMEOUT, WAIT, Operation
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
 
@@ -294,7 +294,7 @@ class Dpor(Strategy):
         if not events:
             return past
         trace, before, guards = self.trace, self.before, self.guards
-        reads = READS[kind] or bool(kind == TRY and number < len(guards) and guards[number] & FAILED)
+        reads = READS[kind] or bool(kind in TAKING and number < len(guards) and guards[number] & FAILED)
         covered = past  # what is ordered before this operation without the race in question
         for event in reversed(events):
             if event >= number:
@@ -307,7 +307,7 @@ class Dpor(Strategy):
                     continue
                 other_kind, other_key, place = part
                 guard >>= place * GUARD_WIDTH
-            other_reads = READS[other_kind] or (other_kind == TRY and guards[event] & FAILED)
+            other_reads = READS[other_kind] or (other_kind in TAKING and guards[event] & FAILED)
             if reads and other_reads:
                 continue
             if key is not None and other_key is not None and key != other_key and other_kind != TIMEOUT:

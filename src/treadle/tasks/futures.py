@@ -14,8 +14,8 @@ import asyncio.tasks as tasks
 import zlib
 from typing import Any, Final
 
-from treadle.core.operation import READ, WRITE
-from treadle.threads.hooks.points import touch
+from treadle.core.operation import READ, WRITE, Operation
+from treadle.threads.hooks.points import include, perform, touch
 from treadle.threads.names import meet
 from treadle.threads.primitives.inside import here
 
@@ -23,7 +23,7 @@ _PyFuture: Any = futures._PyFuture  # type: ignore[attr-defined]
 _PyTask: Any = tasks._PyTask  # type: ignore[attr-defined]
 
 # the two things of a future that others look at apart from all of it
-STATE_KEY = "state"
+STATE_KEY, CALLBACKS_KEY = "state", "callbacks"
 
 
 class _Recorded:
@@ -78,13 +78,17 @@ class Seen:
         return super().exception()  # type: ignore[misc]
 
     def add_done_callback(self, fn: Any, *, context: Any = None) -> None:
-        if RECORDED.futures:
-            self._treadle_touch(WRITE, None)
+        strand = here() if RECORDED.futures else None
+        if strand is not None:
+            operations: list[Operation] = []
+            include(strand, operations, self, WRITE, CALLBACKS_KEY)
+            include(strand, operations, self, READ, STATE_KEY)
+            perform(strand, operations)
         super().add_done_callback(fn, context=context)  # type: ignore[misc]
 
     def remove_done_callback(self, fn: Any) -> int:
         if RECORDED.futures:
-            self._treadle_touch(WRITE, None)
+            self._treadle_touch(WRITE, CALLBACKS_KEY)
         return int(super().remove_done_callback(fn))  # type: ignore[misc]
 
     def set_result(self, result: Any) -> None:

@@ -22,7 +22,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from treadle.core.operation import LOOK, READ, SIGNAL, SLEEP, STEP, WAIT, WRITE
+from treadle.core.operation import LOOK, READ, SIGNAL, SLEEP, STEP, WAIT, WRITE, Operation
 from treadle.tasks.drawing import draw_steps
 from treadle.tasks.environment import cancel_one, in_some_order, is_timeout, strike
 from treadle.tasks.futures import Future
@@ -41,6 +41,7 @@ from treadle.tasks.steps import (
     through_unseen_code,
 )
 from treadle.threads.detail import is_own
+from treadle.threads.hooks.points import perform
 from treadle.threads.names import meet
 from treadle.threads.primitives.inside import here
 from treadle.threads.strands import STATE, Strand, StrandEnd, SyncObject
@@ -58,10 +59,14 @@ class Queue(SyncObject):
         self.woken = False
 
     def ready(self, kind: int, strand: Strand) -> bool:
-        return kind != WAIT or self.woken or self.loop.is_due()
+        return kind != WAIT or self._has_work()
 
     def guards(self) -> int:
-        return -1 if self.woken or self.loop.is_due() else ~(1 << WAIT)
+        return -1 if self._has_work() else ~(1 << WAIT)
+
+    def _has_work(self) -> bool:
+        loop = self.loop
+        return self.woken or loop.is_due() or (loop.looks_once and bool(loop._ready or loop._stopping))
 
     def describe(self) -> str:
         return "; ".join(self.loop.waiting_tasks()) or "nothing is scheduled"
@@ -91,7 +96,11 @@ class Loop(_Base):  # type: ignore[misc]
         self.queue = Queue(self)
         self.name = self.queue.treadle_name = strand.fresh("loop")
         self.callbacks = f"callbacks of {self.name}"
+        self.life = f"life of {self.name}"  # whether it runs, whether it is closed
         self.known_to_be_shared = run.is_shared(self.name)
+        # Looking what there is to do and waiting for it are one operation, unless a thread schedules without waking.
+        self.unsafely = f"{self.name}, unsafely"
+        self.looks_once = not (run.any_order or run.any_timeout or run.is_shared(self.unsafely))
         self._stopping = False
         self.timers: list[tuple[float, int, Any]] = []
         self.numbers = itertools.count()
@@ -123,8 +132,8 @@ class Loop(_Base):  # type: ignore[misc]
 
     # ------------------------------------------------------------------ what other threads see
 
-    def seen(self, kind: int) -> None:
-        """An operation on the loop: a point, unless only its own thread touches it."""
+    def seen(self, *operations: Operation) -> None:
+        """Operations on the loop in one go: a point, unless only its own thread touches it."""
         strand = here()
         if strand is None:
             return
@@ -134,18 +143,23 @@ class Loop(_Base):  # type: ignore[misc]
             self.known_to_be_shared = True
             self.execution.reveal_name(self.name)
         strand.checks = ALL  # this is Python code in asyncio as well
-        strand.point(kind, self.queue)
+        if strand.held:
+            strand.callback()
+        strand.touched = self.queue
+        perform(strand, list(operations))
+        strand.touched = None
+        strand.checks = ALL
 
     def is_running(self) -> bool:
-        self.seen(LOOK)
+        self.seen((LOOK, self.life, None))
         return bool(super().is_running())
 
     def is_closed(self) -> bool:
-        self.seen(LOOK)
+        self.seen((LOOK, self.life, None))
         return bool(super().is_closed())
 
     def close(self) -> None:
-        self.seen(SIGNAL)
+        self.seen((SIGNAL, self.name, None), (SIGNAL, self.life, None))
         self.timers.clear()
         super().close()
 
@@ -154,7 +168,7 @@ class Loop(_Base):  # type: ignore[misc]
     def call_soon(self, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
         run = self.execution
         if not run.only_steps and (not run.any_order or not self._is_own_thread()):  # own callbacks keep their order
-            self.seen(SIGNAL)
+            self._scheduling()
         if self._closed:
             self._check_closed()
         if self._debug:
@@ -163,7 +177,7 @@ class Loop(_Base):  # type: ignore[misc]
         return self.put(_Handle(callback, args, self, context))
 
     def call_soon_threadsafe(self, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
-        self.seen(SIGNAL)
+        self.seen((SIGNAL, self.name, None))
         self._check_closed()
         if self._debug:
             self._check_callback(callback, "call_soon_threadsafe")
@@ -172,6 +186,12 @@ class Loop(_Base):  # type: ignore[misc]
         if self.between_steps:
             self.announce()
         return handle
+
+    def _scheduling(self) -> None:
+        """Something is scheduled, by the thread of the loop or by one that does not wake it."""
+        if self.looks_once and not self._is_own_thread():
+            self.execution.reveal_name(self.unsafely)
+        self.seen((SIGNAL, self.name, None))
 
     def put(self, handle: Any) -> Any:
         """Schedule a handle behind all others, or as the next step of its task."""
@@ -207,7 +227,7 @@ class Loop(_Base):  # type: ignore[misc]
         if when is None:
             raise TypeError("when cannot be None")
         if not self.execution.any_order or not self._is_own_thread():
-            self.seen(SIGNAL)
+            self._scheduling()
         self._check_closed()
         if self._debug:
             self._check_thread()
@@ -250,7 +270,7 @@ class Loop(_Base):  # type: ignore[misc]
     # ------------------------------------------------------------------ running
 
     def run_forever(self) -> None:
-        self.seen(SIGNAL)
+        self.seen((SIGNAL, self.name, None), (SIGNAL, self.life, None))
         self._check_closed()
         self._check_running()
         strand = here()
@@ -278,13 +298,17 @@ class Loop(_Base):  # type: ignore[misc]
 
     def _run_once(self) -> None:
         """One iteration: what is scheduled now, and the timers that are due."""
-        self.seen(LOOK)
-        self.queue.woken = False
-        self._take_timers()
-        if not self._ready and not self._stopping:
-            if self._wait() and self.execution.any_timeout:
-                strike(self, must=True)
+        if self.looks_once and self.known_to_be_shared:
+            self._wait()
             self._take_due_timers()
+        else:
+            self.seen((LOOK, self.name, None))
+            self.queue.woken = False
+            self._take_timers()
+            if not self._ready and not self._stopping:
+                if self._wait() and self.execution.any_timeout:
+                    strike(self, must=True)
+                self._take_due_timers()
         ready = self._ready
         for _ in range(len(ready)):
             if self.execution.cancel != "never":

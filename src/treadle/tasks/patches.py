@@ -14,6 +14,7 @@ import asyncio.futures as futures
 import asyncio.runners as runners
 import asyncio.selector_events
 import asyncio.tasks as tasks
+import inspect
 import signal
 import sys
 import types
@@ -35,6 +36,7 @@ from treadle.threads.primitives.local import Local
 _real_new_event_loop = events.new_event_loop
 _real_register_task: Any = tasks._register_task
 _real_all_tasks = tasks.all_tasks
+_real_as_completed: Any = tasks.as_completed
 _real_runner_init: Any = runners.Runner.__init__
 _real_warn_unawaited: Any = warnings._warn_unawaited_coroutine  # type: ignore[attr-defined]
 _real_selector_loop: Any = asyncio.SelectorEventLoop
@@ -99,6 +101,23 @@ def all_tasks(loop: Any = None) -> Any:
     return set(loop.pending_tasks()) if isinstance(loop, Loop) else _real_all_tasks(loop)
 
 
+def as_completed(fs: Any, *, timeout: float | None = None) -> Any:
+    """asyncio makes tasks of a set of coroutines, in the order of their addresses; here in the order given."""
+    if here() is None or not isinstance(fs, (list, tuple)):
+        return _real_as_completed(fs, timeout=timeout)
+    if inspect.isgeneratorfunction(_real_as_completed):  # up to 3.12: nothing begins before the first is asked for
+        return _completed(fs, timeout)
+    return _real_as_completed(_begun(fs), timeout=timeout)
+
+
+def _completed(fs: Any, timeout: float | None) -> Iterator[Any]:
+    yield from _real_as_completed(_begun(fs), timeout=timeout)
+
+
+def _begun(fs: Any) -> list[Any]:
+    return [tasks.ensure_future(one) for one in dict.fromkeys(fs)]
+
+
 def _warn_unawaited(coroutine: Any) -> None:
     strand = here()
     if strand is None:
@@ -124,7 +143,7 @@ def _patches() -> list[tuple[Any, dict[str, Any]]]:
     no_signals = _NoSignals(**vars(signal))
     no_signals.getsignal = lambda number: None
     return [
-        (tasks, {"Task": Task, **python_forms, **registering, "all_tasks": all_tasks}),
+        (tasks, {"Task": Task, **python_forms, **registering, "all_tasks": all_tasks, "as_completed": as_completed}),
         (futures, {"Future": Future}),
         (
             events,

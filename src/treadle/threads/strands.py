@@ -254,7 +254,7 @@ class Strand(SyncObject):
         self.execution.advance(self)
 
     def failed(self) -> None:
-        """The TRY just performed did not get anything: it changed nothing."""
+        """The TRY or GET just performed did not get anything: it changed nothing."""
         self.execution.failed()
 
     def pause(self, op: Operation, guard: SyncObject | None, deadline: float | None) -> bool:

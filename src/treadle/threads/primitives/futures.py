@@ -14,7 +14,7 @@ from concurrent import futures as package
 from concurrent.futures import _base
 from typing import Any
 
-from treadle.core.operation import ACQUIRE, GET, LOOK, SIGNAL, TRY, WAIT
+from treadle.core.operation import ACQUIRE, GET, LOOK, MULTI, SIGNAL, TRY, WAIT
 from treadle.threads.names import publish
 from treadle.threads.primitives.inside import here, name_made_outside, put_back
 from treadle.threads.primitives.locks import InnerLock
@@ -127,16 +127,26 @@ def guard_of(self: Any, strand: Strand) -> FutureGuard:
     return _named(_equip(self), name_made_outside(self, strand, "Future"))
 
 
-def _operate(self: Any, strand: Strand, kind: int) -> FutureGuard:
-    """The point before an operation on one future that does not wait."""
+def _operate(self: Any, strand: Strand, kind: int, begun: bool = False) -> FutureGuard:
+    """The point before an operation on one future that does not wait, and that has to do with whether it was begun."""
     guard = guard_of(self, strand)
-    strand.pending = (kind, _NAME, guard.key)
+    whole = (kind, _NAME, guard.key)
+    strand.pending = (MULTI, None, (whole, (kind, _NAME, _begun(guard)))) if begun else whole
+    _arrive(strand, guard)
+    return guard
+
+
+def _begun(guard: FutureGuard) -> str:
+    """Whether a worker has begun with it: only `cancel` and `running` ask for that, and others commute with it."""
+    return f"{guard.key} begun"
+
+
+def _arrive(strand: Strand, guard: FutureGuard) -> None:
     strand.touched = guard
     strand.execution.advance(strand)
     strand.touched = None
     if guard._locked:
         guard.enter(strand)
-    return guard
 
 
 def _wait_until_done(self: Any, strand: Strand, timeout: float | None) -> None:
@@ -180,7 +190,7 @@ def cancel(self: Any) -> bool:
     strand = here()
     if strand is None:
         return bool(_real_cancel(self))
-    guard = _operate(self, strand, SIGNAL)
+    guard = _operate(self, strand, SIGNAL, begun=True)
     if self._state in (RUNNING, FINISHED):
         return False
     if self._state == PENDING:
@@ -202,7 +212,7 @@ def running(self: Any) -> bool:
     strand = here()
     if strand is None:
         return bool(_real_running(self))
-    _operate(self, strand, LOOK)
+    _operate(self, strand, LOOK, begun=True)
     return bool(self._state == RUNNING)
 
 
@@ -250,7 +260,9 @@ def set_running_or_notify_cancel(self: Any) -> bool:
     strand = here()
     if strand is None:
         return bool(_real_set_running(self))
-    _operate(self, strand, SIGNAL)
+    guard = guard_of(self, strand)
+    strand.pending = (SIGNAL, _NAME, _begun(guard))
+    _arrive(strand, guard)
     if self._state == CANCELLED:
         self._state = NOTIFIED
         _tell_waiters(self)

@@ -175,10 +175,12 @@ def _work(pool: Any, guard: PoolGuard) -> None:
     while True:
         strand.point(TRY, guard)
         if not guard.tasks:
+            strand.failed()  # only who submits asks how many are idle
             if guard.shut:
                 return
             _wait_for_task(guard, strand)
             if not guard.tasks:
+                strand.failed()
                 return
         task = guard.tasks.popleft()
         guard.balance(strand)
