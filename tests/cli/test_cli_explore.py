@@ -319,6 +319,17 @@ def test_what_cannot_be_explored_costs_the_others_nothing(cli: Cli, project: Pat
     assert not facts["exhaustive"]
 
 
+def test_an_error_of_pytest_costs_no_finding(cli: Cli, project: Path) -> None:
+    (project / "conftest.py").write_text(
+        "def pytest_runtest_makereport(item):\n    if item.name == 'test_safe':\n        raise RuntimeError('oh')\n"
+    )
+    (project / "test_mixed.py").write_text(_MIXED.replace("def test_generator(): yield", ""))
+    answer = cli("explore", "test_mixed.py")
+    assert answer.code == 1
+    assert "FAILED  test_mixed.py::test_lost" in answer.out
+    assert "pytest could not run test_mixed.py: RuntimeError: oh" in answer.out
+
+
 def test_a_pass_beside_what_cannot_be_explored_is_no_pass(cli: Cli, project: Path) -> None:
     (project / "test_mixed.py").write_text(_MIXED.replace("box == [2]", "box[0] > 0"))
     assert cli("explore", "test_mixed.py").code == 2

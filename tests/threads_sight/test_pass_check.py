@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import builtins
+import enum
 import importlib
 import os
+import threading
 import types
+from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -176,3 +180,48 @@ def test_a_pass_tells_what_it_rests_on() -> None:
     assert evidence.shared == ["Box#1"]
     assert evidence.races == ["Box#1.a: writes, then reads"]
     assert evidence.one_step == []
+
+
+def test_code_of_a_library_inside_a_native_call_is_named() -> None:
+    """Others may run between two comparisons of a sort, where no hook is."""
+
+    def run() -> None:
+        items = [Fraction(2), Fraction(1)]
+        assert treadle.parallel(items.sort, lambda: items.count(Fraction(1)))[1] == 1
+
+    result = treadle.check(run)
+    assert result.verdict is Verdict.PASSED_WITHIN_BOUNDS
+    assert "fractions.Fraction.__lt__ inside list.sort" in result.reason
+
+
+def test_keys_that_are_hashed_in_python_spoil_nothing() -> None:
+    class Colour(enum.Enum):
+        RED = 1
+
+    def run() -> None:
+        seen: dict[Any, int] = {Colour.RED: 0}
+        lock = threading.Lock()
+
+        def count() -> None:
+            with lock:
+                seen[Colour.RED] += 1
+
+        treadle.parallel(count, count)
+        assert seen[Colour.RED] == 2
+
+    assert treadle.check(run).verdict is Verdict.PASSED_EXHAUSTIVE
+
+
+def test_a_missing_item_is_a_switch_under_a_gil() -> None:
+    """`Counter.__missing__` is Python code, so another thread may come between the read and the write."""
+
+    def run() -> None:
+        counts: Counter[str] = Counter()
+
+        def count() -> None:
+            counts["a"] += 1
+
+        treadle.parallel(count, count)
+        assert counts["a"] == 2
+
+    assert treadle.check(run, switches="gil").verdict is Verdict.FAILED

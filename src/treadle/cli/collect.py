@@ -202,7 +202,9 @@ def _arguments(target: Target, debug: bool = False) -> list[str]:
     """Settings of the user's that would keep a test from running here are overruled, the others hold."""
     capture = "--capture=no" if debug else "--capture=fd"  # a debugger needs the terminal
     words = [str(target.path), "-p", "treadle", "--maxfail=0", "-m", "", "-k", "", capture, "--no-header"]
-    words += ["--continue-on-collection-errors"]
+    # --tb=line: nobody reads pytest's own tracebacks here, and making them parses source while __del__ methods of what
+    # a test left behind run, which CPython 3.11 answers with a SystemError that ends the whole run.
+    words += ["--continue-on-collection-errors", "--tb=line"]
     if importlib.util.find_spec("xdist") is not None:
         words += ["-n0"]
     if importlib.util.find_spec("pytest_cov") is not None:
@@ -245,7 +247,10 @@ def run(target: Target, campaign: Campaign) -> Run:
     if not outcome.selected and not outcome.problems:
         raise UsageError(_nothing_selected(outcome, code, text.getvalue()))
     if code == pytest.ExitCode.INTERNAL_ERROR:
-        raise UsageError(f"pytest could not run {target.text}: {_error_line(text.getvalue())}")
+        broken = UsageError(f"pytest could not run {target.text}: {_error_line(text.getvalue())}")
+        if not campaign.results:
+            raise broken
+        outcome.problems.append(TestProblem(target.text, broken))  # what was found before stays found
     return outcome
 
 

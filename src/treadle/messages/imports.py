@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
+from treadle.core.parsing import parsed
 from treadle.threads.instrument.selection import ModuleSelection, file_of
 from treadle.threads.unasked import home_of, is_a
 
@@ -42,7 +43,7 @@ def imported_by(module: ModuleType | None, selection: ModuleSelection) -> set[st
 
 def _names(name: str, file: str) -> Iterator[str]:
     try:
-        tree = ast.parse(Path(file).read_bytes())
+        tree = parsed(Path(file).read_bytes())
     except (OSError, SyntaxError, ValueError):
         return
     package = name if Path(file).name == "__init__.py" else name.rpartition(".")[0]

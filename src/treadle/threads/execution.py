@@ -33,6 +33,9 @@ from treadle.threads.strands import AFTER_EXECUTION, STATE, Arrival, Strand, Str
 
 # In the set of shared names: the ends of strands.
 ENDS: Final = "the end of a strand"
+# Among the names that are bound anew: their starts, where somebody asks which threads there are. The keys are the
+# strands that start others.
+STARTS: Final = "the start of a strand"
 
 # What weak references tell: which objects are alive. The keys are the strands that may end a life.
 LIVES: Final = "the lives of objects"
@@ -565,6 +568,11 @@ class Execution:
             assert self.shared is not None
             self.shared.add(ENDS)
             self.revealed = True
+
+    def watch_starts(self) -> None:
+        """A strand asks which strands there are: then starting one is an operation that matters, and its end."""
+        self.watch_ends()
+        self.rebind(STARTS)
 
     def saw(self, value: Any, owner: Named | None = None) -> None:
         """The value that the last operation read or wrote, for the explanation."""

@@ -32,6 +32,8 @@ class Worker:
                     strand.pending = (FINISH, strand.treadle_name, None)
                     strand.touched = strand
                     execution.advance(strand)
+                    if strand.index:
+                        strand.thread = None
             except StrandEnd:
                 pass
             except GreenletExit:

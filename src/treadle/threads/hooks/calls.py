@@ -40,7 +40,7 @@ _CONTROLLED: Final = frozenset(
 _THREAD_POOLS: Final = frozenset({"multiprocessing.pool", "multiprocessing.dummy"})
 
 
-def _is_controlled(module: str) -> bool:
+def is_controlled(module: str) -> bool:
     return module.partition(".")[0] in _CONTROLLED or module in _THREAD_POOLS
 
 
@@ -82,7 +82,7 @@ def _method(called: Any) -> Any:
     if model is not None:  # `done = event.set`, taken before the models came
         return types.MethodType(model, called.__self__)
     module = inner.__globals__.get("__name__") or ""
-    if module in REWRITTEN or _is_controlled(module):
+    if module in REWRITTEN or is_controlled(module):
         return called
     model = REPLACED.get(called)  # `from random import randrange`
     if model is not None:
@@ -120,7 +120,7 @@ def _class(called: Any) -> Any:
     how = known.FUNCTIONS.get(called)
     if how is not None:
         return called if how == PURE else functools.partial(atomic_call, called)
-    if issubclass(called, (*shapes.MODELLED, BaseException)) or _is_controlled(called.__module__):
+    if issubclass(called, (*shapes.MODELLED, BaseException)) or is_controlled(called.__module__):
         return called
     for name in ("__init__", "__new__"):
         made_by = getattr(called, name)
@@ -138,7 +138,7 @@ def _instance(called: Any, kind: type) -> Any:
         return functools.partial(special, called)
     code = vars(next((cls for cls in kind.__mro__ if "__call__" in vars(cls)), object)).get("__call__")
     module = getattr(code, "__globals__", {}).get("__name__")
-    if module in REWRITTEN or _is_controlled(module or kind.__module__):
+    if module in REWRITTEN or is_controlled(module or kind.__module__):
         return called
     if kind_of(kind) == NOTHING:
         return called
@@ -147,7 +147,7 @@ def _instance(called: Any, kind: type) -> Any:
 
 def _outside(called: Any, module: str) -> Any:
     """A Python function that is not rewritten."""
-    if _is_controlled(module) or known.FUNCTIONS.get(called) == PURE:
+    if is_controlled(module) or known.FUNCTIONS.get(called) == PURE:
         return called
     return functools.partial(atomic_call, called)
 
@@ -162,6 +162,11 @@ def _unbound_call(method: Any, /, *args: Any, **kwargs: Any) -> Any:
             return container_call(obj, method.__name__, *args[1:], via=bound, **kwargs)
         if method in _ATTRIBUTE_ACCESS and len(args) > 1:
             return _attribute(strand, method, *args)
+        if type(obj) in _MEMBERS and method.__name__ in _MEMBER_ACCESS and len(args) > 1 and args[1] is not None:
+            for one in args[2:]:
+                publish(strand, one)
+            touch(strand, _MEMBER_ACCESS[method.__name__], args[1], obj.__name__)
+            return method(*args, **kwargs)
         if method in (type.__setattr__, type.__delattr__) and isinstance(obj, type) and len(args) > 1:
             strand.execution.rebind(args[1])
             strand.access(WRITE, class_name(obj), args[1])
@@ -192,6 +197,11 @@ _ATTRIBUTE_ACCESS: Final[dict[Any, int]] = {
     BaseException.__setattr__: WRITE,
     BaseException.__delattr__: WRITE,
 }
+
+
+# `Point.x` of a class with slots: its `__get__(point)` reads the attribute.
+_MEMBERS: Final = frozenset({types.MemberDescriptorType, types.GetSetDescriptorType})
+_MEMBER_ACCESS: Final = {"__get__": READ, "__set__": WRITE, "__delete__": WRITE}
 
 
 def container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwargs: Any) -> Any:

@@ -15,7 +15,7 @@ import itertools
 import operator
 import sys
 import types
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -309,25 +309,11 @@ def _noting(hook: Callable[..., Any], place: int, method: str) -> Callable[..., 
                     _note_held(argument, "__hash__", "__eq__")
                 elif type(argument) not in PLAIN:
                     _note_code(type(argument), method)
-            _note_container(args[place], method, args)
+            if method == "__contains__" and type(args[place]) in (list, tuple, deque):
+                _note_held(args[place], "__eq__")  # it compares with all that is there
         return hook(*args)
 
     return noting
-
-
-def _note_container(container: Any, method: str, args: tuple[Any, ...]) -> None:
-    """What a container made in C enters besides: `in` compares with all that it holds, a missing item may be made."""
-    kind = type(container)
-    if method == "__contains__" and kind in (list, tuple, deque):
-        _note_held(container, "__eq__")
-    elif method == "__getitem__" and kind is defaultdict and args[1] not in container:
-        factory = container.default_factory
-        if _outside(factory) or (isinstance(factory, type) and _made_outside(factory)):
-            _note(ALL)
-
-
-def _made_outside(kind: type) -> bool:
-    return any(_outside(getattr(kind, name, None)) for name in ("__init__", "__new__"))
 
 
 def use(value: Any) -> Any:

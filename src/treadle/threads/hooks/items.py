@@ -6,7 +6,9 @@ operation on all that the object leads to.
 
 from __future__ import annotations
 
+import functools
 import types
+from collections import defaultdict
 from collections.abc import Callable
 from operator import contains as _contains
 from operator import delitem as _delitem
@@ -19,12 +21,13 @@ from treadle.threads import containers, known, without_gil
 from treadle.threads.containers import container_base
 from treadle.threads.hooks import reach
 from treadle.threads.hooks.attributes import rebind_global
-from treadle.threads.hooks.calls import rebind_keys
+from treadle.threads.hooks.calls import is_controlled, rebind_keys
 from treadle.threads.hooks.points import during, found, holding, include, perform
 from treadle.threads.hooks.reach import CARRIER, GENERATOR, NOTHING, OWN, WINDOW, kind_of
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.names import INERT, publish
 from treadle.threads.strands import STATE, Strand
+from treadle.threads.switching import ALL
 
 
 def item(obj: Any, key: Any) -> Any:
@@ -48,13 +51,41 @@ def item(obj: Any, key: Any) -> Any:
     perform(strand, operations)
     if base is dict and operations and containers.item_access(obj, key) != (mode, place):
         return item(obj, key)  # the key came or went meanwhile, which makes it another operation
-    value = holding(strand, operations, _getitem, obj, key)
+    if mode == WRITE and operations and _is_python_outside(obj.default_factory):
+        value = holding(strand, operations, _made, strand, obj, key)
+    else:
+        value = holding(strand, operations, _getitem, obj, key)
+        if base is dict and kind is not dict and _is_python_outside(getattr(kind, "__missing__", None)):
+            strand.checks |= ALL if not dict.__contains__(obj, key) else 0
     if type(value) in INERT:
         if strand.detail:
             strand.execution.saw(value)
         return value
     owner = strand.execution.names[id(obj)].name
     return found(strand, value, f"{owner}[{place!r}]" if place is not None else f"{owner}[]")
+
+
+def _made(strand: Strand, mapping: Any, key: Any) -> Any:
+    """What `__missing__` of a default dictionary does. Others may come between the making and the keeping."""
+    if type(mapping).__missing__ is not defaultdict.__missing__:
+        return mapping[key]
+    value = mapping.default_factory()
+    strand.checks |= ALL
+    strand.callback()
+    mapping[key] = value
+    return value
+
+
+def _is_python_outside(called: Any) -> bool:
+    """Is this a function in Python that is not rewritten, or does one make its instances?"""
+    if type(called) is functools.partial:
+        return _is_python_outside(called.func)
+    if isinstance(called, type):
+        return any(_is_python_outside(getattr(called, name)) for name in ("__init__", "__new__"))
+    called = getattr(called, "__func__", called)
+    return type(called) is types.FunctionType and not (
+        called.__globals__.get("__name__") in REWRITTEN or is_controlled(called.__globals__.get("__name__") or "")
+    )
 
 
 def set_item(value: Any, obj: Any, key: Any) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from treadle.core.dependency import READS
 from treadle.core.operation import MULTI, Operation
+from treadle.threads.called_back import watching
 from treadle.threads.names import INERT, Named, is_private, meet, name_by_path
 from treadle.threads.strands import STATE, Strand
 
@@ -63,6 +64,8 @@ def holding(strand: Strand, operations: list[Operation], called: Callable[..., A
     before = strand.held
     strand.held = (*before, *operations)
     try:
+        if strand.execution.values:  # it checks a pass
+            return watching(strand, called, *args, **kwargs)
         return called(*args, **kwargs)
     finally:
         strand.held = before

@@ -19,6 +19,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from treadle.core.errors import InternalError
+from treadle.core.parsing import parsed
 from treadle.threads.instrument.cache import CodeCache
 from treadle.threads.instrument.marks import mark
 from treadle.threads.instrument.rewrite import rewrite
@@ -143,7 +144,7 @@ def compile_chunk(source: bytes, filename: str, loader: object = None, cache: Co
 
 
 def _parse(source: bytes, filename: str, loader: object) -> ast.Module:
-    tree = ast.parse(source, filename)
+    tree = parsed(source, filename)
     if is_pytest_loader(loader):
         from _pytest.assertion.rewrite import rewrite_asserts
 

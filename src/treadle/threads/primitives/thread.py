@@ -16,7 +16,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from treadle.core.operation import LOOK, MULTI, READ, WAIT, WRITE
+from treadle.core.operation import LOOK, MULTI, READ, WAIT, WRITE, Operation
+from treadle.threads.execution import STARTS
+from treadle.threads.hooks.points import perform
 from treadle.threads.names import announce, is_private, meet, publish
 from treadle.threads.primitives.event import make_guard
 from treadle.threads.primitives.inside import count_made, here, put_back
@@ -121,10 +123,20 @@ def _life(self: Any, strand: Strand | None, kind: int) -> None:
     if strand is None or not self._initialized:
         return
     named = meet(strand, self)
+    operations: list[Operation] = []
     if not named.shared and not is_private(strand, named):
         strand.execution.reveal(named)
     if named.shared and (named.owner is not strand or strand.execution.shared is not None):
-        strand.access(kind, named.name, "life")
+        operations.append((kind, named.name, "life"))
+    if kind == WRITE:
+        _add_start(strand, operations)
+    perform(strand, operations)
+
+
+def _add_start(strand: Strand, operations: list[Operation]) -> None:
+    """Starting a thread is seen by who asks which threads there are."""
+    if STARTS in strand.execution.rebound:
+        operations.append((WRITE, STARTS, strand.treadle_name))
 
 
 def start(self: Any) -> None:
@@ -173,7 +185,9 @@ def _live(thread: Any) -> None:
         _tell_excepthook(thread, error)
     finally:
         forget(strand)
-        strand.thread = strand.run = None  # a thread that has ended may be collected
+        strand.run = None  # a thread that has ended may be collected: who is still asked for it has it to its last step
+        if not strand.execution.ends_are_points:
+            strand.thread = None
 
 
 def run(self: Any) -> None:
@@ -350,8 +364,9 @@ def _dummy(strand: Strand) -> Any:
 
 def _look_at_all(strand: Strand) -> None:
     """One look at every strand: who is alive depends on all of them."""
-    strand.execution.watch_ends()
-    strand.pending = (MULTI, None, tuple((LOOK, other.treadle_name, None) for other in strand.execution.strands))
+    strand.execution.watch_starts()
+    looks = [(LOOK, other.treadle_name, None) for other in strand.execution.strands]
+    strand.pending = (MULTI, None, (*looks, (READ, STARTS, None)))
     strand.execution.advance(strand)
 
 
@@ -394,6 +409,9 @@ def start_new_thread(function: Callable[..., object], args: Any, kwargs: Any = N
         raise TypeError("optional 3rd arg must be a dictionary")
     announce(strand, function)
     announce(strand, args)
+    operations: list[Operation] = []
+    _add_start(strand, operations)
+    perform(strand, operations)
     return strand.execution.spawn(None, partial(_live_raw, function, args, kwargs or {}), "", True).ident
 
 
