@@ -14,7 +14,17 @@ import pytest
 import treadle
 from treadle import Verdict
 
-FILES = ("binding", "called_back", "corners", "files", "iterating", "library", "looked_up", "narrow", "objects")
+FILES: tuple[str, ...] = (
+    "binding",
+    "called_back",
+    "corners",
+    "files",
+    "iterating",
+    "library",
+    "looked_up",
+    "narrow",
+    "objects",
+)
 FILES += ("strangers_language", "strangers_library", "strangers_objects", "strangers_streams", "waiting")
 for _file in FILES:
     import_module(f"tests.programs.adversarial.{_file}")
