@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+from math import inf
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from tests.symbolic.exploring import explored
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import evaluate
 from treadle.symbolic.python.machine import operators
+from treadle.symbolic.solve.bounds import interval
 
 A = x.var("a", x.INT)
 OPERATORS = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
@@ -40,3 +43,41 @@ def test_any_number(op: str, mask: int, n: int) -> None:
 def test_paths_are_followed(name: str, paths: int) -> None:
     found = explored(f"unit_arithmetic:{name}")
     assert (found.paths, found.seen.sampled) == (paths, [])
+
+
+B = x.var("b", x.INT)
+
+
+def test_two_small_unknowns_exhaustively() -> None:
+    common: Any = operators._common(A, B, 4)
+    pairs = [(a, b) for a in range(-8, 8) for b in range(-8, 8)]
+    assert [evaluate(common, {A: a, B: b}) for a, b in pairs] == [a & b for a, b in pairs]
+
+
+def test_bounds_follow_from_conditions() -> None:
+    conditions: list[Any] = [x.ge(A, 2), x.lt(A, 7), x.le(B, A)]
+    assert interval(conditions, A) == (2, 6)
+    assert interval(conditions, B) == (-inf, 6)
+    assert interval(conditions, x.sub(10, A)) == (4, 8)
+
+
+@pytest.mark.parametrize(
+    ("program", "results"),
+    {
+        "return 'in' if 0 <= a < 8 and 2**a > 100 else 'out'": {"in", "out"},
+        "return 'in' if 0 <= a < 9 and 1 << a == 64 else 'out'": {"in", "out"},
+        "return 'in' if 0 <= a < 5 and 300 >> a == 37 else 'out'": {"in", "out"},
+        "return 'in' if 0 <= a < 16 and 0 <= b < 16 and a & b == 5 and a ^ b == 10 else 'out'": {"in", "out"},
+        "return 'in' if -4 <= a < 4 and -4 <= b < 4 and a | b == -1 and a + b > 1 else 'out'": {"in", "out"},
+        "return ('neg', 'zero', 'pos')[(a > 0) - (a < 0) + 1]": {"neg", "zero", "pos"},
+    }.items(),
+)
+def test_what_the_path_bounds_is_followed(
+    program: str, results: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"bounded_{abs(hash(program))}"
+    (tmp_path / f"{name}.py").write_text(f"def f(a: int, b: int) -> str:\n    {program}\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found = explored(f"{name}:f")
+    assert found.seen.sampled == []
+    assert {case.outcome.value for case in found.cases} == results

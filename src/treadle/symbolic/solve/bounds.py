@@ -19,7 +19,23 @@ ROUNDS = 4
 
 def impossible(conditions: Sequence[Expr], extra: Expr) -> bool:
     """Whether bounds alone show that no values satisfy all the conditions."""
-    forms = list(_integer_sums([*conditions, extra]))
+    return _narrowed([*conditions, extra]) is None
+
+
+def interval(conditions: Sequence[Expr], value: Expr) -> tuple[float, float]:
+    """Bounds of an integer that follow from the conditions; infinite where none do."""
+    low, high = _narrowed(conditions) or ({}, {})
+    constant, terms = terms_of(value)
+    least = most = float(constant)
+    for atom, c in terms:
+        ends = sorted((c * low.get(atom, -inf), c * high.get(atom, inf)))
+        least, most = least + ends[0], most + ends[1]
+    return least, most
+
+
+def _narrowed(conditions: Sequence[Expr]) -> tuple[dict[Expr, float], dict[Expr, float]] | None:
+    """The bounds of each unknown, lowest and highest; None on a contradiction."""
+    forms = list(_integer_sums(conditions))
     low: dict[Expr, float] = {}
     high: dict[Expr, float] = {}
     holes: dict[Expr, set[int]] = {}
@@ -38,7 +54,7 @@ def impossible(conditions: Sequence[Expr], extra: Expr) -> bool:
             for sign in (1,) if op == "ge0" else (1, -1):
                 verdict = _propagate(total, sign, low, high)
                 if verdict is None:
-                    return True
+                    return None
                 changed |= verdict
         for atom, values in holes.items():
             while low.get(atom, -inf) in values:
@@ -48,10 +64,10 @@ def impossible(conditions: Sequence[Expr], extra: Expr) -> bool:
                 high[atom] -= 1
                 changed = True
             if low.get(atom, -inf) > high.get(atom, inf):
-                return True
+                return None
         if not changed:
-            return False
-    return False
+            break
+    return low, high
 
 
 def single(conditions: Sequence[Expr], extra: Expr) -> int | None:

@@ -11,6 +11,7 @@ import collections
 import operator
 from collections.abc import Callable
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 from treadle.symbolic.expr import terms as x
@@ -37,6 +38,7 @@ from treadle.symbolic.python.values.kinds import (
     sort_of,
 )
 from treadle.symbolic.python.values.values import DictView, PyValue, RangeValue
+from treadle.symbolic.solve.bounds import interval
 
 _BINARY = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow"}
 _BINARY |= {"<<": "lshift", ">>": "rshift", "&": "and", "|": "or", "^": "xor", "@": "matmul"}
@@ -51,6 +53,10 @@ _MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 MOST_POWER = 6
 # groups of ones in a mask, each a quotient and a remainder; beyond, values are picked
 MOST_RUNS = 8
+# bits of two unknown numbers that the path bounds, each two quotients and remainders; beyond, values are picked
+MOST_BITS = 16
+# numbers that a bounded exponent or shift can be, each a case of the result; beyond, values are picked
+MOST_VALUES = 64
 
 
 def apply(vm: VM, op: str, args: list[PyValue]) -> Any:
@@ -245,12 +251,45 @@ def _integers(vm: VM, op: str, a: Value, b: Value) -> PyValue:
             raise vm.mimic(lambda: HOST[op](1, -1))
         if not isinstance(b, Expr) and b < 256:
             return x.mul(a, 2**b) if op == "<<" else x.floordiv(a, 2**b)
+        found = _for_each(vm, b, lambda n: _integers(vm, op, a, n), 255)
+        return _picked(vm, op, a, b) if found is None else found
     if op in ("&", "|", "^"):
         for value, mask in ((a, b), (b, a)):
             if not isinstance(mask, Expr) and len(_runs(mask)) <= MOST_RUNS:
                 common = _masked(value, mask)
                 return common if op == "&" else x.sub(x.add(value, mask), common if op == "|" else x.mul(common, 2))
+        width = max(_width(vm, a), _width(vm, b))
+        if width <= MOST_BITS:
+            common = _common(a, b, int(width))
+            return common if op == "&" else x.sub(x.add(a, b), common if op == "|" else x.mul(common, 2))
     return _picked(vm, op, a, b)
+
+
+def _width(vm: VM, value: Value) -> float:
+    """Bits of a number as far as the path bounds it, the sign included."""
+    low, high = interval(vm.path.conditions, value) if isinstance(value, Expr) else (value, value)
+    return inf if low == -inf or high == inf else max(int(low).bit_length(), int(high).bit_length()) + 1
+
+
+def _common(a: Value, b: Value, width: int) -> Value:
+    """a & b, bit by bit; the highest one is the sign."""
+    total: Value = 0
+    for place in range(width):
+        bits = (x.mod(x.floordiv(one, 2**place), 2) for one in (a, b))
+        both = x.and_(*(x.eq(bit, 1) for bit in bits))
+        total = x.add(total, x.ite(both, -(2**place) if place == width - 1 else 2**place, 0))
+    return total
+
+
+def _for_each(vm: VM, value: Value, made: Callable[[int], Value], most: int) -> Value | None:
+    """What `made` gives for each number that the value can be, if these are few and none is negative."""
+    low, high = interval(vm.path.conditions, value) if isinstance(value, Expr) else (0, inf)
+    if low < 0 or high > most or high - low >= MOST_VALUES:
+        return None
+    result = made(int(high))
+    for n in range(int(high) - 1, int(low) - 1, -1):
+        result = x.ite(x.eq(value, n), made(n), result)
+    return result
 
 
 def _masked(value: Value, mask: int) -> Value:
@@ -284,7 +323,8 @@ def _power(vm: VM, a: Value, b: Value) -> PyValue:
         if -MOST_POWER <= b < 0:
             zero_check(vm, "**", a, False)
             return x.rdiv(Fraction(1), x.to_real(x.power(a, -b)))
-    return _picked(vm, "**", a, b)
+    found = _for_each(vm, b, lambda n: x.power(a, n), MOST_POWER if isinstance(a, Expr) else 64)
+    return _picked(vm, "**", a, b) if found is None else found
 
 
 def _picked(vm: VM, op: str, *args: Value) -> PyValue:

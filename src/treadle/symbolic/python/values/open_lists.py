@@ -124,7 +124,8 @@ def from_items(vm: VM, values: list[PyValue] | tuple[PyValue, ...], index: Value
     if not isinstance(index, Expr):
         return values[index]
     sorts = {_scalar_sort(v) for v in values}
-    if len(sorts) == 1 and None not in sorts:
+    # which of some known words it is, is decided like the key of a dict
+    if len(sorts) == 1 and None not in sorts and not all(isinstance(v, str) for v in values):
         result = values[-1]
         for i in range(len(values) - 2, -1, -1):
             result = x.ite(x.eq(index, i), values[i], result)
