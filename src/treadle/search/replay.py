@@ -57,12 +57,13 @@ class FollowSteps(OneExecution):
 
 class FollowCoasted(OneExecution):
     """Runs an execution that coasted again, with all that it does seen: as it ran up to there, and then one strand as
-    long as it can go on, and where it cannot, who went on there."""
+    long as it can go on, and where it cannot, who went on there. With `coast_after` it coasts again."""
 
     name = "coasted"
 
-    def __init__(self, run: ExecutionSeen) -> None:
+    def __init__(self, run: ExecutionSeen, coast_after: int = -1) -> None:
         super().__init__()
+        self.coast_after = coast_after
         self.indexes = [index for index, _ in run.trace]
         self.coasted_from = run.coasted_from
         self.position = 0

@@ -48,6 +48,13 @@ _UNRECORDED = (
     "execution; there is no replay. This is a limit of Treadle, please report it"
 )
 
+_TOO_LONG = (
+    "it fails, and its schedule is too long to be recorded and shrunk: there is no replay; there is one with fewer "
+    "rounds in the test"
+)
+# Seconds for seeing all of an execution that failed while nobody looked: shrinking takes many times as long.
+_SEEING = 4.0
+
 # Seconds of a search before others take it over: most are over by then.
 _ALONE = 1.0
 
@@ -316,24 +323,30 @@ class ScheduleSearch:
         self._note(run)
         wanted = findings and (self.wanted is None or same_failure(findings[0], self.wanted))
         if wanted and self._can_happen(run):
-            seen = run if run.coasted_from < 0 else self._seen(run, findings[0])
-            return None if seen is None else self._confirm(findings[0], seen)
+            return (self._confirm if run.coasted_from < 0 else self._confirm_coasted)(findings[0], run)
         return None
 
-    def _seen(self, run: Execution, finding: Finding) -> Execution | None:
-        """An execution failed that had coasted: the same once more, with all that it does seen; None when that does not
-        fail, and from then on no execution coasts."""
-        self.loom.watch.deadline = None
-        follow = FollowCoasted(run)
-        follow.begin()
-        again = self._run_to(_LONGEST, follow)
-        found = self.loom.judge(again)
-        if found and same_failure(found[0], finding):
-            self.loom.most_steps = max(self.loom.most_steps, _ROOM * len(again.trace))
-            return again
+    def _confirm_coasted(self, finding: Finding, run: Execution) -> Finding | None:
+        """An execution failed that had coasted: the same once more, with all that it does seen, or coasting again where
+        that takes too long. None when that does not fail: from then on no execution coasts."""
+        self.loom.watch.deadline = time.monotonic() + _SEEING
+        try:
+            again = self._run_to(_LONGEST, FollowCoasted(run))
+            if self._fails_like(again, finding):
+                self.loom.most_steps = max(self.loom.most_steps, _ROOM * len(again.trace))
+                return self._confirm(finding, again)
+        except OutOfTime:
+            self.loom.watch.deadline = None
+            if self._fails_like(self.loom.run(FollowCoasted(run, run.coast_after)), finding):
+                finding.notes.append(_TOO_LONG)
+                return complete(finding, run)
         self.loom.coasts = False
         self.loom.watch.deadline = self.deadline
         return None
+
+    def _fails_like(self, run: Execution, finding: Finding) -> bool:
+        found = self.loom.judge(run)
+        return bool(found) and same_failure(found[0], finding)
 
     def _can_happen(self, run: Execution) -> bool:
         """Can one of the versions with a GIL that are asked for run it? Without a GIL, every switch can come."""
