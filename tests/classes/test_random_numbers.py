@@ -6,6 +6,9 @@ import random
 from random import randrange
 
 import treadle
+from tests.classes.drive import subject
+from treadle.classes.linearizability import Outcome, judge, returned
+from treadle.classes.subject import check_class
 
 
 class Sampler:
@@ -29,3 +32,21 @@ def test_both_orders_of_two_draws_are_run() -> None:
     result = treadle.check(test)
     assert result.exhaustive
     assert len(seen) == 2
+
+
+def _drawn(first: str, second: str) -> Outcome:
+    return Outcome(((returned(("float", first)),), (returned(("float", second)),)))
+
+
+def test_a_random_number_that_two_calls_get_is_told_and_the_order_of_draws_is_not() -> None:
+    orders = [_drawn("0.1234567890", "0.2345678901"), _drawn("0.2345678901", "0.1234567890")]
+    found = judge(_drawn("0.1234567890", "0.1234567890"), orders, values=False)
+    assert found is not None and found.message == "no order of the calls gives one value twice"
+    assert judge(_drawn("0.3456789012", "0.4567890123"), orders, values=False) is None
+    assert judge(_drawn("0.5", "0.5"), orders, values=False) is None  # which may be chance
+
+
+def test_the_generator_of_the_standard_library_is_looked_into() -> None:
+    check_class(random.Random, "random:Random")
+    found = subject("random:Random")
+    assert (found.draws, found.packages) == (True, ("random",))

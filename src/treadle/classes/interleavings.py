@@ -359,9 +359,9 @@ class InterleavingExplorer:
             return result
         # Whether they do the same again is found out at once where chance or other threads play a part, and otherwise
         # before anything is called wrong.
-        values = True
+        values = not self.stage.subject.draws
         settled = self.drew or self.stage.subject.in_tasks or any(order.background for order in orders)
-        if settled:
+        if settled and values:
             orders, values = self._settle(result, orders)
         effects: set[Effect] = set()
         left: int | None = None  # executions, once it has failed
@@ -373,7 +373,7 @@ class InterleavingExplorer:
                 if any(order.ending for order in orders):
                     break  # a call that waits for another one by design may do so when that one is cancelled
             violation = judge(outcome, orders, values=values and not cancelled)
-            if violation is not None and not settled:
+            if violation is not None and values and not settled:
                 settled = True
                 orders, values = self._settle(result, orders)
                 violation = judge(outcome, orders, values=values)

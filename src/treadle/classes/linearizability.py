@@ -9,6 +9,7 @@ is a warning, not a fault.
 
 from __future__ import annotations
 
+import itertools
 import re
 import traceback
 from collections.abc import Hashable, Sequence
@@ -75,6 +76,9 @@ class Outcome:
         return self.results(), tuple(map(_type, self.observed)), self.fields, self.same
 
 
+# A number of so many digits, a text of so many letters does not come twice by chance.
+_LONG = 8
+
 _GRAVITY = {"deadlock": 0, "livelock": 0, "exception": 0, "invariant": 0, "broken state": 0, "serializability": 3}
 
 
@@ -102,11 +106,13 @@ class Violation:
 def judge(outcome: Outcome, orders: Sequence[Outcome], *, values: bool = True) -> Violation | None:
     """The gravest violation of one outcome against those of all orders of the calls; None when it is explained.
 
-    `values=False` leaves results and states out: something besides the schedule decides them.
+    `values=False` leaves results and states out: something besides the schedule decides them. That two calls get one
+    value shows all the same.
     """
     if outcome.ending == LIMIT or not orders:
         return None
-    for check in (_stuck, _exceptions, _crashes, _invariant) + ((_results, _fields, _observed) if values else ()):
+    compared = (_results, _fields, _observed) if values else (_repeated,)
+    for check in (_stuck, _exceptions, _crashes, _invariant, *compared):
         found = check(outcome, orders)
         if found is not None:
             return found
@@ -168,6 +174,29 @@ def _results(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
     if outcome.ending or not complete or any(other.results() == outcome.results() for other in complete):
         return None
     return Violation("linearizability", "no order of the calls gives these results", ("result", 0, 0))
+
+
+def _repeated(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
+    """Two calls get a value that is nobody else's by its nature, such as a random number, and it is one."""
+    for one, other in itertools.combinations(range(len(outcome.threads)), 2):
+        for first, second in itertools.product(range(len(outcome.threads[one])), range(len(outcome.threads[other]))):
+            places = (one, first), (other, second)
+            if _is_one_of_many(outcome, *places) and not any(_is_one_of_many(order, *places) for order in orders):
+                return Violation("linearizability", "no order of the calls gives one value twice", ("result", 0, 0))
+    return None
+
+
+def _is_one_of_many(outcome: Outcome, one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Is the same returned in two places, of a kind of which there are so many that this is no chance?"""
+    if any(place >= len(outcome.threads[thread]) for thread, place in (one, other)):
+        return False
+    happened = outcome.threads[one[0]][one[1]]
+    if happened[0] != "returned" or happened != outcome.threads[other[0]][other[1]]:
+        return False
+    value = happened[1]
+    if isinstance(value, tuple):
+        return value[0] == "float" and len(value[1]) > _LONG
+    return abs(value) > 10**_LONG if isinstance(value, int) else isinstance(value, str | bytes) and len(value) > _LONG
 
 
 def _observed(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:

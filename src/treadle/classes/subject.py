@@ -13,6 +13,7 @@ import dataclasses
 import enum
 import importlib
 import inspect
+import random
 import re
 import sys
 import textwrap
@@ -115,6 +116,11 @@ class Subject:
     @property
     def name(self) -> str:
         return str(self.cls.__name__).rpartition(".")[2]
+
+    @property
+    def draws(self) -> bool:
+        """Is it a generator of random numbers? Then which numbers a call gets is nobody's business."""
+        return isinstance(self.cls, type) and issubclass(self.cls, random.Random)
 
     @property
     def is_module(self) -> bool:
@@ -286,7 +292,7 @@ def packages_of(cls: Any) -> tuple[str, ...]:
         if package.partition(".")[0] in sys.stdlib_module_names and package != name:
             package = name  # the module alone: not all of a standard package
         module = sys.modules.get(package)
-        if isinstance(getattr(module, "__file__", None), str) or hasattr(module, "__path__"):
+        if str(getattr(module, "__file__", None)).endswith(".py") or hasattr(module, "__path__"):  # not one made in C
             found[package] = None
     return tuple(found)
 

@@ -11,6 +11,7 @@ Code under test is not run: no `__eq__`, `__hash__`, `__repr__` or property of t
 
 from __future__ import annotations
 
+import _random
 import array
 import asyncio
 import asyncio.mixins
@@ -275,6 +276,11 @@ def _partial(graph: _Graph, value: Any, depth: int) -> Hashable:
     return ("partial", graph.of(value.func, depth), graph.items(value.args, depth), graph.of(value.keywords, depth))
 
 
+def _generator(graph: _Graph, value: Any, depth: int) -> Hashable:
+    """A generator of random numbers: what it keeps in C as well, which is long."""
+    return (type(value).__qualname__, hash(_random.Random.getstate(value)), *graph.attributes(value, depth))
+
+
 def _lock(graph: _Graph, value: Any, depth: int) -> Hashable:
     return ("lock", "free" if repr(value).startswith("<unlocked") else "held")
 
@@ -334,6 +340,7 @@ _LOOKS: list[tuple[Any, Look]] = [
     (weakref.ref, _weak),
     (types.MethodType, _method),
     (functools.partial, _partial),
+    (_random.Random, _generator),
     (_LOCKS, _lock),
     (SyncObject, _model),
     (threading.Event, _event),
@@ -349,5 +356,5 @@ _LOOKS: list[tuple[Any, Look]] = [
 # These tell all that an object of their kind keeps.
 _TELL_ALL = frozenset(
     {_dict, _list, _tuple, _deque, _set, _plain_repr, _view, _weak, _method, _partial, _lock, _model, _event}
-    | {_semaphore, _queue, _kind_of_atom}
+    | {_semaphore, _queue, _kind_of_atom, _generator}
 )

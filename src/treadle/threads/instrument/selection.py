@@ -34,7 +34,6 @@ NEVER: dict[str, str] = {
     "multiprocessing": "real processes are outside the runtime's control",
     "selectors": "runs on the runtime's own event loop",
     "time": "virtual inside an execution",
-    "random": "seeded anew for every execution",
     "signal": "belongs to the real main thread",
     "contextvars": "kept per strand by the runtime",
     "_weakrefset": "used by threading, and called back by the garbage collector",
