@@ -41,7 +41,8 @@ def _drawn(first: str, second: str) -> Outcome:
 def test_a_random_number_that_two_calls_get_is_told_and_the_order_of_draws_is_not() -> None:
     orders = [_drawn("0.1234567890", "0.2345678901"), _drawn("0.2345678901", "0.1234567890")]
     found = judge(_drawn("0.1234567890", "0.1234567890"), orders, values=False)
-    assert found is not None and found.message == "no order of the calls gives one value twice"
+    assert found is not None
+    assert found.message == "no order of the calls gives one value twice"
     assert judge(_drawn("0.3456789012", "0.4567890123"), orders, values=False) is None
     assert judge(_drawn("0.5", "0.5"), orders, values=False) is None  # which may be chance
 
