@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import re
 import traceback
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
@@ -103,6 +103,9 @@ class Violation:
         return _GRAVITY.get(self.kind, 1)
 
 
+Check = Callable[[Outcome, Sequence[Outcome]], Violation | None]
+
+
 def judge(outcome: Outcome, orders: Sequence[Outcome], *, values: bool = True) -> Violation | None:
     """The gravest violation of one outcome against those of all orders of the calls; None when it is explained.
 
@@ -111,7 +114,7 @@ def judge(outcome: Outcome, orders: Sequence[Outcome], *, values: bool = True) -
     """
     if outcome.ending == LIMIT or not orders:
         return None
-    compared = (_results, _fields, _observed) if values else (_repeated,)
+    compared: tuple[Check, ...] = (_results, _fields, _observed) if values else (_repeated,)
     for check in (_stuck, _exceptions, _crashes, _invariant, *compared):
         found = check(outcome, orders)
         if found is not None:
