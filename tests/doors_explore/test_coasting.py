@@ -198,3 +198,21 @@ def test_a_strand_that_never_waits_is_woken(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(watchdog, "_COASTS_FOR", 0.0)
     result = treadle.check(polls_a_queue_without_a_pause, executions=5)
     assert not result.findings
+
+
+def test_what_only_failed_unseen_is_told() -> None:
+    def fails_where_nobody_looks() -> None:
+        unseen: list[bool] = []
+        lock = threading.Lock()
+
+        def work() -> None:
+            for _ in range(40):
+                with lock:
+                    unseen.append(STATE.coasting)
+
+        _run(work, work)
+        assert not any(unseen)
+
+    result = treadle.check(fails_where_nobody_looks, executions=30)
+    assert result.verdict.name == "CUT"
+    assert any("did not fail when it was run again" in warning.message for warning in result.warnings)

@@ -342,6 +342,10 @@ class ScheduleSearch:
                 return complete(finding, run)
         self.loom.coasts = False
         self.loom.watch.deadline = self.deadline
+        lost = (
+            f"{finding.message}: in one execution, which did not fail when it was run again with all that it does seen"
+        )
+        self.warnings.setdefault(lost, Finding(f"{finding.kind}, once", lost))
         return None
 
     def _fails_like(self, run: Execution, finding: Finding) -> bool:
