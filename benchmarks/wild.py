@@ -312,8 +312,8 @@ if __name__ == "__main__":
     seed = given.seed or official_seed(given.list)
     wanted = given.packages or draw(seed, given.apart, given.list)
     if given.prepare:
-        for each in wanted:
-            prepared(each)
+        with ThreadPoolExecutor(given.workers) as preparers:
+            list(preparers.map(prepared, wanted))
     else:
         by = "name" if given.packages else f"the seed {seed[:12]} from wild_packages_{given.list}.txt"
         main(names=wanted, drawn_by=by, workers=given.workers, docs=given.docs)

@@ -3,6 +3,7 @@ is lost, nothing is claimed that was not seen, and a strand that waits in a loop
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import threading
 import time
@@ -153,6 +154,22 @@ def both_wait_for_ever_late() -> None:
                 box.value += 1
 
     _run(lambda: work(first, second), lambda: work(second, first))
+
+
+async def tasks_with_many_steps() -> None:
+    box = Box()
+
+    async def work() -> None:
+        for _ in range(20):
+            box.value += 1
+            await asyncio.sleep(0)
+
+    await asyncio.gather(work(), work())
+
+
+def test_where_steps_of_tasks_are_those_of_the_search_all_is_looked_at(long_after_a_few_operations: list[int]) -> None:
+    treadle.check(tasks_with_many_steps, any_order=True, executions=10)
+    assert set(long_after_a_few_operations) == {-1}
 
 
 def test_what_fails_after_nobody_looked_is_found_and_replays(long_after_a_few_operations: list[int]) -> None:

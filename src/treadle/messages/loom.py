@@ -80,6 +80,7 @@ class MessageLoom(Loom):
         if delivery not in DELIVERIES:
             raise UsageError(f"delivery must be {' or '.join(map(repr, DELIVERIES))}, not {delivery!r}")
         super().__init__(as_function(test), source=test if source is None else source, most_steps=most_steps, **options)
+        self.coasts = False  # messages are what its steps are: all of them are looked at
         self.queues = queues  # is each queue of the program a mailbox, without being told?
         self.delivery = delivery
         self.holding = holding  # messages wait that cannot come now; without it the execution is impossible

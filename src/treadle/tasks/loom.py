@@ -47,6 +47,7 @@ class TaskLoom(Loom):
             raise UsageError(f"cancel must be 'never' or 'at-await', not {cancel!r}")
         super().__init__(as_function(test), source=test if source is None else source, **options)
         self.any_order = any_order
+        self.coasts = not any_order  # where each step of a task is one of the search, all is looked at
         self.cancel = cancel
         if cancel != "never":
             self.bounds["cancellations"] = 1
