@@ -13,6 +13,7 @@ from sarif_pydantic import Sarif
 
 from treadle.cli.output import strictly
 from treadle.cli.schedule import schedule_remarks
+from treadle.core.builds import EVERY
 from treadle.core.result import Finding, Result, Step
 from treadle.core.verdict import Verdict
 from treadle.doors.actor.generated import generate
@@ -27,7 +28,7 @@ def lost_update(file: str) -> Result:
         Step("T1", "reads", "Account#1.balance", file, 12, "deposit", "0"),
         Step("T2", "writes", "Account#1.balance", file, 13, "deposit", "1"),
     ]
-    found = Finding("assertion", "assert 1 == 2, 50%", replay="tr2:x", steps=steps)
+    found = Finding("assertion", "assert 1 == 2, 50%", replay="tr2:x", steps=steps, builds=EVERY)
     return Result(f"{file}::test_lost", Verdict.FAILED, 2, False, "dpor", 0.1, [found])
 
 
@@ -39,7 +40,7 @@ def test_github_shows_a_finding_at_its_line(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     (line,) = github(remarks([lost_update(str(tmp_path / "bank.py"))])).splitlines()
     assert line.startswith("::error file=bank.py,line=13,title=FAILED%3A test_lost::assertion: assert 1 == 2, 50%25%0A")
-    assert line.endswith("%0Atreadle replay 'tr2:x'")
+    assert line.endswith("%0Aon: every build%0Atreadle replay 'tr2:x'")
 
 
 def test_what_was_cut_is_a_warning_without_a_line() -> None:
@@ -73,11 +74,12 @@ def valid(text: str) -> Sarif:
 
 def test_a_class_is_told_at_the_line_of_its_fault() -> None:
     place = "report/test_annotations.py:7"
-    fault = {"kind": "linearizability", "message": "lost", "locations": [place], "replay": "tr2:x"}
+    fault = {"kind": "linearizability", "message": "lost", "locations": [place], "replay": "tr2:x", "on": "PyPy"}
     facts = {"target": "tests.report.test_annotations:Account", "verdict": "FAILED", "faults": [fault], "reason": ""}
     told = class_remarks(facts)
     valid(sarif(told))
     assert (told[0].file, told[0].line) == (__file__, 7)
+    assert "\non: PyPy\n" in told[0].message
     skipped = class_remarks(facts | {"faults": [], "verdict": "CUT", "reason": "the budget ran out"})
     assert [(one.level, one.rule, one.message) for one in skipped] == [("warning", "cut", "the budget ran out")]
 

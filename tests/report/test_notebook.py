@@ -36,6 +36,7 @@ def test_a_failure_is_shown_with_its_lanes_and_as_text() -> None:
     assert '"kind":"explore"' in unescape(page)
     assert "<b>FAILED</b>" in html.partition("<details>")[2]
     assert "writes Account#1.balance" in html.partition("<details>")[2]
+    assert "on: every build" in html.partition("<details>")[2]
 
 
 def test_what_is_no_failure_is_two_or_three_lines() -> None:

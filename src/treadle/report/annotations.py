@@ -58,7 +58,8 @@ def of_finding(target: str, verdict: Verdict, finding: Finding) -> Annotation:
     file, line = place_of_finding(finding) or (target.partition("::")[0], 0)
     pair = culprit(finding.steps) if not finding.waiting else None
     cause = "" if pair is None else pair.sentence(short_names([step.file for step in finding.steps]))
-    lines = [f"{finding.kind}: {finding.message}", cause, replay_command(finding) if finding.replay else ""]
+    on = "" if finding.builds is None else f"on: {finding.builds}"
+    lines = [f"{finding.kind}: {finding.message}", cause, on, replay_command(finding) if finding.replay else ""]
     return Annotation("error", finding.kind, _title(target, verdict), "\n".join(filter(None, lines)), file, line)
 
 

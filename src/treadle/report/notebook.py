@@ -27,7 +27,10 @@ def notebook_html(result: Result) -> str:
         return head
     page = escape(render([result_part(result)]))
     # where scripts are not run (a notebook that is not trusted, a preview), the same as text
-    texts = "".join(f"<pre>{escape(harmless(finding.explanation))}</pre>" for finding in result.findings)
+    texts = "".join(
+        f"<pre>{escape(harmless(finding.explanation))}</pre>{escape(f'on: {finding.builds}' if finding.builds else '')}"
+        for finding in result.findings
+    )
     frame = (
         f'<iframe title="the failing schedule" sandbox="allow-scripts" srcdoc="{page}" '
         f'style="width:100%;height:{_HEIGHT}px;border:1px solid #8888"></iframe>'

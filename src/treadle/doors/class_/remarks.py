@@ -19,6 +19,7 @@ def class_remarks(facts: dict[str, Any]) -> list[Annotation]:
         at = file if not near or file.endswith(near) else near
         title = f"{facts['verdict']}: {facts['target']}"
         lines = [f"{fault['kind']}: {fault['message']}"]
+        lines += [f"on: {fault['on']}"] if fault["on"] else []
         lines += [f"treadle replay '{fault['replay']}'"] if fault["replay"] else []
         number = int(line) if line.isdecimal() else 0
         found.append(Annotation("error", fault["kind"], title, "\n".join(lines), at, number))
