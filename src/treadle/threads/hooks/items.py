@@ -51,7 +51,7 @@ def item(obj: Any, key: Any) -> Any:
     perform(strand, operations)
     if base is dict and operations and containers.item_access(obj, key) != (mode, place):
         return item(obj, key)  # the key came or went meanwhile, which makes it another operation
-    if mode == WRITE and operations and _is_python_outside(obj.default_factory):
+    if mode == WRITE and _is_python_outside(obj.default_factory):
         value = holding(strand, operations, _made, strand, obj, key)
     else:
         value = holding(strand, operations, _getitem, obj, key)
@@ -71,7 +71,8 @@ def _made(strand: Strand, mapping: Any, key: Any) -> Any:
         return mapping[key]
     value = mapping.default_factory()
     strand.checks |= ALL
-    strand.callback()
+    if strand.held:
+        strand.callback()
     mapping[key] = value
     return value
 
