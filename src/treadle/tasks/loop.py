@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 import asyncio.base_events as base_events
-import asyncio.events as events
 import heapq
 import itertools
 import weakref
@@ -26,6 +25,7 @@ from treadle.core.operation import LOOK, READ, SIGNAL, SLEEP, STEP, WAIT, WRITE,
 from treadle.tasks.drawing import draw_steps
 from treadle.tasks.environment import cancel_one, in_some_order, is_timeout, strike
 from treadle.tasks.futures import Future
+from treadle.tasks.handles import LoopHandle, LoopTimer
 from treadle.tasks.network import create_connection, create_server, create_unix_connection, create_unix_server
 from treadle.tasks.outside import OUTSIDE, refused
 from treadle.tasks.running import set_running, thread_of
@@ -33,14 +33,12 @@ from treadle.tasks.steps import (
     Block,
     TaskStrand,
     Turn,
-    awaited,
-    frames,
+    describe_task,
     is_seen,
     task_name,
     task_of,
     through_unseen_code,
 )
-from treadle.threads.detail import is_own
 from treadle.threads.hooks.points import perform
 from treadle.threads.names import meet
 from treadle.threads.primitives.inside import here
@@ -174,7 +172,7 @@ class Loop(_Base):  # type: ignore[misc]
         if self._debug:
             self._check_thread()
             self._check_callback(callback, "call_soon")
-        return self.put(_Handle(callback, args, self, context))
+        return self.put(LoopHandle(callback, args, self, context))
 
     def call_soon_threadsafe(self, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
         self.seen((SIGNAL, self.name, None))
@@ -182,7 +180,7 @@ class Loop(_Base):  # type: ignore[misc]
         if self._debug:
             self._check_callback(callback, "call_soon_threadsafe")
         self.queue.woken = not self.execution.any_order
-        handle = self.put(_Handle(callback, args, self, context))
+        handle = self.put(LoopHandle(callback, args, self, context))
         if self.between_steps:
             self.announce()
         return handle
@@ -233,7 +231,7 @@ class Loop(_Base):  # type: ignore[misc]
             self._check_thread()
             self._check_callback(callback, "call_at")
         self._in_order()
-        timer = _Timer(when, callback, args, self, context)
+        timer = LoopTimer(when, callback, args, self, context)
         timer.cause = self.execution.step - 1
         timer.treadle_name = self._name_of_handle()
         timer.number = next(self.numbers)
@@ -562,57 +560,6 @@ class Loop(_Base):  # type: ignore[misc]
 
     def _process_events(self, event_list: Any) -> None:
         """There are none."""
-
-
-_AnyHandle: Any = events.Handle
-_TimerHandle: Any = events.TimerHandle
-
-
-class _Handle(_AnyHandle):  # type: ignore[misc]
-    """With any_order, cancelling it is an access to what the step reads that would run it."""
-
-    __slots__ = ("treadle_name",)
-    treadle_name: str
-
-    def cancel(self) -> None:
-        _access_to(self)
-        super().cancel()
-
-
-def _access_to(handle: Any) -> None:
-    strand, run = here(), handle._loop.execution
-    if strand is not None and run.any_order and not run.only_steps and not run.ending:
-        strand.access(WRITE, handle.treadle_name, None)
-
-
-class _Timer(_TimerHandle):  # type: ignore[misc]
-    """Knows the event during which it was set, as the how-manieth, for how long, and whether by `call_at`."""
-
-    __slots__ = ("cause", "delay", "explicit", "number", "treadle_name")
-    treadle_name: str
-
-    def cancel(self) -> None:
-        _access_to(self)
-        super().cancel()
-
-    cause: int
-    number: int
-    delay: float
-    explicit: bool
-
-
-def describe_task(task: Any) -> str:
-    """A task that has not finished: its name, where it stands, what it awaits."""
-    frame = innermost(task)
-    place = f" ({frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno})" if frame is not None else ""
-    what = "is scheduled" if task._fut_waiter is None else f"awaits {awaited(task)}"
-    return f"task {task_name(task)} {what}{place}"
-
-
-def innermost(task: Any) -> Any:
-    """The frame in which a task is suspended that is not asyncio's own."""
-    own = [frame for frame in frames(task.get_coro()) if not is_own(frame.f_code.co_filename)]
-    return own[-1] if own else None
 
 
 # ---------------------------------------------------------------------- the world outside

@@ -198,3 +198,17 @@ def through_unseen_code(task: Any) -> bool:
                 return True
         coroutine = getattr(coroutine, "cr_await", None) or getattr(coroutine, "gi_yieldfrom", None)
     return False
+
+
+def describe_task(task: Any) -> str:
+    """A task that has not finished: its name, where it stands, what it awaits."""
+    frame = innermost(task)
+    place = f" ({frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno})" if frame is not None else ""
+    what = "is scheduled" if task._fut_waiter is None else f"awaits {awaited(task)}"
+    return f"task {task_name(task)} {what}{place}"
+
+
+def innermost(task: Any) -> Any:
+    """The frame in which a task is suspended that is not asyncio's own."""
+    own = [frame for frame in frames(task.get_coro()) if not is_own(frame.f_code.co_filename)]
+    return own[-1] if own else None

@@ -1,0 +1,45 @@
+"""What a loop has to do: callbacks and timers. With any_order, cancelling one is an access to what its step reads."""
+
+from __future__ import annotations
+
+import asyncio.events as events
+from typing import Any
+
+from treadle.core.operation import WRITE
+from treadle.threads.primitives.inside import here
+
+_AnyHandle: Any = events.Handle
+_TimerHandle: Any = events.TimerHandle
+
+
+class LoopHandle(_AnyHandle):  # type: ignore[misc]
+    """With any_order, cancelling it is an access to what the step reads that would run it."""
+
+    __slots__ = ("treadle_name",)
+    treadle_name: str
+
+    def cancel(self) -> None:
+        _access_to(self)
+        super().cancel()
+
+
+def _access_to(handle: Any) -> None:
+    strand, run = here(), handle._loop.execution
+    if strand is not None and run.any_order and not run.only_steps and not run.ending:
+        strand.access(WRITE, handle.treadle_name, None)
+
+
+class LoopTimer(_TimerHandle):  # type: ignore[misc]
+    """Knows the event during which it was set, as the how-manieth, for how long, and whether by `call_at`."""
+
+    __slots__ = ("cause", "delay", "explicit", "number", "treadle_name")
+    treadle_name: str
+
+    def cancel(self) -> None:
+        _access_to(self)
+        super().cancel()
+
+    cause: int
+    number: int
+    delay: float
+    explicit: bool
