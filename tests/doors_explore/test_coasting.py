@@ -4,6 +4,7 @@ is lost, nothing is claimed that was not seen, and a strand that waits in a loop
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import queue
 import threading
 import time
@@ -233,3 +234,93 @@ def test_what_only_failed_unseen_is_told() -> None:
     result = treadle.check(fails_where_nobody_looks, executions=30)
     assert result.verdict.name == "CUT"
     assert any("did not fail when it was run again" in warning.message for warning in result.warnings)
+
+
+def events_barriers_and_semaphores() -> None:
+    go, gate, room, box = threading.Event(), threading.Barrier(3), threading.Semaphore(1), Box()
+    lock = threading.RLock()
+
+    def work() -> None:
+        assert go.wait(5)
+        for _ in range(10):
+            with room, lock, lock:
+                box.value += 1
+        gate.wait()
+        assert box.value == 30
+
+    timer = threading.Timer(1.0, go.set)
+    timer.start()
+    _run(work, work, work)
+    timer.join()
+
+
+def pools_and_futures() -> None:
+    def square(number: int) -> int:
+        time.sleep(0.001 * (number % 3))
+        return number * number
+
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        futures = [pool.submit(square, number) for number in range(15)]
+        assert sorted(one.result() for one in concurrent.futures.as_completed(futures)) == [n * n for n in range(15)]
+        assert list(pool.map(square, range(5))) == [0, 1, 4, 9, 16]
+
+
+def queues_that_are_joined() -> None:
+    jobs: queue.PriorityQueue[int] = queue.PriorityQueue()
+    done: queue.SimpleQueue[int] = queue.SimpleQueue()
+    local = threading.local()
+
+    def work() -> None:
+        local.sum = 0
+        while True:
+            try:
+                local.sum += jobs.get(timeout=1.0)
+            except queue.Empty:
+                break
+            jobs.task_done()
+        done.put(local.sum)
+
+    for number in range(20):
+        jobs.put(number)
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    jobs.join()
+    assert done.get() + done.get() == 190
+    for thread in threads:
+        thread.join(5)
+        assert not thread.is_alive()
+
+
+def a_loop_in_a_thread() -> None:
+    loop = asyncio.new_event_loop()
+    runner = threading.Thread(target=loop.run_forever)
+    runner.start()
+
+    async def add(one: int, other: int) -> int:
+        await asyncio.sleep(0.01)
+        return one + other
+
+    results = [asyncio.run_coroutine_threadsafe(add(number, 1), loop) for number in range(8)]
+    assert [one.result(5) for one in results] == list(range(1, 9))
+    loop.call_soon_threadsafe(loop.stop)
+    runner.join()
+    loop.close()
+
+
+@pytest.mark.parametrize(
+    "program", [events_barriers_and_semaphores, pools_and_futures, queues_that_are_joined, a_loop_in_a_thread]
+)
+@pytest.mark.parametrize("operations", [0, 7, 40])
+def test_what_the_models_do_unseen_is_the_same(
+    program: Callable[[], None],
+    operations: int,
+    monkeypatch: pytest.MonkeyPatch,
+    long_after_a_few_operations: list[int],
+) -> None:
+    monkeypatch.setattr(auto, "_MOST_COMPARED", operations)
+    monkeypatch.setattr(few_preemptions, "WINDOW", operations)
+    result = treadle.check(program, executions=25)
+    assert not result.findings
+    assert result.verdict.name == "CUT"
+    assert max(long_after_a_few_operations) >= 0
