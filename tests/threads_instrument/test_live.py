@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from treadle.threads.instrument import live
 from treadle.threads.instrument.live import functions_of
 
 SOURCE = "def first(): pass\ndef maker():\n    def made(): pass\n    return made\n"
@@ -62,8 +63,9 @@ def test_generated_for_a_class_in_a_namespace_of_its_own(module: Any) -> None:
     assert names(module) == ["first", "generated", "maker"]
 
 
-def test_held_by_an_object_that_the_collector_does_not_list(module: Any) -> None:
+def test_held_by_an_object_that_the_collector_does_not_list(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A build without a GIL forgets functions of modules; here they are frozen, which hides them as well."""
+    monkeypatch.setattr(live, "_IMMORTAL", True)
     module.registry = types.SimpleNamespace(functions=[vars(module).pop("first")])
     sys.modules["has_functions"] = module
     gc.freeze()

@@ -45,8 +45,10 @@ def functions_of(modules: list[ModuleType]) -> Found:
     """Every live function that was made from the source of `modules`, or for one of their classes."""
     if not modules:
         return []
-    if gc.get_freeze_count() or _IMMORTAL:  # what is frozen is in no generation
+    if _IMMORTAL:
         return _belonging(_functions_among(_all_objects()), modules)
+    if gc.get_freeze_count():  # what is frozen is in no generation
+        return _belonging([*_functions_among(gc.get_objects()), *reachable_functions(modules)], modules)
     before = _collections()
     if _HAS_GENERATIONS and all(module in _known and _known[module].collections == before for module in modules):
         young = _functions_among(gc.get_objects(0)) + _functions_among(gc.get_objects(1))
