@@ -324,3 +324,33 @@ def test_what_the_models_do_unseen_is_the_same(
     assert not result.findings
     assert result.verdict.name == "CUT"
     assert max(long_after_a_few_operations) >= 0
+
+
+def waits_that_may_be_over_at_any_time() -> None:
+    lock, box, asked = threading.Lock(), Box(), [threading.Event() for _ in range(12)]
+
+    def hold() -> None:
+        for event in asked:
+            with lock:
+                box.noise = 1
+                event.wait()
+                box.noise = 0
+
+    def ask() -> None:
+        for event in asked:
+            if lock.acquire(timeout=1.0):
+                assert box.noise == 0
+                lock.release()
+            event.set()
+
+    _run(hold, ask)
+
+
+def test_a_wait_whose_time_runs_out_unseen_gets_nothing(
+    monkeypatch: pytest.MonkeyPatch, long_after_a_few_operations: list[int]
+) -> None:
+    monkeypatch.setattr(auto, "_MOST_COMPARED", 0)
+    monkeypatch.setattr(few_preemptions, "WINDOW", 5)
+    result = treadle.check(waits_that_may_be_over_at_any_time, executions=30, timeouts="any")
+    assert not result.findings
+    assert min(long_after_a_few_operations) >= 0  # nothing failed that does not when it is looked at

@@ -447,7 +447,8 @@ class Execution:
             return None
         if STATE.coasting:
             last = self.by_index[self.trace[-1][0]]
-            if not last.finished and last.pending[0] != YIELD and self.can_go(last):
+            ready = last.guard is None or last.guard.ready(last.waits, last)  # and not: its time may run out
+            if ready and not last.finished and last.pending[0] != YIELD and self.can_go(last):
                 return last
         if step >= self.limit:
             self.stop_reason = "seconds" if self.limit < 0 else "limit"
