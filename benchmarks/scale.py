@@ -1,29 +1,32 @@
 """What a second worker brings: the same search by one and by two processes, and what one piece costs.
 
 Time is that of the search alone, from the moment at which all workers are up; the second second of a search is the
-first one that is handed over. Commands (`unit`, `hunt`, `actor`) are timed whole. The last rows send pieces that do
-nothing through a LocalCluster of two worker processes: what each costs, and memory after a tenth ("one") and in
-the end ("two").
+first one that is handed over. On a machine that is not idle, time of processors says what the clock cannot. Commands
+(`unit`, `hunt`, `actor`) are timed whole. The last rows send pieces that do nothing through a LocalCluster of two
+worker processes: what each costs, and memory after a tenth ("one") and in the end ("two").
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
+import itertools
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.rows import Rows
-from treadle.core.result import Result
 from treadle.doors.explore import check
+from treadle.doors.explore.campaign import ScheduleSearch
 from treadle.doors.explore.fleet import WorkerFleet
 from treadle.search import cluster
-from treadle.search.workers import answers
+from treadle.search.workers import WorkerPool, answers
 
 MODELS = Path(__file__).parents[1] / "examples" / "abs"
 
@@ -76,47 +79,70 @@ def project() -> Iterator[Path]:
             sys.path.remove(folder)
 
 
-def searched(name: str, workers: int, **options: object) -> tuple[Result, float, int]:
-    """The result, the seconds of it behind the start of the workers, and how many pieces it took."""
+class Searched(NamedTuple):
+    """What was done behind the start of the workers: executions, seconds by the clock and of all processors, pieces."""
+
+    executions: int
+    seconds: float
+    processors: float
+    pieces: int
+
+
+def searched(name: str, workers: int, **options: object) -> Searched:
     test = getattr(importlib.import_module("test_scaled"), name)
-    up: list[float] = []
+    up: list[tuple[float, float, int]] = []
     fleets: list[WorkerFleet] = []
     usual = WorkerFleet._turn
 
-    def turn(self: WorkerFleet, *args: object) -> object:
+    def turn(self: WorkerFleet, search: ScheduleSearch, *args: object) -> object:
         if len(self.pool.ready) < workers:
             while len(self.pool.ready) < workers:
                 list(self.pool.news(0.05))
-            up.append(time.perf_counter())
+            assert isinstance(self.pool, WorkerPool)
+            pids = [worker.pid for worker in self.pool.ready]
+            up.append((time.perf_counter(), processor_seconds(*pids), search.executions))
         fleets.append(self)
-        return usual(self, *args)  # type: ignore[arg-type]
+        return usual(self, search, *args)  # type: ignore[arg-type]
 
     WorkerFleet._turn = turn  # type: ignore[method-assign, assignment]
     try:
-        begun = time.perf_counter()
+        begun = time.perf_counter(), processor_seconds(), 0
         result = check.check(test, target=f"test_scaled.py::{name}", workers=workers, **options)  # type: ignore[arg-type]
-        ended = time.perf_counter()
+        ended = time.perf_counter(), processor_seconds(), result.executions
     finally:
         WorkerFleet._turn = usual  # type: ignore[method-assign]
-    return result, ended - (up[0] if up else begun), fleets[-1].pieces if fleets else 0
+    seconds, processors, executions = (end - start for end, start in zip(ended, up[0] if up else begun, strict=True))
+    return Searched(int(executions), seconds, processors, fleets[-1].pieces if fleets else 0)
+
+
+def processor_seconds(*running: int) -> float:
+    """Of this process, those that it started and have ended, and these that run."""
+    ticks = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13] for pid in running]
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    own = time.process_time() + ended.ru_utime + ended.ru_stime
+    return own + sum(map(int, itertools.chain(*ticks))) / os.sysconf("SC_CLK_TCK")
 
 
 def main(quick: bool) -> None:
     rows = Rows("scale", ["what", "one", "two", "growth"])
+
+    def told(what: str, one: float, two: float) -> None:
+        rows.add(what=f"{strategy}, {what}", one=one, two=two, growth=two / one)
+
     seconds = 10.0 if quick else 60.0
     with project():
         for strategy in ("dpor", "random"):
-            rates = []
-            for workers in (1, 2):
-                result, spent, _ = searched("test_large", workers, strategy=strategy, seconds=seconds)
-                rates.append(result.executions / spent)
-            rows.add(what=f"{strategy}, executions/s", one=rates[0], two=rates[1], growth=rates[1] / rates[0])
+            alone, both = (searched("test_large", workers, strategy=strategy, seconds=seconds) for workers in (1, 2))
+            told("executions/s", alone.executions / alone.seconds, both.executions / both.seconds)
+            # what two idle cores would give: each of them does half of all that was done
+            by_processors = alone.executions / alone.processors, 2 * both.executions / both.processors
+            told("executions/s by processors", *by_processors)
         usual = cluster.SHARE_HERE
         times = []
         for share in (0.5, 0.0):  # pieces of half a second, and of one execution each
             cluster.SHARE_HERE = share
-            _, spent, pieces = searched("test_small", 2, strategy="dpor")
-            times.append((spent, pieces))
+            ran = searched("test_small", 2, strategy="dpor")
+            times.append((ran.seconds, ran.pieces))
         cluster.SHARE_HERE = usual
         (long, few), (short, many) = times
         rows.add(what="ms of a piece", one=None, two=(short - long) / max(1, many - few) * 1000, growth=None)

@@ -11,6 +11,7 @@ from treadle.abs.machine.criteria import SOUND_REDUCTIONS, OrderSelection
 from treadle.core.result import Verdict
 from treadle.doors.actor.generated import GeneratedCases, generate
 from treadle.doors.actor.models import explore_model
+from treadle.report.console import advice
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "abs"
 
@@ -155,6 +156,7 @@ def test_a_main_block_that_does_not_end_is_cut_and_says_where(tmp_path: Path) ->
     endless = explore_model(str(model))
     assert endless.verdict is Verdict.CUT
     assert "loop turns" in endless.reason
+    assert advice(endless) == "a loop of the model does not come to its end: give it one"
 
 
 @pytest.mark.parametrize("reduce", SOUND_REDUCTIONS)

@@ -93,6 +93,8 @@ def advice(result: Result) -> str:
 
 
 def _advice_for_a_model(result: Result) -> str:
+    if result.verdict is Verdict.CUT and result.bounds.keys() == {"loop turns per task"}:
+        return "a loop of the model does not come to its end: give it one"
     if result.verdict is Verdict.CUT:
         return f"{_AFTER_A_CUT.get(result.cut_by, 'raise --tasks or --actors')}, or make the model smaller"
     return "send a message in the main block: `object!method();`" * (result.verdict is Verdict.NOTHING_TO_EXPLORE)
