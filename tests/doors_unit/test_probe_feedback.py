@@ -68,6 +68,17 @@ PROGRAMS = {
                 if self.ready and self.lines[2].kind == "deep":
                     return 1  # here
     """,
+    "an_attribute_that_only_its_objects_have": """
+        class Dial:
+            def __init__(self):
+                raise RuntimeError
+            def parts(self, n):
+                return []
+            def f(self, n):
+                first, second, third = self.parts(n)
+                if self.lamp.colour == "dark green":
+                    return 1  # here
+    """,
     "a_key_that_is_missing": """
         def f(row):
             if row["customer"]["name"] == "Ada":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import treadle
 from tests.symbolic.exploring import PROGRAMS, load
 from treadle.core.trail import Trail
 from treadle.doors.unit.pytest_text import identifier, words
+from treadle.doors.unit.pytest_values import Imports, leaf
 from treadle.doors.unit.suite import Suite
 
 
@@ -184,3 +187,16 @@ def test_names_and_ids_are_safe() -> None:
     used: set[str] = set()
     assert identifier("s == '\u00e9[x]'", used) == "s == '?(x)'"
     assert identifier("s == '\u00e9[x]'", used) == "s == '?(x)' #2"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (datetime.datetime(2020, 1, 2, 3, 4), "datetime(2020, 1, 2, 3, 4)"),
+        (datetime.datetime(2020, 1, 2, tzinfo=datetime.UTC), "datetime(2020, 1, 2, 0, 0, tzinfo=timezone.utc)"),
+        (datetime.date(2020, 1, 2), "date(2020, 1, 2)"),
+        (Decimal("1.5"), 'Decimal("1.5")'),
+    ],
+)
+def test_values_whose_repr_is_their_source(value: object, expected: str) -> None:
+    assert leaf(value, Imports()) == expected

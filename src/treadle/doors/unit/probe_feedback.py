@@ -434,7 +434,9 @@ class Feedback:
         values = (stub, '"a"', "1", "[]", "{}", "None")
         if isinstance(error, AttributeError) and error.name:
             for name, path, value in _at_places(error.obj, places):
-                if hasattr(value, "__dict__") and not isinstance(value, NonCallableMock):
+                if isinstance(value, NonCallableMock) and value._spec_class is not None:  # what only its objects have
+                    yield one.probe.with_set(name, f"{path}.{error.name}", stub)
+                elif hasattr(value, "__dict__") and not isinstance(value, NonCallableMock):
                     yield from (one.probe.with_set(name, f"{path}.{error.name}", text) for text in values)
                 elif path or name not in self.told:
                     yield _put(one.probe, name, path, stub)

@@ -129,8 +129,9 @@ def _by_repr(value: Any, imports: Imports) -> str:
     kind, shown = type(value), repr(value)
     module = importlib.import_module(kind.__module__)
     try:
-        tree = ast.parse(shown.removeprefix(f"{kind.__module__}."), mode="eval")
-        again = eval(compile(tree, "<repr>", "eval"), {**vars(module), kind.__module__: module})
+        tree = ast.parse(shown, mode="eval")
+        whole = shown.startswith(f"{kind.__module__}.")  # datetime.datetime(2020, 1, 2), or Decimal("1.5")
+        again = eval(compile(tree, "<repr>", "eval"), {kind.__module__: module} if whole else dict(vars(module)))
     except Exception:
         raise NotWritable(f"{shown} has no source text") from None
     if type(again) is not kind or again != value:
