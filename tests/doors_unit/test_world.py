@@ -217,8 +217,26 @@ def test_a_lock_that_the_code_holds_itself_is_not_waited_for() -> None:
     assert "would never end" in suite.unsupported[0].what
 
 
-@pytest.mark.parametrize("asked", ["time.gmtime()", "time.strftime('%Y')", "os.path.abspath('x')"])
+@pytest.mark.parametrize(
+    "asked", ["time.gmtime()", "time.strftime('%Y')", "os.path.abspath('x')", "os.path.realpath('xy')"]
+)
 def test_what_this_machine_says_now_is_no_result(asked: str) -> None:
     suite = unit(f"world_now_{len(asked)}", f"import os, time\n\n\ndef f():\n    return len({asked}) > 1000\n", "f")
     assert suite.tests == 0
     assert "pass --allow-effects" in suite.unsupported[0].what
+
+
+def test_that_a_lock_is_free_is_not_all_there_is() -> None:
+    program = """
+        import threading
+
+        class Door:
+            def __init__(self) -> None:
+                self.lock = threading.Lock()
+
+            def state(self) -> str:
+                return "busy" if self.lock.locked() else "free"
+    """
+    suite = unit("world_busy", program, "Door.state")
+    assert results(suite) == {"free"}
+    assert not suite.complete

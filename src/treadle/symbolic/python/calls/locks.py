@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from treadle.symbolic.path import CannotFollow
+from treadle.symbolic.path import CannotFollow, CodePlace
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.values import PyValue
 
@@ -20,6 +20,9 @@ LOCKS = (LOCK, REENTRANT)
 def use(vm: VM, lock: Any, name: str, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
     """lock.name(*args, **named)"""
     held = vm.held_locks.get(id(lock), 0)
+    if name == "locked" or (name == "acquire" and (args or named)):
+        place = vm.path.place
+        vm.path.sampled.append(CodePlace(place.file, place.line, "a lock that nobody else holds"))
     if name in ("acquire", "__enter__"):
         if held and isinstance(lock, LOCK):
             blocking = (*args, named.get("blocking", True))[0]

@@ -55,7 +55,12 @@ _PURE = {
 # What these give without so many arguments is the time of day.
 _NOW = {"gmtime": 1, "asctime": 1, "strftime": 2}
 # A function that mentions these asks the machine it runs on.
-ASKING = frozenset({"environ", "environb", "getcwd", "getcwdb", "stat", "lstat", "listdir", "scandir", "uname"})
+ASKING = frozenset(
+    {
+        *("environ", "environb", "getcwd", "getcwdb", "stat", "lstat", "listdir", "scandir", "uname", "open"),
+        *("abspath", "realpath", "_joinrealpath", "iglob", "getlines"),  # which do
+    }
+)
 # Of these modules only the named functions count.
 _ONLY = {"uuid": {"uuid1", "uuid4", "getnode"}, "threading": {"Thread", "start", "Timer", "join"}}
 _EFFECT_NAMES = {
