@@ -436,7 +436,7 @@ class Feedback:
             for name, path, value in _at_places(error.obj, places):
                 if isinstance(value, NonCallableMock) and value._spec_class is not None:  # what only its objects have
                     yield one.probe.with_set(name, f"{path}.{error.name}", stub)
-                elif hasattr(value, "__dict__") and not isinstance(value, NonCallableMock):
+                if hasattr(value, "__dict__") and not isinstance(value, NonCallableMock):
                     yield from (one.probe.with_set(name, f"{path}.{error.name}", text) for text in values)
                 elif path or name not in self.told:
                     yield _put(one.probe, name, path, stub)
