@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.classes.drive import campaign, subject
+from tests.classes.drive import always, campaign, subject
+from treadle.classes.choosing import roots
+from treadle.classes.pools import Pools
+from treadle.classes.stage import Stage
 from treadle.cli.class_ import classes
 from treadle.core.verdict import Verdict
 
@@ -51,3 +54,9 @@ def test_a_decorator_is_judged_through_a_function_written_for_it() -> None:
 def test_a_module_whose_only_class_is_an_exception_is_itself_what_is_shared() -> None:
     (found,) = classes("class_module_of_errors")
     assert found[0] == "class_module_of_errors"
+
+
+def test_heirs_make_objects_only_where_the_class_itself_cannot() -> None:
+    made = subject("class_shapes:GoodPool")
+    with Stage(made) as stage:
+        assert [str(root) for root in roots(stage, Pools(made, {}), always)] == ["GoodPool()"]

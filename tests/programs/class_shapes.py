@@ -127,6 +127,14 @@ class GoodPool:
             self._idle.append(connection)
 
 
+class BiggerPool(GoodPool):
+    """An heir of a class that can be made itself."""
+
+    def __init__(self):
+        super().__init__()
+        self._idle.append(Connection(self))
+
+
 class Table:
     def __init__(self):
         self._rows = {}

@@ -20,6 +20,7 @@ from treadle.classes.grasped import MADE_UP, of_instance, on_result
 from treadle.classes.pools import Pools
 from treadle.classes.sequences import LONGEST_CALL
 from treadle.classes.stage import CallRecord, Sequence, Stage
+from treadle.classes.stand_ins import needs_stand_in
 from treadle.classes.subject import CLASS_ITSELF, Subject, SubjectMethod, is_own
 from treadle.classes.ways import constructors, of_heirs
 from treadle.core.errors import Unsupported, UsageError
@@ -104,9 +105,10 @@ _NOTHING = MethodCall("nothing", "None and {sout}")
 
 
 def _others(found: dict[Hashable, MethodCall], subject: Subject) -> Iterator[SubjectMethod]:
-    """Where no object of the class itself can be made: its heirs."""
+    """Where no object of the class itself has been made by now: its heirs."""
     made = any(call.method != CLASS_ITSELF for call in found.values())
-    return iter(()) if made or not isinstance(subject.cls, type) or subject.is_used else of_heirs(subject)
+    if not made and isinstance(subject.cls, type) and not subject.is_used and not needs_stand_in(subject.cls):
+        yield from of_heirs(subject)
 
 
 def _tried(stage: Stage, root: MethodCall, call: MethodCall) -> Sequence:
@@ -161,13 +163,17 @@ def _is_one(subject: Subject, made: Any) -> bool:
     return isinstance(made, cls)
 
 
+# How early other ways to make an object than the constructors of the class come.
+_OTHER_WAYS = {"recorded": 1, "heir": 4, "stand-in": 5}
+
+
 def _small_first(calls: list[MethodCall]) -> list[MethodCall]:
     """A small capacity shows more in fewer calls: variants with a 1 or a 2, then the plain one, then the others."""
 
     def rank(call: MethodCall) -> int:
         values = [str(argument.value) for argument in call.arguments]
-        if call.method in ("stand-in", "recorded"):
-            return 4 if call.method == "stand-in" else 1
+        if call.method in _OTHER_WAYS:
+            return _OTHER_WAYS[call.method]
         if "1" in values:
             return 0
         if "2" in values:

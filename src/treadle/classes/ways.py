@@ -61,7 +61,7 @@ def _is_foreign(kind: Any) -> bool:
 
 def _constructor(cls: type) -> SubjectMethod:
     needs, name = import_of(cls)
-    return SubjectMethod(cls.__name__, f"{name}({{args}})", parameters_of_class(cls), needs=needs)
+    return SubjectMethod("heir", f"{name}({{args}})", parameters_of_class(cls), needs=needs)
 
 
 def _stand_ins(cls: type, pools: Pools) -> list[SubjectMethod]:
