@@ -42,8 +42,9 @@ class Dice:
         self._last = 0
 
     def roll(self):
-        self._last = uuid.uuid4().int
-        return self._last
+        drawn = uuid.uuid4().int
+        self._last = drawn
+        return drawn
 
 
 class Nothing:

@@ -135,7 +135,6 @@ class Execution:
         "unfinished",
         "untaken",
         "values",
-        "walked",
         "woken",
     )
 
@@ -188,7 +187,6 @@ class Execution:
         self.keep: list[Any] = []
         self.attributes_of: dict[int, type] = {}  # dictionaries of attributes that were handed out, and of what
         self.values = False
-        self.walked: set[int] = set()  # addresses of what calls were given before there was a second strand
         self.alarm: float | None = None  # when the program gets a signal that it asked for
         self.home = os_thread()
         self.beside = ""  # a thread of the program that is not controlled

@@ -239,11 +239,6 @@ def everything(strand: Strand, operations: list[Operation], value: Any, mode: in
 
 
 def _walk(strand: Strand, operations: list[Operation], value: Any, mode: int, wide: bool) -> None:
-    execution = strand.execution
-    if len(execution.strands) == 1:  # before the first thread, what is touched comes before all that others do:
-        if id(value) in execution.walked:  # once is enough, for the names
-            return
-        execution.walked.add(id(value))
     seen: set[int] = set()
     pending: list[tuple[Any, int]] = [(value, mode)]
     while pending:
@@ -253,7 +248,7 @@ def _walk(strand: Strand, operations: list[Operation], value: Any, mode: int, wi
             continue
         seen.add(id(one))
         if len(seen) > MOST_OBJECTS:
-            execution.too_large(type(value).__name__)
+            strand.execution.too_large(type(value).__name__)
             return
         if kind == WINDOW and root_of(one) is not one:
             pending.append((root_of(one), how))
