@@ -294,7 +294,7 @@ def semaphore_count():
 
 
 @fails
-def future_callback_order():
+def future_callback_order_by_strangers():
     log = []
     f = Future()
     parallel(
@@ -305,7 +305,7 @@ def future_callback_order():
 
 
 @fails
-def future_set_twice():
+def future_set_twice_by_strangers():
     f = Future()
 
     def s(v):
@@ -329,7 +329,7 @@ def pool_shared_list():
 
 
 @fails
-def queue_empty_then_get():
+def queue_empty_then_get_by_strangers():
     q = queue.Queue()
     q.put(1)
 

@@ -384,7 +384,7 @@ def contextvar_own():
 
 
 @fails
-def sqlite_cursor_shared():
+def sqlite_cursor_shared_by_strangers():
     c = sqlite3.connect(":memory:", check_same_thread=False)
     c.execute("create table t(n)")
     c.execute("insert into t values(0)")
