@@ -23,10 +23,12 @@ def watching(strand: Strand, called: Callable[..., Any], /, *args: Any, **kwargs
     """Do the call, and note what it calls back."""
     if sys.getprofile() is not None:  # somebody else's
         return called(*args, **kwargs)
-    here = sys._getframe()
+    here, itself = sys._getframe(), getattr(called, "__code__", None)  # of a model of Python code, such as Path.open
 
     def note(frame: FrameType, event: str, arg: object) -> None:
-        if event == "call" and frame.f_back is here and not _is_harmless(frame, called, args):
+        if event != "call" or frame.f_back is not here or frame.f_code is itself:
+            return
+        if not _is_harmless(frame, called, args):
             name = getattr(called, "__qualname__", type(called).__name__)
             strand.execution.assumed.add(f"{_module(frame)}.{frame.f_code.co_qualname} inside {name}")
 
