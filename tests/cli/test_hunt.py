@@ -49,7 +49,7 @@ def test_a_function_is_judged_with_itself_and_the_others_bring_the_module_into_s
 @pytest.mark.slow
 def test_a_hunt_finds_ranks_refuses_and_goes_on(tmp_path: Path) -> None:
     shutil.copytree(PROGRAMS / "hunted", tmp_path / "hunted")
-    words = ("hunt", "hunted", "--budget", "2s", "--json")
+    words = ("hunt", "hunted", "--budget", "60s", "--json")
     done = treadle(tmp_path, *words)
     facts = json.loads(done.stdout)
     assert done.returncode == 1
