@@ -25,6 +25,7 @@ are named in docs/benchmarks-wild.md, where `--docs` lists what is to be looked 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import platform
@@ -130,8 +131,9 @@ def environment_for(source: Path, folder: Path) -> str | None:
     return inner
 
 
+@functools.cache
 def built() -> Path:
-    """Treadle as people install it, built once for this state of the checkout."""
+    """Treadle as people install it, built once for this state of the checkout, and before several packages are tried."""
     commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=CHECKOUT, capture_output=True, text=True, check=True)
     folder = FOLDER / "wild-wheel" / commit.stdout.strip()
     if not list(folder.glob("*.whl")):
