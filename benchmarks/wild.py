@@ -133,7 +133,7 @@ def environment_for(source: Path, folder: Path) -> str | None:
 
 @functools.cache
 def built() -> Path:
-    """Treadle as people install it, built once for this state of the checkout, and before several packages are tried."""
+    """Treadle as people install it, built once for this state of the checkout, before packages are tried."""
     commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=CHECKOUT, capture_output=True, text=True, check=True)
     folder = FOLDER / "wild-wheel" / commit.stdout.strip()
     if not list(folder.glob("*.whl")):

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 import treadle
+from treadle import Verdict
+from treadle.threads.loom import Loom
 
 
 class Box:
@@ -64,3 +68,10 @@ def test_what_is_drawn_does_not_spend_a_budget_of_executions() -> None:
     assert treadle.check(three_increments_each, executions=329).verdict.name == "PASSED_EXHAUSTIVE"
     cut = treadle.check(three_increments_each, executions=200)
     assert (cut.verdict.name, cut.executions) == ("CUT", 200)
+
+
+def test_a_search_without_an_execution_that_counts_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Loom, "possible", lambda self, run: False)
+    result = treadle.check(lambda: None)
+    assert (result.verdict, result.executions) == (Verdict.CUT, 0)
+    assert result.reason.startswith("none of the executions that were begun counts")

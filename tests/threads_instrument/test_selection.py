@@ -20,7 +20,7 @@ import treadle
 from treadle import Verdict
 from treadle.core.errors import UsageError
 from treadle.threads.instrument import ModuleSelection
-from treadle.threads.instrument.selection import NEVER, find_root
+from treadle.threads.instrument.selection import NEVER, file_of, find_root
 
 
 @pytest.fixture
@@ -176,3 +176,12 @@ def test_what_cannot_be_instrumented_is_never_one_step_in_silence(test: Callable
     result = treadle.check(test)
     assert result.verdict is Verdict.PASSED_WITHIN_BOUNDS
     assert named in result.reason
+
+
+def test_what_stands_in_the_place_of_a_module_has_no_file() -> None:
+    class Proxy:
+        """As Twisted puts it around a module of which something is deprecated."""
+
+        __file__ = "/somewhere/else.py"
+
+    assert file_of(Proxy()) is None  # type: ignore[arg-type]

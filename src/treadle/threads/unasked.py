@@ -11,6 +11,7 @@ from typing import Any
 
 _home: Any = vars(type)["__module__"]
 _globals: Any = vars(ModuleType)["__dict__"]
+_NO_GLOBALS: dict[str, Any] = {}
 
 
 def is_a(thing: object, kinds: type | tuple[type, ...]) -> bool:
@@ -28,8 +29,8 @@ def home_of(cls: type) -> str:
 
 
 def globals_of(module: ModuleType) -> dict[str, Any]:
-    """The variables of a module."""
-    return _globals.__get__(module)  # type: ignore[no-any-return]
+    """The variables of a module; none of what a library has put into `sys.modules` in the place of one."""
+    return _globals.__get__(module) if is_a(module, ModuleType) else _NO_GLOBALS
 
 
 def keeps_attributes(kind: type) -> bool:

@@ -26,6 +26,8 @@ RESUMABLE = ("seconds", "executions", "interrupted", "workers")
 def verdict_of(campaign: ScheduleSearch, reason: str) -> Verdict:
     if getattr(campaign.loom, "threaded", True):
         campaign.loom.assumed |= half_seen(campaign.loom.in_steps, campaign.search.reversed)
+    if not campaign.executions:
+        campaign.loom.incomplete = campaign.loom.incomplete or "none of the executions that were begun counts"
     whole = campaign.search.exhausted and not campaign.over_limit and not campaign.loom.incomplete
     if reason == "end" and whole and not _surprise(campaign) and not campaign.unseen:
         if campaign.executions == 1 and not campaign.search.conflicts and not campaign.loom.assumed:
