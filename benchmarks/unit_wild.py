@@ -1,7 +1,7 @@
 """`treadle unit` on functions that others wrote for other purposes: how many get tests, and how much do these reach?
 
     python -m benchmarks.unit_wild --workers 2 --docs     (the official draw: see unit_wild_draw.py)
-    python -m benchmarks.unit_wild --packages 2 --workers 2 --docs          (that of the second list)
+    python -m benchmarks.unit_wild --packages 2 --workers 2 --docs          (that of the second list; 3: the third)
     python -m benchmarks.unit_wild --seed mine --number 20          (others, to develop with)
     python -m benchmarks.unit_wild --part 1/4
 
