@@ -26,6 +26,7 @@ import pytest
 import treadle
 from treadle.core.errors import Unsupported
 from treadle.threads import real_waits
+from treadle.threads.primitives import outside
 
 
 def explored(test: Callable[[], Any], **options: Any) -> treadle.Result:
@@ -257,6 +258,29 @@ def test_what_never_comes_is_refused_with_its_line(monkeypatch: pytest.MonkeyPat
 
     with pytest.raises(Unsupported, match=r"test_real_waits.py:\d+ in .*lambda> waits for the end of another process"):
         explored(test)
+
+
+def test_what_was_written_last_by_a_process_that_ended_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It wrote after the last look at the pipe, and had ended when it was asked whether a process is left."""
+    reader, end = os.pipe()
+    writer = os.fdopen(end, "wb")
+    monkeypatch.setattr(outside, "_others", writer.flush)  # which returns nothing: there is none
+
+    def test() -> None:
+        started, took = time.monotonic(), []
+
+        def read() -> None:
+            assert select.select([reader], [], [], 60)[0]
+            os.read(reader, 1)
+            took.append(time.monotonic() - started)
+
+        writer.write(b"x")
+        together(read, lambda: time.sleep(30))
+        assert took[0] < 30
+
+    with writer:
+        assert not explored(test, executions=3).findings
+    os.close(reader)
 
 
 def test_a_lock_on_a_file_lets_its_owner_run(tmp_path: Path) -> None:

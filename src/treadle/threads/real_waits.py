@@ -39,6 +39,8 @@ def waited_really(run: Execution, first: Strand | None) -> bool:
     outside = _waiting_outside(run.live)
     deadline = None if first is None else first.deadline
     if not outside:
+        if _became_ready(run.live):
+            return True
         if run.beside:
             run.failure, run.stop_reason = not_controlled(run.beside), "outside"
         elif run.alarm is not None and (deadline is None or deadline >= run.alarm):
@@ -49,7 +51,18 @@ def waited_really(run: Execution, first: Strand | None) -> bool:
 
 def becomes_ready(run: Execution, strand: Strand, guard: SyncObject) -> bool:
     """Can a strand go on as planned, soon? What is real may need as long as it did when the plan was made."""
-    return guard.outside and not guard.of_this_process() and _wait_for(run, [strand], None)
+    if not guard.outside:
+        return False
+    return _became_ready([strand]) if guard.of_this_process() else _wait_for(run, [strand], None)
+
+
+def _became_ready(strands: Sequence[Strand]) -> bool:
+    """Did something real become ready meanwhile? A process that wrote and ended after the last look at its pipe is none
+    any more when it is asked who else could write there."""
+    return any(
+        strand.guard is not None and strand.guard.outside and strand.guard.ready(strand.waits, strand)
+        for strand in strands
+    )
 
 
 def _wait_for(run: Execution, outside: list[Strand], seconds: float | None) -> bool:
