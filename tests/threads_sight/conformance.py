@@ -173,7 +173,7 @@ def outcomes(
 
     with Loom(program, source=outcomes, skip_private=True) as loom:
         if fine:
-            with fine_points():
+            with fine_points(loom):
                 return seen if _walk(loom, make_strategy, seen) else None
         return seen if _walk(loom, make_strategy, seen) and not loom.assumed else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import enum
 import importlib
+import operator
 import os
 import threading
 import types
@@ -17,7 +18,7 @@ import pytest
 
 import treadle
 from treadle import Verdict
-from treadle.threads.hooks import HOOKS
+from treadle.threads.hooks import HOOKS, checked
 from treadle.threads.instrument.swap import install_hooks
 
 # The modules of asyncio are taken to be under control, so nothing of this state is seen.
@@ -116,8 +117,8 @@ def test_within_bounds_is_not_checked_beyond_them() -> None:
 _OFF: dict[str, Callable[..., Any]] = {
     "_treadle_load": getattr,
     "_treadle_store": lambda value, obj, name: setattr(obj, name, value),
-    "_treadle_item": lambda obj, key: obj[key],
-    "_treadle_set_item": lambda value, obj, key: obj.__setitem__(key, value),
+    "_treadle_item": operator.getitem,
+    "_treadle_set_item": eval("lambda value, obj, key: obj.__setitem__(key, value)"),  # not rewritten with this file
     "_treadle_in": lambda value, container: value in container,
     "_treadle_function": lambda called: called,
     "_treadle_callee": getattr,
@@ -225,3 +226,98 @@ def test_a_missing_item_is_a_switch_under_a_gil() -> None:
         assert counts["a"] == 2
 
     assert treadle.check(run, switches="gil").verdict is Verdict.FAILED
+
+
+def test_a_pass_under_a_gil_checks_itself_too(hidden: Any) -> None:
+    def run() -> None:
+        hidden.reset()
+        box = Box()
+
+        def one() -> None:
+            box.a = hidden.bump()
+
+        def other() -> None:
+            box.b = hidden.bump()
+
+        treadle.parallel(one, other)
+
+    result = treadle.check(run, switches="gil")
+    assert result.verdict is Verdict.CUT
+    assert "share something that Treadle does not see" in result.reason
+    assert "test_pass_check.py" in result.reason
+
+
+def test_a_failure_at_a_look_of_the_interpreter_is_a_finding_and_replays(hidden: Any) -> None:
+    def run() -> None:
+        hidden.reset()
+        box = Box()
+
+        def one() -> None:
+            box.a = len([hidden.bump()])
+
+        def other() -> None:
+            assert hidden.bump() == 2
+
+        treadle.parallel(one, other)
+
+    result = treadle.check(run, switches="gil")
+    assert result.verdict is Verdict.FAILED
+    assert result.statistics["checked"] > 0  # the search itself does not find it
+    assert treadle.replay(result.findings[0].replay, run).verdict is Verdict.FAILED
+
+
+def test_another_failure_that_the_check_finds_does_not_settle_where_the_first_can_happen(hidden: Any) -> None:
+    def run() -> None:
+        hidden.reset()
+        box = Box()
+
+        def count() -> None:
+            box.a += 1
+
+        def one() -> None:
+            box.b = len([hidden.bump()])
+
+        def other() -> None:
+            assert hidden.bump() == 2
+
+        treadle.parallel(count, count, one, other)
+        if box.a != 2:
+            raise LookupError
+
+    finding = treadle.check(run, switches="free").findings[0]
+    assert "LookupError" in finding.message
+    assert finding.builds is not None
+    assert finding.builds.possible == ()
+    assert finding.builds.impossible == ()
+
+
+@pytest.mark.parametrize("name", ["_treadle_load", "_treadle_item", "_treadle_set_item"])
+def test_under_a_gil_a_hook_that_is_switched_off_makes_no_pass(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def attributes() -> None:
+        box = Box()
+
+        def read() -> None:
+            assert abs(box.a) == 0
+
+        treadle.parallel(read, lambda: setattr(box, "a", 1))
+
+    def items() -> None:
+        box = [0]
+
+        def write() -> None:
+            box[0] = 1
+
+        def read() -> None:
+            assert abs(box[0]) == expected
+
+        treadle.parallel(read, write)
+
+    # what is not seen is done at the start of its strand: a write before the read, a read before the write
+    expected = int(name == "_treadle_set_item")
+    run = items if "item" in name else attributes
+    monkeypatch.setattr(
+        "treadle.threads.loom.with_checks", lambda hooks: {**checked.with_checks(hooks), name: _OFF[name]}
+    )
+    assert treadle.check(run, switches="gil").verdict in (Verdict.FAILED, Verdict.CUT)
+    monkeypatch.setattr("treadle.doors.explore.campaign.ScheduleSearch._to_be_checked", lambda *_: False)
+    assert treadle.check(run, switches="gil").verdict is not Verdict.FAILED  # else the check was not needed

@@ -41,6 +41,8 @@ GUARD_WIDTH: Final = 48
 
 # A step of an execution that is no operation on anything: a task of a model, a message.
 NO_OPERATION: Final[Operation] = (YIELD, None, None)
+# A point where no operation is known, at which an execution that checks a pass may be interrupted.
+FINE: Final[Operation] = (YIELD, None, "fine")
 
 # The guards of a STEP are the numbers of the events it comes after, each plus one, in so many bits.
 CAUSE_BITS: Final = 24
@@ -66,6 +68,11 @@ _WORDS: Final = {
     FINISH: "finishes",
     STEP: "goes on in",
 }
+
+
+def is_fine(op: Operation) -> bool:
+    """Is a step one without any operation?"""
+    return op == FINE or (op[0] == MULTI and all(part == FINE for part in op[2]))
 
 
 def parts(op: Operation) -> tuple[Operation, ...]:

@@ -12,6 +12,7 @@ from typing import Final
 from treadle.core.dependency import READS
 from treadle.core.operation import (
     ACQUIRE,
+    FINE,
     GET,
     GUARD_WIDTH,
     LOOK,
@@ -71,6 +72,7 @@ class Constants:
 
     def only(self, accesses: list[Operation]) -> bool:
         """Do these accesses only read constants? They are taken for constants from now on if so."""
+        accesses = [access for access in accesses if access != FINE]
         for kind, name, key in accesses:
             if kind != READ or key is None or self._is_written(name, key):
                 return False

@@ -111,6 +111,7 @@ class Execution:
         "lives",
         "locks",
         "looked_at",
+        "looks_are_points",
         "looping",
         "modules",
         "names",
@@ -187,6 +188,7 @@ class Execution:
         self.keep: list[Any] = []
         self.attributes_of: dict[int, type] = {}  # dictionaries of attributes that were handed out, and of what
         self.values = False
+        self.looks_are_points = 0  # of these versions
         self.alarm: float | None = None  # when the program gets a signal that it asked for
         self.home = os_thread()
         self.beside = ""  # a thread of the program that is not controlled

@@ -2,7 +2,8 @@
 
 Points of this kind touch nothing (a YIELD), so they make no two steps dependent: they are places where an execution
 that checks a pass may be interrupted although no operation is known there. They come before a strand's first step, at
-every line that has a hook, at accesses to private objects and around native calls.
+every line that has a hook, at accesses to private objects and around native calls; under a GIL, where the interpreter
+looks at its eval breaker, and nowhere else.
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from treadle.core.operation import YIELD, Operation
+from treadle.core.operation import FINE
 from treadle.threads.hooks import HOOKS
 from treadle.threads.instrument.swap import install_hooks
+from treadle.threads.loom import Loom
 from treadle.threads.strands import STATE
+from treadle.threads.switching import versions_in
 
 # What is announced right before the access itself, or looks at the frame of its caller.
 _TOGETHER = frozenset({"_treadle_cell_write", "_treadle_spin"})
-FINE: Operation = (YIELD, None, "fine")
 _CALLS = frozenset({"_treadle_function", "_treadle_callee"})
 
 
@@ -64,14 +66,28 @@ def _fine_hooks() -> dict[str, Any]:
     }
 
 
-def fine_points() -> AbstractContextManager[None]:
+def points_of(loom: Loom) -> str | list[str]:
+    """What the settings of a trail call the finer points of a loom: under a GIL, the versions whose looks are points."""
+    return list(versions_in(loom.gil)) if loom.gil else "fine"
+
+
+def fine_points(loom: Loom) -> AbstractContextManager[None]:
     """Executions inside the `with` block have the finer points as well."""
-    return installed(_fine_hooks())
+    return _with_looks(loom, loom.gil) if loom.gil else installed(_fine_hooks())
 
 
-def plain_points() -> AbstractContextManager[None]:
+def plain_points(loom: Loom) -> AbstractContextManager[None]:
     """Executions inside the `with` block have the points of a search only."""
-    return installed(HOOKS)
+    return _with_looks(loom, 0) if loom.gil else installed(HOOKS)
+
+
+@contextmanager
+def _with_looks(loom: Loom, versions: int) -> Iterator[None]:
+    before, loom.looks_are_points = loom.looks_are_points, versions
+    try:
+        yield
+    finally:
+        loom.looks_are_points = before
 
 
 @contextmanager

@@ -68,6 +68,7 @@ class Loom:
         self.selection = ModuleSelection.for_test(self.source, tuple(instrument))
         self.gil = gil  # strands switch only where one of these versions looks at its eval breaker; 0: everywhere
         self.constants = Constants() if gil else None
+        self.looks_are_points = 0  # of these versions, for executions that check a pass
         self.hooks = with_checks(HOOKS) if gil else HOOKS
         self.timeouts = timeouts
         self.seed = seed
@@ -197,6 +198,7 @@ class Loom:
             self.constants,
         )
         run.values = self.values
+        run.looks_are_points = self.looks_are_points
         if self.coasts and self.watch.looks and not self.gil and not detail:
             run.coast_after = strategy.coast_after
         run.beside = self.beside

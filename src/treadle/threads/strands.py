@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from mypy_extensions import mypyc_attr
 
-from treadle.core.operation import BLOCKING, LOOK, MULTI, READ, SPIN, TRY, WAIT, WRITE, Operation
+from treadle.core.operation import BLOCKING, FINE, LOOK, MULTI, READ, SPIN, TRY, WAIT, WRITE, Operation
 from treadle.threads.switching import ALL
 
 if TYPE_CHECKING:
@@ -244,6 +244,12 @@ class Strand(SyncObject):
             return
         self.pending = (kind, name, key)
         self.execution.advance(self)
+
+    def look(self, versions: int) -> None:
+        """These versions look at their eval breaker here. When a pass is checked, that is a point."""
+        self.checks |= versions
+        if versions & self.execution.looks_are_points:
+            self.access(*FINE)
 
     def callback(self) -> None:
         """The scheduling point inside a native call on shared objects that runs the program's code: what the call does

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import dis
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Final
 
@@ -64,6 +64,11 @@ def running_name() -> str:
 
 def versions_in(mask: int) -> tuple[str, ...]:
     return tuple(version for number, version in enumerate(VERSIONS) if mask >> number & 1)
+
+
+def mask_of(versions: Sequence[str]) -> int:
+    """The mask of versions by their names; names that are not known are none."""
+    return sum(1 << number for number, version in enumerate(VERSIONS) if version in versions)
 
 
 def looks(instruction: dis.Instruction) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from treadle.core.choice import StrandRuns
 from treadle.core.errors import Unsupported
+from treadle.core.operation import FINE, parts
 from treadle.core.result import Finding, Result, Step, Verdict
 from treadle.core.trail import Trail
 from treadle.doors.explore import ending
@@ -28,7 +29,7 @@ from treadle.search.strategy import Strategy
 from treadle.threads import outcome
 from treadle.threads.diverged import Diverged
 from treadle.threads.execution import Execution
-from treadle.threads.fine import FINE, fine_points
+from treadle.threads.fine import fine_points, points_of
 from treadle.threads.loom import MOST_STEPS, Loom
 from treadle.threads.possible_switches import versions_that_can
 from treadle.threads.watchdog import OutOfTime, ReallyBlocked
@@ -180,7 +181,7 @@ class ScheduleSearch:
             reason = self._search()
             if isinstance(reason, Finding) or not self._to_be_checked(ending.verdict_of(self, reason)):
                 return reason
-            check: SelfCheck = PassCheck(self.loom, self.kept, self.executions)
+            check: SelfCheck = PassCheck(self.loom, self.kept, self.executions, wanted=self.wanted)
             if self.fleet is not None and self.fleet.used:
                 check = self.fleet.checks(self)
             check.run()
@@ -208,16 +209,16 @@ class ScheduleSearch:
     def _to_be_checked(self, verdict: Verdict) -> bool:
         """A pass that stands for every schedule is checked; one within bounds says itself what it leaves out."""
         stands_for_all = verdict.is_pass or verdict is Verdict.NOTHING_TO_EXPLORE
-        if getattr(self.loom, "looped", False) or self.loom.gil:
-            return False  # steps of tasks have footprints of their own; the model `gil` does not allow finer points
+        if getattr(self.loom, "looped", False):
+            return False  # steps of tasks have footprints of their own
         return stands_for_all and not self.search.bounded and not self.loom.bounds
 
     def _confirm_finely(self, finding: Finding, run: Execution) -> Finding:
         """A failure that the check found, perhaps at a point that the search does not have."""
-        if all(op != FINE for _, op in run.trace):
+        if not any(FINE in parts(op) for _, op in run.trace):
             return self._confirm(finding, run)
-        self.settings = {**self.settings, "points": "fine"}
-        with fine_points():
+        self.settings = {**self.settings, "points": points_of(self.loom)}
+        with fine_points(self.loom):
             return self._confirm(finding, run)
 
     def _search(self) -> str | Finding:

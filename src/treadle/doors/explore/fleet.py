@@ -367,7 +367,7 @@ class SharedCheck:
             loom.shared |= answer.revealed
             self.revealed = True
         if answer.failing:
-            with fine_points() if answer.fine else nullcontext():
+            with fine_points(loom) if answer.fine else nullcontext():
                 run = _again(self.search, answer.failing)
                 findings = loom.judge(run)
             if findings:

@@ -14,15 +14,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from treadle.core.dependency import HappensBefore
+from treadle.core.operation import is_fine
 from treadle.core.result import Finding, Step
+from treadle.doors.explore.told import by_operation, same_failure
 from treadle.search.other_orders import Reservoir, other_order, swaps
 from treadle.search.preempt_once import PreemptOnce
 from treadle.search.random_walk import RandomWalk
 from treadle.search.replay import FollowSteps
 from treadle.search.strategy import Strategy
 from treadle.threads.execution import Execution
-from treadle.threads.fine import FINE, fine_points, plain_points
+from treadle.threads.fine import fine_points, plain_points
 from treadle.threads.loom import Loom
+from treadle.threads.possible_switches import versions_that_can
 
 # The share of the work, and the least number of executions, that a pass spends on checking itself.
 SHARE = 5
@@ -37,9 +40,10 @@ Seen = dict[str, list[str]]
 class PassCheck:
     """The check of one search. `spent` counts its executions, `difference` says what it found to be unseen."""
 
-    def __init__(self, loom: Loom, kept: Reservoir, executions: int, part: int = 0) -> None:
+    def __init__(self, loom: Loom, kept: Reservoir, executions: int, part: int = 0, wanted: Finding | None = None) -> None:
         self.loom = loom
         self.kept = kept
+        self.wanted = wanted  # other failures than this one are no more than ends of strands
         self.part = part  # when several check one pass: each draws other schedules
         self.budget = max(LEAST, executions // SHARE)
         self.spent = 0
@@ -63,7 +67,7 @@ class PassCheck:
                 break
             self._other_order(trace, guards, spawned)
         if not self.over:
-            with fine_points():
+            with fine_points(self.loom):
                 self._finer()
 
     @property
@@ -71,7 +75,7 @@ class PassCheck:
         return bool(self.revealed or self.difference or self.failed)
 
     def _execute(self, strategy: Strategy, detail: bool = False) -> Execution | None:
-        """One execution; None when it fails or shows that more is shared."""
+        """One execution; None when it fails or shows that more is shared, and when no interpreter can do this."""
         self.spent += 1
         strategy.begin()
         run = self.loom.run(strategy, detail)
@@ -79,10 +83,11 @@ class PassCheck:
             self.revealed = True
             return None
         findings = self.loom.judge(run)
-        if findings:
+        if not findings or (self.wanted is not None and not same_failure(findings[0], self.wanted)):
+            return run
+        if not self.loom.gil or versions_that_can(run) & self.loom.gil:
             self.failed = findings[0], run
-            return None
-        return run
+        return None
 
     # ------------------------------------------------------------------ other orders of a class
 
@@ -101,8 +106,7 @@ class PassCheck:
         two = self._execute(FollowSteps([strands[event] for event in order]))
         if two is None or _seen(one) == _seen(two):
             return
-        shown = self._execute(FollowSteps(strands), detail=True)
-        steps = [] if shown is None else list(shown.detail or ())
+        steps = self._steps(strands, one)
         way = list(swaps(first, order))
         low, high = 0, len(way)  # the way makes a difference somewhere in low..high
         while high - low > 1 and not self.over:
@@ -115,6 +119,13 @@ class PassCheck:
         event, other, _ = way[high - 1]
         self.failed = None
         self.difference = _pair(steps[event], steps[other]) if len(steps) == len(trace) else _SOMEWHERE
+
+    def _steps(self, strands: list[str], run: Execution) -> list[Step]:
+        """Each step of an execution, by its first operation."""
+        sizes = run.performed or [1] * len(strands)
+        shown = self._execute(FollowSteps(by_operation(strands, sizes)), detail=True)
+        steps = [] if shown is None else list(shown.detail or ())
+        return [steps[at] for at in itertools.accumulate([0, *sizes[:-1]])] if len(steps) == sum(sizes) else []
 
     def _names(self, indexes: list[int]) -> list[str]:
         names = {index: name for name, index in self.loom.indexes.items()}
@@ -151,15 +162,18 @@ class PassCheck:
         coarse = self._coarse(run)
         if coarse is None or _seen(coarse) == _seen(run):
             return
-        shown = self._coarse(run, detail=True)
+        shown = self._coarse(run, coarse)
         self.difference = _SOMEWHERE if shown is None else _where(shown, run)
-        if isinstance(strategy, PreemptOnce) and strategy.at >= 0:
+        if isinstance(strategy, PreemptOnce) and strategy.at >= 0 and not self.loom.gil:
             self._bisect(run, strategy)
 
-    def _coarse(self, run: Execution, detail: bool = False) -> Execution | None:
-        names = self._names([index for index, op in run.trace if op != FINE])
-        with plain_points():
-            return self._execute(FollowSteps(names), detail)
+    def _coarse(self, run: Execution, shown: Execution | None = None) -> Execution | None:
+        """The same order without the finer points; with all its steps, when it was run so before."""
+        names = self._names([index for index, op in run.trace if not is_fine(op)])
+        if shown is not None:
+            names = by_operation(names, shown.performed)
+        with plain_points(self.loom):
+            return self._execute(FollowSteps(names), detail=shown is not None)
 
     def _bisect(self, run: Execution, strategy: PreemptOnce) -> None:
         """Interrupt a little later, until it makes no difference: that line and what the other strand does matter."""

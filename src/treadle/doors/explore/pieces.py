@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from treadle.core.errors import Unsupported
-from treadle.core.operation import Operation
+from treadle.core.operation import FINE, Operation, parts
 from treadle.doors.explore.blame import not_deterministic
 from treadle.doors.explore.pass_check import PassCheck
 from treadle.search.few_preemptions import FewPreemptions
@@ -23,7 +23,6 @@ from treadle.search.random_walk import RandomWalk
 from treadle.search.strategy import Strategy
 from treadle.threads.diverged import Diverged
 from treadle.threads.execution import Execution
-from treadle.threads.fine import FINE
 from treadle.threads.loom import Loom
 from treadle.threads.watchdog import ReallyBlocked
 from treadle.threads.without_gil import Note
@@ -187,7 +186,7 @@ class ShareRunner:
         if check.failed is not None:
             run = check.failed[1]
             answer.failing = self._steps(run)
-            answer.fine = any(op == FINE for _, op in run.trace)
+            answer.fine = any(FINE in parts(op) for _, op in run.trace)
 
     def _steps(self, run: Execution) -> tuple[str, ...]:
         names = {index: name for name, index in self.loom.indexes.items()}

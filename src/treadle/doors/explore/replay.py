@@ -32,6 +32,7 @@ from treadle.search.replay import FollowTrail
 from treadle.tasks.loom import TaskLoom
 from treadle.threads.fine import fine_points
 from treadle.threads.loom import MOST_STEPS, Loom
+from treadle.threads.switching import mask_of
 
 # A replay is one execution: most of its time goes into starting pytest.
 _SECONDS = 120.0
@@ -59,7 +60,7 @@ def replay(trail: Trail | str, test: Callable[[], Any], *, source: Any = None, d
         trail = Trail.parse(trail)
     loom = _loom_of(trail, test, source)
     started = time.perf_counter()
-    with loom, fine_points() if trail.settings.get("points") == "fine" else nullcontext():
+    with loom, fine_points(loom) if "points" in trail.settings else nullcontext():
         for by_parts in (False, True):
             follow = _follower(trail)
             follow.by_parts = by_parts
@@ -133,6 +134,7 @@ def _loom_of(trail: Trail, test: Callable[[], Any], source: Any) -> Loom:
 
 def loom_with(settings: dict[str, Any], test: Callable[[], Any], source: Any, shared: Iterable[str] | None) -> TaskLoom:
     """A loom as the settings of a trail tell it."""
+    points = settings.get("points")
     return TaskLoom(
         test,
         source=source,
@@ -143,6 +145,7 @@ def loom_with(settings: dict[str, Any], test: Callable[[], Any], source: Any, sh
         seed=settings.get("seed", 0),
         shared=shared,
         most_steps=settings.get("operations", MOST_STEPS),
+        gil=mask_of(points) if isinstance(points, list) else 0,
     )
 
 

@@ -33,7 +33,7 @@ _FunctionType: Final = types.FunctionType
 def _note(mask: int) -> None:
     strand = STATE.strand
     if strand is not None:
-        strand.checks |= mask
+        strand.look(mask)
 
 
 # ---------------------------------------------------------------------- marks in the code

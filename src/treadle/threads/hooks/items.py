@@ -56,7 +56,7 @@ def item(obj: Any, key: Any) -> Any:
     else:
         value = holding(strand, operations, _getitem, obj, key)
         if base is dict and kind is not dict and _is_python_outside(getattr(kind, "__missing__", None)):
-            strand.checks |= ALL if not dict.__contains__(obj, key) else 0
+            strand.look(ALL if not dict.__contains__(obj, key) else 0)
     if type(value) in INERT:
         if strand.detail:
             strand.execution.saw(value)
@@ -70,7 +70,7 @@ def _made(strand: Strand, mapping: Any, key: Any) -> Any:
     if type(mapping).__missing__ is not defaultdict.__missing__:
         return mapping[key]
     value = mapping.default_factory()
-    strand.checks |= ALL
+    strand.look(ALL)
     if strand.held:
         strand.callback()
     mapping[key] = value
