@@ -67,7 +67,7 @@ def _fine_hooks() -> dict[str, Any]:
 
 
 def points_of(loom: Loom) -> str | list[str]:
-    """What the settings of a trail call the finer points of a loom: under a GIL, the versions whose looks are points."""
+    """What the settings of a trail call the finer points of a loom: under a GIL, the versions that look there."""
     return list(versions_in(loom.gil)) if loom.gil else "fine"
 
 

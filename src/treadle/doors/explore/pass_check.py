@@ -40,7 +40,9 @@ Seen = dict[str, list[str]]
 class PassCheck:
     """The check of one search. `spent` counts its executions, `difference` says what it found to be unseen."""
 
-    def __init__(self, loom: Loom, kept: Reservoir, executions: int, part: int = 0, wanted: Finding | None = None) -> None:
+    def __init__(
+        self, loom: Loom, kept: Reservoir, executions: int, part: int = 0, wanted: Finding | None = None
+    ) -> None:
         self.loom = loom
         self.kept = kept
         self.wanted = wanted  # other failures than this one are no more than ends of strands
