@@ -3,8 +3,10 @@ release that fixed it raise an alarm?
 
 The programs of `corpus.json` are not used. The entries are split by a seed, stated here before any of the measured ones
 was looked at: what is built is developed with the others, and only the measured ones count. A fault is the entry's own
-when its written test passes on the release that fixed the bug, or, where there is none, when it is about a method of
-the entry. An alarm on a fixed release is listed with its message: it is a false one, or a fault that the fix left.
+when its written test passes on the release that fixed the bug; where there is none, when every line that clashes in it
+is one at which the entry's own program clashes when it fails (`sites_of`). A line outside of the package and of what
+the entry's program reaches (a limit of the operating system) never counts. An alarm on a fixed release is listed with
+its message: it is a false one, or a fault that the fix left.
 
 With `--with-tests` the command is given the tests that the source distribution of the release carries (`--from-tests`),
 in an environment that has what these tests import.
@@ -24,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.environments import FOLDER, NotInstalled, environment, interpreter, with_treadle
+from benchmarks.real_bugs import run_program
 from benchmarks.rows import Rows
 from benchmarks.wild import install_what_tests_import, unpacked
 
@@ -39,9 +42,22 @@ TARGETS = {
     "P04-mopidy-listener-send": "pykka:ActorRegistry",
 }
 
-# How `treadle class` writes the methods that a program reaches by syntax.
-WRITTEN = {"__getitem__": "[]", "__setitem__": "[]=", "__delitem__": "del []", "__call__": "()", "__enter__": "with"}
-WRITTEN |= {"__exit__": "with", "__contains__": "in", "__len__": "len"}
+# Runs in the environment of a release: the lines at which the threads of an entry's failing program clash.
+SITES = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import treadle, program
+from treadle.core.dependency import dependent
+result = treadle.check(program.test_program, **json.loads(sys.argv[2]))
+found = set()
+for finding in result.findings:
+    steps = finding.steps
+    for number, one in enumerate(steps):
+        for other in steps[:number]:
+            if one.strand != other.strand and dependent(one.performed, other.performed):
+                found |= {f"{step.file}:{step.line}" for step in (one, other)}
+print(json.dumps(sorted(found)))
+"""
 
 
 def entries() -> list[dict[str, Any]]:
@@ -191,14 +207,20 @@ def _facts(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 def _own(entry: dict[str, Any], facts: dict[str, Any], folder: str) -> list[dict[str, Any]]:
     """The findings that are the bug of the entry: faults, and what else the same race does."""
     faults: list[dict[str, Any]] = [one for fault in facts["faults"] for one in (fault, *fault.get("effects", []))]
-    if not entry["fixed_clean"]:
-        names = {WRITTEN.get(part, part) for name in entry["methods"] for part in (name, name.rpartition(".")[2])}
-        return [fault for fault in faults if names & set(fault["methods"])]
     try:
+        if not entry["fixed_clean"]:
+            sites = sites_of(entry)
+            return [fault for fault in faults if fault["locations"] and sites.issuperset(fault["locations"])]
         fixed = python_of(entry, "fixed")
     except NotInstalled:
         return []
     return [fault for fault in faults if fault["test"] and _passes(fixed, fault["test"], folder)]
+
+
+def sites_of(entry: dict[str, Any]) -> frozenset[str]:
+    """The lines, as file:line, at which the entry's own program clashes on the release that has the bug."""
+    done = run_program(entry, "buggy", SITES)
+    return frozenset(json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else ())
 
 
 def _passes(inner: str, test: str, folder: str) -> bool:

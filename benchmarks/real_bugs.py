@@ -111,19 +111,19 @@ def package_of(entry: dict[str, Any]) -> str:
     return str(entry["target"]).split(":")[0].split()[0].split(".")[0]
 
 
-def run_release(entry: dict[str, Any], fixed: bool) -> dict[str, Any]:
-    """The result of an entry's program on the buggy or on the fixed release."""
-    release = entry["fixed_version" if fixed else "buggy_version"]
+def run_program(entry: dict[str, Any], release: str, subject: str) -> subprocess.CompletedProcess[str]:
+    """The program of an entry, under a script, in the environment of its "buggy" or "fixed" release."""
     of_python = entry["package"] == "stdlib"
-    python = interpreter(release if of_python else entry["fixed_python" if fixed else "python"])
-    inner = environment(python, *([] if of_python else [f"{entry['package']}=={release}"]))
+    version = entry[f"{release}_version"]
+    python = interpreter(version if of_python else entry["python" if release == "buggy" else "fixed_python"])
+    inner = environment(python, *([] if of_python else [f"{entry['package']}=={version}"]))
     with tempfile.TemporaryDirectory() as folder:
         ending = {"actor": HARNESS + STOP_ACTORS, "asyncio": ASYNC_HARNESS}.get(entry["kind"], HARNESS)
         Path(folder, "program.py").write_text(entry["program"] + ending)
         # on one loop, without threads, nothing comes between two awaits: no need to look inside the package
         options = {"instrument": [] if entry["kind"] == "asyncio" else [package_of(entry)], **BUDGET}
-        done = subprocess.run(
-            [inner, "-c", SUBJECT, folder, json.dumps(options)],
+        return subprocess.run(
+            [inner, "-c", subject, folder, json.dumps(options)],
             capture_output=True,
             text=True,
             env=with_treadle(),
@@ -131,6 +131,11 @@ def run_release(entry: dict[str, Any], fixed: bool) -> dict[str, Any]:
             timeout=PATIENCE,
             check=False,
         )
+
+
+def run_release(entry: dict[str, Any], fixed: bool) -> dict[str, Any]:
+    """The result of an entry's program on the buggy or on the fixed release."""
+    done = run_program(entry, "fixed" if fixed else "buggy", SUBJECT)
     if done.returncode:
         lines = done.stderr.strip().splitlines()
         return {"verdict": "ERROR", "reason": lines[-1] if lines else f"exit code {done.returncode}"}

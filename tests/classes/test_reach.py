@@ -107,3 +107,8 @@ def test_a_call_of_a_callback_that_does_nothing_is_no_step() -> None:
         Verdict.NOTHING_TO_EXPLORE,
         "no two calls touch anything in common that one of them changes",
     )
+
+
+def test_a_decorator_without_wraps_does_not_hide_what_a_method_takes() -> None:
+    taken = {method.name: [p.name for p in method.parameters] for method in subject("class_reach:Wrapped").methods}
+    assert taken == {"[]=": ["key", "value"], "raise_by": ["key", "amount"]}

@@ -8,6 +8,7 @@ import pytest
 
 from tests.classes.drive import always, subject
 from treadle.classes import choosing
+from treadle.classes.assembler import Assembler
 from treadle.classes.coverage import Event, folded
 from treadle.classes.pools import Pools
 from treadle.classes.sequences import PRUNINGS, Automaton, Delta, SequenceGenerator, prunings
@@ -86,3 +87,14 @@ def test_prunings_by_name() -> None:
     assert prunings("all", UsageError) == frozenset(PRUNINGS)
     assert prunings("none", UsageError) == {"D1"}
     assert prunings("d2, B1", UsageError) == {"D2", "B1"}
+
+
+def test_each_call_is_run_twice_on_a_fresh_object_and_after_itself(stage: Stage) -> None:
+    found = generator(stage)
+    [call, *_] = [
+        call
+        for call in found.calls
+        if found.automaton.step(Delta(states=(found.automaton.initial,)), call).state != found.automaton.initial
+    ]
+    assembler = Assembler(found.automaton, siblings={call.method: [call]})
+    assert {pair.alpha for pair in assembler.fresh(frozenset({call.method}))} == {(), (call,)}

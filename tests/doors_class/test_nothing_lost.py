@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,18 @@ def test_a_fault_that_every_schedule_of_its_test_denies_is_listed_and_no_pass(
     assert result.verdict is Verdict.CUT
     assert report([result], as_json=False) == 3
     assert "unconfirmed: acquire || acquire" in capsys.readouterr().out
+
+
+def test_two_findings_whose_tests_do_the_same_are_one_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = found("ConnectionPool")
+    [fault] = result.faults
+    result.faults.append(replace(fault, message=f"{fault.message} again"))
+    monkeypatch.setattr(shown, "_record", lambda result, tests, *_: [{"replay": str(fault.trail)} for _ in tests])
+    monkeypatch.setattr(shown, "not_as_told", lambda *_: {})
+    decided = shown.decide_faults(result, Options(), Path("test_x.py"))
+    assert [test.name for test in decided.tests] == ["test_acquire_and_acquire"]
+    [other] = result.faults[0].effects
+    assert other.unwritten == "the calls are those of test_acquire_and_acquire, and fail as they do there"
 
 
 def test_a_file_with_a_setup_can_import_it_whatever_is_installed(tmp_path: Path) -> None:

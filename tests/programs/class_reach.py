@@ -151,3 +151,27 @@ class Applied:
 
     def apply(self, callback: Callable[[], object]) -> object:
         return callback()
+
+
+def _checked(method: Callable[..., object]) -> Callable[..., object]:
+    """A decorator that forgot functools.wraps."""
+
+    def inner(self: object, *args: object, **kwargs: object) -> object:
+        return method(self, *args, **kwargs)
+
+    return inner
+
+
+class Wrapped:
+    """What its methods take is written on the functions behind the decorator."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, int] = {}
+
+    @_checked
+    def __setitem__(self, key: str, value: int) -> None:
+        self._kept[key] = value
+
+    @_checked
+    def raise_by(self, key: str, amount: int) -> None:
+        self._kept[key] = self._kept.get(key, 0) + amount

@@ -97,14 +97,19 @@ class Assembler:
         return found
 
     def fresh(self, judged: frozenset[str]) -> list[Pair]:
-        """Pairs of calls on a fresh object: no way is shorter."""
+        """Pairs of calls on a fresh object: no way is shorter; and each call twice after itself: what the first of its
+        kind sets up, others use."""
         calls = [call for name in sorted(judged) for call in self.siblings.get(name, ())]
+        initial = self.automaton.initial
+        start = Delta(states=(initial,))
+        wanted = [(*pair, initial) for pair in itertools.combinations_with_replacement(calls, 2)]
+        wanted += [(call, call, self.automaton.step(start, call).state) for call in calls]
         found: list[Pair] = []
-        for one, other in itertools.combinations_with_replacement(calls, 2):
-            pair = self._new_pair(one, other, self.automaton.initial)
+        for one, other, state in wanted:
+            pair = self._new_pair(one, other, state)
             if pair is not None:
                 found.append(pair)
-                self.spare += [(*variant, pair.state) for variant in self._variants(one, other)]
+                self.spare += [(*variant, state) for variant in self._variants(one, other)]
         return found
 
     def elsewhere(self, judged: frozenset[str]) -> Iterator[Pair]:

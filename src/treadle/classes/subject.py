@@ -423,7 +423,7 @@ def _operator(subject: Subject, attribute: str, raw: Any, own: bool) -> None:
     if attribute == "__iter__" and hasattr(subject.cls, "__next__"):
         return
     found = parameters_of(raw, skip_first=True)
-    if found is None:
+    if found is None or (count > 0 and any(parameter.any_number for parameter in found)):
         found = tuple(Parameter(n, Any) for n in ("key", "value")[: max(count, 0)])
     parameters = found if count < 0 else found[:count]
     if len(parameters) < count:

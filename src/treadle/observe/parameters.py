@@ -124,8 +124,30 @@ def load_mentioning(word: str, packages: tuple[str, ...], most: int = 20) -> Non
                     _import_quietly(f"import {name}", name, {})
 
 
+def behind(function: Any) -> Any:
+    """What a wrapper without functools.wraps hands its arguments on to: the one function that it closes over, where its
+    own signature says nothing (`*args, **kwargs`, or an object and these)."""
+    inner = inspect.unwrap(function) if callable(function) else function
+    if not isinstance(inner, types.FunctionType):
+        return function
+    code = inner.__code__
+    if code.co_argcount > 1 or code.co_kwonlyargcount or not code.co_flags & inspect.CO_VARARGS:
+        return function
+    cells = [_content(cell) for cell in inner.__closure__ or ()]
+    found = [one for one in cells if isinstance(one, types.FunctionType)]
+    return behind(found[0]) if len(found) == 1 and found[0] is not inner else function
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # nothing is in it yet
+        return None
+
+
 def parameters_of(function: Any, skip_first: bool) -> tuple[Parameter, ...] | None:
     """The parameters that can be given; None when nobody can tell."""
+    function = behind(function)
     try:
         signature = inspect.signature(function)
     except (ValueError, TypeError):

@@ -55,6 +55,9 @@ _PLAIN = frozenset((*pools_module.INTS, *pools_module.STRINGS, *pools_module.KEY
 # how busy it is. Only the budget is by the clock.
 # For one way to make the object before the next has its turn.
 _TURN = 1.5
+# The part of the work on pairs that goes into sequences meanwhile: a class with many methods has hundreds of pairs that
+# can be run at once, and its faults may need a state that none of them starts from.
+_PART_FOR_SEQUENCES = 0.2
 # For one iteration to look for a sequence.
 _SLICE = 1.0
 # After the first fault the campaign goes on for as long again, but at least this long: others are often near.
@@ -242,9 +245,12 @@ class ClassCampaign:
         return False
 
     def _turn(self, root: _Root) -> None:
-        """Explore pairs that wait; when there are none, generate a sequence and assemble it."""
+        """Explore pairs that wait; when there are none, or they have had their share, generate a sequence and assemble
+        it."""
         may_go_on, soon = self._for(_TURN), self._for(_TURN / 2)
-        if not root.queue and not root.saturated:
+        work = self.result.work
+        due = not root.queue or work.get("sequences", 0.0) < _PART_FOR_SEQUENCES * work.get("interleavings", 0.0)
+        if due and not root.saturated:
             self._iteration(root)
         elif not root.queue and not root.assembler.spare:
             self._go_further(root)

@@ -17,6 +17,8 @@ from typing import Any
 
 from treadle.classes.races import one_race_one_fault
 from treadle.classes.result import ClassResult, Fault, Options
+from treadle.core.choice import Choice
+from treadle.core.trail import Trail
 from treadle.core.verdict import Verdict
 from treadle.doors.class_.pytest_file import class_file, shown_path, warnings_path
 from treadle.doors.class_.replay import staged
@@ -98,8 +100,13 @@ def _show(result: ClassResult, faults: Sequence[Fault], options: Options, path: 
             tests.append(write_test(result, fault, options, taken))
         except (KeyError, IndexError):
             shown.unwritten[id(fault)] = "what the calls return has no source form"
+    first: dict[tuple[str, tuple[Choice, ...]], str] = {}  # what a test does -> the one that does it
     for test, found in zip(tests, _record(result, tests, options, path, seconds), strict=True):
         if "replay" in found:
+            does = (test.source.partition('"""\n')[2], Trail.parse(found["replay"]).choices)
+            if first.setdefault(does, test.name) != test.name:
+                shown.unwritten[id(test.fault)] = f"the calls are those of {first[does]}, and fail as they do there"
+                continue
             shown.tests.append(test)
             shown.trails[test.name] = found["replay"]
             test.fault.on = found.get("on", "")
