@@ -378,6 +378,31 @@ def test_a_database_that_stays_locked_fails_as_it_does(tmp_path: Path) -> None:
     assert "database is locked" in result.findings[0].message
 
 
+@pytest.mark.parametrize("checked", [True, False])
+def test_a_connection_to_a_database_belongs_to_the_thread_that_made_it(checked: bool) -> None:
+    told: set[str] = set()
+
+    def test() -> None:
+        with closing(sqlite3.connect(":memory:", check_same_thread=checked)) as connection:
+            rows = connection.execute("select 1")
+
+            def probe() -> None:
+                for use in (connection.commit, rows.fetchone, connection.cursor):
+                    try:
+                        use()
+                    except sqlite3.ProgrammingError as error:
+                        told.add(str(error).partition(".")[0])
+                    else:
+                        told.add("used")
+
+            together(probe)
+
+    result = explored(test, executions=3)
+    assert not result.findings
+    expected = "SQLite objects created in a thread can only be used in that same thread" if checked else "used"
+    assert told == {expected}
+
+
 def test_whoever_asks_for_any_port_gets_the_same_in_every_execution() -> None:
     ports: dict[str, int] = {}
 

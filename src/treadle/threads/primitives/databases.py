@@ -3,6 +3,9 @@
 Inside an execution connections are made without sqlite's own busy wait. A statement that comes upon a lock is tried
 again when another strand has done something to a database, until its timeout is over in virtual time; then it fails
 as it would have. All databases are one location with everything else that is outside.
+
+sqlite asks for the thread of the operating system, which the strands share: whether a connection is used by the strand
+that made it is asked here.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ _PARAMETERS = ("database", "timeout", "detect_types", "isolation_level", "check_
 _USUAL_TIMEOUT = 5.0
 _BUSY_TIMEOUT = re.compile(r"\s*pragma\s+busy_timeout\s*[=(]\s*(\d+)", re.IGNORECASE)
 _STATEMENTS = ("execute", "executemany", "executescript")
+_FETCHES = ("fetchone", "fetchmany", "fetchall", "__next__")
 _BUSY = (5, 6)  # SQLITE_BUSY, SQLITE_LOCKED
 
 
@@ -36,6 +40,7 @@ def _done_since(before: int) -> bool:
 
 def _patiently(owner: Any, call: Callable[[], Any]) -> Any:
     """Call what may find the database locked, as long as the timeout of its connection says."""
+    _check_thread(owner)
     strand = here()
     if strand is None:
         return call()
@@ -54,6 +59,23 @@ def _patiently(owner: Any, call: Callable[[], Any]) -> Any:
         else:
             _Done.times += 1
             return found
+
+
+def _check_thread(owner: Any) -> None:
+    strand = here()
+    if strand is not None and owner.treadle_thread not in (None, strand.ident):
+        raise sys.modules["sqlite3"].ProgrammingError(
+            "SQLite objects created in a thread can only be used in that same thread. The object was created in thread "
+            f"id {owner.treadle_thread} and this is thread id {strand.ident}."
+        )
+
+
+def _fetching(real: Any) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        _check_thread(self.connection)
+        return real(self, *args, **kwargs)
+
+    return method
 
 
 def _cursor_method(name: str, real: Any) -> Any:
@@ -100,7 +122,9 @@ def _exit(self: Any, kind: Any, error: Any, trace: Any) -> bool:
 
 @functools.cache
 def _patient_cursor(kind: Any) -> Any:
-    return type(kind.__name__, (kind,), {name: _cursor_method(name, getattr(kind, name)) for name in _STATEMENTS})
+    members = {name: _cursor_method(name, getattr(kind, name)) for name in _STATEMENTS}
+    members |= {name: _fetching(getattr(kind, name)) for name in _FETCHES}
+    return type(kind.__name__, (kind,), members)
 
 
 @functools.cache
@@ -108,9 +132,10 @@ def _patient_connection(kind: Any) -> Any:
     cursors = sys.modules["sqlite3"].Cursor
 
     def cursor(self: Any, factory: Any = cursors) -> Any:
+        _check_thread(self)
         return kind.cursor(self, _patient_cursor(factory) if isinstance(factory, type) else factory)
 
-    members: dict[str, Any] = {"cursor": cursor, "treadle_timeout": _USUAL_TIMEOUT}
+    members: dict[str, Any] = {"cursor": cursor, "treadle_timeout": _USUAL_TIMEOUT, "treadle_thread": None}
     members |= {name: _connection_method(getattr(kind, name)) for name in ("commit", "rollback", "close")}
     members |= {name: _by_cursor(name) for name in _STATEMENTS}
     if kind.__exit__ is sys.modules["sqlite3"].Connection.__exit__:
@@ -120,7 +145,8 @@ def _patient_connection(kind: Any) -> Any:
 
 def _connect(real: Any) -> Any:
     def connect(*args: Any, **kwargs: Any) -> Any:
-        if here() is None:
+        strand = here()
+        if strand is None:
             return real(*args, **kwargs)
         given = dict(zip(_PARAMETERS, args, strict=False)) | kwargs
         rest = args[len(_PARAMETERS) :]
@@ -128,8 +154,10 @@ def _connect(real: Any) -> Any:
         kind = given.get("factory", sys.modules["sqlite3"].Connection)
         if rest or not isinstance(kind, type):
             return real(*args, **kwargs)
-        made = real(**given | {"timeout": 0.0, "factory": _patient_connection(kind)})
+        ours = {"timeout": 0.0, "factory": _patient_connection(kind), "check_same_thread": False}
+        made = real(**given | ours)
         made.treadle_timeout = float(timeout)
+        made.treadle_thread = strand.ident if given.get("check_same_thread", True) else None
         return made
 
     return connect
