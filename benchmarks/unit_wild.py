@@ -27,8 +27,10 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from benchmarks.environments import CHECKOUT
@@ -97,7 +99,16 @@ def judge(one: Drawn, folder: Path, file: str = "test_wild.py") -> tuple[int, in
     return counts.get("passed", 0) + bad, bad if last else 1, (covered[0], sum(covered))
 
 
-def run(words: list[str], one: Drawn, where: Path, seconds: float) -> tuple[str, str]:
+def run(
+    words: list[str], one: Drawn, where: Path, seconds: float, more: Mapping[str, str] = MappingProxyType({})
+) -> tuple[str, str]:
+    """What a command says, with these variables as well; PYTHONPATH comes before the usual one."""
+    usual = variables(one)
+    given = {
+        **usual,
+        **more,
+        "PYTHONPATH": os.pathsep.join(filter(None, [more.get("PYTHONPATH"), usual["PYTHONPATH"]])),
+    }
     pipe = subprocess.PIPE
     streams: dict[str, Any] = {
         "stdin": subprocess.DEVNULL,
@@ -106,9 +117,7 @@ def run(words: list[str], one: Drawn, where: Path, seconds: float) -> tuple[str,
         "text": True,
         "errors": "replace",
     }
-    process = subprocess.Popen(
-        words, cwd=where, env=variables(one), start_new_session=True, preexec_fn=_limited, **streams
-    )
+    process = subprocess.Popen(words, cwd=where, env=given, start_new_session=True, preexec_fn=_limited, **streams)
     try:
         return process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:

@@ -16,6 +16,7 @@ import sys
 
 import coverage
 import pytest
+import wild_mutants  # beside this file
 
 FILE, EVERY = sys.argv[1], int(sys.argv[2])
 SECONDS = 10
@@ -83,40 +84,10 @@ def branches(good):
     return round(100 * totals["covered_branches"] / max(1, totals["num_branches"]), 1)
 
 
-COMPARISONS = "Lt_LtE LtE_Lt Gt_GtE GtE_Gt Eq_NotEq NotEq_Eq Lt_GtE Gt_LtE LtE_Gt GtE_Lt Is_IsNot IsNot_Is"
-ARITHMETIC = "Add_Sub Sub_Add Mul_Add Mul_FloorDiv FloorDiv_Mul Mod_Mul Mod_FloorDiv Div_Mul"
-
-
-def usual(name):
-    """cosmic-ray replaces each operator by each other one; of those, the neighbours, as other tools choose them."""
-    kind = name.rpartition("/")[2]
-    start, _, pair = kind.partition("_")
-    if start == "ReplaceComparisonOperator":
-        return pair in COMPARISONS.split()
-    if start == "ReplaceBinaryOperator":
-        return pair in ARITHMETIC.split()
-    return not kind.startswith("Variable")
-
-
 def mutants():
     """Every (operator, occurrence) of cosmic-ray on the module, as source."""
-    from cosmic_ray.ast import ast_nodes, get_ast
-    from cosmic_ray.mutating import mutate_code
-    from cosmic_ray.plugins import get_operator, operator_names
-
     with open("subject.py") as stream:
-        source = stream.read()
-    found = []
-    for name in sorted(operator_names()):
-        if not usual(name):
-            continue
-        operator = get_operator(name)()
-        count = sum(1 for node in ast_nodes(get_ast(source)) for _ in operator.mutation_positions(node))
-        for occurrence in range(count):
-            mutated = mutate_code(source, operator, occurrence)
-            if mutated and mutated != source:
-                found.append(mutated)
-    return list(dict.fromkeys(found))
+        return wild_mutants.mutants(stream.read())
 
 
 def calls(function, name, good):
