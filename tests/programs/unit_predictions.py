@@ -322,3 +322,17 @@ def asked_too_much(text: str) -> bool:
 
 def names_of_parameters(n: int) -> dict[str, int]:
     return dict(vm=n, obj=2, function=3)
+
+
+class Wide:
+    def size(self) -> int:
+        return 1
+
+
+class Narrow(Wide):
+    def size(self) -> int:
+        return super(Narrow, self).size() + 1
+
+
+def sized(wide: Wide) -> int:
+    return Narrow.size(wide)  # type: ignore[arg-type]

@@ -186,3 +186,17 @@ def test_a_pattern_with_look_around_is_tried_with_texts_that_match(
     suite = treadle.unit("unit_ahead:ahead", write_file=False, probe=False)
     assert not suite.complete
     assert {case.outcome.value for case in suite.cases} == {True, False}
+
+
+@pytest.mark.parametrize(
+    "pattern", ["[^a-\U0010ffff]", "[^\x20-\U000e0041]", "[\x00-\U0010ffff]x", "[^\x00-\U0010ffff]"]
+)
+@pytest.mark.parametrize("text", ["", "a", " ", "\x01", "ax"])
+def test_classes_that_reach_beyond_what_the_solver_has(pattern: str, text: str) -> None:
+    assert is_exact(pattern, 0, "match")
+    assert _is_word(text, pattern, 0, "match") == patterns.is_match(text, pattern, 0, "match")
+
+
+def test_a_letter_that_the_solver_does_not_have_is_not_exact() -> None:
+    assert not is_exact("\U000e0041", 0, "match")
+    assert not is_exact("[\U000e0041-\U0010ffff]", 0, "match")

@@ -47,4 +47,4 @@ def complement(some: list[tuple[int, int]]) -> list[tuple[int, int]]:
         if low > start:
             found.append((start, low - 1))
         start = max(start, high + 1)
-    return [*found, (start, _LAST)]
+    return [*found, (start, _LAST)] if start <= _LAST else found

@@ -227,7 +227,9 @@ class Language:
         return complement(found) if "NOT_" in name else list(found)
 
     def _cases(self, given: Ranges, flags: int) -> Ranges:
-        """Characters with their other cases, where these do not matter."""
+        """Characters that the solver has, with their other cases where these do not matter."""
+        self.exact &= all(low <= _LAST for low, _ in given)
+        given = [(low, min(high, _LAST)) for low, high in given if low <= _LAST]
         if not flags & re.IGNORECASE:
             return given
         if sum(high - low for low, high in given) > _MOST_LETTERS:

@@ -322,6 +322,10 @@ def _super(vm: VM, obj: SuperValue, name: str) -> PyValue:
     start = vm.force(obj.obj)
     cls = start if isinstance(start, type) else classes.python_type(vm, start)
     mro = cls.__mro__
+    if start is None:  # Python's own binds to nothing then
+        raise vm.error(AttributeError, f"'super' object has no attribute '{name}'")
+    if obj.after not in mro:
+        raise vm.error(TypeError, "super(type, obj): obj must be an instance or subtype of type")
     for base in mro[mro.index(obj.after) + 1 :]:
         if name in base.__dict__:
             raw = base.__dict__[name]
