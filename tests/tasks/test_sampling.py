@@ -164,3 +164,64 @@ def test_executions_leave_nothing_for_the_garbage_collector() -> None:
 
     treadle.check(test, any_order=True, strategy="random", executions=6)
     assert left[3:] == [0, 0, 0]
+
+
+def test_tasks_have_the_names_and_the_order_in_sets_that_a_replay_has() -> None:
+    """Drawn schedules run on tasks and futures in C, a replay on their Python forms."""
+    seen: dict[str, set[str]] = {"dpor": set(), "random": set()}
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        tasks = [loop.create_task(asyncio.sleep(0)) for _ in range(5)]
+        futures = [loop.create_future() for _ in range(5)]
+        names = [task.get_name() for task in set(tasks)]
+        numbers = [futures.index(future) for future in set(futures)]
+        seen[strategy].add(f"{names} {numbers} {len(asyncio.all_tasks())}")
+        await asyncio.gather(*tasks)
+
+    for strategy in seen:
+        treadle.check(main, any_order=True, strategy=strategy, executions=3)
+    assert seen["random"] == seen["dpor"]
+    assert len(seen["random"]) == 1
+
+
+@pytest.mark.parametrize("strategy", ["dpor", "random"])
+def test_an_exception_that_nobody_looked_at_is_told_of_drawn_schedules_too(strategy: str) -> None:
+    kept: list[Any] = []
+
+    async def fails() -> None:
+        raise ValueError("lost")
+
+    async def task() -> None:
+        kept[:] = [asyncio.ensure_future(fails())]
+        await asyncio.sleep(1)
+
+    async def future() -> None:
+        kept[:] = [asyncio.get_running_loop().create_future()]
+        kept[0].set_exception(ValueError("lost"))
+
+    for test in (task, future):
+        result = treadle.check(test, any_order=True, strategy=strategy, executions=3)
+        assert [finding.kind for finding in result.findings] == ["exception never retrieved"], (test, result.findings)
+
+
+@pytest.mark.parametrize("strategy", ["dpor", "random"])
+def test_a_task_is_a_future_in_every_form(strategy: str) -> None:
+    async def test() -> None:
+        task = asyncio.ensure_future(asyncio.sleep(0))
+        future = asyncio.get_running_loop().create_future()
+        gathered = asyncio.gather(task)
+        assert all(isinstance(one, asyncio.Future) for one in (task, future, gathered, asyncio.Future()))
+        assert isinstance(task, asyncio.Task)
+        assert not isinstance(future, asyncio.Task)
+        assert not isinstance(3, asyncio.Future)
+        assert issubclass(asyncio.Task, asyncio.Future)
+        await gathered
+
+        class Own(asyncio.Future[int]):
+            pass
+
+        assert isinstance(Own(), asyncio.Future)
+        assert not isinstance(future, Own)
+
+    assert not treadle.check(test, any_order=True, strategy=strategy, executions=3).findings

@@ -74,3 +74,29 @@ def test_held_by_an_object_that_the_collector_does_not_list(module: Any, monkeyp
     finally:
         gc.unfreeze()
         del sys.modules["has_functions"]
+
+
+@pytest.mark.skipif(not live._HAS_GENERATIONS or live._IMMORTAL, reason="everything is looked at there")
+def test_what_is_frozen_is_found_and_a_second_look_is_at_young_objects(
+    module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CPython 3.12 begins with some frozen objects: they must not make every look one at everything."""
+    gc.disable()
+    gc.freeze()
+    try:
+        assert names(module) == ["first", "maker"]
+        held_elsewhere = module.maker()
+        looks: list[tuple[int, ...]] = []
+        real = gc.get_objects
+
+        def look(*generation: int) -> list[Any]:
+            looks.append(generation)
+            return real(*generation)
+
+        monkeypatch.setattr(gc, "get_objects", look)
+        assert names(module) == ["first", "made", "maker"]
+        assert looks == [(0,), (1,)]
+        del held_elsewhere
+    finally:
+        gc.unfreeze()
+        gc.enable()

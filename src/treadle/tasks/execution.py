@@ -39,8 +39,7 @@ class TaskExecution(Execution):
     only_steps = False  # with any_order: one thread, and nobody asks what its steps do
     drawing = False  # and is one being drawn now?
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def set_up(self) -> None:
         self.loops: list[Any] = []
         self.network = Network()
         self.told: list[dict[str, Any]] = []  # what the exception handlers of loops were told
@@ -298,7 +297,7 @@ class TaskExecution(Execution):
             self.causes[loop.strand.index] = loop.turn.guards()
             self.causes |= {strand.index: strand.turn.guards() for strand in loop.strands}
             if loop._exception_handler is None:
-                self.unretrieved += [future for future in loop.failed if future._Future__log_traceback]
+                self.unretrieved += [future for future in loop.with_exception() if future._log_traceback]
         borrowed = [strand for strand in self.live if isinstance(strand, (Option, TaskStrand))]
         if borrowed:
             names = {strand.treadle_name for strand in borrowed}
@@ -347,8 +346,8 @@ def _end_tasks() -> None:
             for task in loop.pending_tasks():
                 task._log_destroy_pending = False
                 _close(task._coro)
-            for future in loop.failed:
-                future._Future__log_traceback = False
+            for future in loop.with_exception():
+                future._log_traceback = False
             loop.failed.clear()
 
 

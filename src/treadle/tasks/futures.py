@@ -1,7 +1,8 @@
 """Future and Task inside an execution: asyncio's Python forms, each operation on them seen as one access.
 
 CPython's own are written in C: what one task does to another's future would not be seen. A future that strands of
-several threads touch (which asyncio does not allow) is a point at each operation, as any shared object is.
+several threads touch (which asyncio does not allow) is a point at each operation, as any shared object is. Where nobody
+asks what is touched (`TaskExecution.only_steps`), the forms in C are used: they do the same, faster.
 
 Invariant: a set of tasks is looped over in the same order in every execution, so the hash of a future is not its
 address but follows from who made it, and as the how-manieth.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import asyncio.futures as futures
 import asyncio.tasks as tasks
+import sys
 import zlib
 from typing import Any, Final
 
@@ -21,6 +23,10 @@ from treadle.threads.primitives.inside import here
 
 _PyFuture: Any = futures._PyFuture  # type: ignore[attr-defined]
 _PyTask: Any = tasks._PyTask  # type: ignore[attr-defined]
+_CFuture: Any = futures.Future
+_CTask: Any = tasks.Task
+# From 3.14 on a task in C asks the OS thread which loop runs; all strands are one.
+IN_C: Final = sys.version_info < (3, 14) and _CTask is not _PyTask
 
 # the two things of a future that others look at apart from all of it
 STATE_KEY, CALLBACKS_KEY = "state", "callbacks"
@@ -38,10 +44,11 @@ class _Recorded:
 RECORDED: Final = _Recorded()
 
 
-class Seen:
-    """What is common to both forms: an operation is announced, then done as asyncio does it."""
+class Hashed:
+    """What is common to all forms: a hash by name."""
 
     _treadle_hash = 0
+    _treadle_name = ""  # of the forms in C, given by who made it
 
     def __hash__(self) -> int:
         number = self._treadle_hash
@@ -49,8 +56,13 @@ class Seen:
             strand = here()
             if strand is None:
                 return object.__hash__(self)
-            number = self._treadle_hash = zlib.crc32(meet(strand, self).name.encode()) or 1
+            name = self._treadle_name or meet(strand, self).name
+            number = self._treadle_hash = zlib.crc32(name.encode()) or 1
         return number
+
+
+class Seen(Hashed):
+    """What is common to both Python forms: an operation is announced, then done as asyncio does it."""
 
     def _treadle_touch(self, kind: int, key: Any) -> None:
         strand = here()
@@ -114,11 +126,21 @@ class Seen:
         return bool(super().cancel(msg=msg))  # type: ignore[misc]
 
 
-class Future(Seen, _PyFuture):  # type: ignore[misc]
+class _Kind(type):
+    """A future is one whatever its form, and a task is a future, as it is in asyncio."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return cls.__subclasscheck__(type(instance))
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, _FORMS[cls]) if cls in _FORMS else type.__subclasscheck__(cls, subclass)
+
+
+class Future(Seen, _PyFuture, metaclass=_Kind):  # type: ignore[misc]
     """What `asyncio.Future` makes inside an execution."""
 
 
-class Task(Seen, _PyTask):  # type: ignore[misc]
+class Task(Seen, _PyTask, metaclass=_Kind):  # type: ignore[misc]
     """What `asyncio.Task` makes inside an execution."""
 
     treadle_strand: Any = None  # with any_order: its strand, once it has been scheduled
@@ -131,6 +153,28 @@ class Task(Seen, _PyTask):  # type: ignore[misc]
         self._treadle_failed()
 
 
-for _form, _name in ((Future, "Future"), (Task, "Task")):
+class DrawnFuture(Hashed, _CFuture):  # type: ignore[misc]
+    """What a loop makes where nobody asks what is touched."""
+
+    def set_exception(self, exception: Any) -> None:
+        super().set_exception(exception)
+        self._loop.failed.append(self)
+
+
+class DrawnTask(Hashed, _CTask):  # type: ignore[misc]
+    """What a loop makes where nobody asks what is touched."""
+
+    treadle_strand: Any = None
+
+    def __init__(self, coro: Any, loop: Any, name: str | None, context: Any, treadle_name: str) -> None:
+        self._treadle_name = treadle_name  # first: asyncio keeps all tasks in a set
+        if name is None:
+            name = f"Task-{tasks._task_name_counter()}"  # type: ignore[attr-defined]
+        super().__init__(coro, loop=loop, name=name, context=context)
+
+
+_FORMS: Final[dict[type, tuple[type, ...]]] = {Future: (_PyFuture, _CFuture), Task: (_PyTask, _CTask)}
+
+for _form, _name in ((Future, "Future"), (Task, "Task"), (DrawnFuture, "Future"), (DrawnTask, "Task")):
     _form.__name__ = _form.__qualname__ = _name
     _form.__module__ = "asyncio"

@@ -73,9 +73,10 @@ class TaskLoom(Loom):
         stack.callback(install_hooks, self.hooks)
 
     def _collect(self) -> None:
-        """Coroutines that stuck executions never came to would be complained about when they are found later."""
+        """Coroutines that stuck executions never came to would be complained about when they are found later. They are
+        young: the collector was off."""
         if self.looped:
-            gc.collect(1)
+            gc.collect(0)
 
     def _execution(self) -> Callable[..., TaskExecution]:
         return self._make

@@ -24,7 +24,7 @@ from typing import Any
 from treadle.core.operation import LOOK, READ, SIGNAL, SLEEP, STEP, WAIT, WRITE, Operation
 from treadle.tasks.drawing import draw_steps
 from treadle.tasks.environment import cancel_one, in_some_order, is_timeout, strike
-from treadle.tasks.futures import Future
+from treadle.tasks.futures import IN_C, DrawnFuture, DrawnTask, Future
 from treadle.tasks.handles import LoopHandle, LoopTimer
 from treadle.tasks.network import create_connection, create_server, create_unix_connection, create_unix_server
 from treadle.tasks.outside import OUTSIDE, refused
@@ -99,6 +99,7 @@ class Loop(_Base):  # type: ignore[misc]
         # Looking what there is to do and waiting for it are one operation, unless a thread schedules without waking.
         self.unsafely = f"{self.name}, unsafely"
         self.looks_once = not (run.any_order or run.any_timeout or run.is_shared(self.unsafely))
+        self.in_c = IN_C and run.only_steps  # are its tasks and futures made in C?
         self._stopping = False
         self.timers: list[tuple[float, int, Any]] = []
         self.numbers = itertools.count()
@@ -251,6 +252,16 @@ class Loop(_Base):  # type: ignore[misc]
     def _timer_handle_cancelled(self, handle: Any) -> None:
         """A cancelled timer is passed over when its time comes."""
 
+    def create_task(self, coro: Any, *, name: Any = None, context: Any = None, **options: Any) -> Any:
+        if not self.in_c or self._task_factory is not None or options:
+            return super().create_task(coro, name=name, context=context, **options)
+        if self._closed:
+            self._check_closed()
+        strand = here()
+        task = DrawnTask(coro, self, name, context, "" if strand is None else strand.fresh("Task"))
+        self.tasks.append(weakref.ref(task))
+        return task
+
     def register(self, task: Any) -> None:
         """A task was made."""
         self.tasks.append(weakref.ref(task))
@@ -259,8 +270,12 @@ class Loop(_Base):  # type: ignore[misc]
             meet(strand, task)  # named by who made it, whoever touches it first
 
     def create_future(self) -> Any:
-        future = Future(loop=self)
         strand = here()
+        if self.in_c and strand is not None:
+            drawn = DrawnFuture(loop=self)
+            drawn._treadle_name = strand.fresh("Future")
+            return drawn
+        future = Future(loop=self)
         if strand is not None:
             meet(strand, future)
         return future
@@ -537,6 +552,13 @@ class Loop(_Base):  # type: ignore[misc]
     def pending_tasks(self) -> list[Any]:
         found = [reference() for reference in self.tasks]
         return [task for task in found if task is not None and task._state == "PENDING"]
+
+    def with_exception(self) -> list[Any]:
+        """The futures and tasks that hold an exception."""
+        if not self.in_c:
+            return self.failed
+        tasks = [reference() for reference in self.tasks]
+        return self.failed + [task for task in tasks if task is not None and task._exception is not None]
 
     # ------------------------------------------------------------------ what goes wrong
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from treadle.core.dependency import Footprint
 from treadle.core.operation import CAUSE_BITS, STEP, WAIT, Operation
 from treadle.core.result import Step
-from treadle.tasks.futures import Task
+from treadle.tasks.futures import DrawnTask, Task
 from treadle.threads.detail import is_own
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, SyncObject
@@ -111,10 +111,17 @@ class TaskStrand(Strand):
         return Step(self.treadle_name, verb, what, file, line, function, "", tuple(places[::-1]))
 
 
+# How a task in C is called, first and after what it waited for.
+_STEP_IN_C, _WAKEUP_IN_C = "TaskStepMethWrapper", "task_wakeup"
+
+
 def task_of(handle: Any) -> Any:
     """The task whose next step this handle is; None for a callback."""
-    owner = getattr(handle._callback, "__self__", None)
-    return owner if isinstance(owner, Task) and handle._callback.__name__ in ("__step", "__wakeup") else None
+    callback = handle._callback
+    owner = getattr(callback, "__self__", None)
+    if type(owner) is DrawnTask:
+        return owner if type(callback).__name__ == _STEP_IN_C or callback.__name__ == _WAKEUP_IN_C else None
+    return owner if isinstance(owner, Task) and callback.__name__ in ("__step", "__wakeup") else None
 
 
 def awaited(task: Any) -> str:

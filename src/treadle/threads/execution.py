@@ -215,6 +215,10 @@ class Execution:
         self.constants = constants
         self.transition: JoinedStep | None = None  # under a gil: what the last step of the search has done so far
         self.performed: list[int] = []  # and how many operations each step consists of
+        self.set_up()
+
+    def set_up(self) -> None:
+        """What other kinds of executions know besides."""
 
     # ------------------------------------------------------------------ from outside
 

@@ -34,7 +34,7 @@ _IMMORTAL = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 class _Known:
     """The functions of one module, and when they were all of them."""
 
-    collections: tuple[int, int]
+    collections: tuple[int, int, int]
     functions: dict[int, ref[FunctionType]]
 
 
@@ -47,8 +47,6 @@ def functions_of(modules: list[ModuleType]) -> Found:
         return []
     if _IMMORTAL:
         return _belonging(_functions_among(_all_objects()), modules)
-    if gc.get_freeze_count():  # what is frozen is in no generation
-        return _belonging([*_functions_among(gc.get_objects()), *reachable_functions(modules)], modules)
     before = _collections()
     if _HAS_GENERATIONS and all(module in _known and _known[module].collections == before for module in modules):
         young = _functions_among(gc.get_objects(0)) + _functions_among(gc.get_objects(1))
@@ -56,17 +54,20 @@ def functions_of(modules: list[ModuleType]) -> Found:
             _keep(_belonging(young, modules))
             return [pair for module in modules for pair in _still_alive(module)]
         before = _collections()
-    found = _belonging(_functions_among(gc.get_objects()), modules)
+    functions = _functions_among(gc.get_objects())
+    if gc.get_freeze_count():  # what is frozen is in no generation; CPython 3.12 begins with some
+        functions += reachable_functions(modules)
+    found = _belonging(functions, modules)
     for module in modules:
         _known[module] = _Known(before, {})
     _keep(found)
     return found
 
 
-def _collections() -> tuple[int, int]:
-    """How often objects have become old."""
+def _collections() -> tuple[int, int, int]:
+    """How often objects have become old, and how many of them are hidden."""
     _, middle, old = gc.get_stats()
-    return middle["collections"], old["collections"]
+    return middle["collections"], old["collections"], gc.get_freeze_count()
 
 
 def _all_objects() -> list[Any]:
