@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from treadle.classes.linearizability import DEADLOCK, PENDING, Outcome, judge, returned
+from treadle.classes.linearizability import DEADLOCK, LIMIT, PENDING, Outcome, judge, returned
 from treadle.classes.serializability import PATTERNS, conflict, problematic, races
 from treadle.core.operation import ACQUIRE, READ, RELEASE, WRITE, Operation
 
 RAISED = ("raised", "KeyError", "'a'")
+RAISED_HERE = (*RAISED, "a.py:1")
 
 
 def outcome(one: tuple[object, ...], other: tuple[object, ...], **more: object) -> Outcome:
@@ -56,6 +57,13 @@ def test_a_later_call_that_fails_after_no_order_is_a_broken_state() -> None:
     found = judge(outcome(returned(1), returned(1), later=(RAISED,)), orders)
     assert found is not None
     assert found.kind == "broken state"
+
+
+def test_an_order_that_did_not_come_to_an_end_explains_nothing_and_denies_nothing() -> None:
+    endless = outcome(returned(1), PENDING, ending=LIMIT)
+    assert judge(outcome(returned(1), returned(1), state=1), [endless]) is None
+    assert judge(outcome(returned(1), RAISED_HERE), [endless]) is None
+    assert judge(outcome(RAISED_HERE, returned(1)), [endless]) is not None
 
 
 def test_values_that_something_else_decides_are_not_compared() -> None:

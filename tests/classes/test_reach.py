@@ -112,3 +112,10 @@ def test_a_call_of_a_callback_that_does_nothing_is_no_step() -> None:
 def test_a_decorator_without_wraps_does_not_hide_what_a_method_takes() -> None:
     taken = {method.name: [p.name for p in method.parameters] for method in subject("class_reach:Wrapped").methods}
     assert taken == {"[]=": ["key", "value"], "raise_by": ["key", "amount"]}
+
+
+def test_what_an_object_holds_is_asked_too() -> None:
+    result = campaign("class_reach:Crew", methods=("hire", "begin"), calls=1)
+    assert "begin || hire" in kinds(result)
+    asked = [str(call) for call in result.faults[0].witness.test.omega]
+    assert "sorted(one.is_ready() for one in sout.hands)" in asked

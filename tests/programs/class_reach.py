@@ -175,3 +175,33 @@ class Wrapped:
     @_checked
     def raise_by(self, key: str, amount: int) -> None:
         self._kept[key] = self._kept.get(key, 0) + amount
+
+
+class Hand:
+    def __init__(self) -> None:
+        self.ready = False
+
+    def is_ready(self) -> bool:
+        return self.ready
+
+
+class Crew:
+    """Whether its hands were made ready, only they say."""
+
+    def __init__(self) -> None:
+        self._hands: set[Hand] = set()
+        self._at_work = False
+
+    @property
+    def hands(self) -> set[Hand]:
+        return self._hands
+
+    def hire(self) -> None:
+        hand = Hand()
+        hand.ready = self._at_work
+        self._hands = self._hands | {hand}
+
+    def begin(self) -> None:
+        for hand in self._hands:
+            hand.ready = True
+        self._at_work = True

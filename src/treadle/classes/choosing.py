@@ -16,7 +16,7 @@ from typing import Any
 
 from treadle.classes.calls import MethodCall
 from treadle.classes.coverage import trace_of
-from treadle.classes.grasped import MADE_UP, of_instance, on_result
+from treadle.classes.grasped import MADE_UP, of_elements, of_instance, on_result
 from treadle.classes.pools import Pools
 from treadle.classes.sequences import LONGEST_CALL
 from treadle.classes.stage import CallRecord, Sequence, Stage
@@ -221,7 +221,7 @@ def _of_instance(stage: Stage, root: MethodCall) -> list[SubjectMethod]:
     if not isinstance(subject.cls, type) or subject.is_used:
         return []
     _tried(stage, root, _NOTHING)
-    found = list(of_instance(subject, stage.last_sout))
+    found = [*of_instance(subject, stage.last_sout), *of_elements(subject)]
     raw = inspect.getattr_static(subject.cls, "__getattr__", None)
     if isinstance(raw, types.FunctionType) and is_own(raw, subject.cls, "__getattr__", subject.packages):
         made = _tried(stage, root, MethodCall(MADE_UP.name, MADE_UP.form)).last

@@ -6,15 +6,19 @@ is called; functions that the constructor put on the object, and those that `__g
 
 from __future__ import annotations
 
+import collections.abc
 import dataclasses
 import inspect
+import itertools
+import re
 import types
+import typing
 from collections.abc import Iterator
 from typing import Any
 
 from treadle.classes.calls import AWAITING, SOUT
 from treadle.classes.subject import Subject, SubjectMethod, is_covered, place_of
-from treadle.observe.parameters import parameters_of
+from treadle.observe.parameters import hints_of, parameters_of
 from treadle.threads.fingerprint import attributes_of, is_iterator_class
 from treadle.threads.unasked import on_class
 
@@ -64,6 +68,31 @@ def _without_arguments(kind: type) -> Iterator[str]:
                 plain = not inspect.iscoroutinefunction(raw) and not inspect.isasyncgenfunction(raw)
                 if plain and not any(parameter.required for parameter in parameters):
                     yield name
+
+
+_QUESTION = re.compile(r"(is|has|are|can)_[a-z]")
+
+
+def of_elements(subject: Subject) -> Iterator[SubjectMethod]:
+    """Questions to what an object holds: where the hint of a property or a method without arguments names a container
+    of objects of the package, each of them is asked what can be answered by yes or no (`emitter.is_alive()`)."""
+    for method in list(subject.methods):
+        if not method.own or not method.expression or any(p.required for p in method.parameters) or method.setter:
+            continue
+        raw = inspect.getattr_static(subject.cls, method.name, None)
+        hint = hints_of(raw.fget if isinstance(raw, property) else raw).get("return") if raw is not None else None
+        kinds = [one for one in typing.get_args(hint) if isinstance(one, type)]
+        if not kinds or not _holds(hint) or not is_covered(kinds[-1].__module__, subject.packages):
+            continue
+        each = f"{method.form.replace('{args}', '')}{'.values()' * (len(kinds) > 1)}"
+        for one in itertools.islice(filter(_QUESTION.match, _without_arguments(kinds[-1])), _MOST):
+            form = f"sorted(one.{one}() for one in {each})"
+            yield SubjectMethod(f"{method.name}: {one}", form, own=False, needs=method.needs)
+
+
+def _holds(hint: Any) -> bool:
+    origin = typing.get_origin(hint)
+    return isinstance(origin, type) and issubclass(origin, collections.abc.Collection)
 
 
 def of_instance(subject: Subject, sout: Any) -> Iterator[SubjectMethod]:

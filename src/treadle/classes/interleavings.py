@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from treadle.classes.linearizability import LIMIT, Outcome, Violation, judge, returned
+from treadle.classes.linearizability import LIMIT, Outcome, Violation, all_ended, judge, returned
 from treadle.classes.serializability import Interleaving, problematic
 from treadle.classes.stage import Stage, Test
 from treadle.core.operation import READ, WRITE, Operation
@@ -387,6 +387,9 @@ class InterleavingExplorer:
                 if left <= 0:
                     break
                 left -= 1
+        if not all_ended(orders):
+            result.unstable = "one after the other, they go on for longer than an execution may"
+            result.exhausted = False
         return result
 
     def _settle(self, result: Explored, orders: list[Outcome]) -> tuple[list[Outcome], bool]:

@@ -114,6 +114,8 @@ def judge(outcome: Outcome, orders: Sequence[Outcome], *, values: bool = True) -
     """
     if outcome.ending == LIMIT or not orders:
         return None
+    if not all_ended(orders):  # what such an order would have come to, nobody knows
+        return _stuck(outcome, orders) or _exceptions(outcome, orders)
     compared: tuple[Check, ...] = (_results, _fields, _observed) if values else (_repeated,)
     for check in (_stuck, _exceptions, _crashes, _invariant, *compared):
         found = check(outcome, orders)
@@ -126,6 +128,11 @@ def judge(outcome: Outcome, orders: Sequence[Outcome], *, values: bool = True) -
     if not alike:
         return Violation("serializability", "the object's inner state is one that no order of the calls leaves")
     return _tallies(outcome, alike)
+
+
+def all_ended(orders: Sequence[Outcome]) -> bool:
+    """Did every order of the calls come to an end, whichever, within the operations that an execution may have?"""
+    return all(order.ending != LIMIT for order in orders)
 
 
 def _stuck(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
@@ -150,7 +157,10 @@ def _exceptions(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None
             if happened[0] != "raised":
                 continue
             known = {_type(other.threads[thread][number]) for other in orders if number < len(other.threads[thread])}
-            if _type(happened) not in known:
+            open_ended = any(
+                o.ending == LIMIT and o.threads[thread][number : number + 1] in ((), (PENDING,)) for o in orders
+            )
+            if _type(happened) not in known and not open_ended:
                 text = f"{happened[1]}: {happened[2]}" if happened[2] else happened[1]
                 return Violation("exception", text, ("result", thread, number), happened[3])
     return None
