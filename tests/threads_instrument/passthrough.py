@@ -72,7 +72,7 @@ def _announce(label: str) -> None:
     pass
 
 
-def _spin() -> None:
+def _spin(*_: Any) -> None:
     pass
 
 
@@ -113,12 +113,13 @@ HOOKS: dict[str, Any] = {
     "_treadle_use_both": _first,
     "_treadle_constant": _global,
     "_treadle_called": _spin,
+    "_treadle_asked": _spin,
     "_treadle_unseen": _second,
     **{f"_treadle_{name}": getattr(operator, name) for name in (*OPERATORS.values(), *COMPARISONS.values())},
     **{f"_treadle_{name}": getattr(operator, name) for name in INPLACE_OPERATORS.values()},
 }
 
-EVERYWHERE = ("_treadle_called", "_treadle_constant")
+EVERYWHERE = ("_treadle_asked", "_treadle_called", "_treadle_constant")
 
 
 def recording(log: list[tuple[Any, ...]]) -> dict[str, Any]:

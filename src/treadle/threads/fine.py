@@ -22,7 +22,7 @@ from treadle.threads.strands import STATE
 from treadle.threads.switching import versions_in
 
 # What is announced right before the access itself, or looks at the frame of its caller.
-_TOGETHER = frozenset({"_treadle_cell_write", "_treadle_spin"})
+_TOGETHER = frozenset({"_treadle_asked", "_treadle_cell_write", "_treadle_spin"})
 _CALLS = frozenset({"_treadle_function", "_treadle_callee"})
 
 

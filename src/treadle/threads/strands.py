@@ -108,6 +108,7 @@ class Strand(SyncObject):
 
     # Slots, not a __dict__: with one, CPython 3.11.7 corrupts its heap after some hundred thousand strands.
     __slots__ = (
+        "answers",
         "arrival",
         "checks",
         "children",
@@ -161,6 +162,8 @@ class Strand(SyncObject):
         self.guard: SyncObject | None = None  # what a blocking operation waits for
         # what native calls on this strand's stack are doing: each of its steps may be part of that
         self.held: tuple[Operation, ...] = ()
+        # what `__hash__` and `__eq__` of keys have said to a native call that asks them (`hooks.keys`)
+        self.answers: dict[tuple[int, ...], tuple[Any, ...]] | None = None
         self.touched: SyncObject | None = None  # the synchronisation object of the pending operation, None for memory
         self.waits = 0  # the kind of blocking operation that waits for `guard`
         self.deadline: float | None = None

@@ -14,6 +14,7 @@ from treadle.threads.hooks.attributes import callee, delete, load, store
 from treadle.threads.hooks.calls import function
 from treadle.threads.hooks.items import del_item, inside, item, set_item
 from treadle.threads.hooks.iteration import delegate, iterate, iterate_unpacking, match, show, spread, use
+from treadle.threads.hooks.keys import asked
 from treadle.threads.hooks.operators import INPLACE, OPERATORS, use_both
 from treadle.threads.hooks.variables import (
     called,
@@ -60,6 +61,7 @@ HOOKS: dict[str, Any] = {
     "_treadle_use_both": use_both,
     "_treadle_constant": constant,
     "_treadle_called": called,
+    "_treadle_asked": asked,
     "_treadle_give": give,
     "_treadle_unseen": unseen,
     **{f"_treadle_{name}": hook for name, hook in OPERATORS.items()},

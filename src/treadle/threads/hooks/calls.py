@@ -19,7 +19,8 @@ from treadle.threads import files, known, shapes, without_gil
 from treadle.threads.adopt import REPLACED, adopt
 from treadle.threads.containers import container_base, method_access, simple_key
 from treadle.threads.hooks import reach
-from treadle.threads.hooks.points import during, found, holding, include, name_part, perform, touch
+from treadle.threads.hooks.keys import KEYED, hashed, keyed
+from treadle.threads.hooks.points import during, found, include, name_part, perform, touch
 from treadle.threads.hooks.reach import CARRIER, NOTHING, OBJECT, OWN, kind_of
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.known import CHANGES, COPIES, LOOKS, PURE, READS, SORTS
@@ -218,6 +219,7 @@ def container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwar
         return via(*args, **kwargs)
     if base is dict and access[0] == WRITE:
         rebind_keys(strand, obj, (*args[:1], *kwargs))
+    answers = hashed(args[0]) if method in KEYED and base in (dict, set) and args else None
     operations: list[Operation] = []
     include(strand, operations, obj, access[0], access[1])
     for argument in (*args, *kwargs.values()) if kwargs else args:
@@ -232,7 +234,7 @@ def container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwar
     perform(strand, operations)
     if base is dict and operations and method_access(obj, base, method, args) != access:
         return container_call(obj, method, *args, via=via, **kwargs)  # a key came or went meanwhile
-    result = holding(strand, operations, via, *args, **kwargs)
+    result = keyed(strand, operations, obj, args[0] if args else None, answers, via, *args, **kwargs)
     if type(result) not in INERT:
         found(strand, result, _place(meet(strand, obj), method, args))
     elif strand.detail:

@@ -22,6 +22,7 @@ from treadle.threads.containers import container_base
 from treadle.threads.hooks import reach
 from treadle.threads.hooks.attributes import rebind_global
 from treadle.threads.hooks.calls import is_controlled, rebind_keys
+from treadle.threads.hooks.keys import hashed, keyed
 from treadle.threads.hooks.points import during, found, holding, include, perform
 from treadle.threads.hooks.reach import CARRIER, GENERATOR, NOTHING, OWN, WINDOW, kind_of
 from treadle.threads.instrument.swap import REWRITTEN
@@ -43,6 +44,7 @@ def item(obj: Any, key: Any) -> Any:
         return _foreign_item(strand, obj, _getitem, "__getitem__", READ, key)
     if overridden(kind, base, "__getitem__"):
         return obj[key]
+    answers = hashed(key) if base is dict and type(key) not in INERT else None
     mode, place = containers.item_access(obj, key) if base is dict else (READ, containers.index_key(key))
     operations: list[Operation] = []
     include(strand, operations, obj, mode, place)
@@ -54,7 +56,7 @@ def item(obj: Any, key: Any) -> Any:
     if mode == WRITE and _is_python_outside(obj.default_factory):
         value = holding(strand, operations, _made, strand, obj, key)
     else:
-        value = holding(strand, operations, _getitem, obj, key)
+        value = keyed(strand, operations, obj, key, answers, _getitem, obj, key)
         if base is dict and kind is not dict and _is_python_outside(getattr(kind, "__missing__", None)):
             strand.look(ALL if not dict.__contains__(obj, key) else 0)
     if type(value) in INERT:
@@ -110,6 +112,7 @@ def set_item(value: Any, obj: Any, key: Any) -> None:
         return
     if base is dict and strand.execution.attributes_of:
         rebind_keys(strand, obj, (key,))
+    answers = hashed(key) if base is dict and type(key) not in INERT else None
     mode, place = containers.store_access(obj, key) if base is dict else (WRITE, containers.index_key(key))
     operations: list[Operation] = []
     include(strand, operations, obj, mode, place)
@@ -121,7 +124,7 @@ def set_item(value: Any, obj: Any, key: Any) -> None:
         return
     if strand.detail and operations:
         strand.execution.saw(value)
-    holding(strand, operations, _setitem, obj, key, value)
+    keyed(strand, operations, obj, key, answers, _setitem, obj, key, value)
 
 
 def del_item(obj: Any, key: Any) -> None:
@@ -137,12 +140,15 @@ def del_item(obj: Any, key: Any) -> None:
     elif overridden(kind, base, "__delitem__"):
         del obj[key]
     else:
+        answers = None
         if base is dict:
             rebind_keys(strand, obj, (key,))
+            answers = hashed(key)
         operations: list[Operation] = []
         include(strand, operations, obj, WRITE)
         without_gil.note_method(strand, operations, base, "__delitem__", ())
-        during(strand, operations, _delitem, obj, key)
+        perform(strand, operations)
+        keyed(strand, operations, obj, key, answers, _delitem, obj, key)
 
 
 def inside(value: Any, container: Any) -> bool:
@@ -166,11 +172,13 @@ def inside(value: Any, container: Any) -> bool:
     if overridden(kind, base, "__contains__"):
         return value in container
     if base in (dict, set):
+        answers = hashed(value)
         include(strand, operations, container, READ, containers.simple_key(value))
-    else:
-        reach.content(strand, operations, container, READ)
-        reach.content(strand, operations, value, READ)
-        without_gil.note_method(strand, operations, base, "__contains__", ())
+        perform(strand, operations)
+        return bool(keyed(strand, operations, container, value, answers, _contains, container, value))
+    reach.content(strand, operations, container, READ)
+    reach.content(strand, operations, value, READ)
+    without_gil.note_method(strand, operations, base, "__contains__", ())
     return bool(during(strand, operations, _contains, container, value))
 
 

@@ -110,8 +110,10 @@ _TRANSPARENT = frozenset({"contextlib", "_pytest.python_api", "_pytest.raises", 
 def called() -> None:
     """A function of the program begins: a point when native code that works on shared objects has called it."""
     strand = STATE.strand
-    if strand is not None and strand.held:
-        strand.callback()
+    if strand is not None:
+        strand.answers = None  # they were for the native call
+        if strand.held:
+            strand.callback()
 
 
 def give(value: Any) -> Any:

@@ -103,13 +103,14 @@ class _Marker(ast.NodeTransformer):
         return [node, self._statement("check", node)]
 
     def _entered(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """`body` with the mark for entering it, behind its docstring."""
+        """`body` with the mark for entering it, behind its docstring, and behind an answer that was known."""
         first = body[0]
-        has_docstring = (
+        start = int(
             isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
         )
-        enter = self._statement("enter", first)
-        return [first, enter, *body[1:]] if has_docstring else [enter, *body]
+        asked = body[start] if start < len(body) else first
+        start += isinstance(asked, ast.If) and isinstance(asked.test, ast.NamedExpr) and _is_hook(asked.test.value)
+        return [*body[:start], self._statement("enter", first), *body[start:]]
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         outside, self.in_function = self.in_function, True

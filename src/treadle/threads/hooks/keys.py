@@ -1,0 +1,123 @@
+"""Keys with a `__hash__` or `__eq__` of the program: a dictionary or a set asks them first, and then does one thing.
+
+CPython hashes a key before it looks at the container, compares it with what it finds, begins again when the container
+was changed meanwhile, and has its effect only behind the last comparison. So here the key is hashed before the point of
+the operation; at the point, comparisons that the container would ask for are made beforehand, each step of them reading
+the container, with the same point again behind them; and the native call, which asks once more, is given the answers
+(`asked`, which such methods begin with). Each method runs as often as it does without Treadle.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any, Final
+
+from treadle.core.operation import READ, Operation
+from treadle.threads.hooks.points import holding, perform
+from treadle.threads.names import INERT
+from treadle.threads.strands import STATE, Strand
+
+# Of an object that was asked, and what it was compared with: the answer.
+Answers = dict[tuple[int, ...], tuple[Any, ...]]
+
+_HOOK: Final = "_treadle_asked"
+# Methods of dictionaries and sets whose first argument is a key.
+KEYED: Final = frozenset(
+    {"get", "setdefault", "pop", "add", "discard", "remove", "move_to_end"}
+    | {"__getitem__", "__setitem__", "__delitem__", "__contains__"}
+)
+
+
+class _Asks(BaseException):
+    """A container would ask one object whether it equals another."""
+
+
+def asked(*objects: Any) -> tuple[Any, ...]:
+    """A `__hash__` or `__eq__` of the program begins: the answer, if it is known, in a tuple."""
+    strand = STATE.strand
+    if strand is None:
+        return ()
+    answers = strand.answers
+    if answers is None:
+        if strand.held and not STATE.coasting:
+            strand.callback()
+        return ()
+    question = tuple(map(id, objects))
+    found = answers.get(question, ())
+    if found:
+        if not STATE.coasting:
+            del answers[question]  # it may be asked again, and say something else
+        return found[-1:]
+    if STATE.coasting:
+        raise _Asks(*objects)
+    strand.answers = None  # nobody foresaw it: it runs inside the native call
+    return ()
+
+
+def hashed(key: Any) -> Answers | None:
+    """Hash a key, if the program has code for that."""
+    answers: Answers = {}
+    _hash(key, answers)
+    return answers or None
+
+
+def _hash(key: Any, answers: Answers) -> None:
+    kind = type(key)
+    if kind.__hash__ is tuple.__hash__:
+        for part in key:
+            if type(part) not in INERT:
+                _hash(part, answers)
+    elif _can_be_answered(kind.__hash__):
+        answers[id(key),] = key, hash(key)
+
+
+def _can_be_answered(method: Any) -> bool:
+    return type(method) is types.FunctionType and _HOOK in method.__code__.co_names
+
+
+def keyed(
+    strand: Strand,
+    operations: list[Operation],
+    container: Any,
+    key: Any,
+    answers: Answers | None,
+    called: Callable[..., Any],
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    """Do what was announced to a container and its key, now that it may be done."""
+    if answers is None:
+        return holding(strand, operations, called, *args, **kwargs)
+    reads = [(READ, name, place) for _, name, place in operations]
+    question = _question(strand, container, key, answers) if operations else ()
+    while question:
+        one, other = question
+        equal = type(one).__eq__
+        if not _can_be_answered(equal):
+            break  # something around it: it runs inside the native call
+        answers[id(one), id(other)] = one, other, holding(strand, reads, equal, one, other)
+        question = _question(strand, container, key, answers)
+        if not question:
+            perform(strand, operations)
+            question = _question(strand, container, key, answers)
+    before, strand.answers = strand.answers, answers
+    try:
+        return holding(strand, operations, called, *args, **kwargs)
+    finally:
+        strand.answers = before
+
+
+def _question(strand: Strand, container: Any, key: Any, answers: Answers) -> tuple[Any, ...]:
+    """What the container would ask first, looking for the key, that has no answer yet. Nothing of the program runs."""
+    before, strand.answers = strand.answers, answers
+    coasting, STATE.coasting = STATE.coasting, True
+    try:
+        (dict if isinstance(container, dict) else set).__contains__(container, key)
+    except _Asks as asks:
+        return asks.args
+    except Exception:
+        pass  # the call itself will tell
+    finally:
+        strand.answers, STATE.coasting = before, coasting
+    return ()
