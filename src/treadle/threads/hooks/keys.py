@@ -63,12 +63,12 @@ def hashed(key: Any) -> Answers | None:
 
 
 def _hash(key: Any, answers: Answers) -> None:
-    kind = type(key)
-    if kind.__hash__ is tuple.__hash__:
+    method: Any = type(key).__hash__
+    if method is tuple.__hash__:
         for part in key:
             if type(part) not in INERT:
                 _hash(part, answers)
-    elif _can_be_answered(kind.__hash__):
+    elif _can_be_answered(method):
         answers[id(key),] = key, hash(key)
 
 
