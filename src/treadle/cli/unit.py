@@ -13,7 +13,7 @@ from treadle.core.packages import with_extra
 # Where an option stands in --help: a person looks for a purpose, not for a name.
 _GROUPS = {
     "How far to look": ("k", "seconds", "paths", "terminate", "workers", "cluster", "ship", "more"),
-    "Inputs": ("types", "none", "alias", "domain", "pre", "assume", "infer_assumptions", "contracts"),
+    "Inputs": ("types", "none", "alias", "domain", "states", "pre", "assume", "infer_assumptions", "contracts"),
     "Which tests": ("select", "reach", "missing", "tests"),
     "How to get there": ("heap", "summaries", "stubs", "probe", "defensive", "allow_effects"),
     "Output": (
@@ -67,6 +67,13 @@ def _name(parameter: click.Parameter) -> str:
 @click.option("--alias/--no-alias", default=True, help="Whether arguments may share objects. Default: they may.")
 @click.option("--domain", default="-10..10", show_default=True, metavar="LO..HI", help="Integers tried first.")
 @click.option("--pre", multiple=True, metavar="CONDITION", help="What the inputs fulfil: 'n >= 0'. Repeatable.")
+@click.option(
+    "--states",
+    type=click.Choice(["built", "any"]),
+    default="built",
+    show_default=True,
+    help="Objects made by calls where some are found, or any fields.",
+)
 @click.option("--assume", multiple=True, metavar="WHAT", help="non_aliasing(a, b), non_sharing(a, b) or acyclic(a).")
 @click.option("--infer-assumptions", is_flag=True, help="Assume what the code shows: acyclic, not shared.")
 @click.option(

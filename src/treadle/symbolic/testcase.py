@@ -27,6 +27,8 @@ class CaseObject:
     fields: dict[str, Any] = field(default_factory=dict)
     # existed before the call
     is_input: bool = False
+    # the calls that make it as users would (`doors.unit.ways`), where some were found
+    way: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,11 @@ class TestCase:
     undecided: list[tuple[BrokenContract, str]] = field(default_factory=list)
     # the choices of the code itself, when more were made to decide its contracts
     body: Choices | None = None
+
+    # fields of its objects are set, and no calls were found that make them; None: nobody has looked for some yet
+    by_hand: bool | None = None
+    # the case as it was before calls were found for its objects
+    otherwise: TestCase | None = None
 
     # goals of the selection that the path meets, as bits
     meets: int = 0

@@ -114,16 +114,9 @@ class Concrete:
         self._entries: dict[int, list[tuple[Any, Any]]] = {}
         self.has_floats = False
 
-    def case(self) -> TestCase | None:
-        hint = dict(self.path.model) if self.path.model is not None else None
-        model = label(
-            self.aliasing.conditions,
-            self.aliasing.unknowns,
-            domain=self.domain,
-            words=self.words,
-            hint=hint,
-            wishes=self._wishes(),
-        )
+    def case(self, model: dict[Expr, Const] | None = None) -> TestCase | None:
+        """With these values, or with those of the canonical model."""
+        model = model or self._canonical()
         if model is None:
             return None
         self.model = model
@@ -155,6 +148,17 @@ class Concrete:
         )
         self.run.annotate(case, self)
         return case
+
+    def _canonical(self) -> dict[Expr, Const] | None:
+        hint = dict(self.path.model) if self.path.model is not None else None
+        return label(
+            self.aliasing.conditions,
+            self.aliasing.unknowns,
+            domain=self.domain,
+            words=self.words,
+            hint=hint,
+            wishes=self._wishes(),
+        )
 
     def _world(self) -> dict[str, Patched]:
         """What stands for the clock, chance and the environment on this path."""

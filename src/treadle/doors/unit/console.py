@@ -70,6 +70,10 @@ def summary(suite: Suite) -> str:
         lines.append(
             f"  {_count(suite.untold, 'more test')} would show no new branch or outcome: --select all-paths writes them"
         )
+    if suite.by_hand:
+        lines.append(
+            f"  {_count(suite.by_hand, 'test')} with fields set by hand: no calls were found that make such objects"
+        )
     if suite.tests and suite.covers_explored:
         bound = " within the loop bound" if suite.cut[Limit.LOOP] else ""
         bound = " within the termination criterion" if suite.cut[Limit.CRITERION] else bound

@@ -19,6 +19,7 @@ from treadle.symbolic.heap.objects import Heap, LazyHeap
 from treadle.symbolic.heap.solver import SolverHeap
 
 STYLES = ("pytest", "unittest")
+STATES = ("built", "any")
 HEAPS: dict[str, Callable[..., Heap]] = {"solver": SolverHeap, "lazy": LazyHeap}
 
 
@@ -51,6 +52,8 @@ class UnitOptions:
     pre: tuple[str, ...] = ()
     # preconditions are assumed and promises are checked; else contracts are code like any other
     contracts: bool = True
+    # objects are made by calls where a way is found ('built'), or have their fields set to whatever a path asks ('any')
+    states: str = "built"
     # aliasing of the inputs that is known not to occur, and whether some of that follows from the code
     assume: tuple[str, ...] = ()
     infer_assumptions: bool = False
@@ -119,6 +122,8 @@ class UnitOptions:
             raise UsageError("--seconds must be positive")
         if self.heap not in HEAPS:
             raise UsageError(f"--heap {self.heap}: write solver or lazy")
+        if self.states not in STATES:
+            raise UsageError(f"--states {self.states}: write {' or '.join(STATES)}")
         check(self.select, self.points)
         processes_of(self.workers)
         if self.missing and self.more:

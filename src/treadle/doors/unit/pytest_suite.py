@@ -233,6 +233,7 @@ class _Writer:
             for where, name in one.places
         ]
         builder.finish()
+        lines += ["# set by hand: no calls were found that make such an object"] if case.by_hand else []
         lines += [*builder.lines, *patches]
         if self._promises(case):
             for name in self.promises.speaks_of(arguments):

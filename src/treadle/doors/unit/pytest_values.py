@@ -229,6 +229,8 @@ class Builder:
         self._taken = {*reserved, *keyword.kwlist, "pytest", "result", "error"}
         self._making: set[int] = set()
         self._later: list[tuple[int, str, Any]] = []  # fields that close a cycle
+        # fields of an object were set, where nobody knows whether its methods ever set them so
+        self.by_hand = False
 
     def build(self, name: str, value: Any) -> str:
         """Make a value; its expression in the test."""
@@ -241,6 +243,7 @@ class Builder:
 
     def finish(self) -> None:
         """Close the cycles."""
+        self.by_hand |= bool(self._later)
         for number, field, value in self._later:
             target = self.real[number]
             self._assign(self.names[number], target, field, value, self.build(field, value))
@@ -320,6 +323,8 @@ class Builder:
         cls = node.cls
         assert cls is not None
         self.imports.of(cls)  # its name is taken before any object gets one
+        if node.way is not None and self._made_by(node, wanted, cls):
+            return self.names[node.number]
         self._making.add(node.number)
         ready: dict[str, Any] = {}
         for field, value in node.fields.items():
@@ -337,6 +342,30 @@ class Builder:
         if not self._making:
             self.finish()
         return name
+
+    def _made_by(self, node: CaseObject, wanted: str, cls: type) -> bool:
+        """The object by the calls that were found for it, if they still lead to its fields."""
+        assert node.way is not None
+        made = node.way.made(cls)
+        if not all(_is_like(getattr(made, field, None), value) for field, value in node.fields.items()):
+            return False
+        name = self.named(wanted)
+        self.lines.append(f"{name} = {self.imports.of(cls)}({self._given(node.way.arguments)})")
+        self.lines += [f"{name}.{method}({self._given(arguments)})" for method, arguments in node.way.calls]
+        self._found(node, made, name)
+        return True
+
+    def _given(self, arguments: tuple[tuple[str, Any], ...]) -> str:
+        return ", ".join((f"{name}=" if name else "") + written(value, self.imports) for name, value in arguments)
+
+    def _found(self, node: CaseObject, real: Any, name: str) -> None:
+        """Names for what an object holds, since a test looks at it after the call."""
+        self.names[node.number], self.real[node.number] = name, real
+        for field, value in node.fields.items():
+            if isinstance(value, CaseObject) and value.number not in self.names:
+                held = self.named(_short(field))
+                self.lines.append(f"{held} = {name}.{field}")
+                self._found(value, getattr(real, field), held)
 
     def _constructed(self, node: CaseObject, name: str, cls: type, ready: dict[str, Any]) -> bool:
         """Try the constructor with the wanted fields; fix what differs by assignment."""
@@ -359,6 +388,7 @@ class Builder:
         except Exception:
             del self.lines[mark:]
             return False
+        self.by_hand |= bool(missing)
         return True
 
     def _constructor_arguments(self, cls: type, ready: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -380,7 +410,7 @@ class Builder:
             if field is None and parameter.default is not parameter.empty:
                 skipped = True
                 continue
-            value = ready[field] if field is not None else self._plain(_parameter_type(cls, name))
+            value = ready[field] if field is not None else self._plain(parameter_type(cls, name))
             if parameter.kind is parameter.KEYWORD_ONLY or skipped:
                 named[name] = value
             else:
@@ -433,6 +463,7 @@ class Builder:
         except TypeError as error:
             raise NotWritable(str(error)) from None
         self.real[node.number] = made
+        self.by_hand |= bool(ready)
         shown = self.imports.of(cls)
         self.lines.append(f"{name} = object.__new__({shown})")
         for field, value in ready.items():
@@ -475,20 +506,33 @@ def _holds(made: Any, field: str, wanted: Any) -> bool:
     return found is wanted or (isinstance(wanted, LOCKS) and type(found) is type(wanted))
 
 
+def _is_like(real: Any, value: Any) -> bool:
+    """Whether a real value is what a case holds, all that is in it included."""
+    if isinstance(value, tuple):
+        return type(real) is tuple and len(real) == len(value) and all(map(_is_like, real, value))
+    if not isinstance(value, CaseObject):
+        return type(real) is type(value) and bool(real == value)
+    if value.kind == "instance":
+        return type(real) is value.cls and all(_is_like(getattr(real, f, None), v) for f, v in value.fields.items())
+    parts = [*real.items()] if type(real) is dict else [(k, None) for k in real] if value.kind != "list" else real
+    wanted = value.items if value.kind == "list" else value.entries
+    return type(real).__name__ == value.kind and len(real) == len(wanted) and all(map(_is_like, parts, wanted))
+
+
 # Numbers of objects that no case has.
 _UNNAMED = -1_000_000
 
 
-def _parameter_type(cls: type, name: str) -> t.Type | None:
-    """What a parameter of a constructor should be given, by its hint or by its use."""
-    init = inspect.getattr_static(cls, "__init__", None)
+def parameter_type(cls: type, name: str, method: types.FunctionType | None = None) -> t.Type | None:
+    """What a parameter of a method, or of the constructor, should be given, by its hint or by its use."""
+    init = method or inspect.getattr_static(cls, "__init__", None)
     kind: t.Type | None = None
     if isinstance(init, types.FunctionType):
         hint = hints.resolved_hints(init).get(name)
         kind = hints.from_hint(hint) if hint is not None else None
         if kind is None and not init.__code__.co_filename.startswith("<"):
             kind = infer.infer_parameter(init, name)
-    if kind is None and dataclasses.is_dataclass(cls):
+    if kind is None and method is None and dataclasses.is_dataclass(cls):
         kind = hints.from_hint(hints.resolved_hints(cls).get(name))
     return kind
 

@@ -12,14 +12,14 @@ from typing import Any
 from treadle.core.errors import InternalError, UsageError
 from treadle.core.trail import Trail
 from treadle.doors.unit.cases import Concrete
-from treadle.doors.unit.explore import Session
+from treadle.doors.unit.explore import FinishedPath, Session
 from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.result_json import case_facts
 from treadle.doors.unit.shown import shown
 from treadle.doors.unit.target import resolve
 from treadle.symbolic.explore import MachineFault
-from treadle.symbolic.heap.aliasings import aliasings
-from treadle.symbolic.path import Alternative, PathEnd, SymbolicPath, named
+from treadle.symbolic.heap.aliasings import Aliasing, aliasings
+from treadle.symbolic.path import Alternative, Choices, PathEnd, SymbolicPath, named
 from treadle.symbolic.testcase import TestCase
 
 
@@ -49,32 +49,43 @@ def replay_case(trail: Trail) -> TestCase:
     if len(found) != 1:
         raise UsageError(f"this trail belongs to '{trail.target}', which is no single function")
     session = Session(found[0], UnitOptions.from_settings(trail.settings))
-    path = SymbolicPath(session.solver(), Alternative(trail.choices, with_forced=False), words=session.samples)
+    try:
+        run, aliasing = run_again(session, trail.choices)
+        case = Concrete(session.target, run, aliasing, session.options.domain, session.words).case()
+        if case is None:
+            raise Changed("no values are found for it")
+    except MachineFault as fault:
+        raise InternalError(fault.what) from fault
+    except Changed as changed:
+        raise UsageError(
+            f"{trail.target} no longer takes the path of this trail: {changed}; "
+            f"run treadle unit {trail.target} for the paths that it has now"
+        ) from None
+    return case
+
+
+class Changed(Exception):
+    """The code does not take a path any more that it took."""
+
+
+def run_again(session: Session, choices: Choices) -> tuple[FinishedPath, Aliasing]:
+    """A path by its choices, and its aliasing by those behind them. Raises Changed."""
+    path = SymbolicPath(session.solver(), Alternative(choices, with_forced=False), words=session.samples)
     try:
         run = session.run_path(path)
     except MachineFault as fault:
-        raise InternalError(f"{path.place.file}:{path.place.line}: {fault.what}") from fault
+        raise MachineFault(f"{path.place.file}:{path.place.line}: {fault.what}") from fault
     except PathEnd as end:
-        raise _changed(trail, f"the path ends early ({end or type(end).__name__})") from None
+        raise Changed(f"the path ends early ({end or type(end).__name__})") from None
     if path.alternatives:
-        raise _changed(trail, "there are choices now that it does not make")
-    rest = trail.choices[path.repeated :]
+        raise Changed("there are choices now that it does not make")
+    rest = choices[path.repeated :]
     for aliasing in aliasings(run.vm.heap, path, session.aliasing_solver):
         if aliasing.chosen == rest:
-            case = Concrete(session.target, run, aliasing, session.options.domain, session.words).case()
-            if case is None:
-                raise _changed(trail, "no values are found for it")
-            if named(path) != trail.choices[: path.repeated]:
-                raise _changed(trail, "its conditions are in other places")
-            return case
-    raise _changed(trail, "it makes choices that are no longer there")
-
-
-def _changed(trail: Trail, why: str) -> UsageError:
-    return UsageError(
-        f"{trail.target} no longer takes the path of this trail: {why}; "
-        f"run treadle unit {trail.target} for the paths that it has now"
-    )
+            if named(path) != choices[: path.repeated]:
+                raise Changed("its conditions are in other places")
+            return run, aliasing
+    raise Changed("it makes choices that are no longer there")
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,6 +86,11 @@ class Suite:
         return len(self.cases) + len(self.probed)
 
     @property
+    def by_hand(self) -> int:
+        """Tests that set fields of objects, because no calls were found that make them so."""
+        return sum(bool(case.by_hand) for case in self.cases)
+
+    @property
     def stopped(self) -> bool:
         """Ctrl-C ended the exploration: what was found until then was kept."""
         return any(explored.stopped for explored in self.explored)

@@ -152,6 +152,8 @@ class SuiteFacts(JsonForm):
     unfollowed: Sequence[str]
     # tests that were left out of a long file (--select brief)
     untold: int
+    # tests that set fields, because no calls were found that make such objects
+    by_hand: int
     more: GrowthFacts | None
     warnings: Sequence[str]
     branches: Mapping[str, int]
@@ -196,6 +198,7 @@ def suite_facts(suite: Suite) -> SuiteFacts:
         probed=list(suite.probed),
         unfollowed=suite.unfollowed,
         untold=suite.untold,
+        by_hand=suite.by_hand,
         more=_growth(suite.more) if suite.more is not None else None,
         warnings=suite.warnings,
         branches={name: suite.branches[name] for name in sorted(suite.branches)},

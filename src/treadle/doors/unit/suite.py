@@ -36,6 +36,7 @@ from treadle.doors.unit.probe import probe
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.select import ALL_PATHS
 from treadle.doors.unit.selected import default_file, drop_superfluous
+from treadle.doors.unit.states import build_states
 from treadle.doors.unit.stubs import stub_files
 from treadle.doors.unit.target import UnitTarget, resolve
 from treadle.doors.unit.unittest_style import as_unittest, class_name, fresh_unittest
@@ -170,8 +171,10 @@ class _Command:
         measured = [target for target in found if target.text in grows]
         with _nothing_written("the generated tests were being run"):
             short = Shortened(suite) if self.options.is_brief else None
+            build_states(suite, self.options, self.ends)
             run_and_keep(suite, path, self.options, existing, measured, self.ends)
             while short is not None and short.replaced(suite):
+                build_states(suite, self.options, self.ends)
                 run_and_keep(suite, path, self.options, existing, measured, self.ends)
             if suite.own_tests is not None and drop_taken(suite, suite.own_tests):
                 run_and_keep(suite, path, self.options, existing, ends=self.ends)

@@ -1,0 +1,257 @@
+"""Ways to make an object as its users do: the constructor, then methods, really called with small values.
+
+The calls are made in a process of its own that may not change the world and is ended when it does not come back, so
+that what they do to the module is not seen by anybody. Each state that is met is kept with the shortest way to it,
+in an order that depends on the class alone.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import math
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import time
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+from treadle.doors.unit.pytest_values import parameter_type
+from treadle.observe.effects import EffectGuard, scratch_folder
+from treadle.symbolic import types as t
+from treadle.symbolic.testcase import CaseObject, Opaque
+
+# Calls after the constructor, objects made, states kept, values for a parameter, ways to call a method.
+_MOST_CALLS = 2
+_MOST_OBJECTS = 400
+_MOST_STATES = 60
+_MOST_VALUES = 5
+_MOST_COMBINATIONS = 12
+_MOST_PRODUCTS = 500
+_LEFT_OUT = object()
+# Lines that the calls of one way may take together: more is a way that waits for something.
+_MOST_LINES = 20_000
+# Of the clock: one that waits in compiled code, and after how many of these no more are tried.
+_MOST_SECONDS = 5
+_MOST_WAITING = 2
+# For a machine that is busy; the work itself is bounded.
+_PATIENCE = 60.0
+_PLAIN: dict[str, tuple[Any, ...]] = {
+    "int": (1, 2, 0, -1),
+    "bool": (True, False),
+    "float": (1.5, 0.0),
+    "str": ("a", "b", ""),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The arguments of the constructor, then methods with theirs."""
+
+    arguments: tuple[tuple[str, Any], ...]
+    calls: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...] = ()
+
+    def made(self, cls: type) -> Any:
+        made = _called(cls, self.arguments)
+        for method, arguments in self.calls:
+            _called(getattr(made, method), arguments)
+        return made
+
+
+def _called(function: Any, arguments: tuple[tuple[str, Any], ...]) -> Any:
+    """With arguments by position, those with a name by name; containers are new ones each time."""
+    values = [(name, pickle.loads(pickle.dumps(value))) for name, value in arguments]
+    return function(*(v for name, v in values if not name), **{name: v for name, v in values if name})
+
+
+def ways_to(cls: type) -> list[tuple[Way, CaseObject]]:
+    """States of objects of a class with the way to each, the shortest ways first; [] where none is found."""
+    if "fork" not in multiprocessing.get_all_start_methods():
+        return []
+    fork = multiprocessing.get_context("fork")
+    here, there = fork.Pipe(duplex=False)
+    process = fork.Process(target=_work, args=(there, cls))
+    process.start()
+    there.close()
+    try:
+        found = pickle.loads(here.recv_bytes()) if here.poll(_PATIENCE) else []
+    except (EOFError, OSError, pickle.UnpicklingError):
+        found = []
+    finally:
+        process.kill()
+        process.join()
+    return list(found)
+
+
+def _work(pipe: Connection, cls: type) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, _end_waiting)
+    time.sleep = lambda seconds: None
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        os.dup2(nowhere, number)
+    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (until the process ends)
+    try:
+        with scratch_folder() as scratch:
+            os.chdir(scratch)
+            found = list(_states(cls))
+        pipe.send_bytes(pickle.dumps(found))
+    finally:
+        os._exit(0)
+
+
+class _Waits(BaseException):
+    """A way that takes too long; nobody catches it by mistake."""
+
+
+def _end_waiting(number: int, frame: types.FrameType | None) -> None:
+    raise _Waits
+
+
+def _states(cls: type) -> Iterator[tuple[Way, CaseObject]]:
+    """Breadth first; a state that was met before is not gone on from."""
+    met: set[str] = set()
+    level = [Way(arguments) for arguments in _arguments(cls, cls)]
+    methods = {name: list(_arguments(method, cls)) for name, method in _methods(cls)}
+    tried = waiting = 0
+    for _ in range(_MOST_CALLS + 1):
+        further: list[Way] = []
+        for way in level:
+            tried += 1
+            try:
+                state = _state(way, cls) if tried <= _MOST_OBJECTS and waiting <= _MOST_WAITING else None
+            except _Waits:
+                waiting += 1
+                continue
+            if state is None or (key := _key(state)) in met or len(met) >= _MOST_STATES:
+                continue
+            met.add(key)
+            yield way, state
+            further += [Way(way.arguments, (*way.calls, (m, given))) for m, ways in methods.items() for given in ways]
+        level = further
+
+
+def _state(way: Way, cls: type) -> CaseObject | None:
+    lines = itertools.count()
+
+    def count(frame: types.FrameType, event: str, argument: Any) -> Any:
+        if next(lines) > _MOST_LINES:
+            raise _Waits
+        return count
+
+    try:
+        with EffectGuard() as guard:
+            signal.alarm(_MOST_SECONDS)
+            sys.settrace(count)
+            try:
+                made = way.made(cls)
+            finally:
+                sys.settrace(None)
+                signal.alarm(0)
+        state = None if guard.refused else _image(made, {}, 0)
+        pickle.dumps(state)
+    except (Exception, SystemExit):
+        return None
+    return state if isinstance(state, CaseObject) and type(made) is cls else None
+
+
+def _methods(cls: type) -> Iterator[tuple[str, types.FunctionType]]:
+    """Public methods, as the class defines them."""
+    for name in dict.fromkeys(name for base in cls.__mro__[:-1] for name in vars(base)):
+        method = inspect.getattr_static(cls, name)
+        if isinstance(method, types.FunctionType) and not name.startswith("_"):
+            waits = inspect.iscoroutinefunction(method) or inspect.isgeneratorfunction(method)
+            if not waits and not inspect.isasyncgenfunction(method):
+                yield name, method
+
+
+def _arguments(function: Any, cls: type) -> Iterator[tuple[tuple[str, Any], ...]]:
+    """Some arguments of a function: what has a default keeps it first; nothing where a type is unknown."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return
+    init = inspect.getattr_static(cls, "__init__", None) if function is cls else function
+    own = [
+        parameter
+        for parameter in parameters[0 if function is cls else 1 :]
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    ]
+    choices = []
+    for parameter in own:
+        values = _values(parameter_type(cls, parameter.name, None if function is cls else function), init)
+        left_out = [_LEFT_OUT] if parameter.default is not parameter.empty else []
+        choices.append([*left_out, *itertools.islice(values, _MOST_VALUES)])
+    places = itertools.islice(itertools.product(*(range(len(c)) for c in choices)), _MOST_PRODUCTS)
+    # those near the first values before those far from them
+    for chosen in sorted(places, key=lambda p: (sum(p), p))[:_MOST_COMBINATIONS]:
+        given: list[tuple[str, Any]] = []
+        for number, parameter in enumerate(own):
+            value = choices[number][chosen[number]]
+            by_name = parameter.kind is parameter.KEYWORD_ONLY or len(given) < number
+            if value is not _LEFT_OUT:
+                given.append((parameter.name if by_name else "", value))
+        yield tuple(given)
+
+
+def _values(kind: t.Type | None, function: Any) -> Iterator[Any]:
+    """Small values of a type, those that the function mentions after the first."""
+    options = t.options(kind) if kind is not None else ()
+    code = getattr(function, "__code__", None)
+    mentioned = [c for c in code.co_consts if type(c) in (int, str) and c not in (0, 1)] if code is not None else []
+    for option in options:
+        match option:
+            case t.Scalar(kind=scalar):
+                first, *others = _PLAIN[scalar]
+                yield first
+                yield from [c for c in mentioned if type(c).__name__ == scalar and c != first][:1]
+                yield from others
+            case t.OneOf(values=values) | t.Samples(values=values):
+                yield from values[:2]
+            case t.ListOf(element=element):
+                yield []
+                yield from ([one] for one in itertools.islice(_values(element, function), 1))
+            case t.DictOf() if not option.ordered:
+                yield {}
+            case t.SetOf(frozen=False):
+                yield set()
+    if t.NONE in options:
+        yield None
+
+
+def _image(value: Any, seen: dict[int, CaseObject], depth: int) -> Any:
+    """A real value as test cases hold it; what they cannot hold is opaque."""
+    if value is None or type(value) in (bool, int, str, bytes) or (type(value) is float and math.isfinite(value)):
+        return value
+    if id(value) in seen:
+        return seen[id(value)]
+    kind = type(value).__name__ if type(value) in (list, dict, set, frozenset) else None
+    if type(value) is tuple and depth < 4:
+        return tuple(_image(part, seen, depth + 1) for part in value)
+    fields = getattr(value, "__dict__", None)
+    if depth > 3 or (kind is None and (type(fields) is not dict or isinstance(value, type | types.ModuleType))):
+        return Opaque(type(value).__name__)
+    node = seen[id(value)] = CaseObject(len(seen), kind or "instance", None if kind else type(value))
+    if kind == "list":
+        node.items = [_image(part, seen, depth + 1) for part in value]
+    elif kind == "dict":
+        node.entries = [(_image(k, seen, depth + 1), _image(v, seen, depth + 1)) for k, v in value.items()]
+    elif kind is not None:
+        node.entries = [(_image(k, seen, depth + 1), None) for k in value]
+    else:
+        assert fields is not None
+        node.fields = {name: _image(part, seen, depth + 1) for name, part in fields.items()}
+    return node
+
+
+def _key(state: Any) -> str:
+    if isinstance(state, CaseObject):
+        parts = [state.items, state.entries, list(state.fields.items())]
+        return f"{state.number}{state.kind}{state.cls}({','.join(_key(part) for inside in parts for part in inside)})"
+    return f"({','.join(map(_key, state))})" if isinstance(state, tuple) else repr(state)
