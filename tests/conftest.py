@@ -5,6 +5,11 @@
 
 from __future__ import annotations
 
+import ast
+import gc
+import sys
+from typing import Any
+
 from hypothesis import HealthCheck, settings
 
 # a busy machine is no failure
@@ -13,3 +18,18 @@ _ALWAYS = {"deadline": None, "suppress_health_check": list(HealthCheck), "print_
 settings.register_profile("same", derandomize=True, **_ALWAYS)  # type: ignore[arg-type]  # a dict of mixed values
 settings.register_profile("new", derandomize=False, **_ALWAYS)  # type: ignore[arg-type]  # the same
 settings.load_profile("same")
+
+if sys.version_info < (3, 12):
+    # pytest parses, too, when it rewrites assertions and shows failures: see treadle.core.parsing
+    _parse = ast.parse
+
+    def _parsed(*args: Any, **kwargs: Any) -> Any:
+        was_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            return _parse(*args, **kwargs)
+        finally:
+            if was_enabled:
+                gc.enable()
+
+    ast.parse = _parsed

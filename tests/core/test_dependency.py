@@ -15,17 +15,20 @@ from treadle.core.operation import (
     FAILED,
     FINISH,
     GET,
+    HEAD,
     LOOK,
     MULTI,
     PUT,
     READ,
     RELEASE,
     SIGNAL,
+    TAIL,
     TIMEOUT,
     TRY,
     WAIT,
     WRITE,
     Operation,
+    with_cause,
 )
 from treadle.search.bounded import TraceHash
 from treadle.search.dpor import Dpor
@@ -39,16 +42,21 @@ SYNCHRONISING = st.tuples(
 SEVERAL = st.lists(MEMORY_ACCESS, min_size=1, max_size=3).map(lambda several: (MULTI, None, tuple(several)))
 JOINING = st.tuples(st.just(WAIT), st.sampled_from(["T1", "T2"]), st.none())
 OUT_OF_TIME = st.tuples(st.just(TIMEOUT), st.just("l"), st.just(ACQUIRE))
-OPERATION: st.SearchStrategy[Operation] = st.one_of(MEMORY_ACCESS, SEVERAL, SYNCHRONISING)
+ENDS = st.sampled_from([(SIGNAL, "q", TAIL), (GET, "q", HEAD), (GET, "q", HEAD), (LOOK, "q", None), (TRY, "q", None)])
+OPERATION: st.SearchStrategy[Operation] = st.one_of(MEMORY_ACCESS, SEVERAL, SYNCHRONISING, ENDS)
 
 # strand, operation, and what its guards say: everything could have gone on, and an attempt may have been in vain
-IN_VAIN = st.sampled_from([-1 & ~FAILED, -1])
+COULD = (1 << 17) - 1
+IN_VAIN = st.sampled_from([COULD, COULD | FAILED])
 EVENT = st.tuples(st.sampled_from([0, 1, 2]), OPERATION, IN_VAIN)
 # on one object, so that half of them depend on each other
 PAIR = st.one_of(
-    *(st.tuples(*[st.tuples(st.just(strand), ops, IN_VAIN) for strand in (0, 1)]) for ops in (SYNCHRONISING, SEVERAL))
+    *(
+        st.tuples(*[st.tuples(st.just(strand), ops, IN_VAIN) for strand in (0, 1)])
+        for ops in (SYNCHRONISING, SEVERAL, ENDS)
+    )
 )
-ANY_EVENT = EVENT | st.tuples(st.sampled_from([0, 1, 2]), JOINING | OUT_OF_TIME, st.just(-1 & ~FAILED))
+ANY_EVENT = EVENT | st.tuples(st.sampled_from([0, 1, 2]), JOINING | OUT_OF_TIME, st.just(COULD))
 
 
 def execution(events: list[tuple[int, Operation, int]]) -> Any:
@@ -59,6 +67,16 @@ def execution(events: list[tuple[int, Operation, int]]) -> Any:
     )
 
 
+def with_causes(events: list[tuple[int, Operation, int]]) -> list[tuple[int, Operation, int]]:
+    """The same, where each get comes after a put, while there are any."""
+    puts = [number for number, (_, op, _) in enumerate(events) if op == (SIGNAL, "q", TAIL)]
+    caused = []
+    for number, (strand, op, guards) in enumerate(events):
+        took = op == (GET, "q", HEAD) and not guards & FAILED and bool(puts) and puts[0] < number
+        caused.append((strand, op, with_cause(guards, puts.pop(0)) if took else guards))
+    return caused
+
+
 def by_the_rule(run: Any) -> HappensBefore:
     return HappensBefore(run.trace, run.guards, run.spawned, run.indexes)
 
@@ -67,6 +85,7 @@ def by_the_rule(run: Any) -> HappensBefore:
 @settings(max_examples=300)
 @given(st.lists(ANY_EVENT, max_size=7))
 def test_the_search_has_the_happens_before_of_the_rule(events: list[tuple[int, Operation, int]]) -> None:
+    events = with_causes(events)
     run = execution(events)
     search = Dpor()
     search.trace, search.guards = run.trace, run.guards
@@ -116,10 +135,19 @@ def test_dependent_operations_touch_the_same_place_and_one_changes_it(one: Opera
         ((RELEASE, "l", None), (WAIT, "l", None), True),
         ((MULTI, None, ((READ, "x", 1), (WRITE, "x", 2))), (READ, "x", 1), False),
         ((MULTI, None, ((READ, "x", 1), (WRITE, "y", 2))), (READ, "y", 2), True),
+        ((SIGNAL, "q", TAIL), (GET, "q", HEAD), False),
+        ((SIGNAL, "q", TAIL), (SIGNAL, "q", TAIL), True),
+        ((GET, "q", HEAD), (TRY, "q", None), True),
     ],
 )
 def test_which_operations_depend_on_each_other(one: Operation, other: Operation, depend: bool) -> None:
     assert dependent(one, other) is depend
+
+
+def test_a_get_comes_after_the_put_of_what_it_takes() -> None:
+    put, get = (SIGNAL, "q", TAIL), (GET, "q", HEAD)
+    run = execution(with_causes([(0, put, 0), (0, put, 0), (1, get, 0), (0, put, 0), (1, get, 0)]))
+    assert [f"{mask:b}"[::-1] for mask in by_the_rule(run).before] == ["1", "11", "101", "1101", "11101"]
 
 
 def test_what_orders_events() -> None:

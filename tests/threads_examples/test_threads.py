@@ -36,7 +36,7 @@ KNOWN: dict[str, tuple[str, int, int]] = {
     "lost_update": ("assertion", 2, 2),
     "missed_notify": ("deadlock", 2, 2),
     "pool_deadlock": ("deadlock", 1, 200),
-    "queue_shutdown": ("assertion", 3, 3),
+    "queue_shutdown": ("assertion", 3, 2),
     "semaphore_leak": ("deadlock", 1, 2),
     "torn_read": ("assertion", 2, 2),
     "unsafe_publication": ("exception", 2, 2),

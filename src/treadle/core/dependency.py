@@ -4,7 +4,7 @@ and the searches are parametric in it.
 Two operations are *dependent* when swapping them may change what either does. Three rules:
 
 1. operations on different objects, or on different keys of one object, commute; an access to the whole object (its
-   length, an iteration, a structural change) depends on every key (`same_place`);
+   length, an iteration, a structural change) depends on every key (`same_place`); the ends of a queue are keys, too;
 2. operations that only read commute: reads of memory, looks at a synchronisation object, waits that change nothing,
    and an attempt to take that failed (`performed`: it was a look);
 3. everything else on the same object is dependent.
@@ -39,6 +39,7 @@ from treadle.core.operation import (
     WAIT,
     WRITE,
     Operation,
+    cause_of,
     parts,
 )
 
@@ -122,9 +123,9 @@ class HappensBefore:
     """Which events of one execution happen before which others: `before[j]` is the mask of those before event j, and j.
 
     An event happens after the strand's own events before it, after the making of its strand, after all of a strand
-    whose end it waited for, after every event it depends on, after what ended its waiting loop; and a time-out, which
-    says that nobody else could go on, is ordered with everything. `orders` may leave out dependencies that are not to
-    count: `synchronised` gives the order in which data races are looked for.
+    whose end it waited for, after every event it depends on, after what ended its waiting loop or put what it takes;
+    and a time-out, which says that nobody else could go on, is ordered with everything. `orders` may leave out
+    dependencies that are not to count: `synchronised` gives the order in which data races are looked for.
     """
 
     def __init__(
@@ -149,6 +150,8 @@ class HappensBefore:
                 after.add(last.get(indexes[name], -1))
             if kind == SPIN and not guards[number] & FAILED:  # else it went on because its time was over
                 after.add(guards[number])
+            if kind == GET:
+                after.add(cause_of(guards[number]))
             mask = 1 << number
             if kind == TIMEOUT:
                 fence = number

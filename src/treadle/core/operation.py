@@ -39,6 +39,13 @@ FAILED: Final = 1 << 40
 # The guards of an operation of several parts: so many bits for each.
 GUARD_WIDTH: Final = 48
 
+# The two ends of a first-in-first-out queue without a limit, as keys of its operations: what puts and what takes touch
+# different ones, and a take comes after the put of what it took, its cause (`cause_of`).
+TAIL: Final = "tail"
+HEAD: Final = "head"
+_CAUSE_PLACE: Final = 17  # in the guards of a GET, above a bit for each kind and below FAILED
+MOST_CAUSES: Final = (1 << 23) - 1
+
 # A step of an execution that is no operation on anything: a task of a model, a message.
 NO_OPERATION: Final[Operation] = (YIELD, None, None)
 # A point where no operation is known, at which an execution that checks a pass may be interrupted.
@@ -80,6 +87,16 @@ def parts(op: Operation) -> tuple[Operation, ...]:
     return tuple(op[2]) if op[0] == MULTI else (op,)
 
 
+def with_cause(guards: int, event: int) -> int:
+    """The guards of a GET that took what the event put."""
+    return guards | (event + 1) << _CAUSE_PLACE
+
+
+def cause_of(guards: int) -> int:
+    """The event that a GET with these guards comes after; -1 where there is none, or it depends on it anyway."""
+    return ((guards >> _CAUSE_PLACE) & MOST_CAUSES) - 1
+
+
 def accesses(ops: Iterable[Operation]) -> int:
     """How many single accesses some operations are: what comparing them costs."""
     return sum(len(op[2]) if op[0] == MULTI else 1 for op in ops)
@@ -97,7 +114,7 @@ def location(op: Operation) -> str:
         return ", ".join(location(part) for part in key)
     if name is None:
         return ""
-    if key is None or kind == STEP:
+    if key is None or kind == STEP or (key in (HEAD, TAIL) and kind in (GET, SIGNAL)):
         return str(name)
     if isinstance(key, str) and "#" in str(name) and not str(name).startswith(_CONTAINERS):
         return f"{name}.{key}"

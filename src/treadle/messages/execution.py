@@ -162,7 +162,7 @@ class MessageStrand(Strand):
     retired = False  # its actor system was shut down: it may be left running
     before: tuple[object, ...] = ()  # the behaviour of the actor when the handling began
 
-    def point(self, kind: int, obj: SyncObject, timeout: float | None = None) -> bool:
+    def point(self, kind: int, obj: SyncObject, timeout: float | None = None, end: str | None = None) -> bool:
         run = self.execution
         if run.ending:
             return super().point(kind, obj, timeout)
@@ -248,6 +248,9 @@ class MessageExecution(Execution):
         self.impossible = False  # no order of puts explains what the mailboxes held
 
     # ------------------------------------------------------------------ strands
+
+    def tells_ends_apart(self, queue: str) -> bool:
+        return False  # a step handles a message: what it does to a queue has no event of its own
 
     def _new(self, index: int, name: str, thread: Any, run: Callable[[], Any], daemon: bool) -> Strand:
         return MessageStrand(self, index, name, thread, run, daemon)

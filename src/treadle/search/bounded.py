@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from treadle.core.dependency import READS, TAKING
-from treadle.core.operation import FAILED, SPIN, TIMEOUT, WAIT, Operation, parts
+from treadle.core.operation import FAILED, GET, SPIN, TIMEOUT, WAIT, Operation, cause_of, parts
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
 _MASK = (1 << 64) - 1
@@ -200,7 +200,12 @@ class TraceHash:
             self.objects.setdefault(part_name, []).append((number, reads, part_key))
         if kind == TIMEOUT:
             self.fences.append(self.sums[-1])
-        cause = self.hashes[guards] if kind == SPIN and not guards & FAILED else 0
+        event = -1
+        if kind == SPIN and not guards & FAILED:
+            event = guards
+        elif kind == GET:
+            event = cause_of(guards)
+        cause = self.hashes[event] if event >= 0 else 0
         value = _mixed(hash((strand, kind, name, key, past, self.fences[-1], cause)) & _MASK)
         own.append(number)
         self.hashes.append(value)

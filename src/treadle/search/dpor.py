@@ -19,7 +19,7 @@ from typing import Any
 from mypy_extensions import mypyc_attr
 
 from treadle.core.dependency import ENABLED_BY, READS, TAKING, dependent, performed, reversible
-from treadle.core.operation import FAILED, FINISH, GUARD_WIDTH, MULTI, SPIN, TIMEOUT, WAIT, Operation
+from treadle.core.operation import FAILED, FINISH, GET, GUARD_WIDTH, MULTI, SPIN, TIMEOUT, WAIT, Operation, cause_of
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 
 
@@ -269,6 +269,10 @@ class Dpor(Strategy):
             if kind in ENABLED_BY:
                 forced = own
                 past |= self._conflicts(number, strand, op, own, races)
+                cause = cause_of(self.guards[number]) if kind == GET else -1
+                if cause >= 0:
+                    self.conflicts += self.trace[cause][0] != strand
+                    past |= self.before[cause]
             else:
                 past = self._conflicts(number, strand, op, past, races)
             self._register(kind, name, number)

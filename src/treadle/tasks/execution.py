@@ -94,6 +94,9 @@ class TaskExecution(Execution):
             self.shared.add(name)
         self.revealed = True
 
+    def tells_ends_apart(self, queue: str) -> bool:
+        return not self.any_order and super().tells_ends_apart(queue)
+
     def spawn(self, thread: Any, run: Any, name: str = "", daemon: bool = False) -> Strand:
         if self.only_steps:
             self.revealed = True  # what the steps do is seen by others: from now on it is recorded

@@ -567,6 +567,15 @@ class Execution:
             self.rebound.add(name)
             self.revealed = True
 
+    def tells_ends_apart(self, queue: str) -> bool:
+        """May what is put into a queue and what is taken from it be operations on two things? Not where operations are
+        joined to steps, which would need a cause for each of their parts."""
+        return self.constants is None and f"all of {queue}" not in self.rebound
+
+    def as_a_whole(self, queue: str) -> None:
+        """A queue is used in a way that its two ends do not explain: each operation is on all of it."""
+        self.rebind(f"all of {queue}")
+
     def read_lives(self, operations: list[Operation]) -> None:
         """Add a look at which objects are alive. From then on each step counts as one that may end a life."""
         self.rebind(LIVES)

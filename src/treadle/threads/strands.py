@@ -205,8 +205,8 @@ class Strand(SyncObject):
     def guards(self) -> int:
         return (1 << WAIT) if self.finished else 0
 
-    def point(self, kind: int, obj: SyncObject, timeout: float | None = None) -> bool:
-        """The scheduling point before an operation on a synchronisation object.
+    def point(self, kind: int, obj: SyncObject, timeout: float | None = None, end: str | None = None) -> bool:
+        """The scheduling point before an operation on a synchronisation object, or on one `end` of a queue.
 
         True: the operation may be performed now. False: the time ran out first, and it must not be.
         """
@@ -218,7 +218,7 @@ class Strand(SyncObject):
             name = obj.treadle_name = self.fresh(obj.label)
         if STATE.coasting and (kind not in BLOCKING or obj.ready(kind, self)):
             return True
-        self.pending = (kind, name, None)
+        self.pending = (kind, name, end)
         if type(obj) is Strand and (kind == LOOK or (timeout is not None and self.execution.any_timeout)):
             self.execution.watch_ends()
         self.touched = obj

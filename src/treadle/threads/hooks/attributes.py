@@ -114,6 +114,7 @@ def _load_from_model(strand: Strand, obj: Any, name: str) -> Any:
     strand.point(LOOK, guard)
     value = getattr(obj, name)
     if type(value) not in INERT:  # the items of a queue: who has them does not need the queue any more
+        strand.execution.as_a_whole(guard.treadle_name)
         strand.execution.names[id(value)] = Named(guard.treadle_name, None, True)
         strand.execution.keep.append(value)
         if guard.owner is not strand:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from treadle.core.operation import LOOK, SIGNAL, WAIT
+from treadle.core.operation import ACQUIRE, LOOK, SIGNAL, WAIT
 from treadle.threads.primitives.inside import here, name_made_outside, put_back
 from treadle.threads.primitives.locks import InnerLock
 from treadle.threads.strands import Strand
@@ -38,7 +38,9 @@ class EventGuard(InnerLock):
         return self.flag or (self.waiting is not None and strand not in self.waiting)
 
     def guards(self) -> int:
-        return 0 if self._locked or not self.flag else 1 << WAIT
+        if self._locked:
+            return 0
+        return 1 << ACQUIRE | (1 << WAIT if self.flag else 0)
 
     def describe(self) -> str:
         return "set" if self.flag else "not set"

@@ -78,6 +78,8 @@ class FutureGuard(InnerLock):
 
     def guards(self) -> int:
         mask = 1 << WAIT if self.future._state in _DONE else 0
+        if not self._locked:
+            mask |= 1 << ACQUIRE
         if not self.waiters:
             return mask | 1 << GET  # whoever waits for one of several may come yet, and be content with another one
         for waiter in self.waiters:

@@ -6,6 +6,10 @@ three conditions of a queue are made when somebody asks for them. Where a subcla
 items compare themselves, that code runs with the guard closed.
 
 SimpleQueue is C in CPython and is replaced.
+
+A put into a queue without a limit and a get from it commute: the one works at its tail, the other at its head, and a
+get comes after the put of what it takes. That holds while the queue is only put into, taken from and looked at; where
+it is joined, or its lock, its conditions or its items are used by the program itself, every operation is on all of it.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import threading
 from collections import deque
 from typing import Any
 
-from treadle.core.operation import GET, LOOK, PUT, SIGNAL, TRY, WAIT
+from treadle.core.operation import ACQUIRE, GET, HEAD, LOOK, MOST_CAUSES, PUT, SIGNAL, TAIL, TRY, WAIT, with_cause
 from treadle.threads.names import publish
 from treadle.threads.primitives.inside import ADOPTED, at_end, here, name_made_outside, put_back
 from treadle.threads.primitives.locks import InnerLock, StandsFor, would_block
@@ -43,16 +47,55 @@ _BY_METHODS, _FIFO, _LIFO = 0, 1, 2
 CONDITIONS = ("not_empty", "not_full", "all_tasks_done")
 
 
+class Puts:
+    """The events that put what is in a queue, in the order of its items: the causes of the gets to come."""
+
+    __slots__ = ("events",)
+
+    def __init__(self, items: int = 0) -> None:
+        self.events: deque[int] = deque([-1] * items)  # what was there before the execution has no cause
+
+    def added(self, strand: Strand) -> None:
+        """The operation just performed put an item."""
+        self.events.append(-1 if STATE.coasting else strand.execution.step - 1)
+
+    def taken(self, strand: Strand, name: str, left: int) -> None:
+        """The operation just performed took the first item, and so many are left."""
+        run = strand.execution
+        event = self.events.popleft() if self.events else -1
+        if STATE.coasting or not run.tells_ends_apart(name):
+            return
+        if len(self.events) != left or event >= MOST_CAUSES:
+            run.as_a_whole(name)  # somebody else changes the items, or the execution is longer than causes can tell
+        elif event >= 0:
+            run.guards[run.step - 1] = with_cause(run.guards[run.step - 1], event)
+
+
 class QueueGuard(InnerLock):
     """In the place of `mutex`. The items are the queue's own."""
 
-    __slots__ = ("items", "maxsize", "order", "queue", "shut")
+    __slots__ = ("in_work", "items", "maxsize", "order", "puts", "queue", "shut")
     label = "Queue"
+    in_work: int  # items that were taken and are not told to be done
+    puts: Puts
     items: Any
     maxsize: int
     order: int
     queue: Any  # the queue, where its size is a method of the program, or a strand joins it
     shut: bool
+
+    def end(self, strand: Strand, end: str) -> str | None:
+        """The end of the queue that an operation is on; None for all of it."""
+        apart = self.order == _FIFO and self.maxsize <= 0 and self.queue is None
+        return end if apart and strand.execution.tells_ends_apart(self.treadle_name) else None
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        strand = STATE.strand
+        if strand is not None:
+            strand.execution.as_a_whole(self.treadle_name)
+        return InnerLock.acquire(self, blocking, timeout)
+
+    __enter__ = acquire
 
     def size(self) -> int:
         if self.queue is None or type(self.queue)._qsize in _OWN_SIZES:
@@ -79,9 +122,9 @@ class QueueGuard(InnerLock):
         if self._locked:
             return 0
         size = self.size()
-        mask = 0
+        mask = 1 << ACQUIRE
         if size or self.shut:
-            mask = 1 << GET
+            mask |= 1 << GET
         if size < self.maxsize or self.maxsize <= 0 or self.shut:
             mask |= 1 << PUT
         if self.queue is not None and not self.queue.unfinished_tasks:
@@ -122,6 +165,7 @@ def _equip(self: Any) -> QueueGuard:
     guard.maxsize = self.maxsize
     guard.order = order
     guard.shut = False
+    guard.puts, guard.in_work = Puts(), 0
     return guard
 
 
@@ -162,6 +206,7 @@ def bring_in(self: Any, strand: Strand) -> QueueGuard:
     guard = _equip(self)
     _show_items(guard, self)
     guard.shut = getattr(self, "is_shutdown", False)
+    guard.puts, guard.in_work = Puts(len(guard.items)), self.unfinished_tasks - len(guard.items)
     guard.treadle_name = name_made_outside(self, strand, "Queue")
     return guard
 
@@ -175,6 +220,9 @@ class InnerCondition:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
+        strand = here()
+        if strand is not None:
+            strand.execution.as_a_whole(instance.mutex.treadle_name)
         condition = threading.Condition(instance.mutex)
         vars(instance)[self.name] = condition
         return condition
@@ -200,7 +248,7 @@ def put(self: Any, item: Any, block: bool = True, timeout: float | None = None) 
     maxsize = guard.maxsize = self.maxsize
     if maxsize <= 0:
         if guard.order:
-            strand.point(SIGNAL, guard)
+            strand.point(SIGNAL, guard, None, guard.end(strand, TAIL))
             if guard._locked:
                 guard.enter(strand)
         else:
@@ -222,6 +270,7 @@ def put(self: Any, item: Any, block: bool = True, timeout: float | None = None) 
         raise _ShutDown
     if guard.order:
         items.append(item)
+        guard.puts.added(strand)
     else:
         since = strand.execution.step
         guard._locked = True
@@ -249,16 +298,18 @@ def get(self: Any, block: bool = True, timeout: float | None = None) -> Any:
             strand.failed()
             raise _ShutDown if guard.shut else _Empty
     elif timeout is None:
-        strand.point(GET, guard)
+        strand.point(GET, guard, None, guard.end(strand, HEAD))
     elif timeout < 0:
         raise ValueError(_NEGATIVE)
-    elif not strand.point(GET, guard, timeout):
+    elif not strand.point(GET, guard, timeout, guard.end(strand, HEAD)):
         raise _Empty
     if guard.shut and not guard.size():
         raise _ShutDown
     order = guard.order
+    guard.in_work += 1
     if order == _FIFO:
         item = guard.items.popleft()
+        guard.puts.taken(strand, guard.treadle_name, len(guard.items))
     elif order == _LIFO:
         item = guard.items.pop()
     else:
@@ -281,9 +332,12 @@ def task_done(self: Any) -> None:
     guard = self.mutex
     if type(guard) is not QueueGuard:
         guard = bring_in(self, strand)
-    strand.point(SIGNAL, guard)
+    strand.point(SIGNAL, guard, None, guard.end(strand, HEAD))
     if guard._locked:
         guard.enter(strand)
+    if guard.in_work <= 0:  # whether there is something to be done depends on who puts, not on who takes
+        strand.execution.as_a_whole(guard.treadle_name)
+    guard.in_work -= 1
     unfinished = self.unfinished_tasks - 1
     if unfinished < 0:
         raise ValueError("task_done() called too many times")
@@ -301,6 +355,7 @@ def join(self: Any) -> None:
     if type(guard) is not QueueGuard:
         guard = bring_in(self, strand)
     guard.queue = self
+    strand.execution.as_a_whole(guard.treadle_name)
     strand.point(WAIT, guard)
 
 
@@ -362,11 +417,12 @@ def shutdown(self: Any, immediate: bool = False) -> None:
 class SimpleQueue(SyncObject, metaclass=StandsFor):
     """What `queue.SimpleQueue` makes inside an execution: an unbounded queue without tasks to count."""
 
-    __slots__ = ("__weakref__", "_items")
+    __slots__ = ("__weakref__", "_items", "_puts")
     label = "SimpleQueue"
     in_c = True
     real = RealSimpleQueue
     _items: deque[Any]
+    _puts: Puts
 
     def __new__(cls) -> Any:
         strand = here()
@@ -374,15 +430,20 @@ class SimpleQueue(SyncObject, metaclass=StandsFor):
             return RealSimpleQueue()
         self = SyncObject.__new__(cls)
         self._items = deque()
+        self._puts = Puts()
         if strand is not None:
             self.treadle_name = strand.fresh("SimpleQueue")
         return self
+
+    def _end(self, strand: Strand, end: str) -> str | None:
+        return end if strand.execution.tells_ends_apart(self.treadle_name) else None
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
         strand = STATE.strand
         if strand is not None:
             publish(strand, item)
-            strand.point(SIGNAL, self)
+            strand.point(SIGNAL, self, None, self._end(strand, TAIL))
+            self._puts.added(strand)
         self._items.append(item)
 
     def put_nowait(self, item: Any) -> None:
@@ -402,9 +463,12 @@ class SimpleQueue(SyncObject, metaclass=StandsFor):
             if not self._items:
                 strand.failed()
                 raise _Empty
-        elif not strand.point(GET, self, timeout):
+        elif not strand.point(GET, self, timeout, self._end(strand, HEAD)):
             raise _Empty
-        return self._items.popleft()
+        item = self._items.popleft()
+        if strand is not None:
+            self._puts.taken(strand, self.treadle_name, len(self._items))
+        return item
 
     def get_nowait(self) -> Any:
         return self.get(False)
@@ -442,6 +506,7 @@ def adopt_simple_queue(real: Any, strand: Strand) -> Any:
         model._items.append(real.get_nowait())
     for item in model._items:
         real.put(item)
+    model._puts = Puts(len(model._items))
     model.treadle_name = name_made_outside(real, strand, "SimpleQueue")
     ADOPTED[id(real)] = (real, model)
     return model
