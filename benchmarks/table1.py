@@ -34,10 +34,9 @@ CONVENTIONS = {
     "PSort": "",
     "RSim": "there a loop that is entered too often is run to its next call, here it is cut at once: branches move from"
     " O to L, their sum is the same",
-    "DHT": "the method that was started is not named there; a task is taken there though what it awaits has not come,"
-    " each time as a state and a task switch (from 4 to 5 switches T cuts grow tenfold there), and here when it has"
-    " come; runs that end in an exception are tests here (5 of 22 in the first row)",
-    "Mail": "as DHT: the method that was started, and tasks taken before what they await has come",
+    "DHT": "the same runs, but not all are tests there: 3 of the 4 ways in which one key is looked up in an unknown map"
+    " and 7 of 8 for two keys (2 iterations: 4 of 6, 14 of 18); with 2 iterations 144 and 6 loop cuts are refuted here",
+    "Mail": "not explained: neither the entry nor any of the conventions tried gives its figures",
     "Cons": "",
     "Prod": "",
     "Fact": "",
@@ -72,6 +71,8 @@ TARGETS = {
     "Prod": _EXAMPLES / "producer_consumer.abs:Producer.produceList",
     "Fact": _EXAMPLES / "factorial.abs:Fact.ft",
 }
+# Counted by the conventions that `OrderSelection.as_counted` names; no other program awaits a future or calls itself.
+AS_COUNTED = ("DHT", "Mail")
 # Fact was counted with the third condition as it is printed; the others agree with the stronger one.
 MODES: dict[str, tuple[ReductionName, ReductionName]] = {"Fact": ("paper-stable", "paper")}
 
@@ -118,7 +119,7 @@ TABLE = [
 def explored(row: TableRow, exploiting: bool, seconds: float | None = SECONDS) -> GeneratedCases:
     """One row in one mode; cases are counted and not written."""
     reduce = MODES.get(row.program, ("stable", "independent"))[exploiting]
-    selection = OrderSelection(reduce=reduce)
+    selection = OrderSelection(reduce=reduce, as_counted=row.program in AS_COUNTED)
     return generate(
         str(TARGETS[row.program]), bounds=row.bounds, selection=selection, domain=DOMAIN, keep=0, seconds=seconds
     )
@@ -148,7 +149,8 @@ def _side_by_side(row: TableRow, exploiting: bool) -> dict[str, object]:
     published = row.exploiting if exploiting else row.ignoring
     made = explored(row, exploiting)
     found = figures(made)
-    same = "tests, states" if found[:2] == published[:2] else "tests" if found[0] == published[0] else "no"
+    columns = {"tests": slice(0, 1), "states": slice(1, 2), "cuts": slice(2, 5)}
+    same = ", ".join(name for name, at in columns.items() if found[at] == published[at]) or "no"
     agrees = "all" if found == published else same
     return {
         "row": row.name,

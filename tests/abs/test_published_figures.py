@@ -149,3 +149,12 @@ def test_both_modes_of_quicksort_agree() -> None:
     row = published("QSort(2,-,1)")
     ignoring, exploiting = (table1.figures(table1.explored(row, mode)) for mode in (False, True))
     assert ignoring == exploiting
+
+
+@pytest.mark.slow
+def test_the_states_and_cuts_of_the_hash_table() -> None:
+    """Fewer of the runs are tests in the paper: 3 of the 4 ways of looking up one key, 7 of 8 for two keys."""
+    row = published("DHT(1,4,1)")
+    tests, *found = table1.figures(table1.explored(row, exploiting=True, seconds=None))
+    assert found == list(row.exploiting[1:])
+    assert (tests, row.exploiting[0]) == (1 + 2 * 4 + 2 * 8, 1 + 2 * 3 + 2 * 7)

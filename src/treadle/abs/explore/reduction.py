@@ -33,6 +33,7 @@ class Reduction:
             "paper-stable",
         )  # condition 2 is about independence, which "stable" ignores
         self._weak = reduce not in SOUND_REDUCTIONS
+        self._futures = not self._weak and not machine.selection.as_counted
         self._chains: dict[tuple[Code, int, Class], tuple[frozenset[str], frozenset[Class]]] = {}
         self._awaits: dict[tuple[Code, int, bool], bool] = {}
         self._independent: dict[tuple[int, int, int, int, bool], bool] = {}
@@ -84,7 +85,7 @@ class Reduction:
         own = state.queues[group]
         members = {group, *(ref for ref, home in state.groups.items() if home is group)}
         others = self._others(state, group)
-        if not self._weak and self._end_is_noticed(state, group, others, members):
+        if self._futures and self._end_is_noticed(state, group, others, members):
             return False
         if group in state.active or group in state.next:
             return True  # it can only go on with the task that holds it
@@ -95,7 +96,8 @@ class Reduction:
                     return False
             elif self._reachable(state, [value for t in others for value in t.env], members, set()):
                 return False
-        return all(self._resumes_harmlessly(state, task, own) for task in own if task.waiting is not None)
+        waiting = [task for task in own if task.waiting is not None] if self._futures else ()
+        return all(self._resumes_harmlessly(state, task, own) for task in waiting)
 
     def weight(self, state: State, group: ObjectRef) -> int:
         """How many tasks of others speak against this actor being stable, by the text alone (seed 002, section 4.1)."""

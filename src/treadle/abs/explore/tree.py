@@ -116,7 +116,7 @@ class TreeExplorer:
                 self.progress.deadlocks += child.deadlock
                 yield child
                 continue
-            self.progress.states += 1
+            self.progress.states += not (self.machine.selection.as_counted and child[0].next)
             self.stopped = self.on_state is not None and not self.on_state(self.progress)
             if self.hopeless is not None and self.hopeless(child[0]):
                 self.left += 1
@@ -188,8 +188,8 @@ class TreeExplorer:
         """Criterion task-level; the first run of the task under test and going on after a get do not count."""
         if state.switches.get(task.this, 0) < limit or (task.key == self.entry and not task.pc):
             return False
-        returning = task.waiting is not None and task.key in state.next.values()
-        return not returning and task not in state.active.values()
+        group = state.groups.get(task.this, task.this)
+        return not self.machine.inside_a_step(state, task, group) and task not in state.active.values()
 
     def _cut(
         self, kind: Literal["loop", "task", "actor"], state: State, task: ActorTask, node: TreeNode | None
@@ -315,17 +315,18 @@ class TreeExplorer:
         return [task for tasks in runnable.values() for task in tasks]
 
     def _preferred(self, state: State, runnable: dict[ObjectRef, list[ActorTask]]) -> list[ObjectRef]:
-        """The youngest actor first, those at their task limit last: any order is right, this is the published one.
+        """The actor that ran last, then the youngest: any order is right, this is the published one.
 
-        So is that an actor which ran goes on as long as it can, except where Theorem 1 is taken as it is printed.
+        Where Theorem 1 is taken as it is printed: the youngest, those at their task limit last.
         """
         order = list(reversed(runnable))
-        if state.last is not None and self.machine.selection.reduce in SOUND_REDUCTIONS:
+        limit = self.machine.bounds.tasks
+        if self.machine.selection.reduce not in SOUND_REDUCTIONS:
+            if limit is not None:
+                order.sort(key=lambda group: state.switches.get(group, 0) >= limit)
+        elif state.last is not None:
             last = state.groups.get(state.last.task.this, state.last.task.this)
             order.sort(key=lambda group: group is not last)
-        limit = self.machine.bounds.tasks
-        if limit is not None:
-            order.sort(key=lambda group: state.switches.get(group, 0) >= limit)
         return order
 
     def next_in_order(self, state: State, tasks: list[ActorTask]) -> list[ActorTask]:

@@ -66,6 +66,10 @@ class ActorMachine:
         asked = {self.selection.tasks, *self._of_class.values()} | self.image.policies_named
         return self.selection.objects != "round-robin" and asked == {"all"}
 
+    def inside_a_step(self, state: State, task: ActorTask, group: ObjectRef) -> bool:
+        """Whether the task goes on where a call on its own actor has returned, which is no task switch."""
+        return group in state.next and (task.waiting is not None or self.selection.as_counted)
+
     def macro_step(self, state: State, task: ActorTask) -> Iterator[State | CriterionReached]:
         """Every way the task can run from here: the states after it, or the cut that ended the way."""
         choices: list[int] = []
@@ -219,14 +223,14 @@ class MacroStep:
         state = self.state
         this = task.this
         group = state.groups.get(this, this) if state.groups else this
-        returning = task.waiting is not None and group in state.next
+        inside = self.machine.inside_a_step(state, task, group)
         if group in state.next:
             state.next = {g: key for g, key in state.next.items() if g is not group}
         if group in state.active:  # it never gave the actor away: no switch
             state.active = {g: t for g, t in state.active.items() if g is not group}
         else:
             state.queues[group] = tuple([t for t in state.queues[group] if t is not task])
-            if (task.key != self.machine.entry or task.pc) and not returning:
+            if (task.key != self.machine.entry or task.pc) and not inside:
                 state.switches[this] = state.switches.get(this, 0) + 1
         self.this, self.task, self.serial = this, task, task.serial
         self.fields = list(state.fields[this])
@@ -259,6 +263,8 @@ class MacroStep:
     def _settle(self, task: ActorTask, env: Env, outcome: int, group: ObjectRef) -> None:
         state = self.state
         if outcome == ENDED:
+            if self.machine.selection.as_counted and type(self.result) is FailedFuture:
+                raise Infeasible
             if task.wanted or type(self.result) is FailedFuture:
                 state.futures[self.machine.interned.future(task.key)] = self.result
             self._return_to_caller(group)
@@ -268,8 +274,8 @@ class MacroStep:
         )
         if outcome == SUSPENDED:
             state.queues[group] = (*state.queues[group], stopped)
-            # giving the actor away counts as a switch: waiting is not free under a task limit
-            if group not in state.next:
+            # giving the actor away counts as a switch: waiting is not free under a task limit (seed 001, Example 2)
+            if group not in state.next and not self.machine.selection.as_counted:
                 state.switches[task.this] = state.switches.get(task.this, 0) + 1
         else:
             assert outcome == BLOCKED
