@@ -44,6 +44,7 @@ GUARD_WIDTH: Final = 48
 TAIL: Final = "tail"
 HEAD: Final = "head"
 _CAUSE_PLACE: Final = 17  # in the guards of a GET, above a bit for each kind and below FAILED
+EVERY_KIND: Final = (1 << _CAUSE_PLACE) - 1  # the guards of what any operation can go on with
 MOST_CAUSES: Final = (1 << 23) - 1
 
 # A step of an execution that is no operation on anything: a task of a model, a message.

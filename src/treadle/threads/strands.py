@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from mypy_extensions import mypyc_attr
 
-from treadle.core.operation import BLOCKING, FINE, LOOK, MULTI, READ, SPIN, TRY, WAIT, WRITE, Operation
+from treadle.core.operation import BLOCKING, EVERY_KIND, FINE, LOOK, MULTI, READ, SPIN, TRY, WAIT, WRITE, Operation
 from treadle.threads.switching import ALL
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class SyncObject:
         return True
 
     def guards(self) -> int:
-        return -1
+        return EVERY_KIND
 
     def describe(self) -> str:
         return ""
