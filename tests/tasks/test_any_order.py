@@ -241,3 +241,18 @@ def test_random_programs_of_tasks_and_threads_need_one_execution_per_class(seed:
     result = treadle.check(program(tasks, threads), any_order=True)
     assert (result.executions, result.statistics["blocked"]) == (len(classes(with_ends(tasks), threads)), 0)
     assert result.verdict in (Verdict.PASSED_EXHAUSTIVE, Verdict.NOTHING_TO_EXPLORE)
+
+
+def test_what_a_thread_schedules_without_waking_the_loop_is_named_where_orders_are_left_out() -> None:
+    async def test() -> None:
+        loop = asyncio.get_running_loop()
+        called: list[int] = []
+        thread = threading.Thread(target=lambda: loop.call_soon(called.append, 1))
+        thread.start()
+        await asyncio.sleep(0)
+        await asyncio.sleep(1)
+        thread.join()
+
+    result = treadle.check(test, any_order=True, executions=20, seconds=600)
+    assert result.verdict is Verdict.CUT
+    assert "call_soon_threadsafe" in result.reason

@@ -58,6 +58,7 @@ class TaskExecution(Execution):
         self.lane_tasks: dict[str, Any] = {}
         self.lane_of: dict[int, str] = {}
         self.story: list[Any] = []  # and with any_order all accesses, also those that are no points
+        self.called_unsafely = False  # has a thread scheduled something in the loop of another without waking it?
         self.chose_between_steps = False  # has an order of timers been chosen?
         self.blocks: dict[int, Block] = {}  # first event of a step -> that step
         self.begins: dict[int, int] = {}  # event in the middle of a step -> its first event

@@ -69,14 +69,14 @@ class TaskLoom(Loom):
     def _control(self, stack: ExitStack) -> None:
         super()._control(stack)
         stack.enter_context(controlled())
-        stack.callback(self._collect)
+        stack.callback(self._collect, gc.get_stats()[0]["collections"])
         stack.callback(install_hooks, self.hooks)
 
-    def _collect(self) -> None:
+    def _collect(self, collections: int) -> None:
         """Coroutines that stuck executions never came to would be complained about when they are found later. They are
-        young: the collector was off."""
+        in the youngest generation, where nobody has collected since."""
         if self.looped:
-            gc.collect(0)
+            gc.collect(0 if gc.get_stats()[0]["collections"] == collections else 1)
 
     def _execution(self) -> Callable[..., TaskExecution]:
         return self._make
@@ -108,6 +108,11 @@ class TaskLoom(Loom):
             self.threaded = sum(thread_of(strand) is strand for strand in run.strands) > 1
         if self.any_order and self.cancel == "never" and self.timeouts == "idle" and run.chose_between_steps:
             self.incomplete = "with any_order, timers of one deadline are not run in every order against other steps"
+        if self.any_order and run.called_unsafely:
+            self.incomplete = (
+                "with any_order, what a thread schedules in the loop of another one without waking it is not run in "
+                "every order; call call_soon_threadsafe, or leave any_order out"
+            )
         return cast(Execution, run)
 
 

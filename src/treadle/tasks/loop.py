@@ -188,8 +188,10 @@ class Loop(_Base):  # type: ignore[misc]
 
     def _scheduling(self) -> None:
         """Something is scheduled, by the thread of the loop or by one that does not wake it."""
-        if self.looks_once and not self._is_own_thread():
-            self.execution.reveal_name(self.unsafely)
+        if not self._is_own_thread():
+            self.execution.called_unsafely = True
+            if self.looks_once:
+                self.execution.reveal_name(self.unsafely)
         self.seen((SIGNAL, self.name, None))
 
     def put(self, handle: Any) -> Any:

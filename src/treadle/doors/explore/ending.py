@@ -139,11 +139,12 @@ def sentence(campaign: ScheduleSearch, verdict: Verdict, reason: str) -> str:
 
 def _cut_by(campaign: ScheduleSearch, reason: str) -> str:
     """What ended a search that is no pass."""
-    if campaign.loom.incomplete and reason == "end":
+    unseen = campaign.unseen or _surprise(campaign)
+    if campaign.loom.incomplete and (reason == "end" or unseen):
         return "incomplete"
     if reason == "interrupted":
         return reason
-    if campaign.unseen or _surprise(campaign):
+    if unseen:
         return "unseen"
     if campaign.over_limit:
         return "operations"
