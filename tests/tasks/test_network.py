@@ -128,12 +128,9 @@ def test_nobody_listens() -> None:
     assert not explored(test).findings
 
 
-@pytest.mark.parametrize(
-    "options", [{"host": "example.org", "port": 80}, {"host": "localhost", "port": 1, "ssl": True}]
-)
-def test_the_real_world_is_refused(options: dict[str, Any]) -> None:
+def test_the_real_world_is_refused() -> None:
     async def test() -> None:
-        await asyncio.open_connection(**options)
+        await asyncio.open_connection("example.org", 80)
 
     with pytest.raises(Unsupported, match=r"test_network.py:\d+ uses"):
         explored(test)

@@ -392,6 +392,28 @@ def test_a_database_that_stays_locked_fails_as_it_does(tmp_path: Path) -> None:
     assert "database is locked" in result.findings[0].message
 
 
+def test_small_pieces_do_not_wait_in_the_kernel() -> None:
+    """Nobody would wait for them: the reader is the only one who could go on."""
+
+    def test() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+
+            def serve() -> None:
+                with listening.accept()[0] as sock:
+                    for piece in (b"a", b"b", b"c"):
+                        sock.sendall(piece)
+                    sock.recv(1)
+
+            thread = threading.Thread(target=serve)
+            thread.start()
+            with socket.create_connection(listening.getsockname()) as sock:
+                assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+                assert b"".join(sock.recv(1) for _ in range(3)) == b"abc"
+            thread.join()
+
+    assert not explored(test, executions=5).findings
+
+
 @pytest.mark.parametrize("checked", [True, False])
 def test_a_connection_to_a_database_belongs_to_the_thread_that_made_it(checked: bool) -> None:
     told: set[str] = set()

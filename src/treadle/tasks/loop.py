@@ -1,4 +1,4 @@
-"""The event loop of an execution: asyncio's own base loop, over virtual time and without a selector.
+"""The event loop of an execution: asyncio's own, over virtual time and with a selector that never waits.
 
 Decides what other threads can see of a loop, and what it waits for:
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import asyncio.base_events as base_events
+import asyncio.selector_events as selector_events
 import heapq
 import itertools
 import weakref
@@ -21,12 +22,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from treadle.core.operation import LOOK, READ, SIGNAL, SLEEP, STEP, WAIT, WRITE, Operation
+from treadle.core.operation import GET, LOOK, READ, SIGNAL, SLEEP, STEP, TRY, WAIT, WRITE, Operation
 from treadle.tasks.drawing import draw_steps
 from treadle.tasks.environment import cancel_one, in_some_order, is_timeout, strike
 from treadle.tasks.futures import IN_C, DrawnFuture, DrawnTask, Future
 from treadle.tasks.handles import LoopHandle, LoopTimer
-from treadle.tasks.network import create_connection, create_server, create_unix_connection, create_unix_server
+from treadle.tasks.network import LOCAL
 from treadle.tasks.outside import OUTSIDE, refused
 from treadle.tasks.running import set_running, thread_of
 from treadle.tasks.steps import (
@@ -39,38 +40,15 @@ from treadle.tasks.steps import (
     task_of,
     through_unseen_code,
 )
+from treadle.tasks.work import Queue, QueueAndSockets, WatchedSockets
 from treadle.threads.hooks.points import perform
 from treadle.threads.names import meet
 from treadle.threads.primitives.inside import here
-from treadle.threads.strands import STATE, Strand, StrandEnd, SyncObject
+from treadle.threads.primitives.outside import THE_OUTSIDE, act
+from treadle.threads.strands import STATE, Strand, StrandEnd
 from treadle.threads.switching import ALL
 
-
-class Queue(SyncObject):
-    """What a loop has to do. Waiting for it ends when another thread has woken the loop."""
-
-    __slots__ = ("loop", "woken")
-    label = "loop"
-
-    def __init__(self, loop: Loop) -> None:
-        self.loop = loop
-        self.woken = False
-
-    def ready(self, kind: int, strand: Strand) -> bool:
-        return kind != WAIT or self._has_work()
-
-    def guards(self) -> int:
-        return -1 if self._has_work() else ~(1 << WAIT)
-
-    def _has_work(self) -> bool:
-        loop = self.loop
-        return self.woken or loop.is_due() or (loop.looks_once and bool(loop._ready or loop._stopping))
-
-    def describe(self) -> str:
-        return "; ".join(self.loop.waiting_tasks()) or "nothing is scheduled"
-
-
-_Base: Any = base_events.BaseEventLoop  # most of what is used of it is private, and not in its type
+_Base: Any = selector_events.BaseSelectorEventLoop  # most of what is used of it is private, and not in its type
 
 
 # Iterations of a loop that never rests, before time moves on to its next timer, and before it is given up.
@@ -117,7 +95,9 @@ class Loop(_Base):  # type: ignore[misc]
         self.strands: list[TaskStrand] = []  # of its tasks, with any_order
         self.signal_handlers: dict[int, Any] = {}
         self.execution.loops.append(self)
-        super().__init__()
+        base_events.BaseEventLoop.__init__(self)  # without a pipe to itself
+        self._selector = WatchedSockets()
+        self._transports: Any = weakref.WeakValueDictionary()
 
     def __del__(self) -> None:
         """A loop that was not closed ends with its execution."""
@@ -127,6 +107,8 @@ class Loop(_Base):  # type: ignore[misc]
         for strand in self.strands:
             strand.release()
         self.strands.clear()
+        for transport in list(self._transports.values()):
+            transport._sock = None  # closed behind the execution
         self.queue.loop = self.turn.loop = None  # type: ignore[assignment]
 
     # ------------------------------------------------------------------ what other threads see
@@ -145,7 +127,8 @@ class Loop(_Base):  # type: ignore[misc]
         if strand.held:
             strand.callback()
         strand.touched = self.queue
-        perform(strand, list(operations))
+        woken = [(SIGNAL, THE_OUTSIDE, None)] if self.watches_sockets() else []
+        perform(strand, [*operations, *woken])
         strand.touched = None
         strand.checks = ALL
 
@@ -300,7 +283,7 @@ class Loop(_Base):  # type: ignore[misc]
             run = self.execution
             once = self._run_any if run.any_order else self._run_once
             while not self._stopping:
-                if run.may_draw():
+                if run.may_draw() and not self.watches_sockets():
                     draw_steps(self)
                     if self._stopping:
                         break
@@ -319,6 +302,9 @@ class Loop(_Base):  # type: ignore[misc]
         else:
             self.seen((LOOK, self.name, None))
             self.queue.woken = False
+            if self.watches_sockets():
+                act(self.strand)
+                self._process_events(self.arrived())
             self._take_timers()
             if not self._ready and not self._stopping:
                 if self._wait() and self.execution.any_timeout:
@@ -357,6 +343,9 @@ class Loop(_Base):  # type: ignore[misc]
     def _run_any(self) -> None:
         """One step, of whichever task the search chooses, or the next callback; with any_order."""
         run, me, ready = self.execution, self.strand, self._ready
+        if self.watches_sockets():
+            run.assumed.add("sockets that an event loop watches")
+            self._process_events(self.arrived())
         if self.timers:
             self._take_timers()
         if run.cancel != "never":
@@ -531,14 +520,18 @@ class Loop(_Base):  # type: ignore[misc]
         timed_out = strand.timed_out
         strand.timed_out = self.queue.woken = False
         self.rounds = 0
+        self._process_events(self.arrived())
         return timed_out
 
     def _before_waiting(self, strand: Strand) -> None:
         strand.deadline = self.timers[0][0] if self.timers else None
         strand.waits = WAIT
         # a wait whose time may run out whenever it likes never blocks
-        kind = LOOK if strand.deadline is not None and self.execution.any_timeout else WAIT
-        strand.pending = (kind, self.name, None)
+        never_blocks = strand.deadline is not None and self.execution.any_timeout
+        if self.watches_sockets():
+            strand.pending = (TRY if never_blocks else GET, THE_OUTSIDE, None)
+        else:
+            strand.pending = (LOOK if never_blocks else WAIT, self.name, None)
         strand.touched = strand.guard = self.queue
 
     def _write_to_self(self) -> None:
@@ -562,6 +555,38 @@ class Loop(_Base):  # type: ignore[misc]
         tasks = [reference() for reference in self.tasks]
         return self.failed + [task for task in tasks if task is not None and task._exception is not None]
 
+    # ------------------------------------------------------------------ real sockets
+
+    def watches_sockets(self) -> bool:
+        return type(self.queue) is QueueAndSockets
+
+    def arrived(self) -> list[Any]:
+        """What there is to do with the real sockets it watches, now."""
+        return self._selector.select(0) if self._selector.get_map() else []
+
+    def _add_reader(self, fd: Any, callback: Callable[..., object], *args: Any) -> Any:
+        self._watch_sockets()
+        return super()._add_reader(fd, callback, *args)
+
+    def _add_writer(self, fd: Any, callback: Callable[..., object], *args: Any) -> Any:
+        self._watch_sockets()
+        return super()._add_writer(fd, callback, *args)
+
+    def _watch_sockets(self) -> None:
+        before, strand = self.queue, self.strand
+        if type(before) is Queue:
+            self.queue = QueueAndSockets(self)
+            self.queue.treadle_name, self.queue.woken = before.treadle_name, before.woken
+            if strand.guard is before:  # another thread does this, while it waits
+                self._before_waiting(strand)
+
+    def _add_callback(self, handle: Any) -> None:
+        """One that watches a socket is called for each arrival, unless it is cancelled before."""
+        self.put(LoopHandle(_run_unless_cancelled, (handle,), self, handle._context))
+
+    def _close_self_pipe(self) -> None:
+        """There is none: see `_write_to_self`."""
+
     # ------------------------------------------------------------------ what goes wrong
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
@@ -582,8 +607,10 @@ class Loop(_Base):  # type: ignore[misc]
     def remove_signal_handler(self, sig: int) -> bool:
         return self.signal_handlers.pop(sig, None) is not None
 
-    def _process_events(self, event_list: Any) -> None:
-        """There are none."""
+
+def _run_unless_cancelled(handle: Any) -> None:
+    if not handle._cancelled:
+        handle._callback(*handle._args)
 
 
 # ---------------------------------------------------------------------- the world outside
@@ -591,5 +618,5 @@ class Loop(_Base):  # type: ignore[misc]
 for _what, _methods in OUTSIDE.items():
     for _method in _methods:
         setattr(Loop, _method, refused(_what, _method))
-for _function in (create_connection, create_server, create_unix_connection, create_unix_server):
+for _function in LOCAL:
     setattr(Loop, _function.__name__, _function)

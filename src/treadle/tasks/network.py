@@ -4,13 +4,18 @@ Decides what asyncio and a network leave open. Bytes of one connection arrive in
 and what waits is read at once. What arrives at one moment on different connections (bytes, an end, a new connection)
 comes in any order: an arrival is a timer of that moment, and timers of one moment are a choice (see `environment`).
 
+What is encrypted, has a socket of its own, or talks to a thread that has one, goes through real sockets of this host: a
+server gets one when somebody comes with a socket.
+
 The layer below a connection is `Network`: which addresses there are, and how an arrival gets from one end to the other.
 """
 
 from __future__ import annotations
 
 import asyncio
+import asyncio.selector_events as selector_events
 import functools
+import socket
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -19,6 +24,8 @@ from treadle.core.operation import READ, WRITE
 from treadle.tasks.outside import refuse
 from treadle.threads.hooks.points import touch
 from treadle.threads.primitives.inside import here
+from treadle.threads.primitives.outside import BEFORE_CONNECTING
+from treadle.threads.strands import Strand
 
 if TYPE_CHECKING:
     from treadle.tasks.loop import Loop
@@ -27,6 +34,9 @@ if TYPE_CHECKING:
 _THIS_HOST = frozenset({None, "", "localhost", "127.0.0.1", "::1", "0.0.0.0", "::"})
 _FIRST_FREE_PORT = 49_152
 _HIGH_WATER = 64 * 1024  # asyncio's own default
+_BACKLOG = 100  # as well
+
+_Base: Any = selector_events.BaseSelectorEventLoop
 
 Address = Any  # (host, port), or the path of a Unix socket
 
@@ -71,6 +81,8 @@ def _seen(thing: Any, kind: int = WRITE) -> None:
 
 class ConnectionEnd(asyncio.Transport):
     """One end of a connection."""
+
+    _start_tls_compatible = True
 
     def __init__(self, network: Network, loop: Loop, own: Address, other: Address) -> None:
         super().__init__({"sockname": own, "peername": other, "socket": None})
@@ -245,6 +257,8 @@ class MemoryServer(asyncio.AbstractServer):
         self.closed = False
         self.early: list[ConnectionEnd] = []  # connections that came before it serves
         self.connections: list[ConnectionEnd] = []
+        self.real: socket.socket | None = None
+        self.by_socket = 0  # connections that came to it
         self.waiters: list[Any] = []
         self.forever: Any = None
 
@@ -288,18 +302,40 @@ class MemoryServer(asyncio.AbstractServer):
         finally:
             self.forever = None
 
+    def open(self) -> None:
+        """Somebody comes with a real socket: listen on one."""
+        if self.serving and self.real is None:
+            self.real = socket.socket(socket.AF_INET6 if ":" in self.address[0] else socket.AF_INET)
+            self.real.setblocking(False)
+            self.real.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self.real.bind(self.address)
+            self.real.listen(_BACKLOG)
+            self.loop._start_serving(self.factory, self.real, None, self)
+
+    def _attach(self, transport: Any = None) -> None:
+        self.by_socket += 1
+
+    def _detach(self, transport: Any = None) -> None:
+        self.by_socket -= 1
+        self._wake_when_empty()
+
+    def _wake_when_empty(self) -> None:
+        if self.closed and not self.connections and not self.by_socket:
+            self.wake()
+
     def close(self) -> None:
         _seen(self)
         if self.closed:
             return
         self.closed, self.serving = True, False
+        if self.real is not None:
+            self.loop._stop_serving(self.real)
         self.network.listening.pop(self.port, None)
         for connection in self.early:
             connection.close()
         if self.forever is not None and not self.forever.done():
             self.forever.cancel()
-        if not self.connections:
-            self.wake()
+        self._wake_when_empty()
 
     def close_clients(self) -> None:
         for connection in self.connections[:]:
@@ -310,7 +346,7 @@ class MemoryServer(asyncio.AbstractServer):
     async def wait_closed(self) -> None:
         """Until 3.12, closed is closed; since then, when the last connection has ended as well."""
         _seen(self)
-        if self.closed and (sys.version_info < (3, 12) or not self.connections):
+        if self.closed and (sys.version_info < (3, 12) or not (self.connections or self.by_socket)):
             return
         waiter = self.loop.create_future()
         self.waiters.append(waiter)
@@ -340,8 +376,7 @@ class MemoryServer(asyncio.AbstractServer):
         _seen(self)
         if connection in self.connections:
             self.connections.remove(connection)
-        if self.closed and not self.connections:
-            self.wake()
+        self._wake_when_empty()
 
     def __repr__(self) -> str:
         return f"<server on {self.address}>"
@@ -353,27 +388,40 @@ def _numeric(host: Any) -> str:
     return first if first in ("::1", "::") else "0.0.0.0" if first in (None, "", "0.0.0.0") else "127.0.0.1"
 
 
-def _only_plain(loop: Loop, options: dict[str, Any]) -> None:
-    """What is not there: sockets that were made elsewhere, and encryption."""
-    for option in ("ssl", "sock"):
-        if options.get(option) is not None:
-            refuse(loop.execution, f"a network connection of the real world ({option}=...)")
+def _only_here(loop: Loop, *hosts: Any) -> None:
+    for host in hosts:
+        if host not in _THIS_HOST and not str(host).startswith("127."):
+            refuse(loop.execution, f"a network connection of the real world ({host})")
+
+
+def _needs_a_socket(options: dict[str, Any]) -> bool:
+    return bool(options.get("ssl")) or options.get("sock") is not None
+
+
+def _open_server(strand: Strand, address: Any) -> None:
+    """A strand connects a real socket: is there a server that has none yet?"""
+    network: Network | None = getattr(strand.execution, "network", None)
+    if network is not None and isinstance(address, tuple) and address[1] in network.listening:
+        network.listening[address[1]].open()
+
+
+BEFORE_CONNECTING.append(_open_server)
 
 
 async def create_server(
     loop: Loop, factory: Callable[[], Any], host: Any = None, port: Any = None, **options: Any
-) -> MemoryServer:
+) -> Any:
     """`loop.create_server`"""
-    _only_plain(loop, options)
-    for name in [host] if isinstance(host, str) or host is None else host:
-        if name not in _THIS_HOST:
-            refuse(loop.execution, f"a network connection of the real world ({name})")
+    _only_here(loop, *([host] if isinstance(host, str) or host is None else host))
+    if _needs_a_socket(options):
+        return await _Base.create_server(loop, factory, host, port, **options)
     return await _start(loop, factory, host, port, options)
 
 
-async def create_unix_server(loop: Loop, factory: Callable[[], Any], path: Any = None, **options: Any) -> MemoryServer:
+async def create_unix_server(loop: Loop, factory: Callable[[], Any], path: Any = None, **options: Any) -> Any:
     """`loop.create_unix_server`"""
-    _only_plain(loop, options)
+    if _needs_a_socket(options):
+        refuse(loop.execution, "a Unix socket of the real world")
     return await _start(loop, factory, None, str(path), options)
 
 
@@ -386,20 +434,54 @@ async def _start(loop: Loop, factory: Callable[[], Any], host: Any, port: Any, o
 
 async def create_connection(
     loop: Loop, factory: Callable[[], Any], host: Any = None, port: Any = None, **options: Any
-) -> tuple[ConnectionEnd, Any]:
+) -> tuple[Any, Any]:
     """`loop.create_connection`"""
-    _only_plain(loop, options)
-    if host not in _THIS_HOST:
-        refuse(loop.execution, f"a network connection of the real world ({host})")
-    return await _connect(loop, factory, ("127.0.0.1", port), port)
+    _only_here(loop, host)
+    if port in loop.execution.network.listening and not _needs_a_socket(options):
+        return await _connect(loop, factory, ("127.0.0.1", port), port)
+    try:
+        return await _Base.create_connection(loop, factory, host, port, **options)  # type: ignore[no-any-return]
+    except ConnectionRefusedError as error:
+        message = f"Connect call failed {host}:{port}: nothing in this test listens there"
+        raise ConnectionRefusedError(error.errno, message) from None
 
 
 async def create_unix_connection(
     loop: Loop, factory: Callable[[], Any], path: Any = None, **options: Any
 ) -> tuple[ConnectionEnd, Any]:
     """`loop.create_unix_connection`"""
-    _only_plain(loop, options)
+    if _needs_a_socket(options):
+        refuse(loop.execution, "a Unix socket of the real world")
     return await _connect(loop, factory, str(path), str(path))
+
+
+async def create_datagram_endpoint(
+    loop: Loop, factory: Callable[[], Any], local_addr: Any = None, remote_addr: Any = None, **options: Any
+) -> tuple[Any, Any]:
+    """`loop.create_datagram_endpoint`"""
+    _only_here(loop, *(address[0] for address in (local_addr, remote_addr) if isinstance(address, tuple)))
+    return await _Base.create_datagram_endpoint(loop, factory, local_addr, remote_addr, **options)  # type: ignore[no-any-return]
+
+
+async def sock_connect(loop: Loop, sock: Any, address: Any) -> Any:
+    """`loop.sock_connect`"""
+    if isinstance(address, tuple):
+        _only_here(loop, address[0])
+    return await _Base.sock_connect(loop, sock, address)
+
+
+async def getaddrinfo(loop: Loop, host: Any, port: Any, **options: Any) -> Any:
+    """`loop.getaddrinfo`: no thread is needed to know this host."""
+    _only_here(loop, host)
+    await asyncio.sleep(0)
+    return socket.getaddrinfo(host, port, **options)
+
+
+async def sendfile(loop: Loop, transport: Any, *args: Any, **options: Any) -> Any:
+    """`loop.sendfile`"""
+    if isinstance(transport, ConnectionEnd):
+        refuse(loop.execution, "a network connection of the real world (loop.sendfile)")
+    return await _Base.sendfile(loop, transport, *args, **options)
 
 
 async def _connect(loop: Loop, factory: Callable[[], Any], address: Address, port: Any) -> tuple[ConnectionEnd, Any]:
@@ -417,3 +499,10 @@ async def _connect(loop: Loop, factory: Callable[[], Any], address: Address, por
     client.protocol.connection_made(client)
     network.arrive(server.loop, functools.partial(server.accept, served))
     return client, client.protocol
+
+
+# methods of the loop
+LOCAL = (
+    *(create_connection, create_server, create_unix_connection, create_unix_server, create_datagram_endpoint),
+    *(getaddrinfo, sendfile, sock_connect),
+)

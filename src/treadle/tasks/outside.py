@@ -1,4 +1,4 @@
-"""What an event loop of an execution does not have: sockets, pipes, processes. Refused by the line that asks for it."""
+"""What an event loop of an execution does not have: other hosts, pipes, processes. Refused by the line that asks."""
 
 from __future__ import annotations
 
@@ -10,14 +10,8 @@ from treadle.core.errors import Unsupported
 from treadle.threads.detail import stack_of
 
 OUTSIDE = {
-    "a network connection": (
-        *("create_datagram_endpoint", "sock_recv", "sock_recv_into", "sock_recvfrom", "sock_recvfrom_into"),
-        *("sock_sendall", "sock_sendto", "sock_connect", "sock_accept", "sock_sendfile", "sendfile", "start_tls"),
-        *("connect_accepted_socket", "getaddrinfo", "getnameinfo"),
-    ),
-    "a file descriptor": (
-        *("add_reader", "remove_reader", "add_writer", "remove_writer", "connect_read_pipe", "connect_write_pipe"),
-    ),
+    "a network connection": ("getnameinfo",),
+    "a file descriptor": ("connect_read_pipe", "connect_write_pipe"),
     "a subprocess": ("subprocess_exec", "subprocess_shell"),
 }
 

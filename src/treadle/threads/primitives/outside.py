@@ -49,6 +49,8 @@ _real_alarm: Any = getattr(signal, "alarm", None)
 _real_poll: Any = getattr(select_module, "poll", None)
 _real_epoll: Any = getattr(select_module, "epoll", None)
 
+# The one location of all that strands do outside.
+THE_OUTSIDE = "the outside"
 # Seconds of a wait that says no end.
 _LONG = 1e6
 _HERE = ("127.", "::1", "localhost", "0.0.0.0", "::")  # who listens at all addresses waits for this process, too
@@ -57,6 +59,8 @@ _FIRST_PORT, _A_TURN = 20_480, 64
 _PORTS: dict[int, int] = {}  # the port that a turn got the first time
 # addresses of the sockets that strands of this execution listen at or are connected from
 _OURS: set[Any] = set()
+# asked before a strand connects to an address: servers that have no socket until then
+BEFORE_CONNECTING: list[Callable[[Strand, Any], None]] = []
 # what strands of this execution opened, and how it is closed
 _MADE: list[tuple[Callable[[], Any], Callable[[Any], Any]]] = []
 
@@ -80,13 +84,17 @@ class Outside(SyncObject):
 
     def of_this_process(self) -> bool:
         """Can only strands of this execution make it ready? Then there is no use in waiting for it really."""
-        return bool(self.descriptors) and not _others() and all(map(_is_ours, self.descriptors))
+        return bool(self.descriptors) and are_ours(self.descriptors)
+
+
+def are_ours(descriptors: Iterable[int]) -> bool:
+    return not _others() and all(map(_is_ours, descriptors))
 
 
 def guard_of(look: Callable[[], Any], what: str, descriptors: Iterable[int] = ()) -> Outside:
     guard = Outside()
     guard.look, guard.what, guard.descriptors = look, what, tuple(descriptors)
-    guard.treadle_name = "the outside"
+    guard.treadle_name = THE_OUTSIDE
     return guard
 
 
@@ -158,14 +166,15 @@ def _note(sock: Any) -> None:
 
 def _readable(descriptor: int) -> bool:
     """Would a read not block? Also when it fails at once."""
-    return _polled(descriptor, "r")
+    return polled(descriptor, "r")
 
 
 def _writable(descriptor: int) -> bool:
-    return _polled(descriptor, "w")
+    return polled(descriptor, "w")
 
 
-def _polled(descriptor: int, way: str) -> bool:
+def polled(descriptor: int, way: str) -> bool:
+    """Would reading ("r") or writing ("w") not block?"""
     if descriptor < 0:
         return True
     if _real_poll is None:
@@ -210,10 +219,13 @@ def _socket_method(name: str, way: str) -> Any:
 
 def make(self: Any, *args: Any, **kwargs: Any) -> None:
     """`socket.__init__`. What an execution leaves open is closed behind it: descriptors are numbers that end up in
-    names, and whoever is at the other end waits for the end of the stream."""
+    names, and whoever is at the other end waits for the end of the stream. What is sent arrives at once: no small piece
+    waits in the kernel for an answer to the one before."""
     _real_make(self, *args, **kwargs)
     if here() is not None:
         _close_behind(weakref.ref(self), _Socket._real_close)
+        if self.type == socket_module.SOCK_STREAM and self.family in (socket_module.AF_INET, socket_module.AF_INET6):
+            self.setsockopt(socket_module.IPPROTO_TCP, socket_module.TCP_NODELAY, 1)
 
 
 def _close_behind(made: Callable[[], Any], close: Callable[[Any], Any]) -> None:
@@ -280,23 +292,22 @@ def sendall(self: Any, data: Any, flags: int = 0) -> None:
             return
 
 
-def connect(self: Any, address: Any) -> None:
-    strand = here()
-    if strand is not None:
-        act(strand)
-    _real_socket.connect(self, address)
-    if strand is not None:
-        _note(self)
+def _connecting(name: str) -> Any:
+    real = getattr(_real_socket, name)
 
-
-def connect_ex(self: Any, address: Any) -> int:
-    strand = here()
-    if strand is not None:
+    def method(self: Any, address: Any) -> Any:
+        strand = here()
+        if strand is None:
+            return real(self, address)
         act(strand)
-    found: int = _real_socket.connect_ex(self, address)
-    if strand is not None:
-        _note(self)
-    return found
+        for ask in BEFORE_CONNECTING:
+            ask(strand, address)
+        try:
+            return real(self, address)
+        finally:  # one that does not block has begun
+            _note(self)
+
+    return method
 
 
 def close(self: Any) -> None:
@@ -546,8 +557,8 @@ PATCHES: list[tuple[Any, dict[str, Any]]] = [
             "bind": bind,
             "accept": accept,
             "sendall": sendall,
-            "connect": connect,
-            "connect_ex": connect_ex,
+            "connect": _connecting("connect"),
+            "connect_ex": _connecting("connect_ex"),
             "close": close,
             "shutdown": shutdown,
         },

@@ -1,0 +1,98 @@
+"""Event loops that talk to threads, or to each other, through real sockets of this host."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from typing import Any
+
+import pytest
+
+import treadle
+from tests.tasks.test_network import port_of
+
+
+def _ask(port: int) -> bytes:
+    with socket.create_connection(("127.0.0.1", port)) as sock:
+        sock.sendall(b"hello\n")
+        return sock.makefile("rb").readline()
+
+
+async def _echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.write(await reader.readline())
+    await writer.drain()
+    writer.close()
+
+
+@pytest.mark.parametrize("has_a_socket", [True, False])
+@pytest.mark.parametrize("any_order", [True, False])
+def test_a_thread_with_a_socket_talks_to_a_server_of_a_loop(has_a_socket: bool, any_order: bool) -> None:
+    """As clients of HTTP do in a thread, with the server in the loop of the test."""
+
+    async def test() -> None:
+        if has_a_socket:
+            listening = socket.socket()
+            listening.bind(("127.0.0.1", 0))
+            server = await asyncio.start_server(_echo, sock=listening)
+        else:
+            server = await asyncio.start_server(_echo, "127.0.0.1", 0)
+        port = port_of(server)
+        assert await asyncio.to_thread(_ask, port) == b"hello\n"
+        server.close()
+        await server.wait_closed()
+
+    result = treadle.check(test, executions=20, any_order=any_order)
+    assert not result.findings
+    assert result.executions > 1, result.reason
+
+
+def test_a_task_talks_to_a_server_of_a_thread() -> None:
+    async def test() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+
+            def serve() -> None:
+                sock, _ = listening.accept()
+                with sock:
+                    sock.sendall(sock.makefile("rb").readline().upper())
+
+            thread = threading.Thread(target=serve)
+            thread.start()
+            reader, writer = await asyncio.open_connection("localhost", listening.getsockname()[1])
+            writer.write(b"hello\n")
+            assert await reader.read() == b"HELLO\n"
+            writer.close()
+            thread.join()
+
+    assert not treadle.check(test, executions=20).findings
+
+
+def test_nobody_answers_on_a_real_socket_is_a_deadlock() -> None:
+    async def test() -> None:
+        async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await asyncio.Event().wait()
+
+        server = await asyncio.start_server(silent, "127.0.0.1", 0)
+        await asyncio.to_thread(_ask, port_of(server))
+
+    assert [finding.kind for finding in treadle.check(test, executions=5).findings] == ["deadlock"]
+
+
+def test_datagrams() -> None:
+    class Got(asyncio.DatagramProtocol):
+        def __init__(self) -> None:
+            self.data: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+        def datagram_received(self, data: bytes, address: Any) -> None:
+            self.data.set_result(data)
+
+    async def test() -> None:
+        loop = asyncio.get_running_loop()
+        one, got = await loop.create_datagram_endpoint(Got, ("127.0.0.1", 0))
+        other, _ = await loop.create_datagram_endpoint(Got, remote_addr=one.get_extra_info("sockname"))
+        other.sendto(b"hello")
+        assert await got.data == b"hello"
+        one.close()
+        other.close()
+
+    assert not treadle.check(test, executions=5).findings
