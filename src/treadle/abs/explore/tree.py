@@ -87,6 +87,7 @@ class TreeExplorer:
         self.stopped = False
         self.hopeless: Callable[[State], bool] | None = None  # a state below which nothing is looked for
         self.left = 0  # how many there were
+        self.first_cuts: dict[str, str] = {}  # by which bound, and where
         self.on_state: Callable[[TreeProgress], bool] | None = None  # returns False to stop
         self.rest: TreePart | None = None  # what was left when it was stopped
         self.recording = False  # is the tree kept, for pictures?
@@ -173,12 +174,12 @@ class TreeExplorer:
                     node.children.append(TreeNode(_label(state, task), status="pruned"))
                 continue
             if limit is not None and self._at_limit(state, task, limit):
-                self._cut("task", state, task, node)
+                self._cut("task", task.code.place(task.pc), state, task, node)
                 continue
             below = {k: t for k, t in asleep.items() if self._exchange(state, t, task)} if asleep else asleep
             for after in self.machine.macro_step(state, task):
                 if isinstance(after, CriterionReached):
-                    self._cut(after.kind, state, task, node)
+                    self._cut(after.kind, after.place, state, task, node)
                 else:
                     yield after, below, self._child(state, task, after, node)
             if self._sleeping:
@@ -192,9 +193,10 @@ class TreeExplorer:
         return not self.machine.inside_a_step(state, task, group) and task not in state.active.values()
 
     def _cut(
-        self, kind: Literal["loop", "task", "actor"], state: State, task: ActorTask, node: TreeNode | None
+        self, kind: Literal["loop", "task", "actor"], place: str, state: State, task: ActorTask, node: TreeNode | None
     ) -> None:
         self.progress.cuts.add(kind)
+        self.first_cuts.setdefault(kind, place)
         if node is not None:
             node.children.append(TreeNode(_label(state, task), status=kind))
 

@@ -72,6 +72,9 @@ class Code:
     def label(self) -> str:
         return f"{self.cls.name}.{self.name}" if self.cls is not None else self.name
 
+    def place(self, pc: int) -> str:
+        return f"{self.label}, line {self.lines[pc]}"
+
 
 @dataclass(eq=False, slots=True)
 class FunctionCode:

@@ -70,6 +70,7 @@ class CriterionReached(Exception):
     def __init__(self, kind: Literal["loop", "task", "actor"]) -> None:
         super().__init__(kind)
         self.kind = kind
+        self.place = ""  # where the task was, in words
 
 
 @dataclass(slots=True)

@@ -249,6 +249,9 @@ class MacroStep:
                 while pc >= 0:
                     at = pc
                     pc = instructions[pc](self, env)
+            except CriterionReached as cut:
+                cut.place = cut.place or code.place(at)
+                raise
             except (Thrown, RecursionError) as problem:
                 thrown = problem if isinstance(problem, Thrown) else self.throw("StackOverflowException")
                 value = thrown.value

@@ -191,13 +191,22 @@ def _step(path: str, case: ActorCase, program: Program, label: str) -> Step:
     return Step(strand=name, operation="runs", object=label, file=path, line=line, function=method)
 
 
-_RAISED_BY = {"task switches per actor": "--tasks", "actors per program point": "--actors"}
+# Each kind of cut: the bound in words, and the option that raises it.
+_BOUNDS = {
+    "loop": ("loop turns per task", ""),
+    "task": ("task switches per actor", "--tasks raises it"),
+    "actor": ("actors per program point", "--actors raises it"),
+}
 
 
-def _told(limits: dict[str, int]) -> str:
-    """The bounds that cut, each with the option that raises it."""
-    raised = ((f"at most {n} {what}", _RAISED_BY.get(what)) for what, n in limits.items())
-    return " and ".join(f"{bound} ({option} raises it)" if option else bound for bound, option in raised)
+def _told(limits: dict[str, int], places: dict[str, str]) -> str:
+    """The bounds that cut, each with the place where it did so first and the option that raises it."""
+    told = []
+    for kind, (what, raised) in _BOUNDS.items():
+        if what in limits:
+            beside = "; ".join(filter(None, (f"first at {places[kind]}" if kind in places else "", raised)))
+            told.append(f"at most {limits[what]} {what}" + (f" ({beside})" if beside else ""))
+    return " and ".join(told)
 
 
 def _result(
@@ -211,22 +220,24 @@ def _result(
 ) -> Result:
     progress = explorer.progress
     cuts = progress.cuts
-    limits: dict[str, int] = {}
-    if cuts.loop:
-        limits["loop turns per task"] = bounds.loop if bounds.loop is not None else bounds.steps or 0
-    if cuts.task and bounds.tasks is not None:
-        limits["task switches per actor"] = bounds.tasks
-    if cuts.actor and bounds.actors is not None:
-        limits["actors per program point"] = bounds.actors
+    cut = {
+        "loop": (cuts.loop, bounds.loop if bounds.loop is not None else bounds.steps),
+        "task": (cuts.task, bounds.tasks),
+        "actor": (cuts.actor, bounds.actors),
+    }
+    limits = {_BOUNDS[kind][0]: limit for kind, (times, limit) in cut.items() if times and limit is not None}
     if findings:
         verdict, reason = Verdict.FAILED, ""
     elif stopped:
         verdict, reason = Verdict.CUT, stopped[0][1]
     elif progress.tests == 0:
         verdict = Verdict.CUT
-        reason = f"every run was cut: {_told(limits)}"
+        reason = f"every run was cut: {_told(limits, explorer.first_cuts)}"
     elif cuts.total():
-        verdict, reason = Verdict.PASSED_WITHIN_BOUNDS, f"{cuts.total()} branches were cut: {_told(limits)}"
+        verdict, reason = (
+            Verdict.PASSED_WITHIN_BOUNDS,
+            f"{cuts.total()} branches were cut: {_told(limits, explorer.first_cuts)}",
+        )
     elif reduce not in SOUND_REDUCTIONS:
         verdict, reason = Verdict.PASSED_WITHIN_BOUNDS, f"--reduce {reduce} can leave out orders that matter"
     elif progress.tests == 1 and progress.states == 1:
