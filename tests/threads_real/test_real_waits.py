@@ -25,8 +25,10 @@ import pytest
 
 import treadle
 from treadle.core.errors import Unsupported
+from treadle.core.operation import GET
 from treadle.threads import real_waits
 from treadle.threads.primitives import outside
+from treadle.threads.strands import current
 
 
 def explored(test: Callable[[], Any], **options: Any) -> treadle.Result:
@@ -295,6 +297,30 @@ def test_what_was_written_last_by_a_process_that_ended_is_read(monkeypatch: pyte
     with writer:
         assert not explored(test, executions=3).findings
     os.close(reader)
+
+
+def test_an_execution_that_was_lost_while_something_real_was_not_ready_is_told() -> None:
+    def test() -> None:
+        sent: list[int] = []
+        pipe = outside.guard_of(sent.__len__, "the pipe of a process")
+
+        def send() -> None:
+            strand = current()
+            assert strand is not None
+            outside.act(strand)
+            sent.append(1)
+
+        def receive() -> None:
+            strand = current()
+            assert strand is not None
+            strand.point(GET, pipe)
+
+        together(send, receive)
+
+    result = explored(test)
+    assert result.statistics["blocked"] > 0  # receiving first was tried, and could not be done
+    assert result.verdict is treadle.Verdict.PASSED_WITHIN_BOUNDS
+    assert "the pipe of a process (real)" in result.reason
 
 
 def test_a_lock_on_a_file_lets_its_owner_run(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from treadle.threads.diverged import Diverged
 from treadle.threads.greenlets import Pool, Worker
 from treadle.threads.joined_steps import arrives, goes_on, note_waits, note_writes, settle, was_as_planned
 from treadle.threads.names import Named
-from treadle.threads.real_waits import becomes_ready, name_of, not_controlled, waited_really
+from treadle.threads.real_waits import becomes_ready, name_of, not_controlled, note_lost, waited_really
 from treadle.threads.spin import SAME_READS, may_go_round, seems_to_wait
 from treadle.threads.strands import AFTER_EXECUTION, STATE, Arrival, Strand, StrandEnd, with_held
 
@@ -467,6 +467,8 @@ class Execution:
         chosen = self.picker.pick(self)  # type: ignore[assignment]  # it chooses among our own strands
         if chosen is None:
             if self.stop_reason:
+                if self.stop_reason == "blocked":
+                    note_lost(self)
                 return None
             if waited_really(self, self._earliest()):
                 chosen = self.picker.pick(self)  # type: ignore[assignment]

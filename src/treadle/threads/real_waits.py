@@ -65,8 +65,19 @@ def _became_ready(strands: Sequence[Strand]) -> bool:
     )
 
 
-def _wait_for(run: Execution, outside: list[Strand], seconds: float | None) -> bool:
+def note_real(run: Execution, outside: list[Strand]) -> None:
+    """A pass says that something real, which nobody controls, was taken as it came."""
     run.assumed.update(f"{strand.guard.describe()} (real)" for strand in outside if strand.guard is not None)
+
+
+def note_lost(run: Execution) -> None:
+    """An execution that could not go on as it was planned does not count: perhaps only because something real was not
+    ready yet."""
+    note_real(run, _waiting_outside(run.live))
+
+
+def _wait_for(run: Execution, outside: list[Strand], seconds: float | None) -> bool:
+    note_real(run, outside)
     try:
         ready, passed = _wait_really(outside, seconds, run)
     except Unsupported as problem:
