@@ -11,50 +11,120 @@ from treadle import parallel
 from .truth import fails, holds
 
 
-@fails
-def defaultdict_counter():
-    d = collections.defaultdict(collections.Counter)
-    a, b = parallel(lambda: d["k"], lambda: d["k"])
-    assert a is b
+def _named(truth, name, program):
+    program.__name__ = name
+    truth(program)
 
 
-@fails
-def defaultdict_userdict():
-    d = collections.defaultdict(collections.UserDict)
-    a, b = parallel(lambda: d["k"], lambda: d["k"])
-    assert a is b
+def _asked_twice(truth, name, make, ask):
+    """Two threads ask for one thing, and get the same."""
+
+    def program():
+        source = make()
+        one, other = parallel(lambda: ask(source), lambda: ask(source))
+        assert one is other
+
+    _named(truth, name, program)
 
 
-@fails
-def defaultdict_partial():
-    d = collections.defaultdict(functools.partial(collections.UserList, [1]))
-    a, b = parallel(lambda: d["k"], lambda: d["k"])
-    assert a is b
+def _counted_twice(name, make, count, counted):
+    """Two threads count."""
+
+    def program():
+        source = make()
+        parallel(lambda: count(source), lambda: count(source))
+        assert counted(source) == 2
+
+    _named(fails, name, program)
 
 
-@holds
-def defaultdict_list():
-    d = collections.defaultdict(list)
-    a, b = parallel(lambda: d["k"], lambda: d["k"])
-    assert a is b
+for _truth, _name, _factory in (
+    (fails, "defaultdict_counter", collections.Counter),
+    (fails, "defaultdict_userdict", collections.UserDict),
+    (fails, "defaultdict_partial", functools.partial(collections.UserList, [1])),
+    (holds, "defaultdict_list", list),
+):
+    _asked_twice(_truth, _name, functools.partial(collections.defaultdict, _factory), lambda d: d["k"])
+_asked_twice(fails, "lru_cache_outside", lambda: functools.lru_cache(collections.UserList), lambda cached: cached())
 
 
-@fails
-def counter_missing():
-    c = collections.Counter()
-
-    def w():
-        c["a"] += 1
-
-    parallel(w, w)
-    assert c["a"] == 2
+def _increment(counts):
+    counts["a"] += 1
 
 
-@fails
-def lru_cache_outside():
-    f = functools.lru_cache(collections.UserList)
-    a, b = parallel(lambda: f(), lambda: f())
-    assert a is b
+def _with_slots():
+    class C:
+        __slots__ = ("x",)
+
+    c = C()
+    c.x = 0
+    return c
+
+
+def _with_property():
+    class C:
+        n = 0
+
+        @property
+        def x(self):
+            return self.n
+
+        @x.setter
+        def x(self, value):
+            self.n = value
+
+    return C()
+
+
+class _Empty:
+    pass
+
+
+def _counting_class():
+    class C:
+        n = 0
+
+        @classmethod
+        def count(cls):
+            cls.n += 1
+
+    return C
+
+
+def _set_by_descriptor(c):
+    x = type(c).x
+    x.__set__(c, x.__get__(c) + 1)
+
+
+def _set_by_functions(c):
+    x = type(c).x
+    x.fset(c, x.fget(c) + 1)
+
+
+def _set_in_dictionary(c):
+    vars(type(c))["__dict__"].__get__(c)["n"] = c.n + 1
+
+
+def _with_attribute():
+    c = _Empty()
+    c.n = 0
+    return c
+
+
+def _set_on_class(cls):
+    cls.n = cls.__dict__["n"] + 1
+
+
+for _name, _make, _count, _counted in (
+    ("counter_missing", collections.Counter, _increment, lambda counts: counts["a"]),
+    ("slot_descr", _with_slots, _set_by_descriptor, lambda c: c.x),
+    ("property_fset", _with_property, _set_by_functions, lambda c: c.n),
+    ("property_dunder", _with_property, _set_by_descriptor, lambda c: c.n),
+    ("classmethod_get", _counting_class, lambda C: C.__dict__["count"].__get__(None, C)(), lambda C: C.n),
+    ("getset_descr_dict", _with_attribute, _set_in_dictionary, lambda c: c.n),
+    ("type_dict_read", _counting_class, _set_on_class, lambda C: C.n),
+):
+    _counted_twice(_name, _make, _count, _counted)
 
 
 @fails
@@ -125,114 +195,6 @@ def extend_outside_gen():
 
     parallel(g, lambda: xs.append("z"))
     assert xs != ["a", "z", "a"]
-
-
-@fails
-def slot_descr():
-
-    class C:
-        __slots__ = ("x",)
-
-    c = C()
-    c.x = 0
-
-    def w():
-        C.x.__set__(c, C.x.__get__(c) + 1)
-
-    parallel(w, w)
-    assert c.x == 2
-
-
-@fails
-def property_fset():
-
-    class C:
-        n = 0
-
-        @property
-        def x(s):
-            return s.n
-
-        @x.setter
-        def x(s, v):
-            s.n = v
-
-    c = C()
-
-    def w():
-        C.x.fset(c, C.x.fget(c) + 1)
-
-    parallel(w, w)
-    assert c.n == 2
-
-
-@fails
-def property_dunder():
-
-    class C:
-        n = 0
-
-        @property
-        def x(s):
-            return s.n
-
-        @x.setter
-        def x(s, v):
-            s.n = v
-
-    c = C()
-
-    def w():
-        C.x.__set__(c, C.x.__get__(c) + 1)
-
-    parallel(w, w)
-    assert c.n == 2
-
-
-@fails
-def classmethod_get():
-
-    class C:
-        n = 0
-
-        @classmethod
-        def inc(cls):
-            cls.n += 1
-
-    f = C.__dict__["inc"].__get__(None, C)
-    parallel(f, f)
-    assert C.n == 2
-
-
-@fails
-def getset_descr_dict():
-
-    class C:
-        pass
-
-    c = C()
-    c.n = 0
-    g = C.__dict__["__dict__"]
-
-    def w():
-        d = g.__get__(c)
-        d["n"] = c.n + 1
-
-    parallel(w, w)
-    assert c.n == 2
-
-
-@fails
-def type_dict_read():
-
-    class C:
-        n = 0
-
-    def w():
-        C.n = C.__dict__["n"] + 1
-
-    parallel(w, w)
-    assert C.n == 2
 
 
 @fails
