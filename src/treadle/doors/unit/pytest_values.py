@@ -351,7 +351,11 @@ class Builder:
             return False
         name = self.named(wanted)
         self.lines.append(f"{name} = {self.imports.of(cls)}({self._given(node.way.arguments)})")
-        self.lines += [f"{name}.{method}({self._given(arguments)})" for method, arguments in node.way.calls]
+        for method, arguments in node.way.calls:
+            call = f"{name}.{method}({self._given(arguments)})"
+            if method == "__setitem__":
+                call = f"{name}[{self._given(arguments[:1])}] = {self._given(arguments[1:])}"
+            self.lines.append(call)
         self._found(node, made, name)
         return True
 
@@ -510,15 +514,22 @@ def _is_like(real: Any, value: Any) -> bool:
     """Whether a real value is what a case holds, all that is in it included."""
     if isinstance(value, tuple):
         return type(real) is tuple and len(real) == len(value) and all(map(_is_like, real, value))
+    if isinstance(value, Built):
+        return isinstance(real, LOCKS)
     if not isinstance(value, CaseObject):
         return type(real) is type(value) and bool(real == value)
     if value.kind == "instance":
         return type(real) is value.cls and all(_is_like(getattr(real, f, None), v) for f, v in value.fields.items())
-    parts = [*real.items()] if type(real) is dict else [(k, None) for k in real] if value.kind != "list" else real
-    wanted = value.items if value.kind == "list" else value.entries
-    return type(real).__name__ == value.kind and len(real) == len(wanted) and all(map(_is_like, parts, wanted))
+    wanted_type: Any = value.cls or _CONTAINERS.get(value.kind)
+    if type(real) is not wanted_type:
+        return False
+    parts: list[Any] = list(real.items()) if value.kind == "dict" else list(real)
+    wanted: list[Any] = value.items if value.kind == "list" else value.entries
+    wanted = wanted if value.kind in ("list", "dict") else [key for key, _ in wanted]
+    return len(parts) == len(wanted) and all(map(_is_like, parts, wanted))
 
 
+_CONTAINERS: dict[str, type] = {"list": list, "dict": dict, "set": set, "frozenset": frozenset}
 # Numbers of objects that no case has.
 _UNNAMED = -1_000_000
 

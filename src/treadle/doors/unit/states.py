@@ -7,6 +7,7 @@ fits takes the place of the values that the solver chose. Where none fits, the f
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import math
 import time
@@ -29,6 +30,7 @@ from treadle.symbolic.expr.meaning import substitute
 from treadle.symbolic.expr.terms import Const, Expr
 from treadle.symbolic.heap.aliasings import Aliasing
 from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, UnknownRef
+from treadle.symbolic.python.calls.locks import LOCKS
 from treadle.symbolic.solve.label import label
 from treadle.symbolic.testcase import CaseObject, Opaque, TestCase
 
@@ -155,6 +157,8 @@ class Fit:
             self._equal(self.aliasing.shown(start), state)
         elif isinstance(start, Obj):
             self._object(start, state)
+        elif isinstance(start, LOCKS):
+            self._agree(state == Opaque(type(start).__name__))
         else:
             self._agree(type(start) is type(state) and bool(start == state))
 
@@ -217,7 +221,8 @@ class Fit:
     def _dict(self, start: DictObj, state: CaseObject) -> None:
         """Of at most one entry, since the order of several would matter."""
         kind = ("frozenset" if start.frozen else "set") if start.keys_only else "dict"
-        self._agree(state.kind == kind and not start.ordered and start.open and _is_flat(state))
+        cls = collections.OrderedDict if start.ordered else None
+        self._agree(state.kind == kind and state.cls is cls and start.open and _is_flat(state))
         self._agree(len(state.entries) <= 1 and len(start.source) <= len(state.entries))
         for (key, value), (held_key, held) in zip(start.source, state.entries, strict=False):
             self.match(key, held_key)

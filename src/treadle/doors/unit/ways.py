@@ -7,6 +7,7 @@ in an order that depends on the class alone.
 
 from __future__ import annotations
 
+import collections
 import inspect
 import itertools
 import math
@@ -48,6 +49,9 @@ _PLAIN: dict[str, tuple[Any, ...]] = {
     "float": (1.5, 0.0),
     "str": ("a", "b", ""),
 }
+
+
+_UNTYPED: tuple[Any, ...] = (1, "a", [], None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +169,7 @@ def _methods(cls: type) -> Iterator[tuple[str, types.FunctionType]]:
     """Public methods, as the class defines them."""
     for name in dict.fromkeys(name for base in cls.__mro__[:-1] for name in vars(base)):
         method = inspect.getattr_static(cls, name)
-        if isinstance(method, types.FunctionType) and not name.startswith("_"):
+        if isinstance(method, types.FunctionType) and (not name.startswith("_") or name == "__setitem__"):
             waits = inspect.iscoroutinefunction(method) or inspect.isgeneratorfunction(method)
             if not waits and not inspect.isasyncgenfunction(method):
                 yield name, method
@@ -202,7 +206,10 @@ def _arguments(function: Any, cls: type) -> Iterator[tuple[tuple[str, Any], ...]
 
 def _values(kind: t.Type | None, function: Any) -> Iterator[Any]:
     """Small values of a type, those that the function mentions after the first."""
-    options = t.options(kind) if kind is not None else ()
+    if kind is None:
+        yield from _UNTYPED  # the call itself tells whether it takes them
+        return
+    options = t.options(kind)
     code = getattr(function, "__code__", None)
     mentioned = [c for c in code.co_consts if type(c) in (int, str) and c not in (0, 1)] if code is not None else []
     for option in options:
@@ -231,13 +238,16 @@ def _image(value: Any, seen: dict[int, CaseObject], depth: int) -> Any:
         return value
     if id(value) in seen:
         return seen[id(value)]
-    kind = type(value).__name__ if type(value) in (list, dict, set, frozenset) else None
+    container = type(value) if type(value) in (list, dict, set, frozenset) else None
+    ordered = type(value) is collections.OrderedDict
+    kind = "dict" if ordered else container.__name__ if container is not None else None
     if type(value) is tuple and depth < 4:
         return tuple(_image(part, seen, depth + 1) for part in value)
-    fields = getattr(value, "__dict__", None)
-    if depth > 3 or (kind is None and (type(fields) is not dict or isinstance(value, type | types.ModuleType))):
+    fields = _fields(value)
+    if depth > 3 or (kind is None and (fields is None or isinstance(value, type | types.ModuleType))):
         return Opaque(type(value).__name__)
-    node = seen[id(value)] = CaseObject(len(seen), kind or "instance", None if kind else type(value))
+    cls = type(value) if kind is None or ordered else None
+    node = seen[id(value)] = CaseObject(len(seen), kind or "instance", cls)
     if kind == "list":
         node.items = [_image(part, seen, depth + 1) for part in value]
     elif kind == "dict":
@@ -248,6 +258,15 @@ def _image(value: Any, seen: dict[int, CaseObject], depth: int) -> Any:
         assert fields is not None
         node.fields = {name: _image(part, seen, depth + 1) for name, part in fields.items()}
     return node
+
+
+def _fields(value: Any) -> dict[str, Any] | None:
+    """What an object holds by name; None for an object of compiled code."""
+    slots = [name for base in type(value).__mro__ for name in getattr(base, "__slots__", ()) if name[:2] != "__"]
+    held = getattr(value, "__dict__", None)
+    if type(held) is not dict and not slots:
+        return None
+    return {**(held or {}), **{name: getattr(value, name) for name in slots if hasattr(value, name)}}
 
 
 def _key(state: Any) -> str:
