@@ -35,8 +35,10 @@ Answer = ClassResult | TreadleError | Died
 class ShareServer:
     """A worker: campaigns over one class, each for a share of its tests."""
 
-    def __init__(self, target: str, tell: Tell) -> None:
-        self._subject = examine_use(target, find_class(target) if ":" in target else import_module(target))
+    def __init__(self, setup: tuple[str, bool], tell: Tell) -> None:
+        target, guarded = setup
+        find = find_class if ":" in target else import_module
+        self._subject = examine_use(target, find(target, guarded))
 
     def run(self, number: int, options: Options) -> Answer:
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a campaign that is stopped tells what it has found
@@ -55,9 +57,10 @@ class ShareServer:
 def run_in_processes(subject: Subject, options: Options, workers: Workforce) -> ClassResult:
     """A campaign over one class by so many processes."""
     same_order = {"PYTHONHASHSEED": "0"}  # all generate the same sequences
+    setup = (subject.target, not options.allow_effects)
     with (
         tempfile.TemporaryDirectory(prefix="treadle-") as folder,
-        pool_of(workers, ShareServer, subject.target, f"class {subject.target}", same_order) as pool,
+        pool_of(workers, ShareServer, setup, f"class {subject.target}", same_order) as pool,
     ):
         alarm = Path(folder) / "a fault was found"
         plain = replace(options, setup=None, alarm=alarm)  # what is sent is data
