@@ -10,7 +10,7 @@ import pytest
 
 from treadle.core.choice import Stop, StrandRuns
 from treadle.core.errors import UsageError
-from treadle.core.result import Finding, Result, Verdict
+from treadle.core.result import Evidence, Finding, Result, Verdict
 from treadle.core.settings import did_you_mean, read_settings
 from treadle.core.trail import Trail
 from treadle.report import console, progress, store
@@ -35,6 +35,14 @@ def test_only_an_exhaustive_pass_speaks_of_every_schedule() -> None:
         text = printed(result(verdict, bounds={"preemptions": 2}))
         assert ("every one" in text) == (verdict is Verdict.PASSED_EXHAUSTIVE)
         assert text.startswith(verdict.value)
+
+
+@pytest.mark.parametrize(("checked", "said"), [(32, "32 more to check them\n"), (0, "no more to check them: bounded")])
+def test_the_evidence_says_whether_a_pass_was_checked(checked: int, said: str) -> None:
+    file = io.StringIO()
+    evidence = Evidence(3, checked, [], [], [])
+    console.show(result(Verdict.PASSED_EXHAUSTIVE, evidence=evidence), file=file, explain_pass=True)
+    assert f"3 classes of schedules were run, and {said}" in file.getvalue()
 
 
 def test_a_bounded_pass_names_its_bounds() -> None:

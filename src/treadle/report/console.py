@@ -160,7 +160,9 @@ def show(
 def _evidence(evidence: Evidence) -> Iterator[tuple[int, str]]:
     """What a verdict rests on, line by line, with how far in each stands."""
     classes = many(evidence.classes, "class of schedules was run", "classes of schedules were run")
-    yield 2, f"evidence: {classes}, and {evidence.checked} more to check {'it' if evidence.classes == 1 else 'them'}"
+    which = "it" if evidence.classes == 1 else "them"
+    why = "" if evidence.checked else ": bounded searches, event loops and actors are not checked"
+    yield 2, f"evidence: {classes}, and {evidence.checked or 'no'} more to check {which}{why}"
     lists = {
         "shared": evidence.shared,
         "run in both orders": evidence.races,
