@@ -16,7 +16,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from treadle.core.operation import GET
+from treadle.core.operation import GET, WRITE
+from treadle.threads.hooks.points import touch
 from treadle.threads.primitives.inside import here
 from treadle.threads.primitives.outside import act, guard_of
 
@@ -73,6 +74,9 @@ def _check_thread(owner: Any) -> None:
 def _fetching(real: Any) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         _check_thread(self.connection)
+        strand = here()
+        if strand is not None:
+            touch(strand, WRITE, self, None)  # it moves on
         return real(self, *args, **kwargs)
 
     return method
