@@ -67,3 +67,9 @@ def test_the_written_test_fails_on_the_class_and_passes_on_its_twin(tmp_path: Pa
 def _pytest(folder: Path) -> int:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--ignore=shared.py"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=200, check=False).returncode
+
+
+def test_a_fault_whose_steps_have_more_accesses_when_they_are_told_is_not_lost() -> None:
+    result = campaign("class_coroutines:Handed", calls=1)
+    assert [(fault.kind, fault.methods) for fault in result.faults] == [("broken state", ["async with"])]
+    assert result.notes == []

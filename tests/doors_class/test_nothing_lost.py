@@ -87,11 +87,13 @@ def test_a_fault_that_every_schedule_of_its_test_denies_is_listed_and_no_pass(
     assert "unconfirmed: acquire || acquire" in capsys.readouterr().out
 
 
-def test_two_findings_whose_tests_do_the_same_are_one_test(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("trail", [True, False])
+def test_two_findings_whose_tests_do_the_same_are_one_test(monkeypatch: pytest.MonkeyPatch, trail: bool) -> None:
     result = found("ConnectionPool")
     [fault] = result.faults
     result.faults.append(replace(fault, message=f"{fault.message} again"))
-    monkeypatch.setattr(shown, "_record", lambda result, tests, *_: [{"replay": str(fault.trail)} for _ in tests])
+    schedule = str(fault.trail) if trail else ""
+    monkeypatch.setattr(shown, "_record", lambda result, tests, *_: [{"replay": schedule} for _ in tests])
     monkeypatch.setattr(shown, "not_as_told", lambda *_: {})
     decided = shown.decide_faults(result, Options(), Path("test_x.py"))
     assert [test.name for test in decided.tests] == ["test_acquire_and_acquire"]

@@ -109,3 +109,32 @@ class Register:
 
     def first(self) -> int:
         return min(self.entries)
+
+
+class Handed:
+    """A lock that is handed to who waits first, also when that one is cancelled before it knows."""
+
+    def __init__(self) -> None:
+        self._owner: object = None
+        self._waiters: list[tuple[object, asyncio.Event]] = []
+
+    async def __aenter__(self) -> None:
+        me = asyncio.current_task()
+        if self._owner is None:
+            self._owner = me
+            return
+        waiter = (me, asyncio.Event())
+        self._waiters.append(waiter)
+        try:
+            await waiter[1].wait()
+        except BaseException:
+            if not waiter[1].is_set():
+                self._waiters.remove(waiter)
+            raise
+
+    async def __aexit__(self, *error: object) -> None:
+        if self._waiters:
+            self._owner, event = self._waiters.pop(0)
+            event.set()
+        else:
+            self._owner = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import time
 import types
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -101,6 +102,8 @@ def roots(stage: Stage, pools: Pools, may_go_on: Callable[[], bool]) -> list[Met
     return _small_first(list(found.values()))[:_MOST_ROOTS]
 
 
+# Seconds of work after which a method that takes so long has variants enough: others wait.
+_FOR_ONE_METHOD = 1.0
 _NOTHING = MethodCall("nothing", "None and {sout}")
 
 
@@ -241,8 +244,11 @@ def _accepted(
     kinds: set[type] = set()
     last_resort: dict[MethodCall, Sequence] = {}
     enough = 3 if sum(parameter.required for parameter in method.parameters) > 1 else 2
+    until = time.process_time() + _FOR_ONE_METHOD
     for number, call in enumerate(pools.calls(method)):
         if number >= _MOST_TRIALS or len(chosen) >= _MOST_CALLS or not may_go_on():
+            break
+        if len(chosen) >= enough and time.process_time() > until:
             break
         made = _tried(stage, root, call)
         if stage.refused:

@@ -119,7 +119,7 @@ def attributes_of(value: Any) -> dict[str, Any]:
                     continue
     try:
         found.update(object.__getattribute__(value, "__dict__"))
-    except AttributeError:
+    except (AttributeError, TypeError):  # none, or one that is not its own, as of a task that stands for another
         pass
     return found
 

@@ -24,6 +24,7 @@ from treadle.doors.explore.check import tasks_settings
 from treadle.report.explanation import clash, explain
 from treadle.search.replay import FollowSteps, strand_runs
 from treadle.search.shrink import shrink_schedule
+from treadle.search.strategy import ExecutionSeen, StrandSeen
 from treadle.threads.execution import Execution
 from treadle.threads.possible_switches import versions_that_can
 
@@ -34,7 +35,7 @@ def confirm(stage: Stage, explorer: InterleavingExplorer, witness: Witness) -> F
     steps = _shortest(stage, witness)
     if steps is None:
         return None
-    follow = FollowSteps(steps)
+    follow = _FollowSeen(steps) if stage.subject.in_tasks else FollowSteps(steps)
     follow.begin()
     stage.tell = True
     try:
@@ -65,6 +66,19 @@ def confirm(stage: Stage, explorer: InterleavingExplorer, witness: Witness) -> F
     besides = stage.told_besides(run)
     fault.explanation += f"\n\n{besides}" if besides else ""
     return fault
+
+
+class _FollowSeen(FollowSteps):
+    """Steps of tasks, with details: a step that was one is as many as it has accesses. Where nobody else can go on, the
+    one who can is still in its step, and the next of the list is still to come."""
+
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
+        enabled = list(run.enabled())
+        wanted = self.steps[self.position] if self.position < len(self.steps) else ""
+        if self.taken and [one.treadle_name for one in enabled] == [self.taken[-1]] != [wanted]:
+            self.taken.append(self.taken[-1])
+            return enabled[0]
+        return super().pick(run)
 
 
 def _shortest(stage: Stage, witness: Witness) -> list[str] | None:

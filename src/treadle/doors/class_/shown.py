@@ -103,7 +103,8 @@ def _show(result: ClassResult, faults: Sequence[Fault], options: Options, path: 
     first: dict[tuple[str, tuple[Choice, ...]], str] = {}  # what a test does -> the one that does it
     for test, found in zip(tests, _record(result, tests, options, path, seconds), strict=True):
         if "replay" in found:
-            does = (test.source.partition('"""\n')[2], Trail.parse(found["replay"]).choices)
+            schedule = Trail.parse(found["replay"]).choices if found["replay"] else ()  # or it fails under any
+            does = (test.source.partition('"""\n')[2], schedule)
             if first.setdefault(does, test.name) != test.name:
                 shown.unwritten[id(test.fault)] = f"the calls are those of {first[does]}, and fail as they do there"
                 continue
