@@ -26,6 +26,7 @@ from treadle.threads.detail import describe, place_of, short, stack_of, waiting
 from treadle.threads.diverged import Diverged
 from treadle.threads.greenlets import Pool, Worker
 from treadle.threads.joined_steps import arrives, goes_on, note_waits, note_writes, settle, was_as_planned
+from treadle.threads.lives import EVERY, LIVES, may_end_one
 from treadle.threads.names import Named
 from treadle.threads.real_waits import becomes_ready, name_of, not_controlled, note_lost, waited_really
 from treadle.threads.spin import SAME_READS, may_go_round, seems_to_wait
@@ -36,9 +37,6 @@ ENDS: Final = "the end of a strand"
 # Among the names that are bound anew: their starts, where somebody asks which threads there are. The keys are the
 # strands that start others.
 STARTS: Final = "the start of a strand"
-
-# What weak references tell: which objects are alive. The keys are the strands that may end a life.
-LIVES: Final = "the lives of objects"
 
 _OTHER_GREENLET: Final = (
     "the program switches greenlets of its own, as Treadle does for its threads; run it on OS threads instead, with "
@@ -140,6 +138,7 @@ class Execution:
         "unfinished",
         "untaken",
         "values",
+        "watched",
         "woken",
     )
 
@@ -188,6 +187,7 @@ class Execution:
         # names of attributes and variables that are taken for code or constants, and yet are bound anew
         self.know_rebound(set())
         self.ends_are_points = shared is None or ENDS in shared
+        self.watched: dict[int, Any] = {}  # objects that weak references gave: `lives`
         self.revealed = False  # has this execution shown an object to be shared that was not known to be?
         self.keep: list[Any] = []
         self.attributes_of: dict[int, type] = {}  # dictionaries of attributes that were handed out, and of what
@@ -335,7 +335,7 @@ class Execution:
         if me.held:
             me.pending = with_held(me.pending, me.held)
         if self.lives:
-            me.pending = with_held(me.pending, ((WRITE, LIVES, me.treadle_name),))
+            may_end_one(self, me)
         if self.detail is not None and not self.ending:
             me.step = describe(me)
         checks = me.checks | me.if_waited
@@ -561,7 +561,7 @@ class Execution:
     def know_rebound(self, names: set[str]) -> None:
         """What earlier executions bound anew."""
         self.rebound = names
-        self.lives = LIVES in names
+        self.lives = LIVES in names or EVERY in names
 
     def rebind(self, name: str) -> None:
         """A name is bound anew that is taken for code or a constant until then: reading it is an operation, too."""
@@ -578,9 +578,9 @@ class Execution:
         """A queue is used in a way that its two ends do not explain: each operation is on all of it."""
         self.rebind(f"all of {queue}")
 
-    def read_lives(self, operations: list[Operation]) -> None:
-        """Add a look at which objects are alive. From then on each step counts as one that may end a life."""
-        self.rebind(LIVES)
+    def read_lives(self, operations: list[Operation], of_one: bool = False) -> None:
+        """Add a look at which objects are alive: at one of them, which is watched from then on, or at any."""
+        self.rebind(LIVES if of_one else EVERY)
         operations.append((READ, LIVES, None))
 
     def watch_ends(self) -> None:

@@ -129,6 +129,7 @@ class Strand(SyncObject):
         "loop",
         "of_thread",
         "pending",
+        "place",
         "private_writes",
         "read_clock",
         "run",
@@ -147,6 +148,7 @@ class Strand(SyncObject):
     greenlet: greenlet
     worker: Worker
     pending: Operation
+    place: tuple[str, int]  # of the last operation, where it is asked which objects are alive
 
     def __init__(self, execution: Execution, index: int, name: str, thread: Any, run: Any, daemon: bool) -> None:
         self.execution = execution
@@ -173,6 +175,7 @@ class Strand(SyncObject):
         self.failure_text = ""  # of that exception, as it was when the execution ended
         self.children = 0
         self.endings = 0
+        self.place = ("", 0)
         self.read_clock = False
         self.spin_from = 0
         self.private_writes = 0  # how often it changed something that only it knows

@@ -18,6 +18,7 @@ from treadle.threads.hooks import reach
 from treadle.threads.hooks.calls import atomic_method, container_call, function
 from treadle.threads.hooks.points import found, include, perform, public, touch
 from treadle.threads.instrument.swap import REWRITTEN
+from treadle.threads.lives import found_dead, watch
 from treadle.threads.names import INERT, Named, class_name, meet, name_by_path, publish
 from treadle.threads.shapes import (
     ADOPT,
@@ -129,9 +130,15 @@ def _behind(strand: Strand, proxy: Any) -> Any:
     if isinstance(proxy, shapes.GENERIC_ALIAS):
         return proxy.__origin__
     operations: list[Operation] = []
-    strand.execution.read_lives(operations)
+    strand.execution.read_lives(operations, of_one=True)
     perform(strand, operations)
-    return proxy.__reduce_ex__.__self__
+    try:
+        found = proxy.__reduce_ex__.__self__
+    except ReferenceError:
+        found_dead(strand, proxy)
+        raise
+    watch(strand, found, proxy)
+    return found
 
 
 def is_rebound(strand: Strand, name: str) -> bool:

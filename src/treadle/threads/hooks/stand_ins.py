@@ -22,6 +22,7 @@ from treadle.threads.hooks.calls import CALLABLES, STAND_INS, function
 from treadle.threads.hooks.items import del_item, inside, item, set_item
 from treadle.threads.hooks.iteration import next_item
 from treadle.threads.hooks.points import during, include, touch
+from treadle.threads.lives import found_dead, watch
 from treadle.threads.names import INERT, PLAIN, class_name, meet, publish
 from treadle.threads.strands import AFTER_EXECUTION, STATE, SyncObject
 
@@ -172,8 +173,14 @@ def _dereference(reference: Any, /, *args: Any, **kwargs: Any) -> Any:
     if strand is None or STATE.coasting:
         return reference(*args, **kwargs)
     operations: list[Operation] = []
-    strand.execution.read_lives(operations)
-    return during(strand, operations, reference, *args, **kwargs)
+    of_one = type(reference) is weakref.ref
+    strand.execution.read_lives(operations, of_one)
+    found = during(strand, operations, reference, *args, **kwargs)
+    if of_one and found is None:
+        found_dead(strand, reference)
+    elif of_one:
+        watch(strand, found, reference)
+    return found
 
 
 def _weak_reference(kind: Any, /, obj: Any, callback: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -184,7 +191,10 @@ def _weak_reference(kind: Any, /, obj: Any, callback: Any = None, *args: Any, **
     publish(strand, obj)
     for value in (callback, *args, *kwargs.values()):
         publish(strand, value)
-    return kind(obj, None if callback is None else functools.partial(_call, callback), *args, **kwargs)
+    made = kind(obj, None if callback is None else functools.partial(_call, callback), *args, **kwargs)
+    if kind is weakref.ref:
+        watch(strand, obj, made)
+    return made
 
 
 def _getenv(key: str, default: str | None = None) -> str | None:

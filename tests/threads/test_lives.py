@@ -1,0 +1,121 @@
+"""Whether an object is alive, asked through a weak reference: who may end its life is found out."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import treadle
+
+
+class Node:
+    value = 0
+
+
+def together(*functions: Callable[[], Any]) -> None:
+    threads = [threading.Thread(target=function) for function in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def dropped_from_a_list(seen: list[bool], make: Callable[[Any], Any]) -> None:
+    box, other = [Node()], [0]
+    asks = make(box[0])
+
+    def drop() -> None:
+        other[0] += 1
+        box.clear()
+        other[0] += 1
+
+    together(drop, lambda: seen.append(asks()))
+
+
+def dropped_by_the_second(seen: list[bool], make: Callable[[Any], Any]) -> None:
+    """Two have it: it dies where the last of them lets it go."""
+    one, two = [Node()], list[Any]()
+    two.append(one[0])
+    asks = make(one[0])
+    together(one.pop, two.clear, lambda: seen.append(asks()))
+
+
+def dropped_when_asked_first(seen: list[bool], make: Callable[[Any], Any]) -> None:
+    box = [Node()]
+    asks = make(box[0])
+
+    def ask_and_drop() -> None:
+        seen.append(asks())
+        box.clear()
+
+    together(ask_and_drop, lambda: seen.append(asks()))
+
+
+def by_a_reference(obj: Any) -> Callable[[], bool]:
+    reference = weakref.ref(obj)
+    return lambda: reference() is not None
+
+
+def by_a_proxy(obj: Any) -> Callable[[], bool]:
+    proxy = weakref.proxy(obj)
+
+    def asks() -> bool:
+        try:
+            return bool(proxy.value == 0)
+        except ReferenceError:
+            return False
+
+    return asks
+
+
+@pytest.mark.parametrize("alive", [True, False])
+@pytest.mark.parametrize("make", [by_a_reference, by_a_proxy])
+@pytest.mark.parametrize("program", [dropped_from_a_list, dropped_by_the_second, dropped_when_asked_first])
+def test_both_answers_are_found(program: Callable[..., None], make: Callable[[Any], Any], alive: bool) -> None:
+    def test() -> None:
+        seen: list[bool] = []
+        program(seen, make)
+        assert (not alive) in seen if alive else True not in seen[-1:]
+
+    assert treadle.check(test).verdict is treadle.Verdict.FAILED
+
+
+def test_what_nobody_lets_go_costs_nothing() -> None:
+    def test() -> None:
+        node, counted = Node(), [0, 0]
+        reference = weakref.ref(node)
+
+        def count(which: int) -> None:
+            for _ in range(5):
+                assert reference() is node
+                counted[which] += 1
+
+        together(lambda: count(0), lambda: count(1))
+
+    result = treadle.check(test)
+    assert (result.verdict, result.executions) == (treadle.Verdict.NOTHING_TO_EXPLORE, 1)
+
+
+def test_a_life_that_ends_after_a_lock_was_released_is_no_proof() -> None:
+    def test() -> None:
+        box, lock = [Node()], threading.Lock()
+        reference = weakref.ref(box[0])
+
+        def drop() -> None:
+            with lock:
+                mine = box.pop()
+            with lock:
+                pass
+            del mine
+
+        thread = threading.Thread(target=drop)
+        thread.start()
+        alive = reference() is not None
+        thread.join()
+        assert alive
+
+    assert treadle.check(test).verdict is not treadle.Verdict.PASSED_EXHAUSTIVE
