@@ -4,6 +4,9 @@ Time is that of the search alone, from the moment at which all workers are up; t
 first one that is handed over. On a machine that is not idle, time of processors says what the clock cannot. Commands
 (`unit`, `hunt`, `actor`) are timed whole. The last rows send pieces that do nothing through a LocalCluster of two
 worker processes: what each costs, and memory after a tenth ("one") and in the end ("two").
+
+    python -m benchmarks scale                 # all of it
+    python -m benchmarks.scale hunt actor      # these parts: dpor, random, pieces, unit, hunt, actor, cluster
 """
 
 from __future__ import annotations
@@ -17,11 +20,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.rows import Rows
+from treadle.core.errors import UsageError
 from treadle.doors.explore import check
 from treadle.doors.explore.campaign import ScheduleSearch
 from treadle.doors.explore.fleet import WorkerFleet
@@ -123,62 +128,73 @@ def processor_seconds(*running: int) -> float:
     return own + sum(map(int, itertools.chain(*ticks))) / os.sysconf("SC_CLK_TCK")
 
 
-def main(quick: bool) -> None:
+def main(quick: bool, only: Sequence[str] = ()) -> None:
+    """All rows, or those of some parts."""
+    unknown = [name for name in only if name not in PARTS]
+    if unknown:
+        raise UsageError(f"there is no part '{unknown[0]}'; there are: {', '.join(PARTS)}")
     rows = Rows("scale", ["what", "one", "two", "growth"])
+    for name, part in PARTS.items():
+        if not only or name in only:
+            part(rows, quick)
+    rows.table()
 
-    def told(what: str, one: float, two: float) -> None:
-        rows.add(what=f"{strategy}, {what}", one=one, two=two, growth=two / one)
 
+def executions(strategy: str, rows: Rows, quick: bool) -> None:
     seconds = 10.0 if quick else 60.0
     with project():
-        for strategy in ("dpor", "random"):
-            alone, both = (searched("test_large", workers, strategy=strategy, seconds=seconds) for workers in (1, 2))
-            told("executions/s", alone.executions / alone.seconds, both.executions / both.seconds)
-            # what two idle cores would give: each of them does half of all that was done
-            by_processors = alone.executions / alone.processors, 2 * both.executions / both.processors
-            told("executions/s by processors", *by_processors)
-        usual = cluster.SHARE_HERE
-        times = []
+        alone, both = (searched("test_large", workers, strategy=strategy, seconds=seconds) for workers in (1, 2))
+    by_clock = alone.executions / alone.seconds, both.executions / both.seconds
+    # what two idle cores would give: each of them does half of all that was done
+    by_processors = alone.executions / alone.processors, 2 * both.executions / both.processors
+    for what, (one, two) in {"executions/s": by_clock, "executions/s by processors": by_processors}.items():
+        rows.add(what=f"{strategy}, {what}", one=one, two=two, growth=two / one)
+
+
+def pieces(rows: Rows, _: bool) -> None:
+    usual = cluster.SHARE_HERE
+    times = []
+    with project():
         for share in (0.5, 0.0):  # pieces of half a second, and of one execution each
             cluster.SHARE_HERE = share
             ran = searched("test_small", 2, strategy="dpor")
             times.append((ran.seconds, ran.pieces))
-        cluster.SHARE_HERE = usual
-        (long, few), (short, many) = times
-        rows.add(what="ms of a piece", one=None, two=(short - long) / max(1, many - few) * 1000, growth=None)
-        rows.add(what="pieces", one=few, two=many, growth=None)
-        for name, words in COMMANDS.items():
-            one, two = (command_seconds(words[quick], workers) for workers in ("1", "2"))
-            rows.add(what=f"{name}, s", one=one, two=two, growth=one / two)
-    through_a_cluster(rows, 1_000 if quick else 10_000)
-    rows.table()
+    cluster.SHARE_HERE = usual
+    (long, few), (short, many) = times
+    rows.add(what="ms of a piece", one=None, two=(short - long) / max(1, many - few) * 1000, growth=None)
+    rows.add(what="pieces", one=few, two=many, growth=None)
 
 
 # Searches that have an end, the second one for --quick; each takes a minute or more with one worker.
 COMMANDS = {
-    "unit over modules of the library": (
+    "unit": (
         ["unit", "fractions", "textwrap", "shlex", "string", "--no-summaries", "--no-probe", "--paths", "400"],
         ["unit", "textwrap", "--no-summaries", "--no-probe", "--paths", "40"],
     ),
-    "hunt through modules of the library": (
+    "hunt": (
         ["hunt", "collections", "queue", "sched", "--budget", "10s", "--allow-effects"],
         ["hunt", "sched", "--budget", "2s", "--allow-effects"],
     ),
-    "actor, a tree of states": (
+    "actor": (
         ["actor", str(MODELS / "pipeline_sort.abs:Stage.feed"), "-k", "2", "--cases", "none", "--states", "200000"],
         ["actor", str(MODELS / "factorial.abs:Fact.ft"), "--tasks", "4", "--cases", "none"],
     ),
 }
 
 
+def command(name: str, rows: Rows, quick: bool) -> None:
+    one, two = (command_seconds(COMMANDS[name][quick], workers) for workers in ("1", "2"))
+    rows.add(what=f"{name}, s", one=one, two=two, growth=one / two)
+
+
 def command_seconds(words: list[str], workers: str) -> float:
     """A whole command, its start and that of its workers included."""
     with tempfile.TemporaryDirectory() as folder:
         begun = time.perf_counter()
-        command = [sys.executable, "-m", "treadle", *words, "--workers", workers, "--json"]
+        line = [sys.executable, "-m", "treadle", *words, "--workers", workers, "--json"]
         if words[0] != "actor":
-            command += ["--output", os.path.join(folder, "test_it.py" if words[0] == "unit" else "found")]
-        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, check=False)
+            line += ["--output", os.path.join(folder, "test_it.py" if words[0] == "unit" else "found")]
+        subprocess.run(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, check=False)
         return time.perf_counter() - begun
 
 
@@ -205,13 +221,15 @@ class EchoServer:
         return number
 
 
-def through_a_cluster(rows: Rows, pieces: int) -> None:
-    """So many pieces through a LocalCluster: what each costs, and the memory behind the first tenth and in the end."""
+def through_a_cluster(rows: Rows, quick: bool) -> None:
+    """Many pieces through a LocalCluster: what each costs, and the memory behind the first tenth and in the end."""
+    pieces = 1_000 if quick else 10_000
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder, "local_cluster.py")
         script.write_text(LOCAL_CLUSTER)
-        command = [sys.executable, str(script)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as local:
+        with subprocess.Popen(
+            [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as local:
             assert local.stdout is not None
             address, *pids = local.stdout.readline().split()
             workforce = cluster.Workforce(1, cluster.Cluster(address))
@@ -236,3 +254,14 @@ def through_a_cluster(rows: Rows, pieces: int) -> None:
 def megabytes(pid: int) -> float:
     status = Path(f"/proc/{pid}/status").read_text()
     return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS"))
+
+
+PARTS: dict[str, Callable[[Rows, bool], None]] = {
+    **{strategy: partial(executions, strategy) for strategy in ("dpor", "random")},
+    "pieces": pieces,
+    **{name: partial(command, name) for name in COMMANDS},
+    "cluster": through_a_cluster,
+}
+
+if __name__ == "__main__":
+    main("--quick" in sys.argv, [word for word in sys.argv[1:] if word != "--quick"])
