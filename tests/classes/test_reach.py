@@ -119,3 +119,9 @@ def test_what_an_object_holds_is_asked_too() -> None:
     assert "begin || hire" in kinds(result)
     asked = [str(call) for call in result.faults[0].witness.test.omega]
     assert "sorted(one.is_ready() for one in sout.hands)" in asked
+
+
+def test_a_twin_may_have_its_async_in_the_middle_of_its_name() -> None:
+    found = subject("class_reach:TwiceEach")
+    assert not found.in_tasks
+    assert [method.name for method in found.methods] == ["add", "add_each"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, Protocol, TypeVar
 
 
@@ -205,3 +205,13 @@ class Crew:
         for hand in self._hands:
             hand.ready = True
         self._at_work = True
+
+
+class TwiceEach(Twice):
+    """Also what it walks through."""
+
+    def add_each(self) -> Iterator[int]:
+        yield self.add()
+
+    async def add_async_each(self) -> AsyncIterator[int]:
+        yield self.add()

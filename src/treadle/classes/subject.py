@@ -367,7 +367,7 @@ def _twins(subject: Subject) -> None:
     plain = {method.name for method in subject.methods} - {method.name for method in coroutines}
     for method in coroutines:
         name = method.name
-        same = {name.removesuffix("_async"), name.removeprefix("async_"), name.removeprefix("a")} & plain
+        same = {name.replace("_async", "", 1), name.replace("async_", "", 1), name.removeprefix("a")} & plain
         if not same:
             return
         subject.skipped[name] = f"a coroutine; its twin {min(same)} is called, in threads"
