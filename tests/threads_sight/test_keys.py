@@ -4,6 +4,7 @@ without Treadle."""
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
@@ -169,3 +170,28 @@ def test_under_a_gil_there_is_no_switch_behind_the_last_comparison() -> None:
         assert not treadle.parallel(count, look)[1]
 
     assert treadle.check(run, switches="gil").verdict is Verdict.PASSED_EXHAUSTIVE
+
+
+def counted(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def around(*args: Any) -> Any:
+        Counting.asked.append(method.__name__)
+        return method(*args)
+
+    return around
+
+
+class Around(Key):
+    __hash__ = counted(Key.__hash__)  # type: ignore[assignment]
+    __eq__ = counted(Key.__eq__)  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("switches", ["free", "gil"])
+def test_what_is_around_a_method_runs_once_too(switches: str) -> None:
+    def run() -> None:
+        Counting.asked.clear()
+        seen: dict[Any, int] = {Around(1): 0}
+        treadle.parallel(lambda: set_item(seen, Around(1)), lambda: None)
+        assert sorted(Counting.asked) == ["__eq__", "__hash__", "__hash__"]
+
+    assert not treadle.check(run, switches=switches).failed

@@ -32,7 +32,7 @@ _FunctionType: Final = types.FunctionType
 
 def _note(mask: int) -> None:
     strand = STATE.strand
-    if strand is not None:
+    if strand is not None and not STATE.coasting:
         strand.look(mask)
 
 

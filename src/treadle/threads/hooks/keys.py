@@ -29,8 +29,8 @@ KEYED: Final = frozenset(
 )
 
 
-class _Asks(BaseException):
-    """A container would ask one object whether it equals another."""
+class Asks(BaseException):
+    """A container would ask one object whether it equals another; or run something else of the program."""
 
 
 def asked(*objects: Any) -> tuple[Any, ...]:
@@ -50,7 +50,7 @@ def asked(*objects: Any) -> tuple[Any, ...]:
             del answers[question]  # it may be asked again, and say something else
         return found[-1:]
     if STATE.coasting:
-        raise _Asks(*objects)
+        raise Asks(*objects)
     strand.answers = None  # nobody foresaw it: it runs inside the native call
     return ()
 
@@ -114,7 +114,7 @@ def _question(strand: Strand, container: Any, key: Any, answers: Answers) -> tup
     coasting, STATE.coasting = STATE.coasting, True
     try:
         (dict if isinstance(container, dict) else set).__contains__(container, key)
-    except _Asks as asks:
+    except Asks as asks:
         return asks.args
     except Exception:
         pass  # the call itself will tell

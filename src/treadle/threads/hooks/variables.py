@@ -10,6 +10,7 @@ from treadle.threads import shapes
 from treadle.threads.adopt import adopt
 from treadle.threads.hooks import reach
 from treadle.threads.hooks.calls import atomic_method
+from treadle.threads.hooks.keys import Asks
 from treadle.threads.hooks.points import found
 from treadle.threads.names import publish
 from treadle.threads.strands import STATE
@@ -111,7 +112,10 @@ def called() -> None:
     """A function of the program begins: a point when native code that works on shared objects has called it."""
     strand = STATE.strand
     if strand is not None:
-        strand.answers = None  # they were for the native call
+        if strand.answers is not None:
+            if STATE.coasting:
+                raise Asks
+            strand.answers = None  # they were for the native call
         if strand.held:
             strand.callback()
 
