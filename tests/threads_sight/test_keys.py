@@ -182,8 +182,8 @@ def counted(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Around(Key):
-    __hash__ = counted(Key.__hash__)  # type: ignore[assignment]
-    __eq__ = counted(Key.__eq__)  # type: ignore[assignment]
+    __hash__ = counted(Key.__hash__)
+    __eq__ = counted(Key.__eq__)
 
 
 @pytest.mark.parametrize("switches", ["free", "gil"])
