@@ -14,6 +14,7 @@ import pytest
 import treadle
 from tests.threads.keeping_rlock import make_lock
 from treadle.core.result import Result, Verdict
+from treadle.threads.hooks.reach import OBJECT, kind_of
 
 
 def executions(test: Any, **options: Any) -> int:
@@ -302,3 +303,22 @@ def test_a_queue_that_sets_up_its_own_storage() -> None:
         assert channel.get() + channel.get() == 3
 
     assert executions(program) == 2
+
+
+def test_a_class_that_names_no_module() -> None:
+    """As those of protocol buffers."""
+    nameless = type("Nameless", (), {"__module__": None})
+    shared = [nameless(), nameless()]
+
+    def main() -> None:
+        def use() -> None:
+            assert len(sorted(shared, key=id)) == 2
+
+        threads = [threading.Thread(target=use) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert kind_of(nameless) == OBJECT
+    assert not treadle.check(main, executions=5).findings

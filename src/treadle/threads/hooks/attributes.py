@@ -37,7 +37,7 @@ from treadle.threads.shapes import (
     classify,
 )
 from treadle.threads.strands import STATE, Strand
-from treadle.threads.unasked import on_class
+from treadle.threads.unasked import home_of, on_class
 
 _MISSING: Final = object()
 _MethodType: Final = types.MethodType
@@ -217,7 +217,7 @@ def _note_property(strand: Strand, obj: Any, name: str, operations: list[Operati
     if operations and isinstance(on_class(type(obj), name), _NATIVE_DATA):
         return
     if operations:
-        strand.execution.assumed.add(f"{type(obj).__module__}.{type(obj).__name__}.{name}")
+        strand.execution.assumed.add(f"{home_of(type(obj))}.{type(obj).__name__}.{name}")
 
 
 _NATIVE_DATA: Final = (types.MemberDescriptorType, types.GetSetDescriptorType)
@@ -329,7 +329,7 @@ def callee(obj: Any, name: str) -> Any:
         if rebound and is_rebound(strand, name):
             return function(_load(strand, obj, name, how))
         method = getattr(obj, name)
-        return method if type(method) is _MethodType or kind.__module__ not in REWRITTEN else function(method)
+        return method if type(method) is _MethodType or home_of(kind) not in REWRITTEN else function(method)
     if STATE.coasting and how in (CONTAINER, ATOMIC):
         return getattr(obj, name)
     if how == CONTAINER:

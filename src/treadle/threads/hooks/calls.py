@@ -26,6 +26,7 @@ from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.known import CHANGES, COPIES, LOOKS, PURE, READS, SORTS
 from treadle.threads.names import INERT, PLAIN, Named, carried, class_name, meet, publish
 from treadle.threads.strands import STATE, Strand
+from treadle.threads.unasked import home_of
 
 _FunctionType: Final = types.FunctionType
 
@@ -121,13 +122,13 @@ def _class(called: Any) -> Any:
     how = known.FUNCTIONS.get(called)
     if how is not None:
         return called if how == PURE else functools.partial(atomic_call, called)
-    if issubclass(called, (*shapes.MODELLED, BaseException)) or is_controlled(called.__module__):
+    if issubclass(called, (*shapes.MODELLED, BaseException)) or is_controlled(home_of(called)):
         return called
     for name in ("__init__", "__new__"):
         made_by = getattr(called, name)
         if getattr(made_by, "__globals__", {}).get("__name__") in REWRITTEN:
             return called
-    if called.__module__ in REWRITTEN and container_base(called) is None:
+    if home_of(called) in REWRITTEN and container_base(called) is None:
         return called
     return functools.partial(atomic_call, called)
 
@@ -139,7 +140,7 @@ def _instance(called: Any, kind: type) -> Any:
         return functools.partial(special, called)
     code = vars(next((cls for cls in kind.__mro__ if "__call__" in vars(cls)), object)).get("__call__")
     module = getattr(code, "__globals__", {}).get("__name__")
-    if module in REWRITTEN or is_controlled(module or kind.__module__):
+    if module in REWRITTEN or is_controlled(module or home_of(kind)):
         return called
     if kind_of(kind) == NOTHING:
         return called
@@ -311,10 +312,10 @@ def atomic_method(obj: Any, method: str, /, *args: Any, via: Any = None, **kwarg
             return called(*args, **kwargs)
         operations = []
     reach.everything(strand, operations, obj, mode)
-    contained = known.in_modules(kind.__module__, known.SELF_CONTAINED)
+    contained = known.in_modules(home_of(kind), known.SELF_CONTAINED)
     _add_arguments(strand, operations, args, kwargs, READS if contained else CHANGES)
     code = getattr(getattr(kind, method, None), "__func__", getattr(kind, method, None))
-    return _foreign_call(strand, operations, called, kind.__module__, f"{kind.__name__}.{method}", code, args, kwargs)
+    return _foreign_call(strand, operations, called, home_of(kind), f"{kind.__name__}.{method}", code, args, kwargs)
 
 
 def atomic_call(called: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -326,9 +327,9 @@ def atomic_call(called: Any, /, *args: Any, **kwargs: Any) -> Any:
     module = str(getattr(called, "__module__", None) or "")
     owner = getattr(called, "__self__", None)
     if owner is not None and type(owner) is not types.ModuleType:
-        module = owner.__module__ if isinstance(owner, type) else type(owner).__module__
+        module = home_of(owner) if isinstance(owner, type) else home_of(type(owner))
     elif type(called) in (types.MethodDescriptorType, types.WrapperDescriptorType):
-        module = called.__objclass__.__module__
+        module = home_of(called.__objclass__)
     if how is None:
         how = COPIES if type(owner) is str and _formats_parts(called) else _of_module(module)
     operations: list[Operation] = []

@@ -29,6 +29,7 @@ from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.names import INERT, publish
 from treadle.threads.strands import STATE, Strand
 from treadle.threads.switching import ALL
+from treadle.threads.unasked import home_of
 
 
 def item(obj: Any, key: Any) -> Any:
@@ -202,14 +203,14 @@ def _foreign_item(
         publish(strand, one)
         if type(one) not in INERT:
             reach.content(strand, operations, one, READ)
-    if not known.in_modules(kind.__module__, known.SELF_CONTAINED):
-        reach.include_module(strand, operations, kind.__module__)
+    if not known.in_modules(home_of(kind), known.SELF_CONTAINED):
+        reach.include_module(strand, operations, home_of(kind))
     if type(code) is types.FunctionType and category != WINDOW:
-        strand.execution.atomic.add(kind.__module__)
+        strand.execution.atomic.add(home_of(kind))
         if operations:
-            strand.execution.assumed.add(f"{kind.__module__}.{kind.__name__}.{method}")
-    elif operations and category != OWN and not known.in_modules(kind.__module__, known.ATOMIC_NATIVE):
-        strand.execution.assumed.add(f"{kind.__module__}.{kind.__name__}.{method}")
+            strand.execution.assumed.add(f"{home_of(kind)}.{kind.__name__}.{method}")
+    elif operations and category != OWN and not known.in_modules(home_of(kind), known.ATOMIC_NATIVE):
+        strand.execution.assumed.add(f"{home_of(kind)}.{kind.__name__}.{method}")
     result = during(strand, operations, action, obj, key, *value)
     if strand.detail:
         strand.execution.saw(result)

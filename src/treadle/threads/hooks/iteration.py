@@ -20,6 +20,7 @@ from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.known import LOOKS
 from treadle.threads.names import INERT, is_private, meet
 from treadle.threads.strands import STATE, Strand
+from treadle.threads.unasked import home_of
 from treadle.threads.without_gil import note_look
 
 
@@ -138,7 +139,7 @@ def _foreign_items(strand: Strand, iterable: Any) -> Any:
     reach.everything(strand, operations, iterable, READ)
     kind = type(iterable)
     if operations:
-        strand.execution.assumed.add(f"{kind.__module__}.{kind.__name__}.__iter__")
+        strand.execution.assumed.add(f"{home_of(kind)}.{kind.__name__}.__iter__")
     return _steps(during(strand, operations, iter, iterable), iterable, True)
 
 

@@ -20,6 +20,7 @@ from treadle.threads.hooks.reach import CONTAINER, OBJECT, OWN, WINDOW, kind_of
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.names import INERT
 from treadle.threads.strands import STATE, Strand
+from treadle.threads.unasked import home_of
 
 # Without `or`: "or_" and "and_" are how the operator module calls them.
 ARITHMETIC: Final = ("add", "sub", "mul", "matmul", "truediv", "mod", "pow", "lshift", "rshift", "or_", "xor", "and_")
@@ -57,8 +58,8 @@ def _look(strand: Strand, operations: list[Operation], value: Any, deep: bool, m
         return
     if category in (OBJECT, WINDOW):
         reach.everything(strand, operations, value, READ)
-        if operations and not known.in_modules(kind.__module__, known.ATOMIC_NATIVE):
-            strand.execution.assumed.add(f"{kind.__module__}.{kind.__name__}.{method}")
+        if operations and not known.in_modules(home_of(kind), known.ATOMIC_NATIVE):
+            strand.execution.assumed.add(f"{home_of(kind)}.{kind.__name__}.{method}")
     elif deep:
         reach.content(strand, operations, value, READ)
         if category == CONTAINER:

@@ -31,6 +31,7 @@ from treadle.threads.primitives.local import Local, RealLocal
 from treadle.threads.primitives.locks import RealLock, RealRLock
 from treadle.threads.primitives.queues import RealSimpleQueue
 from treadle.threads.strands import Strand, SyncObject
+from treadle.threads.unasked import home_of
 
 # What a type is for the walk.
 NOTHING: Final = 0  # cannot be changed, or a model sees to it
@@ -107,9 +108,9 @@ def _kind_of(kind: type) -> int:
         return GENERATOR
     if issubclass(kind, (tuple, frozenset)):
         return CARRIER
-    if kind.__module__ in REWRITTEN or kind.__module__.startswith("asyncio."):
+    if home_of(kind) in REWRITTEN or home_of(kind).startswith("asyncio."):
         return OWN
-    if kind.__module__.startswith("treadle.") and kind is not _Memory:
+    if home_of(kind).startswith("treadle.") and kind is not _Memory:
         return NOTHING
     if issubclass(kind, io.IOBase):
         return OBJECT
@@ -122,7 +123,7 @@ _HEAP_TYPE: Final = 1 << 9
 
 
 def _shows_memory(kind: type) -> bool:
-    return issubclass(kind, _C_DATA) or (kind.__module__ == "numpy" and hasattr(kind, "base"))
+    return issubclass(kind, _C_DATA) or (home_of(kind) == "numpy" and hasattr(kind, "base"))
 
 
 def root_of(value: Any) -> Any:
@@ -268,7 +269,7 @@ def _walk(strand: Strand, operations: list[Operation], value: Any, mode: int, wi
 def _visit(strand: Strand, operations: list[Operation], one: Any, kind: int, mode: int) -> list[Any]:
     """Add one object; what it refers to."""
     include(strand, operations, one, mode)
-    if kind == OBJECT and type(one).__module__ in known.WEAK_MODULES:
+    if kind == OBJECT and home_of(type(one)) in known.WEAK_MODULES:
         strand.execution.read_lives(operations)
     elif kind == OBJECT and isinstance(one, io.IOBase):
         files.include_object(strand, operations, one, mode)

@@ -14,6 +14,7 @@ from treadle.threads.hooks.keys import Asks
 from treadle.threads.hooks.points import found
 from treadle.threads.names import publish
 from treadle.threads.strands import STATE
+from treadle.threads.unasked import home_of
 
 
 def load_global(variables: dict[str, Any], name: str) -> Any:
@@ -85,7 +86,7 @@ def context(manager: Any) -> Any:
     if isinstance(manager, shapes.ADOPTABLE):
         return adopt(manager)
     kind = type(manager)
-    if reach.kind_of(kind) in (reach.OBJECT, reach.WINDOW) and kind.__module__ not in _TRANSPARENT:
+    if reach.kind_of(kind) in (reach.OBJECT, reach.WINDOW) and home_of(kind) not in _TRANSPARENT:
         return _Foreign(manager)
     return manager
 
