@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import itertools
 import math
 import time
 from fractions import Fraction
@@ -36,6 +37,10 @@ from treadle.symbolic.testcase import CaseObject, Opaque, TestCase
 
 _KINDS = {x.INT: int, x.BOOL: bool, x.STR: str, x.REAL: float}
 _TAKEN_OVER = ("arguments", "outcome", "after", "has_floats", "world", "violation", "undecided")
+
+# States of an object about which the solver is asked, and the seconds that it has for each.
+_MOST_ASKED = 10
+_TIMEOUT = 0.5
 
 _ways = cache(ways_to)
 
@@ -93,9 +98,10 @@ def _built(session: Session, case: TestCase) -> TestCase | None:
     for value in run.arguments.values():
         start = aliasing.value(value)
         if isinstance(start, InstanceObj) and start.is_input and start.number not in fit.images:
-            for way, state in _ways(aliasing.cls(start)):
-                further = fit.with_(start, state)
-                if further is not None:
+            fitting = ((way, fit.with_(start, state)) for way, state in _ways(aliasing.cls(start)))
+            asked = itertools.islice(((way, further) for way, further in fitting if further is not None), _MOST_ASKED)
+            for way, further in asked:
+                if label(further.conditions, (), timeout=_TIMEOUT) is not None:
                     fit = further
                     fit.ways[start.number] = way
                     break
@@ -122,7 +128,7 @@ class Fit:
         self.ways: dict[int, Way] = {}
 
     def with_(self, start: InstanceObj, state: CaseObject) -> Fit | None:
-        """One object more in a state; None where the path cannot start so."""
+        """One object more in a state; None where the path plainly cannot start so."""
         made = Fit(self.aliasing)
         made.pins, made.images, made.unlooked = dict(self.pins), dict(self.images), dict(self.unlooked)
         made.conditions, made.ways = list(self.conditions), dict(self.ways)
@@ -131,7 +137,7 @@ class Fit:
             made.simplify()
         except _Unfit:
             return None
-        return made if label(made.conditions, ()) is not None else None
+        return made
 
     def simplify(self) -> None:
         left = [substitute(condition, self.pins) for condition in self.conditions]
