@@ -35,9 +35,9 @@ CONVENTIONS = {
     "RSim": "there a loop that is entered too often is run to its next call, here it is cut at once: branches move from"
     " O to L, their sum is the same",
     "DHT": "the same runs, but not all are tests there: 3 of the 4 ways in which one key is looked up in an unknown map"
-    " and 7 of 8 for two keys (2 iterations: 4 of 6, 14 of 18); with 2 iterations 144 and 6 loop cuts are refuted here;"
+    " and 7 of 8 for two keys (2 iterations: 4 of 6, 14 of 18); with 2 iterations 144 and 6 loop cuts fewer here;"
     " (1,5,2) is not explained",
-    "Mail": "not explained: neither the entry nor any of the conventions tried gives its figures",
+    "Mail": "not explained: neither the entry nor any of the few conventions tried gives its figures",
     "Cons": "",
     "Prod": "",
     "Fact": "",
