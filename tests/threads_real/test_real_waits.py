@@ -276,6 +276,24 @@ def test_what_never_comes_is_refused_with_its_line(monkeypatch: pytest.MonkeyPat
         explored(test)
 
 
+def test_no_timeout_strikes_because_the_machine_slept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lid was closed for an hour while another process worked: what plain code would take for a time-out."""
+    real, slept = real_waits._real_monotonic, iter([0.0])
+    monkeypatch.setattr(real_waits, "_real_monotonic", lambda: real() + next(slept, 3600.0))
+
+    def test() -> None:
+        said: list[bytes] = []
+
+        def ask() -> None:
+            code = "print(1)"
+            said.append(subprocess.run([sys.executable, "-I", "-S", "-c", code], stdout=-1, timeout=60).stdout)
+
+        together(ask, time.monotonic)
+        assert said == [b"1\n"]
+
+    assert not explored(test, executions=1).findings
+
+
 def test_what_was_written_last_by_a_process_that_ended_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """It wrote after the last look at the pipe, and had ended when it was asked whether a process is left."""
     reader, end = os.pipe()

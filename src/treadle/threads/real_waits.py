@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 # Seconds: another process that works for longer is not part of a test that is run again and again.
 PATIENCE = 20.0
 _LOOK_EVERY = 0.001
+# Seconds: when more than this lies between two looks, the machine slept or was given to others. That is no time that the
+# program waited, and no reason for its timeouts to strike.
+_STALLED = 0.5
 
 _real_monotonic = time.monotonic  # models replace names in modules of the program only
 _real_sleep = time.sleep
@@ -153,10 +156,11 @@ def _by_real_time() -> Unsupported:
 
 def _wait_really(strands: Sequence[Strand], seconds: float | None, run: Execution) -> tuple[bool, float]:
     """Wait until one of these can go on; whether one can, and how long it took."""
-    started = _real_monotonic()
+    looked, passed = _real_monotonic(), 0.0
     longest = PATIENCE if seconds is None else min(seconds, PATIENCE)
     while True:
-        passed = _real_monotonic() - started
+        now = _real_monotonic()
+        looked, passed = now, passed + min(now - looked, _STALLED)
         if any(strand.guard is None or strand.guard.ready(strand.waits, strand) for strand in strands):
             return True, passed
         if passed >= longest or run.limit < 0:

@@ -108,12 +108,12 @@ def _others() -> bool:
     if threads_beside():
         return True
     try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
         return False
     except (AttributeError, OSError):
         return True
-    return _is_a_child_alive()
+    return ended is None or _is_a_child_alive()
 
 
 def _is_a_child_alive() -> bool:
