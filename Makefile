@@ -23,13 +23,18 @@ $(READY): pyproject.toml
 demo: $(READY)
 	@$(BIN)/treadle demo
 
-# Each area in a process of its own: areas exchange classes of the standard library, and must not see each other's.
+# Each area in a process of its own: areas exchange classes of the standard library, and must not see each other's. What
+# fails is run a second time with nothing beside it: a test that passes then is named at the end, one that fails fails.
 test: $(READY)
-	@failed=; for area in tests/test_*.py tests/*/; do \
+	@failed=; alone=; for area in tests/test_*.py tests/*/; do \
 	    case $$area in */__pycache__/|tests/programs/) continue;; esac; \
-	    echo "== $$area"; $(BIN)/python -m pytest -n 2 $$area || failed="$$failed $$area"; \
+	    echo "== $$area"; $(BIN)/python -m pytest -n 2 $$area && continue; \
+	    echo "== $$area: what failed, again and alone"; \
+	    if $(BIN)/python -m pytest --last-failed --last-failed-no-failures none -rA $$area; \
+	    then alone="$$alone $$area"; else failed="$$failed $$area"; fi; \
 	done; \
 	command -v chromedriver >/dev/null || echo "left out: tests/browser, because there is no Chromium with chromedriver"; \
+	test -z "$$alone" || echo "passed only when run again, alone (see above which):$$alone"; \
 	test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 # The pictures of the pages in the docs, made anew by the browser tests.

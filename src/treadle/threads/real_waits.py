@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 # Seconds: another process that works for longer is not part of a test that is run again and again.
 PATIENCE = 20.0
 _LOOK_EVERY = 0.001
-# Seconds: when more than this lies between two looks, the machine slept or was given to others. That is no time that the
-# program waited, and no reason for its timeouts to strike.
+# Seconds: when more than this lies between two looks, the machine slept or was given to others. That is no time that
+# the program waited, and no reason for its timeouts to strike.
 _STALLED = 0.5
 
 _real_monotonic = time.monotonic  # models replace names in modules of the program only
