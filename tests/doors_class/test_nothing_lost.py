@@ -75,6 +75,7 @@ def test_a_fault_whose_test_cannot_be_run_stays_a_fault(
     assert "T2 writes ConnectionPool#1._free between T1's read and write of it" in text
     assert "no test shows it: No module named 'elsewhere'" in text
     assert "replay: treadle replay 'tr2:class_handing_out:ConnectionPool:" in text
+    assert "not settled (no test of its own shows it)" in " ".join(text.split())
 
 
 def test_a_fault_that_every_schedule_of_its_test_denies_is_listed_and_no_pass(

@@ -53,6 +53,19 @@ def test_a_written_test_says_on_which_builds_it_fails(tmp_path: Path, name: str,
     assert followed["on"] == searched["on"]
 
 
+def test_a_fault_that_nobody_looked_at_says_that_its_builds_are_not_settled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "written_late.py"
+    path.write_text(_FILE.format(name="late", change="+= 1"))
+    trail = record(path, "written.py", 20.0, {})["test_late"]["replay"]
+    monkeypatch.setattr("treadle.doors.class_.record._FOR_BUILDS", 0.0)
+    assert record(path, "written.py", 20.0, {"test_late": trail})["test_late"]["on"] == (
+        "free-threaded builds (3.13t, 3.14t), PyPy; whether on CPython 3.11 to 3.14 with the GIL is not settled "
+        "(there was no time to look)"
+    )
+
+
 _TWO_WINDOWS = """
 import treadle
 

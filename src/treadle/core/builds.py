@@ -54,6 +54,11 @@ class Builds(JsonForm):
 EVERY = Builds()
 
 
+def not_asked(why: str, possible: tuple[str, ...] = ()) -> Builds:
+    """Nobody looked on which versions with a GIL it can happen, but for those where it was seen."""
+    return Builds(possible, (), tuple(version for version in VERSIONS if version not in possible), why_unsettled=why)
+
+
 def said(versions: Sequence[str]) -> str:
     """`3.11`, `3.11 and 3.12`, `3.11 to 3.14`."""
     known = [VERSIONS.index(version) for version in versions]

@@ -12,7 +12,6 @@ import re
 from treadle.classes.result import ClassResult, Fault, Options
 from treadle.core.packages import release_of
 from treadle.doors.class_.test_source import FaultTest, write_test
-from treadle.threads.switching import running_name
 
 _ROUNDS = 10_000
 # Seconds that a program may sleep in every round before somebody should know.
@@ -94,7 +93,7 @@ def _one(result: ClassResult, fault: Fault, options: Options) -> str:
         "",
         f"- {package} {release_of(package)}".rstrip(),
         f"- {platform.python_implementation()} {platform.python_version()} on {platform.system()}",
-        f"- can happen on: {fault.on or f'{running_name()}; others were not asked'}",
+        f"- can happen on: {fault.on}",
         *([f"- replay: `treadle replay '{fault.replay}'`"] if fault.replay else []),
         "",
     ]

@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from treadle.core.builds import not_asked
 from treadle.core.choice import StrandRuns
 from treadle.core.errors import TreadleError
 from treadle.core.result import Finding
@@ -70,11 +71,14 @@ def _follow(test: Any, target: str, trail: str, packages: tuple[str, ...]) -> di
     if not result.findings:
         return None
     shown = result.findings[0]
-    if time.process_time() < _FOR_BUILDS and not inspect.iscoroutinefunction(test):
+    looped = inspect.iscoroutinefunction(test)
+    if not looped and time.process_time() > _FOR_BUILDS:
+        shown.builds = not_asked("there was no time to look")
+    else:
         settings = {"instrument": list(packages)} if packages else {}
-        search = Search(test, None, packages, "idle", 0, Dpor, target, settings, None, "dpor")
+        search = Search(test, None, packages, "idle", 0, Dpor, target, settings, None, "dpor", looped=looped)
         search.shared |= found.shared or set()
-        with_builds(search, replace(result, switches="free"))
+        with_builds(search, replace(result, switches="" if looped else "free"))
     fact = _fact(result.findings[0])
     if result.findings[0] is not shown:
         fact["schedule"] = _schedule(result.findings[0], found)

@@ -17,6 +17,7 @@ from typing import Any
 
 from treadle.classes.races import one_race_one_fault
 from treadle.classes.result import ClassResult, Fault, Options
+from treadle.core.builds import not_asked
 from treadle.core.choice import Choice
 from treadle.core.trail import Trail
 from treadle.core.verdict import Verdict
@@ -25,6 +26,7 @@ from treadle.doors.class_.replay import staged
 from treadle.doors.class_.test_source import FaultTest, write_test
 from treadle.report.fresh_process import run_python, scratch_folder
 from treadle.report.pytest_file import not_as_told
+from treadle.threads.switching import running, versions_in
 
 # Seconds for all tests of a file together, in a process of their own; and for one search of one test.
 _PATIENCE = 180.0
@@ -57,6 +59,7 @@ def decide_faults(result: ClassResult, options: Options, path: Path) -> ShownTes
     for fault in result.faults:
         fault.unwritten = shown.unwritten.get(id(fault)) or shown.refuted.get(id(fault), "")
         fault.replay = staged(fault, options)  # unless a test shows it, below
+        fault.on = fault.on or _without_a_test(options)
     result.unconfirmed += [fault for fault in result.faults if id(fault) in shown.refuted]
     result.faults = [fault for fault in result.faults if id(fault) not in shown.refuted]
     _tell(shown, path)
@@ -65,6 +68,12 @@ def decide_faults(result: ClassResult, options: Options, path: Path) -> ShownTes
         result.reason = "what looked like a fault was not shown by a test of its own: not a pass"
     one_race_one_fault(result)
     return shown
+
+
+def _without_a_test(options: Options) -> str:
+    """Where a fault can happen that no test was searched for: where it was seen, and the rest was not asked."""
+    seen = versions_in(running()) if options.switches == "gil" else ()
+    return str(not_asked("no test of its own shows it", seen))
 
 
 def decide_warnings(result: ClassResult, options: Options) -> ShownTests:
