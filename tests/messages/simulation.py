@@ -9,7 +9,13 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from treadle.messages.receive import ENTRY, Receive, actor_hash, message_hash, stable_hash
+from treadle.messages.receive import ENTRY, Receive, Schedule, actor_hash, message_hash, stable_hash
+
+
+def satisfies(run: Schedule, schedule: Schedule) -> bool:
+    """Does an execution satisfy a schedule? All its events occur, in its order (section IV)."""
+    wanted = {event.hash for event in schedule}
+    return [event for event in run if event.hash in wanted] == list(schedule)
 
 
 @dataclass

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.messages.simulation import satisfies
 from treadle.core.errors import UsageError
 from treadle.core.result import Verdict
 from treadle.doors.schedule.campaign import check_schedules
@@ -16,7 +17,7 @@ from treadle.messages.criteria import CRITERIA, Goals
 from treadle.messages.execution import MessageExecution
 from treadle.messages.follow import FollowSchedule
 from treadle.messages.loom import MessageLoom
-from treadle.messages.receive import Receive, satisfies
+from treadle.messages.receive import Receive
 
 gatling: Any = import_module("tests.programs.actors.gatling")
 small: Any = import_module("tests.programs.actors.small")

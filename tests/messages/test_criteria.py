@@ -7,7 +7,7 @@ from itertools import combinations, permutations
 import pytest
 
 from tests.messages.paper import TWO_ACTIONS, ad1, ad2, flush, w1, w2
-from treadle.messages.criteria import PCR, PETR, PMR, PR, Criterion, Goals, coverage, triples
+from treadle.messages.criteria import PCR, PETR, PMR, PR, Criterion, Goals, triples
 from treadle.messages.receive import Receive
 
 ORDERS = [list(order) for order in permutations([w1, w2, flush])]
@@ -54,8 +54,8 @@ def test_receives_of_different_actors_are_no_goal() -> None:
 
 
 def test_a_pair_is_covered_only_when_both_orders_were_run() -> None:
-    assert coverage(PR, [[w1, w2]]) == 0
-    assert coverage(PR, [[w1, w2], [w2, w1]]) == 1
+    assert Goals(PR, [[w1, w2]]).pairs_covered() == 0
+    assert Goals(PR, [[w1, w2], [w2, w1]]).pairs_covered() == 1
 
 
 def test_add_says_how_many_goals_are_new() -> None:

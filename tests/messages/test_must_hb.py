@@ -38,12 +38,17 @@ def closed(pairs: set[tuple[Receive, Receive]]) -> set[tuple[Receive, Receive]]:
         pairs = pairs | more
 
 
+def must_come_before(s: list[Receive]) -> set[tuple[Receive, Receive]]:
+    relation = MustHB(s)
+    return {(first, second) for first in s for second in s if (first, second) in relation}
+
+
 def test_causality_of_figure_1_as_printed() -> None:
     assert causality(FIGURE_1) == {(ex, w), (ex, ad), (ad, fl), (fl, fd), (w, fd)}
 
 
 def test_must_hb_of_figure_1() -> None:
-    assert set(MustHB(FIGURE_1).pairs()) == closed({(ex, w), (ex, ad), (ad, fl), (fl, fd), (w, fd)})
+    assert must_come_before(FIGURE_1) == closed({(ex, w), (ex, ad), (ad, fl), (fl, fd), (w, fd)})
 
 
 def test_flushed_cannot_come_before_action_done() -> None:
@@ -97,7 +102,7 @@ def schedules(draw: st.DrawFn) -> list[Receive]:
 def test_the_bit_sets_are_the_definition(schedule: list[Receive]) -> None:
     expected = closed(causality(schedule) | sender_receiver(schedule))
     relation = MustHB(schedule)
-    assert set(relation.pairs()) == expected
+    assert must_come_before(schedule) == expected
     for i, first in enumerate(schedule):
         for j, second in enumerate(schedule):
             assert bool(relation.after[i] >> j & 1) == ((first, second) in expected)

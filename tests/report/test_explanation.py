@@ -46,7 +46,7 @@ LOST_UPDATE = [
 
 
 def test_a_lost_update_in_columns() -> None:
-    assert explain(LOST_UPDATE, "assertion", "1 == 2", width=72).splitlines() == [
+    assert explain(LOST_UPDATE, width=72).splitlines() == [
         "T1                                   T2",
         "-----------------------------------  -----------------------------------",
         "bank.py:7",
@@ -71,7 +71,7 @@ def test_the_source_line_stands_beside_its_number(tmp_path: Path) -> None:
     file = tmp_path / "bank.py"
     file.write_text("class Account:\n    def deposit(self):\n        self.balance += 1\n")
     steps = [step(strand, "writes", line=3, file=str(file)) for strand in ("T1", "T2")]
-    assert "bank.py:3  self.balance += 1" in explain(steps, "assertion", "")
+    assert "bank.py:3  self.balance += 1" in explain(steps)
 
 
 def test_files_of_one_name_are_told_apart() -> None:
@@ -79,7 +79,7 @@ def test_files_of_one_name_are_told_apart() -> None:
         step("T1", "writes", "A#1.x", file="/p/one/bank.py"),
         step("T2", "writes", "A#1.x", file="/p/two/bank.py"),
     ]
-    text = explain(steps, "assertion", "")
+    text = explain(steps)
     assert "one/bank.py:1" in text
     assert "two/bank.py:1" in text
 
@@ -87,14 +87,14 @@ def test_files_of_one_name_are_told_apart() -> None:
 def test_steps_on_private_things_are_left_out_and_counted() -> None:
     private = [step("T1", "reads", f"list#{number}", 3) for number in range(9)]
     steps = [step("T1", "reads", line=1), *private, step("T2", "writes", line=2), step("T1", "writes", line=4)]
-    text = explain(steps, "assertion", "")
+    text = explain(steps)
     assert "list#" not in text
     assert "(9 more steps)" in text
 
 
 def test_a_long_run_of_one_strand_is_shown_by_its_ends() -> None:
     steps = [step("T1", "writes", line=number) for number in range(1, 51)] + [step("T2", "reads", line=99)]
-    text = explain(steps, "assertion", "")
+    text = explain(steps)
     assert "bank.py:50" in text
     assert "bank.py:20" not in text
 
@@ -110,7 +110,7 @@ def test_a_long_run_of_one_strand_is_shown_by_its_ends() -> None:
 )
 def test_the_four_orders_that_no_serial_order_gives(mine: str, other: str, again: str, sentence: str) -> None:
     steps = [step("T1", mine, line=1), step("T2", other, line=5), step("T1", again, line=9)]
-    assert sentence in " ".join(explain(steps, "assertion", "").split("\n"))
+    assert sentence in " ".join(explain(steps).split("\n"))
 
 
 def test_reading_twice_around_a_read_is_no_clash() -> None:
@@ -147,7 +147,7 @@ def test_a_deadlock_shows_cycle_holders_and_stacks() -> None:
         Waiting("T2", "acquires", "Lock#1", "T1", ["Lock#2"], (("bank.py", 14, "transfer"),)),
     ]
     steps = [step("T1", "acquires", "Lock#1"), step("T2", "acquires", "Lock#2")]
-    lines = explain(steps, "deadlock", "", waiting=waiting).splitlines()
+    lines = explain(steps, waiting=waiting).splitlines()
     assert lines[-10:] == [
         "T1 waits to acquire Lock#2, held by T2",
         "    holds Lock#1",
@@ -166,7 +166,7 @@ def test_a_deadlock_shows_cycle_holders_and_stacks() -> None:
 def test_a_strand_that_nobody_wakes_has_no_cycle() -> None:
     waiting = [Waiting("T1", "gets from", "Queue#1", note="empty, 1 waiting")]
     assert cycle(waiting) == []
-    text = explain([], "deadlock", "", waiting=waiting)
+    text = explain([], waiting=waiting)
     assert "T1 waits to get from Queue#1 (empty, 1 waiting)" in text
     assert "no cycle" in text
 
@@ -178,7 +178,7 @@ def test_what_does_not_fit_beside_goes_below(tmp_path: Path) -> None:
         step(strand, "writes", "Account#1.balance_of_the_account", value="'a value'", file=str(file))
         for strand in ("T1", "T2")
     ]
-    assert explain(steps, "assertion", "", width=82).splitlines()[2:6] == [
+    assert explain(steps, width=82).splitlines()[2:6] == [
         "bank.py:1",
         "  self.balance_of_the_account = the_new…",
         "  writes Account#1.balance_of_the_accou…",
@@ -188,17 +188,17 @@ def test_what_does_not_fit_beside_goes_below(tmp_path: Path) -> None:
 
 def test_what_main_sets_up_is_not_called_a_clash() -> None:
     steps = [step("main", "writes", "A#1.x"), step("T1", "reads", "A#1.x"), step("T2", "reads", "A#1.x")]
-    assert "main" not in explain(steps, "assertion", "")
+    assert "main" not in explain(steps)
 
 
 def test_a_step_without_source_says_so() -> None:
     steps = [step(strand, "signals", "Future#1", 0, file="", function="") for strand in ("T1", "T2")]
-    assert "(no source line)" in explain(steps, "assertion", "")
+    assert "(no source line)" in explain(steps)
 
 
 def test_many_strands_are_a_list_in_the_order_of_time() -> None:
     steps = [step(f"T{number}", "writes", value=str(number)) for number in range(1, 9)]
-    lines = explain(steps, "assertion", "", width=80).splitlines()
+    lines = explain(steps, width=80).splitlines()
     assert [line.split()[0] for line in lines[:8]] == [f"T{number}" for number in range(1, 9)]
 
 
@@ -224,5 +224,5 @@ _steps = st.lists(
 @given(_steps, st.integers(40, 120), st.booleans())
 def test_no_line_is_ever_wider_than_asked_for(steps: list[Step], width: int, stuck: bool) -> None:
     waiting = [Waiting(one.strand, one.operation, one.object, "T1", ["Lock#1"] * 30) for one in steps[:3] if stuck]
-    text = explain(steps, "exception", "m" * 300, width=width, waiting=waiting)
+    text = explain(steps * 300, width=width, waiting=waiting)
     assert all(len(line) <= width for line in text.splitlines())

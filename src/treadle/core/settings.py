@@ -72,7 +72,7 @@ def find_pyproject(start: Path) -> Path | None:
     return None
 
 
-def read_settings(start: Path, known: Iterable[str] = KEYS) -> dict[str, Any]:
+def read_settings(start: Path) -> dict[str, Any]:
     """The `[tool.treadle]` table that holds for a folder, checked; empty when there is none.
 
     A table inside it (`[tool.treadle.class]`) belongs to another command and is left to that.
@@ -89,7 +89,7 @@ def read_settings(start: Path, known: Iterable[str] = KEYS) -> dict[str, Any]:
     settings = {key: value for key, value in table.items() if not isinstance(value, dict)}
     for key, value in settings.items():
         if key not in KEYS:
-            raise UsageError(f"{path}: [tool.treadle] has no setting '{key}'; {did_you_mean(key, known)}")
+            raise UsageError(f"{path}: [tool.treadle] has no setting '{key}'; {did_you_mean(key, KEYS)}")
         types, wanted = KEYS[key]
         if not isinstance(value, types) or isinstance(value, bool) != (bool in types):
             raise UsageError(f"{path}: [tool.treadle] {key} must be {wanted}, not {value!r}")

@@ -24,23 +24,14 @@ def generate_schedules(
     s: Schedule,
     cr: Criterion,
     *,
-    reached: Iterable[Schedule] = (),
     known: Goals | None = None,
     must_hb: MustHB | None = None,
 ) -> Generation:
-    """Algorithm 1. The goals of the schedules `reached`, and those `known` to be reached, are not tried again."""
+    """Algorithm 1. The goals `known` to be reached are not tried again."""
     generation = Generation(list(s), cr, must_hb or MustHB(s))
-    for schedule in reached:
-        generation.learn(schedule)
     if known is not None:
         generation.O.take_over(known, s)
     return generation
-
-
-def schedule(s: Schedule, i: int, j: int, swap: bool, cr: Criterion, *, must_hb: MustHB | None = None) -> list[Receive]:
-    """Algorithm 2 on its own: r_i and r_j (positions from 0) in the wanted order, and goals of s taken as reached."""
-    generation = Generation(list(s), cr, must_hb or MustHB(s))
-    return generation.schedule(i, j, swap)
 
 
 class Generation:

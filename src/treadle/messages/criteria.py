@@ -156,17 +156,6 @@ class Goals:
         """Definition 4: pairs of which both orders are reached."""
         return sum((self.forth[n] & self.back[n] & ((1 << n) - 1)).bit_count() for n in range(len(self.forth)))
 
-    def reached(self) -> Iterator[tuple[int, int]]:
-        """The goals, as pairs of numbers."""
-        for number, mask in enumerate(self.forth):
-            for other in bits(mask):
-                yield number, other
-
-
-def coverage(criterion: Criterion, schedules: Iterable[Schedule]) -> int:
-    """The coverage of a set of schedules, Definition 4."""
-    return Goals(criterion, schedules).pairs_covered()
-
 
 def triples(schedule: Schedule) -> set[tuple[int, int, int]]:
     """The goals of TRIPLE: three receives, one right after the other at one actor."""

@@ -71,7 +71,6 @@ class Message:
     body: Any
     sender: Actor
     to: Actor
-    cause: Handling
     needs: tuple[int, ...]
     known: int  # mask of the numbers of the messages whose sending happened before
     behind: tuple[int, ...] = ()
@@ -147,7 +146,6 @@ class Journal:
             body=body,
             sender=by.actor,
             to=to,
-            cause=by,
             needs=tuple(by.frontier),
             known=known,
         )

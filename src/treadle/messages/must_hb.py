@@ -32,12 +32,6 @@ class MustHB:
         first, second = self.number[pair[0].hash], self.number[pair[1].hash]
         return bool(self.before[second] >> first & 1)
 
-    def pairs(self) -> Iterator[tuple[Receive, Receive]]:
-        """All pairs of the relation."""
-        for second, mask in enumerate(self.before):
-            for first in bits(mask):
-                yield self.schedule[first], self.schedule[second]
-
 
 def bits(mask: int) -> Iterator[int]:
     """The positions of the bits that are set, lowest first."""

@@ -70,9 +70,3 @@ class Receive:
 
 
 Schedule: TypeAlias = Sequence[Receive]
-
-
-def satisfies(run: Schedule, schedule: Schedule) -> bool:
-    """Does an execution satisfy a schedule? All its events occur, in its order (section IV)."""
-    wanted = {event.hash for event in schedule}
-    return [event for event in run if event.hash in wanted] == list(schedule)

@@ -38,7 +38,7 @@ def take_over(item: pytest.Function) -> None:
     _measure_strands()
     for name, action in (("setup", set_up_wider), ("runtest", explore_item)):
         setattr(item, name, partial(action, item))
-    item.repr_failure = partial(_repr_failure, item, item.repr_failure)  # type: ignore[method-assign]
+    item.repr_failure = partial(_repr_failure, item.repr_failure)  # type: ignore[method-assign]
 
 
 def _measure_strands() -> None:
@@ -193,9 +193,7 @@ def failure(finding: Finding, saved: Sequence[str] = ()) -> BaseException:
     return error
 
 
-def _repr_failure(
-    item: pytest.Function, usual: Callable[[Any], Any], excinfo: pytest.ExceptionInfo[BaseException]
-) -> Any:
+def _repr_failure(usual: Callable[[Any], Any], excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
     """Errors of Treadle's own stand for themselves: a traceback through Treadle would only hide the message."""
     if isinstance(excinfo.value, TreadleError):
         return "\n".join([f"{type(excinfo.value).__name__}: {excinfo.value}", *getattr(excinfo.value, "__notes__", [])])

@@ -39,14 +39,7 @@ _WAITING = frozenset({WAIT, SLEEP, SPIN, GET})
 _NOISE = frozenset({FINISH, YIELD})
 
 
-def explain(
-    steps: Sequence[Step],
-    kind: str,
-    message: str,
-    *,
-    width: int | None = None,
-    waiting: Sequence[Waiting] = (),
-) -> str:
+def explain(steps: Sequence[Step], *, width: int | None = None, waiting: Sequence[Waiting] = ()) -> str:
     """The failing schedule as plain text, never wider than `width` (default: the terminal, less the four columns by
     which others indent it)."""
     if width is None:

@@ -440,12 +440,6 @@ class SymbolicPath:
         if not self.replaying:
             self._model()
 
-    def possible(self, condition: Value) -> bool:
-        """Whether the condition can hold here; nothing is decided. Must not steer the path while replaying."""
-        if not isinstance(condition, Expr):
-            return bool(condition)
-        return self.solver.check(self.conditions, condition, self.model).possible
-
     def pick(self, values: Sequence[Expr], what: str) -> list[Any]:
         """Concrete values for unknown ones, a few different ones in turn; the path is sampled from here on."""
         self.sampled.append(CodePlace(self.place.file, self.place.line, what))

@@ -80,7 +80,7 @@ class CaseWriter:
         assumed = {ref: [state.resolved(v) for v in fields] for ref, fields in state.assumed.items()}
         arguments = {name: state.resolved(v) for name, v in root.arguments.items()}
         extra = [(t, {n: state.resolved(v) for n, v in given.items()}) for t, given in root.extra]
-        stand_ins = self._stand_ins(state, assumed, names, [arguments, *(given for _, given in extra)])
+        stand_ins = self._stand_ins(state, assumed, names)
         inputs = [*assumed.values(), arguments.values(), *(given.values() for _, given in extra)]
         telling = self._telling(state, names, [v for values in inputs for v in values], stand_ins)
         case = ActorCase(
@@ -89,8 +89,7 @@ class CaseWriter:
             order_labels(self._machine, state, names),
             {names[r]: self._object(r, fields, state, names, telling) for r, fields in state.fields.items()},
             # paths are shared by states that met their conditions in other orders: told in one of its own
-            sorted(self._shown(state, names, c) for c in state.path.conditions)
-            + self._references(state, names, stand_ins),
+            sorted(self._shown(state, names, c) for c in state.path.conditions) + self._references(state, names),
             _outcome(state, leaf),
             [
                 {"method": t.code.name, "arguments": {n: encoded(telling(v), names) for n, v in g.items()}}
@@ -159,7 +158,7 @@ class CaseWriter:
     def _shown(self, state: State, names: dict[ObjectRef, str], condition: Expr) -> str:
         return sys.intern(show_expression(renamed(condition, state, names)))
 
-    def _references(self, state: State, names: dict[ObjectRef, str], stand_ins: dict[Unknown, ObjectRef]) -> list[str]:
+    def _references(self, state: State, names: dict[ObjectRef, str]) -> list[str]:
         """What is decided about unknown references and data, in words."""
         told = []
         for unknown, value in state.bindings.items():
@@ -172,11 +171,7 @@ class CaseWriter:
     # ---- objects that must exist although nobody called them
 
     def _stand_ins(
-        self,
-        state: State,
-        assumed: dict[ObjectRef, list[Value]],
-        names: dict[ObjectRef, str],
-        arguments: list[dict[str, Value]],
+        self, state: State, assumed: dict[ObjectRef, list[Value]], names: dict[ObjectRef, str]
     ) -> dict[Unknown, ObjectRef]:
         """References that are known not to be null and were never called: each gets an object."""
         found: dict[Unknown, ObjectRef] = {}

@@ -25,7 +25,6 @@ class Declared:
     """A program with its names per module, ready for the checker."""
 
     def __init__(self, modules: list[S.Module], title: str) -> None:
-        self.modules = modules
         self.program = Program(title)
         self.names: dict[str, ModuleNames] = {}
         self.entities: dict[int, object] = {}  # id of a declaration -> its entity

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from treadle.abs.language import syntax as S
@@ -133,7 +132,3 @@ class Program:
     def class_named(self, name: str) -> Class | None:
         found = [c for c in self.classes if name in (c.name, c.module + "." + c.name)]
         return found[0] if found else None
-
-
-def named(things: Iterable[tuple[str, AnyType]]) -> str:
-    return ", ".join(f"{type_} {name}" for name, type_ in things)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from treadle.abs.language.model import AbsFunction, Class
+from treadle.abs.language.model import Class
 from treadle.abs.language.types import AnyType
 from treadle.abs.machine.policies import TaskPolicy
 
@@ -32,8 +32,6 @@ class TaskWait:
     claims: list[Exp]
     claim_slots: list[int] | None  # where the futures are, when all are local variables
     conditions: list[Exp]
-    line: int
-    reads: frozenset[str] = frozenset()  # the fields the guard looks at
     until: int | None = None  # where the time is at which a delay ends
     stacked: bool = False  # its own actor works for it: it goes on as soon as that is done
 
@@ -55,7 +53,6 @@ class Code:
     cls: Class | None
     params: list[tuple[str, AnyType]]
     slots: int = 1
-    names: list[str] = field(default_factory=lambda: ["this"])
     instructions: list[Instruction] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     uses_destiny: bool = False  # it can hand on its own future, so that is filled although the caller dropped it
@@ -80,6 +77,5 @@ class Code:
 class FunctionCode:
     """A pure function ready to run."""
 
-    function: AbsFunction
     slots: int = 0
     body: Exp | None = None

@@ -215,7 +215,7 @@ class Emitter:
         def initialised(run: MacroStep, env: Env) -> Fut:
             return run.machine.interned.future(run.machine.interned.key("init", env[slot].key))
 
-        waiting = TaskWait([initialised], None, [], at.line, stacked=True)
+        waiting = TaskWait([initialised], None, [], stacked=True)
 
         def await_creation(run: MacroStep, env: Env) -> int:
             group = run.state.groups[env[slot]]
@@ -253,7 +253,7 @@ class Emitter:
         """The value of a future; `wanted` says whose, and is None where the future is known to be there."""
         slot = self._temporary()
         here, following = self._here, self._here + 1
-        waiting = TaskWait([future], None if claim_slot is None else [claim_slot], [], at.line, reads)
+        waiting = TaskWait([future], None if claim_slot is None else [claim_slot], [])
 
         def get(run: MacroStep, env: Env) -> int:
             wanted = future(run, env)
@@ -277,7 +277,7 @@ class Emitter:
     def _await_if_shared(self, future_slot: int, target_slot: int, at: AbsPlace, wanted: WaitsFor) -> None:
         """`if (this == y) await w?`: an actor must not wait for itself."""
         here, following = self._here, self._here + 1
-        waiting = TaskWait([lambda run, env: env[future_slot]], [future_slot], [], at.line, stacked=True)
+        waiting = TaskWait([lambda run, env: env[future_slot]], [future_slot], [], stacked=True)
 
         def await_if_shared(run: MacroStep, env: Env) -> int:
             groups = run.state.groups
@@ -306,7 +306,7 @@ class Emitter:
         wanted: WaitsFor | None = None,
     ) -> None:
         here, following = self._here, self._here + 1
-        waiting = TaskWait(claims, slots, conditions, at.line, reads)
+        waiting = TaskWait(claims, slots, conditions)
 
         def await_(run: MacroStep, env: Env) -> int:
             if holds(waiting, run, env):

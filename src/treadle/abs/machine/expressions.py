@@ -65,7 +65,7 @@ class ExpCompiler:
     def function(self, function: AbsFunction) -> FunctionCode:
         """The code of a function; behind its parameters stand the functions it is given."""
         if function not in self._functions:
-            code = self._functions[function] = FunctionCode(function)
+            code = self._functions[function] = FunctionCode()
             assert function.decl is not None
             assert function.decl.body is not None
             slots = Slots([*(name for name, _ in function.params), *function.functions])

@@ -48,9 +48,6 @@ class ActorTask:
     def __repr__(self) -> str:
         return f"{self.this}.{self.code.name}#{self.key}"
 
-    def same(self, other: ActorTask) -> bool:
-        return self.key == other.key and self.pc == other.pc and self.env == other.env
-
 
 class TakenStep:
     """The last macro-step of a run and, through `before`, all earlier ones."""

@@ -78,7 +78,7 @@ class _BodyCompiler(Emitter):
             return env[caught]
 
         self._throw(recovered, CodeEffect(), at)
-        self.code.slots, self.code.names = len(self.slots.names), self.slots.names
+        self.code.slots = len(self.slots.names)
 
     def creation(self, cls: Class) -> None:
         """Initial field values in order, then the initialisation block."""
@@ -97,7 +97,6 @@ class _BodyCompiler(Emitter):
 
         self._emit(end, CodeEffect(), None)
         self.code.slots = len(self.slots.names)
-        self.code.names = self.slots.names
         self.code.uses_destiny = self.exps.uses_destiny
 
     # ---- statements
@@ -226,7 +225,7 @@ class _BodyCompiler(Emitter):
 
         self._store(slot, end, effect, statement.at)
         here, following = self._here, self._here + 1
-        waiting = TaskWait([], [], [], statement.at.line, until=slot)
+        waiting = TaskWait([], [], [], until=slot)
 
         def delay(run: MacroStep, env: Env) -> int:
             if run.state.clock >= env[slot]:

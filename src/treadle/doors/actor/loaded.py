@@ -18,7 +18,6 @@ from treadle.core.errors import UsageError
 class AbsModel:
     """A loaded and compiled ABS file."""
 
-    path: str
     program: Program
     image: Image
 
@@ -26,7 +25,7 @@ class AbsModel:
     def load(cls, path: str | Path) -> AbsModel:
         with deep_recursion():
             program = load(path)
-            return cls(str(path), program, compile_program(program))
+            return cls(program, compile_program(program))
 
     @staticmethod
     def load_once(path: Path) -> AbsModel:

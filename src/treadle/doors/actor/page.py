@@ -58,7 +58,7 @@ def _sequence(run: Replayed, case: ActorCase) -> dict[str, Any]:
         name, _, rest = told.partition(".")
         waiting.setdefault(name, []).append(rest)
     steps = []
-    for number, (label, queues) in enumerate(zip(run.order, _queues(run, case), strict=True)):
+    for number, (label, queues) in enumerate(zip(run.order, _queues(run), strict=True)):
         name, _, task = label.partition(".")
         arrows = [
             {"from": one.source, "to": one.target, "label": one.text, "new": one.kind == "new"}
@@ -76,7 +76,7 @@ def _sequence(run: Replayed, case: ActorCase) -> dict[str, Any]:
     }
 
 
-def _queues(run: Replayed, case: ActorCase) -> list[dict[str, list[str]]]:
+def _queues(run: Replayed) -> list[dict[str, list[str]]]:
     """For each step, the tasks of each actor behind it that were made and have not ended: those that run later."""
     made = {(event.target, event.text.partition("(")[0], event.number): event for event in run.events if event.number}
     steps = [TaskChosen.parse(label) for label in run.order]

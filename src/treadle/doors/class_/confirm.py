@@ -62,7 +62,7 @@ def confirm(stage: Stage, explorer: InterleavingExplorer, witness: Witness) -> F
     fault.racy = stage.subject.in_tasks or races(traces[0], traces[1])  # steps of tasks hold no locks
     fault.weak = any(walks(trace, name) for trace, name in zip(traces, names, strict=True))
     stuck = [one for one in run.stuck if one.strand in names]
-    fault.explanation = explain(shown, fault.kind, fault.message, waiting=stuck)
+    fault.explanation = explain(shown, waiting=stuck)
     besides = stage.told_besides(run)
     fault.explanation += f"\n\n{besides}" if besides else ""
     return fault

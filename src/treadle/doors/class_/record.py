@@ -89,7 +89,7 @@ def _schedule(finding: Finding, stage: Trail) -> str:
     """A schedule that a GIL allows, told as the one on the stage was: without what the test does around the calls."""
     steps = [step for step in finding.steps if step.strand != "main"]
     waiting = [one for one in finding.waiting if one.strand != "main"]
-    return explain(steps, stage.kind, stage.message, waiting=waiting)
+    return explain(steps, waiting=waiting)
 
 
 def _fact(finding: Finding) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def _on_stage(trail: Trail, test: Test) -> Finding | None:
         said = message(Witness(test, violation, outcome, orders, []))
         shown = stage.steps_of(run)
         stuck = [one for one in run.stuck if one.strand in stage.strand_names]
-        told = explain(shown, violation.kind, said, waiting=stuck)
+        told = explain(shown, waiting=stuck)
     return Finding(violation.kind, said, str(trail), told, steps=list(run.detail or []), trail=trail, waiting=stuck)
 
 

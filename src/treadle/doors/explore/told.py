@@ -31,7 +31,7 @@ def complete(finding: Finding, run: Execution) -> Finding:
     if journal is not None:  # an actor program: its messages tell more than its operations
         finding.explanation = message_sequence.text(journal.receives())
         return finding
-    finding.explanation = explain(finding.steps, finding.kind, finding.message, waiting=run.stuck)
+    finding.explanation = explain(finding.steps, waiting=run.stuck)
     if getattr(run, "out_of_order", False):
         finding.out_of_order = True
         finding.explanation += (
