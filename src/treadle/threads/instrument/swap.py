@@ -12,7 +12,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -22,7 +22,7 @@ from treadle.core.errors import UsageError
 from treadle.threads.instrument.cache import CodeCache
 from treadle.threads.instrument.chunks import Chunk, chunk_of, is_up_to_date, plain_form
 from treadle.threads.instrument.generated import rewritten_dataclass_method
-from treadle.threads.instrument.importer import AroundImport, RewritingFinder
+from treadle.threads.instrument.importer import RewritingFinder
 from treadle.threads.instrument.live import functions_of, reachable_functions
 from treadle.threads.instrument.places import derived_hooks
 from treadle.threads.instrument.relevance import related
@@ -42,7 +42,6 @@ def instrumented(
     subject: Subject,
     selection: ModuleSelection,
     hooks: Mapping[str, Any],
-    around_import: AroundImport = nullcontext,
     marked: bool = False,
     kept_in: Path | None = None,
 ) -> Iterator[None]:
@@ -50,12 +49,11 @@ def instrumented(
 
     What was rewritten is kept in the project `kept_in`, or else in the one that is selected.
     `marked` code also says where the interpreter looks at its eval breaker; the hooks must know its marks.
-    `around_import(module)` is entered while the body of a module that is imported meanwhile runs.
     """
     install_hooks(hooks)
     untouched = {str(getattr(hook, "__module__", "")) for hook in hooks.values()}
     cache = CodeCache(kept_in or selection.project_root, marked)
-    instrumentation = _Instrumentation(selection, _modules_of(subject), untouched, around_import, cache)
+    instrumentation = _Instrumentation(selection, _modules_of(subject), untouched, cache)
     try:
         instrumentation.enter()
         _check_subject(subject)
@@ -108,7 +106,6 @@ class _Instrumentation:
         selection: ModuleSelection,
         modules: list[ModuleType],
         untouched: set[str],
-        around_import: AroundImport,
         cache: CodeCache,
     ) -> None:
         self.selection = selection
@@ -116,7 +113,6 @@ class _Instrumentation:
         self.cache = cache
         self.modules = {module.__name__: module for module in modules}
         self.wanted: list[str] = []
-        self.around_import = around_import
         self.finder = RewritingFinder(selection, self.cache, self._importing)
 
     def enter(self) -> None:
@@ -141,8 +137,7 @@ class _Instrumentation:
     def _importing(self, module: ModuleType) -> Iterator[None]:
         self.modules[module.__name__] = module
         self._want(module.__name__)
-        with self.around_import(module):
-            yield
+        yield
         # Decorators may have made functions meanwhile that are not in the source.
         made = [(function, module) for function in reachable_functions([module]) if _belongs(function, module)]
         _swap_in(made, self.modules, self.cache)
