@@ -1,4 +1,4 @@
-"""Parsing source while a program under test has left garbage behind.
+"""Reading source: parsing it while a program under test has left garbage behind, and the names that it means.
 
 CPython 3.11 answers a parse during which another one runs, as a finaliser may do when the collector comes round, with
 `SystemError: AST constructor recursion depth mismatch`. So the collector waits.
@@ -18,3 +18,11 @@ def parsed(source: str | bytes, filename: str = "<unknown>") -> ast.Module:
     finally:
         if was_enabled:
             gc.enable()
+
+
+def mangle(name: str, class_name: str | None) -> str:
+    """The name that Python's compiler uses for a private name (`__x`) inside a class."""
+    if class_name is None or not name.startswith("__") or name.endswith("__") or "." in name:
+        return name
+    stripped = class_name.lstrip("_")
+    return f"_{stripped}{name}" if stripped else name

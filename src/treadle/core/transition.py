@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from treadle.core.dependency import READS
 from treadle.core.operation import (
     ACQUIRE,
     FINE,
@@ -32,11 +31,6 @@ from treadle.core.operation import (
 JOINING: Final = frozenset({READ, WRITE, MULTI, LOOK, SIGNAL, TRY, RELEASE, ACQUIRE, GET, PUT})
 
 _GUARDS: Final = (1 << 40) - 1  # without the mark for an attempt that failed: that is a LOOK here
-
-
-def only_reads(op: Operation) -> bool:
-    """Does an operation change nothing?"""
-    return READS[op[0]] if op[0] != MULTI else all(READS[part[0]] for part in op[2])
 
 
 class Constants:

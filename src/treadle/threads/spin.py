@@ -11,9 +11,8 @@ from sys import _getframe
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from treadle.core.dependency import READS, dependent
+from treadle.core.dependency import READS, dependent, only_reads
 from treadle.core.operation import SPIN, TRY, Operation, parts
-from treadle.core.transition import only_reads
 from treadle.threads.joined_steps import settle
 from treadle.threads.strands import STATE, Strand, SyncObject
 

@@ -16,6 +16,7 @@ import types
 from dataclasses import dataclass, field
 from typing import Any
 
+from treadle.core.parsing import mangle
 from treadle.doors.unit.contracts import Contracts, free_names
 from treadle.doors.unit.pytest_values import Imports, NotWritable, leaf
 from treadle.doors.unit.target import UnitTarget
@@ -211,6 +212,5 @@ class _Rewriter(ast.NodeTransformer):
             return ast.parse(self.by_attribute[node.attr], mode="eval").body
         visited = self.generic_visit(node)
         assert isinstance(visited, ast.Attribute)
-        if self.owner and visited.attr.startswith("__") and not visited.attr.endswith("__"):
-            visited.attr = f"_{self.owner.lstrip('_')}{visited.attr}"
+        visited.attr = mangle(visited.attr, self.owner)
         return visited

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treadle.core.errors import UsageError
+from treadle.core.parsing import mangle
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.contracts.conditions import as_written
 
@@ -176,7 +177,7 @@ def _named(text: str, module: types.ModuleType, inside: str, left_out: list[str]
     for i, part in enumerate(parts):
         if isinstance(value, type):
             cls = value
-            raw = inspect.getattr_static(value, _mangled(value, part), None)
+            raw = inspect.getattr_static(value, mangle(part, value.__name__), None)
         else:
             raw = getattr(value, part, None)
         if raw is None:
@@ -200,12 +201,6 @@ def _unasked(text: str, raw: Any) -> list[str]:
     what = " or ".join(written)
     advice = "point treadle unit at a function that does it"
     return [f"{text}: no test has it {what}; {advice}"] if isinstance(raw, property) and written else []
-
-
-def _mangled(cls: type, name: str) -> str:
-    if name.startswith("__") and not name.endswith("__"):
-        return f"_{cls.__name__.lstrip('_')}{name}"
-    return name
 
 
 def _target(text: str, module: types.ModuleType, cls: type | None, raw: Any, name: str) -> UnitTarget:

@@ -165,7 +165,7 @@ def _side(machine: IrMachine, frame: Frame, number: int, meeting: int | None, fl
 def _step(machine: IrMachine, frame: Frame, step: ir.IrStep) -> None:
     if isinstance(step, ir.OpStep):
         values = [_operand(machine, frame, arg) for arg in step.args]
-        if not all(map(_is_plain, values)):
+        if not all(map(is_number_or_truth, values)):
             raise Apart
         if step.op in _DIVISIONS:
             if not (type(values[1]) is int and values[1]):
@@ -187,7 +187,7 @@ def _operand(machine: IrMachine, frame: Frame, operand: ir.Operand) -> Any:
         raise Apart from None
 
 
-def _is_plain(value: Any) -> bool:
+def is_number_or_truth(value: Any) -> bool:
     return type(value) in (int, bool) or (isinstance(value, Expr) and value.sort in (INT, BOOL))
 
 
@@ -211,9 +211,9 @@ def _value(condition: Expr, yes: Any, no: Any) -> Value:
 
 def either(condition: Expr, yes: Any, no: Any) -> Value:
     """One value if the condition holds, else the other."""
-    if yes is no or (type(yes) is type(no) and _is_plain(yes) and not isinstance(yes, Expr) and yes == no):
+    if yes is no or (type(yes) is type(no) and is_number_or_truth(yes) and not isinstance(yes, Expr) and yes == no):
         return yes
-    if not (_is_plain(yes) and _is_plain(no)) or x.sort_of(yes) is not x.sort_of(no):
+    if not (is_number_or_truth(yes) and is_number_or_truth(no)) or x.sort_of(yes) is not x.sort_of(no):
         raise Apart
     if x.sort_of(yes) is INT:
         more = x.sub(yes, no)

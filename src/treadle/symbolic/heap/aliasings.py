@@ -21,7 +21,17 @@ from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import Rewriting, evaluate
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.assumptions import Graph, broken
-from treadle.symbolic.heap.objects import MISSING, DictObj, Heap, InstanceObj, ListObj, Obj, UnknownRef, element_name
+from treadle.symbolic.heap.objects import (
+    MISSING,
+    DictObj,
+    Heap,
+    InstanceObj,
+    ListObj,
+    Obj,
+    UnknownRef,
+    element_name,
+    looked_up,
+)
 from treadle.symbolic.heap.open_values import Depends, Either, Entered
 from treadle.symbolic.heap.solver import SolverHeap
 from treadle.symbolic.path import About, Note, SymbolicPath
@@ -47,10 +57,8 @@ class Aliasing:
         self.chosen: tuple[Choice, ...] = ()
 
     def value(self, value: Any) -> Any:
-        """The value behind references, as far as they are known; a `UnknownRef` that comes back was never looked at."""
-        while isinstance(value, UnknownRef) and value.resolved:
-            value = value.value
-        return value
+        """The value behind references, as far as they are known."""
+        return looked_up(value)
 
     def options(self, ref: UnknownRef) -> tuple[str, tuple[t.Type, ...]]:
         """A reference that was never looked at: what it is called, and what it may be."""

@@ -7,7 +7,7 @@ never aliases of inputs.
 
 Input objects keep what they held at the start (`initial`, `source_...`) beside what they hold now: both sides of a
 test come from that. `Heap` is the interface that the machine uses; `LazyHeap` is one way to decide aliasing, the
-other is `heap_solver.SolverHeap`, which carries it along until the program asks.
+other is `SolverHeap` of heap/solver.py, which carries it along until the program asks.
 """
 
 from __future__ import annotations
@@ -160,6 +160,13 @@ class UnknownRef:
 
     def __repr__(self) -> str:
         return f"<unknown {self.name}>"
+
+
+def looked_up(value: Any) -> Any:
+    """The value behind references, as far as they are known; an `UnknownRef` that comes back was never looked at."""
+    while isinstance(value, UnknownRef) and value.resolved:
+        value = value.value
+    return value
 
 
 class Heap:

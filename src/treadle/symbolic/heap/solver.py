@@ -31,7 +31,18 @@ from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import Rewriting
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, LazyHeap, ListObj, Obj, Some, UnknownRef, Write
+from treadle.symbolic.heap.objects import (
+    MISSING,
+    DictObj,
+    InstanceObj,
+    LazyHeap,
+    ListObj,
+    Obj,
+    Some,
+    UnknownRef,
+    Write,
+    looked_up,
+)
 from treadle.symbolic.heap.open_values import (
     WITH_IDENTITY,
     Depends,
@@ -383,7 +394,7 @@ class SolverHeap(LazyHeap):
             if a is None or b is None:
                 other = b if a is None else a
                 return isinstance(other, UnknownRef) and self.is_none(other)
-        a, b = self._looked_up(a), self._looked_up(b)
+        a, b = looked_up(a), looked_up(b)
         for value in (a, b):
             if not isinstance(value, InstanceObj | ListObj | DictObj) and not is_plain(value):
                 return NotImplemented
@@ -419,12 +430,6 @@ class SolverHeap(LazyHeap):
 
     def _promised(self, ref: UnknownRef) -> bool:
         return any(self.promises(c) for o in ref.options if isinstance(o, t.Instance) for c in self.subclasses(o.cls))
-
-    @staticmethod
-    def _looked_up(value: Any) -> Any:
-        while isinstance(value, UnknownRef) and value.resolved:
-            value = value.value
-        return value
 
     def is_settled(self, obj: Obj) -> bool:
         return not obj.is_input or all(self.known_same(obj, other) is not None for other in self._others(obj))

@@ -18,7 +18,7 @@ from treadle.core.choice import Choice
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.heap.objects import InstanceObj, LazyHeap, ListObj, Obj, Some, UnknownRef
+from treadle.symbolic.heap.objects import InstanceObj, LazyHeap, ListObj, Obj, Some, UnknownRef, looked_up
 from treadle.symbolic.path import PathEnd, SymbolicPath
 from treadle.symbolic.summary.tree import (
     Change,
@@ -185,7 +185,7 @@ class OpenHeap(RecordingHeap):
         return value
 
     def same(self, a: Any, b: Any, looks: bool = True) -> Value:
-        sides = [_looked_up(v) for v in (a, b)]
+        sides = [looked_up(v) for v in (a, b)]
         if not all(isinstance(v, InstanceObj | ListObj) or _refers_to_objects(v) for v in sides):
             return NotImplemented
         if sides[0] is sides[1]:
@@ -260,12 +260,6 @@ def _refers_to_objects(value: Any) -> bool:
     return isinstance(value, UnknownRef) and all(
         isinstance(o, t.Instance | t.ListOf | t.NoneType) for o in value.options
     )
-
-
-def _looked_up(value: Any) -> Any:
-    while isinstance(value, UnknownRef) and value.resolved:
-        value = value.value
-    return value
 
 
 def _any_length(kind: t.Type) -> bool:

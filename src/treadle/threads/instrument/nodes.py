@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from typing import TypeVar
 
-from treadle.threads.instrument.scopes import NameScope, ScopeNames, mangle
+from treadle.core.parsing import mangle
+from treadle.threads.instrument.scopes import NameScope, ScopeNames
 
 HOOK_PREFIX = "_treadle_"
 

@@ -17,6 +17,8 @@ import ast
 from dataclasses import dataclass, field
 from typing import Literal
 
+from treadle.core.parsing import mangle
+
 Kind = Literal["module", "function", "class", "comprehension", "type parameters"]
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 ComprehensionNode = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -85,14 +87,6 @@ class ScopeNames:
     def is_private(self, scope: NameScope, name: str) -> bool:
         """Is `name` a variable that only the running call can rebind?"""
         return scope.kind == "function" and scope.owns(name) and name not in scope.shared_cells
-
-
-def mangle(name: str, class_name: str | None) -> str:
-    """The name that Python's compiler uses for a private name (`__x`) inside a class."""
-    if class_name is None or not name.startswith("__") or name.endswith("__") or "." in name:
-        return name
-    stripped = class_name.lstrip("_")
-    return f"_{stripped}{name}" if stripped else name
 
 
 def analyse(tree: ast.Module) -> ScopeNames:

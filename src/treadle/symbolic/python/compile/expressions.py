@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from treadle.core.parsing import mangle
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.python.compile.scopes import CompilerScope
 
@@ -102,9 +103,7 @@ class Expressions:
         return _OPERATORS[type(op)]
 
     def mangled(self, name: str) -> str:
-        if self.owner and name.startswith("__") and not name.endswith("__"):
-            return f"_{self.owner.lstrip('_')}{name}"
-        return name
+        return mangle(name, self.owner)
 
     # --- names -------------------------------------------------------------------------------------------
 

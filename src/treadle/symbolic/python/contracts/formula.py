@@ -17,16 +17,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from treadle.core.parsing import mangle
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, UnknownRef
+from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, UnknownRef, looked_up
 from treadle.symbolic.ir.machine import Environment, Raised
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.machine import binding, classes, operators
 from treadle.symbolic.python.machine.equality import has_truth, identical
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values import open_lists
-from treadle.symbolic.python.values.kinds import as_int, is_string, number_kind
+from treadle.symbolic.python.values.kinds import as_int, is_string, is_truth_value, number_kind
 from treadle.symbolic.python.values.values import PyValue
 
 
@@ -44,9 +45,7 @@ class FormulaNames:
     owner: str | None = None  # the class whose body holds the expression, for __private names
 
     def mangled(self, name: str) -> str:
-        if self.owner and name.startswith("__") and not name.endswith("__"):
-            return f"_{self.owner.lstrip('_')}{name}"
-        return name
+        return mangle(name, self.owner)
 
 
 @dataclass(slots=True)
@@ -190,25 +189,20 @@ class _Reader:
         if isinstance(node, ast.BoolOp):
             for operand in node.values:
                 call = isinstance(operand, ast.Call) and _called(operand) in ("bool", "isinstance", "implies")
-                name = isinstance(operand, ast.Name) and _is_truth(self._name(operand.id))
+                name = isinstance(operand, ast.Name) and is_truth_value(self._name(operand.id))
                 if not (call or name or isinstance(operand, ast.Compare | ast.BoolOp | ast.UnaryOp)):
                     raise NotPure
         return self.truth(node, sure)
 
     def _name(self, name: str) -> PyValue:
         if name in self.names.local:
-            return self._seen(self.names.local[name])
+            return looked_up(self.names.local[name])
         outer = self.names.outer
         while outer is not None:
             if name in outer:
-                return self._seen(outer[name])
+                return looked_up(outer[name])
             outer = outer.outer
         return self.vm.read_global(self.names.globals, self.names.mangled(name))
-
-    def _seen(self, value: PyValue) -> PyValue:
-        while isinstance(value, UnknownRef) and value.resolved:
-            value = value.value
-        return value
 
     def _object(self, node: ast.expr, sure: bool) -> PyValue:
         """A value that is looked into: an unknown reference is decided, if that is certain to happen."""
@@ -225,7 +219,7 @@ class _Reader:
         if isinstance(found, ArgumentsByName):
             if name not in found.values:
                 raise NotPure
-            return self._seen(found.values[name])
+            return looked_up(found.values[name])
         if isinstance(found, InstanceObj):
             if len(found.classes) > 1 and not sure:
                 raise NotPure
@@ -236,7 +230,7 @@ class _Reader:
                 raise NotPure
         elif not isinstance(found, type | types.ModuleType):
             raise NotPure
-        return self._seen(self.vm.attribute(found, name))
+        return looked_up(self.vm.attribute(found, name))
 
     def _binary(self, node: ast.BinOp, sure: bool) -> PyValue:
         op = _BINARY.get(type(node.op))
@@ -387,10 +381,6 @@ def names_of(vm: VM, function: types.FunctionType, local: dict[str, PyValue]) ->
 
 def _is_scalar(value: PyValue) -> bool:
     return isinstance(value, Expr) or number_kind(value) is not None or isinstance(value, str | None)
-
-
-def _is_truth(value: PyValue) -> bool:
-    return isinstance(value, bool) or (isinstance(value, Expr) and value.sort is x.BOOL)
 
 
 def _is_none_test(a: PyValue, b: PyValue, sure: bool) -> bool:

@@ -17,7 +17,7 @@ from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import substitute
 from treadle.symbolic.expr.terms import Expr
-from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, UnknownRef
+from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, UnknownRef, looked_up
 from treadle.symbolic.ir.machine import DEPTH, STEPS, Environment, Raised
 from treadle.symbolic.path import BoundReached, Limit, Restart
 from treadle.symbolic.python.machine import attributes
@@ -127,16 +127,14 @@ class Composition:
 
     def _bind(self, formal: PyValue, actual: PyValue) -> None:
         if isinstance(formal, Expr):
-            while isinstance(actual, UnknownRef) and actual.resolved:
-                actual = actual.value
+            actual = looked_up(actual)
             if not _fits(formal.sort, actual):
                 raise Restart
             self.values[formal] = actual
         elif isinstance(formal, UnknownRef):
             # the reference itself, also where it is known what it refers to: writing it back changes nothing
             self.refs[formal.name] = actual
-            while isinstance(actual, UnknownRef) and actual.resolved:
-                actual = actual.value
+            actual = looked_up(actual)
             if isinstance(actual, UnknownRef):
                 if not set(actual.options) <= set(formal.options):
                     raise Restart

@@ -23,10 +23,10 @@ from treadle.core.choice import WaysJoined
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import substitute
-from treadle.symbolic.expr.terms import BOOL, INT, Expr, Value
+from treadle.symbolic.expr.terms import BOOL, Expr, Value
 from treadle.symbolic.guide.guided import Walk
-from treadle.symbolic.guide.joins import Apart, either, size_of
-from treadle.symbolic.heap.objects import UnknownRef
+from treadle.symbolic.guide.joins import Apart, either, is_number_or_truth, size_of
+from treadle.symbolic.heap.objects import looked_up
 from treadle.symbolic.ir.machine import Environment
 from treadle.symbolic.path import is_mixed
 from treadle.symbolic.python.machine.vm import NOT_ANSWERED, VM
@@ -61,7 +61,7 @@ class JoinedCalls(Summaries):
                 return NOT_ANSWERED
         elif path.plain or not walk.passes(function):
             return NOT_ANSWERED
-        actual = {name: _scalar(value) for name, value in env.items()}
+        actual = {name: looked_up(value) for name, value in env.items()}
         if not _may_join(vm, function, actual) or id(function.code) in self._recording:
             return NOT_ANSWERED
         self._calls[id(function.code)] += 1
@@ -86,18 +86,8 @@ class JoinedCalls(Summaries):
         return self._trees[key]
 
 
-def _scalar(value: PyValue) -> PyValue:
-    while isinstance(value, UnknownRef) and value.resolved:
-        value = value.value
-    return value
-
-
 def _is_bool(value: PyValue) -> bool:
     return type(value) is bool or (isinstance(value, Expr) and value.sort is BOOL)
-
-
-def _is_plain(value: PyValue) -> bool:
-    return type(value) in (int, bool) or (isinstance(value, Expr) and value.sort in (INT, BOOL))
 
 
 def _may_join(vm: VM, function: FunctionValue, actual: dict[str, PyValue]) -> bool:
@@ -108,7 +98,7 @@ def _may_join(vm: VM, function: FunctionValue, actual: dict[str, PyValue]) -> bo
         and not is_busy(vm)
         and is_recordable(function)
         and all(p.kind == "plain" for p in function.code.parameters)
-        and all(name in actual and _is_plain(actual[name]) for name in names)
+        and all(name in actual and is_number_or_truth(actual[name]) for name in names)
         and any(isinstance(actual[name], Expr) for name in names)
     )
 
@@ -122,7 +112,7 @@ def _is_computation(summary: Summary) -> bool:
             leaf = node.leaf
             if leaf.kind not in ("return", "cut", "raise") or leaf.changes or leaf.made or leaf.stubs:
                 return False
-            if leaf.kind == "return" and not _is_plain(leaf.value):
+            if leaf.kind == "return" and not is_number_or_truth(leaf.value):
                 return False
         elif not isinstance(node.event, Decide | Settled):
             return False

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr
-from treadle.symbolic.heap.objects import InstanceObj, ListObj, UnknownRef
+from treadle.symbolic.heap.objects import InstanceObj, ListObj, UnknownRef, looked_up
 from treadle.symbolic.python.calls.stubs import Stubs
 from treadle.symbolic.python.machine.vm import CallAnswerer
 from treadle.symbolic.python.types import hints, infer
@@ -64,8 +64,7 @@ def declared_types(function: FunctionValue) -> dict[str, t.Type]:
 
 def kind_of(value: PyValue, declared: t.Type | None) -> t.Type | ConstantArgument | None:
     """The formal parameter for an actual argument; None when there is none."""
-    while isinstance(value, UnknownRef) and value.resolved:
-        value = value.value
+    value = looked_up(value)
     if isinstance(value, Expr):
         return _SORTS.get(value.sort)
     if type(value) is int:

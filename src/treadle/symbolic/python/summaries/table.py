@@ -8,7 +8,7 @@ from typing import Any
 
 from treadle.symbolic.expr.show import show
 from treadle.symbolic.expr.terms import Expr
-from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, UnknownRef
+from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, UnknownRef, looked_up
 from treadle.symbolic.summary.tree import SummaryCase
 
 
@@ -32,8 +32,7 @@ class _Telling:
         self.new: dict[int, Obj] = {}
 
     def text(self, value: object) -> str:
-        while isinstance(value, UnknownRef) and value.resolved:
-            value = value.value
+        value = looked_up(value)
         if isinstance(value, Expr):
             return show(value)
         if isinstance(value, UnknownRef):

@@ -10,13 +10,15 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+from treadle.core.parsing import mangle
+
 
 def slots(cls: type) -> list[str]:
     names: list[str] = []
     for base in cls.__mro__:
         slots = base.__dict__.get("__slots__", ())
         names.extend([slots] if isinstance(slots, str) else list(slots))
-    private = [f"_{cls.__name__.lstrip('_')}{n}" if n.startswith("__") and not n.endswith("__") else n for n in names]
+    private = [mangle(n, cls.__name__) for n in names]
     return [n for n in private if n not in ("__dict__", "__weakref__")]
 
 
@@ -61,8 +63,7 @@ def assignments(node: ast.FunctionDef, base: type) -> Iterator[tuple[str, Assign
         for target, value in _pairs(targets, statement.value):
             match target:
                 case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner == me:
-                    if name.startswith("__") and not name.endswith("__"):
-                        name = f"_{base.__name__.lstrip('_')}{name}"
+                    name = mangle(name, base.__name__)
                     if not is_managed(base, name):
                         yield name, statement, value
 
