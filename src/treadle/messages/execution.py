@@ -196,6 +196,12 @@ class MessageStrand(Strand):
         """A quiet attempt that got nothing changes nothing, and is not in the trace."""
 
 
+def message_strand() -> MessageStrand | None:
+    """The strand that runs, if it is one of an execution in steps of messages."""
+    strand = here()
+    return strand if isinstance(strand, MessageStrand) else None
+
+
 class OrderInForce(Protocol):
     """An order that somebody asked for: holds back messages until others were received."""
 
@@ -227,8 +233,7 @@ class MessageExecution(Execution):
     holding: bool = False
     behaviours: tuple[str, ...] = ()
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
+    def set_up(self) -> None:
         self.journal = Journal()
         self.follows: dict[int, list[int]] = {}  # courier -> couriers that must have delivered before it
         self.enablers: dict[int, list[int]] = {}  # step -> steps that made it possible, beyond what operations say

@@ -25,7 +25,7 @@ import pykka._threading
 import pykka.messages
 
 from treadle.core.operation import LOOK, SIGNAL, WAIT
-from treadle.messages.execution import Mailbox, MessageStrand
+from treadle.messages.execution import Mailbox, message_strand
 from treadle.messages.journal import Handling, label_of
 from treadle.messages.receive import stable_hash
 from treadle.threads.primitives.inside import at_end, here
@@ -60,11 +60,6 @@ class Reply(SyncObject):
         return f"not set by {self.asked.actor.label}"
 
 
-def _strand() -> MessageStrand | None:
-    strand = here()
-    return strand if isinstance(strand, MessageStrand) else None
-
-
 # ---------------------------------------------------------------------- inbox and messages
 
 
@@ -74,7 +69,7 @@ class Inbox(Mailbox):
     __slots__ = ()
 
     def put(self, item: Any, *_: Any, **__: Any) -> None:
-        strand = _strand()
+        strand = message_strand()
         assert strand is not None, "an actor of an execution that is over"
         label, stops = describe(item.message)
         strand.execution.send(strand, self, item, label=label, stops=stops)
@@ -96,13 +91,13 @@ def describe(message: Any) -> tuple[str, bool]:
 
 
 def _create_inbox(original: Callable[[], Any]) -> Any:
-    return staticmethod(lambda: original() if _strand() is None else Inbox())
+    return staticmethod(lambda: original() if message_strand() is None else Inbox())
 
 
 def _init(original: Callable[..., None]) -> Callable[..., None]:
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
-        strand = _strand()
+        strand = message_strand()
         inbox = self.actor_inbox
         if strand is None or not isinstance(inbox, Inbox):
             return
@@ -119,7 +114,7 @@ def _init(original: Callable[..., None]) -> Callable[..., None]:
 
 def _loop(original: Callable[..., None]) -> Callable[..., None]:
     def _actor_loop(self: Any) -> None:
-        strand = _strand()
+        strand = message_strand()
         if strand is not None and isinstance(self.actor_inbox, Inbox):
             actor = self.actor_inbox.actor
             assert actor is not None
@@ -137,7 +132,7 @@ def _loop(original: Callable[..., None]) -> Callable[..., None]:
 
 def _handle_failure(original: Callable[..., None]) -> Callable[..., None]:
     def _handle_failure(self: Any, kind: Any, error: Any, traceback: Any) -> None:
-        strand = _strand()
+        strand = message_strand()
         actor = getattr(self.actor_inbox, "actor", None)
         if strand is not None and actor is not None and error is not None:
             own = type(self).on_failure is not pykka._actor.Actor.on_failure
@@ -159,7 +154,7 @@ def _reply(future: Any) -> Reply:
 
 def _get(original: Callable[..., Any]) -> Callable[..., Any]:
     def get(self: Any, *, timeout: float | None = None) -> Any:
-        strand = _strand()
+        strand = message_strand()
         if strand is None or self._get_hook is not None:
             return original(self, timeout=timeout)
         if not strand.point(WAIT, _reply(self), timeout):
@@ -173,7 +168,7 @@ def _set(original: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(original)
     def set_(self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
-        strand = _strand()
+        strand = message_strand()
         if strand is not None:
             reply = _reply(self)
             strand.point(SIGNAL, reply)
@@ -188,7 +183,7 @@ def _set(original: Callable[..., None]) -> Callable[..., None]:
 def _reading(original: Any) -> Any:
     @functools.wraps(original.__func__)
     def read(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        strand = _strand()
+        strand = message_strand()
         if strand is not None:
             strand.touch(LOOK, _REGISTRY, None)
         return original.__func__(cls, *args, **kwargs)
@@ -199,7 +194,7 @@ def _reading(original: Any) -> Any:
 def _changing(original: Any) -> Any:
     @functools.wraps(original.__func__)
     def change(cls: Any, actor_ref: Any) -> Any:
-        strand = _strand()
+        strand = message_strand()
         if strand is not None:
             refs = cls._actor_refs
             if not getattr(strand.execution, "registry_kept", False):
@@ -259,7 +254,7 @@ class _Uuid(SimpleNamespace):
 
     @staticmethod
     def uuid4() -> uuid.UUID:
-        strand = _strand()
+        strand = message_strand()
         if strand is None:
             return uuid.uuid4()
         return uuid.UUID(int=stable_hash("urn", strand.fresh("urn")) << 64 | 4 << 76 | 2 << 62, version=4)

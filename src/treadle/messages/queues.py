@@ -53,7 +53,9 @@ def mailbox(queue: Q, owner: Any) -> Q:
         raise UsageError(f"a mailbox is a queue.Queue or an asyncio.Queue, not {type(queue).__name__}")
     assert box.actor is not None
     box.treadle_name = box.actor.label
-    box.take_place_of(queue)
+    # the queue keeps its identity: only what is done with it changes
+    for name in ("put", "put_nowait", "get", "get_nowait", "empty", "full", "qsize", "task_done", "join"):
+        vars(queue)[name] = getattr(box, name)
     return queue
 
 
@@ -110,11 +112,6 @@ class _Queue(Mailbox):
         self.readers: list[Strand] = []
         self.all_done = _AllDone()
         self.space = _Space(most)
-
-    def take_place_of(self, queue: Any) -> None:
-        """The queue keeps its identity: only what is done with it changes."""
-        for name in ("put", "put_nowait", "get", "get_nowait", "empty", "full", "qsize", "task_done", "join"):
-            vars(queue)[name] = getattr(self, name)
 
     def _waits_for_a_message(self) -> bool:
         return not self.delivered and any(reader.guard is self for reader in self.readers)
@@ -182,10 +179,6 @@ class AsyncMailbox(Mailbox):
         self.space = _Space(most)
         self.all_done = 0
         self.finished: list[asyncio.Future[None]] = []
-
-    def take_place_of(self, queue: Any) -> None:
-        for name in ("put", "put_nowait", "get", "get_nowait", "empty", "full", "qsize", "task_done", "join"):
-            vars(queue)[name] = getattr(self, name)
 
     def _waits_for_a_message(self) -> bool:
         return not self.delivered and (self.asked or any(not waiter.done() for waiter in self.waiters))

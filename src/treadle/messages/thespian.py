@@ -22,22 +22,17 @@ from thespian.system.timing import timePeriodSeconds
 from thespian.system.utilis import actualActorClass, withPossibleInitArgs
 
 from treadle.core.operation import GET
-from treadle.messages.execution import Mailbox, MessageExecution, MessageStrand
+from treadle.messages.execution import Mailbox, MessageExecution, MessageStrand, message_strand
 from treadle.messages.journal import Handling, Message, label_of
 from treadle.messages.receive import stable_hash
-from treadle.threads.primitives.inside import at_end, here
+from treadle.threads.primitives.inside import at_end
 
 # How often a message that raises is tried before it is poison, as in Thespian's multi-process bases.
 _ATTEMPTS = 2
 
 
-def _strand() -> MessageStrand | None:
-    strand = here()
-    return strand if isinstance(strand, MessageStrand) else None
-
-
 def _me() -> MessageStrand:
-    strand = _strand()
+    strand = message_strand()
     assert strand is not None, "an actor system of an execution that is over"
     return strand
 
@@ -349,7 +344,7 @@ def describe(message: Any) -> tuple[str, bool]:
 
 def _startup(original: Callable[..., Any]) -> Callable[..., Any]:
     def _startupActorSys(self: Any, current: Any, wanted: Any, capabilities: Any, log_defs: Any) -> Any:
-        strand = _strand()
+        strand = message_strand()
         if strand is None:
             return original(self, current, wanted, capabilities, log_defs)
         self.systemAddress = actors.ActorAddress("/ActorSys")

@@ -96,7 +96,6 @@ class RunAhead:
         self._running: dict[int, ScheduleKey] = {}
         self._known: dict[ScheduleKey, OrderSeen | None] = {}
         self.passed: dict[ScheduleKey, OrderSeen] = {}  # what the campaign came to, of this run and of earlier ones
-        self.used = 0  # answers of workers that the campaign came to
 
     def __enter__(self) -> RunAhead:
         if self._at_once and self._open is not None:  # what keeps a cluster from being used is told first
@@ -132,7 +131,6 @@ class RunAhead:
         while key in self._running.values():
             self._hear(_PATIENCE)
         found = self._known.pop(key, None)
-        self.used += found is not None
         return self.keep(schedule, found) or self.passed.get(key)
 
     def keep(self, schedule: Sequence[Receive], seen: OrderSeen | None) -> OrderSeen | None:
