@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 import treadle
+from tests.commands import run_unit as run
 from tests.symbolic.exploring import PROGRAMS, load
-from treadle.cli.main import main
 from treadle.core.errors import UsageError
 from treadle.core.files import is_unedited, seal
 from treadle.symbolic.path import Limit
@@ -25,13 +25,6 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(PROGRAMS))
     for name in ("unit_paper", "unit_bad"):
         load(name)
-
-
-def run(*args: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main(["unit", *args])
-    out = capsys.readouterr()
-    return int(left.value.code or 0), out.out, out.err
 
 
 def test_json_has_the_promised_keys(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treadle
+from tests.commands import run_unit as run
 from tests.symbolic.alias_programs import alias_programs
 from tests.symbolic.exploring import PROGRAMS, load
 from tests.symbolic.random_programs import facts, programs, target
-from treadle.cli.main import main
 from treadle.core.errors import UsageError
 from treadle.core.files import is_unedited
 from treadle.doors.unit import commit as unit_commit
@@ -42,13 +42,6 @@ from treadle.symbolic.solve.solver import Solver
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(PROGRAMS))
-
-
-def run(*args: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main(["unit", *args])
-    out = capsys.readouterr()
-    return int(left.value.code or 0), out.out, out.err
 
 
 def explored(text: str, kept: TargetMemory | None = None, **options: Any) -> tuple[ExploredTarget, TargetMemory]:

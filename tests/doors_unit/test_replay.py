@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treadle
+from tests.commands import run_command as run
 from tests.symbolic.alias_programs import alias_programs
 from tests.symbolic.exploring import PROGRAMS, load
 from tests.symbolic.random_programs import explore, programs
-from treadle.cli.main import main
 from treadle.core.errors import UsageError
 from treadle.core.trail import Trail
 from treadle.doors.unit.explore import Session
@@ -29,13 +29,6 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(PROGRAMS))
     for name in ("unit_paper", "unit_growing"):
         load(name)
-
-
-def run(*args: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main(list(args))
-    out = capsys.readouterr()
-    return int(left.value.code or 0), out.out, out.err
 
 
 def same(one: TestCase, other: TestCase) -> bool:

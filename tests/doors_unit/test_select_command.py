@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import treadle
+from tests.commands import run_unit as run
 from tests.symbolic.exploring import PROGRAMS, load
-from treadle.cli.main import main
 from treadle.core.errors import UsageError
 from treadle.doors.unit.brief import Shortened
 from treadle.doors.unit.console import summary
@@ -26,13 +26,6 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(PROGRAMS))
     shutil.copy(PROGRAMS / "unit_points.py", tmp_path)
     load("unit_points")
-
-
-def run(*args: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main(["unit", *args])
-    out = capsys.readouterr()
-    return int(left.value.code or 0), out.out, out.err
 
 
 def _line(text: str) -> int:

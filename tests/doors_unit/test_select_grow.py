@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 
 import treadle
+from tests.commands import run_unit as run
 from tests.symbolic.exploring import PROGRAMS, load
 from tests.symbolic.random_programs import programs, target
-from treadle.cli.main import main
 from treadle.core.files import is_unedited
 from treadle.doors.unit import grow as unit_grow
 from treadle.doors.unit.explore import ExploredTarget, Session
@@ -33,13 +33,6 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(PROGRAMS))
     monkeypatch.setenv("PYTHONPATH", str(PROGRAMS))
     load("unit_growing")
-
-
-def run(*args: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main(["unit", *args])
-    out = capsys.readouterr()
-    return int(left.value.code or 0), out.out, out.err
 
 
 def step(text: str, kept: TargetMemory | None, **options: Any) -> tuple[ExploredTarget, TargetMemory]:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import treadle
+from tests.commands import run_unit as command
 from tests.symbolic.exploring import load
-from treadle.cli.main import main
 from treadle.core.errors import UsageError
 from treadle.doors.unit.explore import ExploredTarget, Session
 from treadle.doors.unit.options import UnitOptions
@@ -124,13 +124,6 @@ def test_a_case_may_call_the_real_function() -> None:
 
 
 # --- the command -------------------------------------------------------------------------------------------
-
-
-def command(*args: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main(["unit", *args])
-    out = capsys.readouterr()
-    return int(left.value.code or 0), out.out, out.err
 
 
 def test_the_file_beside_the_project_is_found(capsys: pytest.CaptureFixture[str]) -> None:
