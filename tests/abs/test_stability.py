@@ -12,13 +12,13 @@ from treadle.abs.machine.criteria import Bounds, CriterionReached, OrderSelectio
 from treadle.abs.machine.machine import ActorMachine
 from treadle.abs.machine.state import ActorTask, State
 from treadle.abs.machine.statements import compile_program
-from treadle.abs.machine.system import Root, find_method, main_root, unknown_root
+from treadle.abs.machine.system import StartingState, find_method, main_root, unknown_root
 from treadle.abs.machine.values import ObjectRef
 
 FACTORIAL = Path(__file__).parents[2] / "examples" / "abs" / "factorial.abs"
 
 
-def start(alias: bool = False) -> tuple[ActorMachine, Root]:
+def start(alias: bool = False) -> tuple[ActorMachine, StartingState]:
     program = load(FACTORIAL)
     machine = ActorMachine(compile_program(program), Bounds(), OrderSelection(alias=alias), (-10, 10))
     cls, method = find_method(program, "Fact.ft")

@@ -15,7 +15,7 @@ from treadle.classes.ways import factories
 from treadle.core.verdict import Verdict
 from treadle.doors.class_.campaign import ClassCampaign
 from treadle.observe.parameters import Parameter
-from treadle.observe.recorded import Expression, Given, Recorded
+from treadle.observe.recorded import Expression, GivenArgument, RecordedUse
 
 
 def test_subclasses_are_found() -> None:
@@ -85,8 +85,8 @@ def test_operations_that_the_other_call_does_not_touch_cost_nothing() -> None:
 
 def test_objects_and_values_from_a_recording() -> None:
     needs = ("from class_reach import MemoryStore, Counts",)
-    seen = Recorded(made={"class_reach:Counts": [Expression("Counts(MemoryStore())", needs)]})
-    seen.called["class_reach:Registry.get"] = [(Given(Expression("list")),)]
+    seen = RecordedUse(made={"class_reach:Counts": [Expression("Counts(MemoryStore())", needs)]})
+    seen.called["class_reach:Registry.get"] = [(GivenArgument(Expression("list")),)]
     result = campaign("class_reach:Counts", recorded=seen)
     assert result.faults[0].witness.test.root.method == "recorded"
     registry = subject("class_reach:Registry")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from treadle.observe.examples import _as_file
-from treadle.observe.recorded import Expression, Recorded, SeenCall, from_json
+from treadle.observe.recorded import Expression, RecordedUse, SeenCall, from_json
 from treadle.observe.recorder import UseRecorder, _recording
 from treadle.observe.source_of import DO_NOTHING
 
@@ -41,7 +41,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module("recorded_shop")
 
 
-def seen(use: Any) -> Recorded:
+def seen(use: Any) -> RecordedUse:
     recorder = UseRecorder(("recorded_shop",), (str(Path(__file__).parent),))
     with _recording(recorder.profile):
         use()

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import treadle
 from treadle import Verdict
-from treadle.doors.explore.models import Search
+from treadle.doors.explore.models import SearchSetup
 
 
 class Box:
@@ -175,7 +175,7 @@ def outcomes(program: list[list[tuple[Any, ...]]], strategy: str, most: int) -> 
         end = (logs, box.x, box.y, shared.items, list(shared.line), shared.table, sorted(shared.names))
         outside.seen = outside.seen | {repr(end)}
 
-    with mock.patch.object(Search, "with_early_deadlines", lambda self, model, idle, *rest: idle):
+    with mock.patch.object(SearchSetup, "with_early_deadlines", lambda self, model, idle, *rest: idle):
         result = treadle.check(run, strategy=strategy, executions=most)
     return outside.seen, result
 

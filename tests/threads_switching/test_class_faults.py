@@ -10,7 +10,7 @@ import pytest
 
 from treadle.cli.main import main
 from treadle.doors.class_.record import record
-from treadle.doors.explore.models import Search
+from treadle.doors.explore.models import SearchSetup
 from treadle.search.dpor import Dpor
 from treadle.threads.switching import running_name
 
@@ -96,7 +96,7 @@ def test_a_fault_of_every_build_is_shown_with_a_schedule_that_a_gil_allows(tmp_p
     path.write_text(_TWO_WINDOWS)
     record(path, "written.py", 20.0, {})  # imports it
     test = sys.modules["windows"].test_two_windows.__wrapped__
-    search = Search(test, None, (), "idle", 0, Dpor, "written.py::test_two_windows", {}, None, "dpor")
+    search = SearchSetup(test, None, (), "idle", 0, Dpor, "written.py::test_two_windows", {}, None, "dpor")
     free = search.run("free", 99, 9.0).findings[0]
     assert "read (windows.py:15) and write (windows.py:15)" in _flat(free.explanation)
     followed = record(path, "written.py", 20.0, {"test_two_windows": free.replay})["test_two_windows"]

@@ -28,7 +28,7 @@ from treadle.classes.stand_ins import definition, hooks, needs_stand_in
 from treadle.classes.subject import Subject, SubjectMethod, import_of
 from treadle.core.errors import Unsupported
 from treadle.observe.parameters import MISSING, Parameter, load_mentioning, parameters_of_class
-from treadle.observe.recorded import Arguments, Recorded
+from treadle.observe.recorded import Arguments, RecordedUse
 
 _SOMETHING = 'class Something:\n    """A class for this test."""'
 
@@ -117,10 +117,10 @@ class Pools:
         given: dict[str, list[str]],
         seed: int = 0,
         grower: Grower | None = None,
-        recorded: Recorded | None = None,
+        recorded: RecordedUse | None = None,
     ) -> None:
         self.subject = subject
-        self.recorded = recorded or Recorded()
+        self.recorded = recorded or RecordedUse()
         self.grower = grower  # brings objects of other classes into other states
         self.given = given  # --values: parameter name -> expressions
         self.seed = seed

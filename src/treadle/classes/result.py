@@ -13,7 +13,7 @@ from treadle.classes.subject import Subject
 from treadle.core.json_form import NOT_IN_JSON, JsonForm, in_json_as
 from treadle.core.result import ModelResult, Step, Verdict
 from treadle.core.trail import Trail
-from treadle.observe.recorded import Recorded
+from treadle.observe.recorded import RecordedUse
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Options:
     keep: Callable[[Any], None] | None = None  # is given the result so far whenever a fault is found
     alarm: Path | None = None  # a file that all processes look for: one of them has found a fault
     from_tests: str = ""  # the tests to record; empty: those of the project, if it has some
-    recorded: Recorded | None = None  # how tests and examples use the class
+    recorded: RecordedUse | None = None  # how tests and examples use the class
     ignored: frozenset[frozenset[str]] = frozenset()  # pairs of methods that are not reported again
 
 

@@ -24,14 +24,14 @@ class Expression:
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenArgument:
     """One argument: its value, and the name it was passed by (empty: by its position)."""
 
     value: Expression
     name: str = ""
 
 
-Arguments = tuple[Given, ...]
+Arguments = tuple[GivenArgument, ...]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class SeenCall:
 
 
 @dataclass
-class Recorded:
+class RecordedUse:
     """All that was seen of one package."""
 
     made: dict[str, list[Expression]] = field(default_factory=dict)  # class -> ways to make an object of it
@@ -51,7 +51,7 @@ class Recorded:
     orders: dict[str, list[tuple[SeenCall, ...]]] = field(default_factory=dict)  # class -> calls of one object
     problems: list[str] = field(default_factory=list)
 
-    def add(self, other: Recorded) -> None:
+    def add(self, other: RecordedUse) -> None:
         """Take over what another recording has seen."""
         for mine, theirs in ((self.made, other.made), (self.called, other.called), (self.orders, other.orders)):
             kept: dict[str, list[Any]] = mine
@@ -63,9 +63,9 @@ class Recorded:
         return json.dumps(asdict(self))
 
 
-def from_json(text: str) -> Recorded:
+def from_json(text: str) -> RecordedUse:
     found = json.loads(text)
-    return Recorded(
+    return RecordedUse(
         {name: [_expression(one) for one in seen] for name, seen in found["made"].items()},
         {name: [_arguments(one) for one in seen] for name, seen in found["called"].items()},
         {
@@ -81,4 +81,4 @@ def _expression(found: dict[str, Any]) -> Expression:
 
 
 def _arguments(found: list[dict[str, Any]]) -> Arguments:
-    return tuple(Given(_expression(one["value"]), one["name"]) for one in found)
+    return tuple(GivenArgument(_expression(one["value"]), one["name"]) for one in found)

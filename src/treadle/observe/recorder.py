@@ -26,7 +26,7 @@ from typing import Any
 
 from treadle.core.files import write_whole
 from treadle.observe.effects import EffectGuard
-from treadle.observe.recorded import MOST, Arguments, Expression, Given, Recorded, SeenCall
+from treadle.observe.recorded import MOST, Arguments, Expression, GivenArgument, RecordedUse, SeenCall
 from treadle.observe.source_of import SourceWriter
 
 # Objects that are kept, and calls of one object that make a sequence.
@@ -49,7 +49,7 @@ class UseRecorder:
 
     def __init__(self, packages: tuple[str, ...], folders: tuple[str, ...]) -> None:
         self.packages, self.folders = packages, folders
-        self.recorded = Recorded()
+        self.recorded = RecordedUse()
         self._objects: dict[int, tuple[Any, Expression]] = {}
         self._orders: dict[int, list[SeenCall]] = {}
         self._waiting: dict[int, tuple[str, Arguments | None, Any]] = {}  # frame -> what it is a call of
@@ -92,7 +92,7 @@ class UseRecorder:
 
     def _arguments(self, frame: FrameType, parameters: list[inspect.Parameter]) -> Arguments | None:
         """What was given, without the object itself; None when some of it cannot be written down."""
-        found: list[Given] = []
+        found: list[GivenArgument] = []
         by_name = False
         for parameter in parameters:
             name = parameter.name
@@ -111,7 +111,7 @@ class UseRecorder:
                 source = self._writer.of(one)
                 if source is None or (not word and any(other.name for other in found)):
                     return None
-                found.append(Given(source, word))
+                found.append(GivenArgument(source, word))
         return tuple(found)
 
     def _made(self, value: Any) -> Expression | None:
@@ -163,7 +163,7 @@ class UseRecorder:
     def _is_ours(self, module: str) -> bool:
         return any(module == package or module.startswith(package + ".") for package in self.packages)
 
-    def result(self) -> Recorded:
+    def result(self) -> RecordedUse:
         """What was seen so far, with the calls of each object in their order."""
         for key, order in self._orders.items():
             if key in self._objects and order:

@@ -37,7 +37,7 @@ from treadle.pytest_plugin.loops import EventLoops
 _CONTAINERS = (list, dict, set, bytearray)
 
 
-class _Kept(io.TextIOWrapper):
+class _PrintedText(io.TextIOWrapper):
     """What the test prints, kept; for who needs a real file (faulthandler, another process), the one it stands for."""
 
     def __init__(self) -> None:
@@ -65,8 +65,8 @@ class Body:
         self.example: Example | None = None  # whose arguments the next executions draw
         self.function = _function(item)
         self.is_async = inspect.iscoroutinefunction(self.function)
-        self.stdout = _Kept()
-        self.stderr = _Kept()
+        self.stdout = _PrintedText()
+        self.stderr = _PrintedText()
         self.anew = _has_fixtures_to_renew(item)
         self.loops = EventLoops(item)
         self.folder: Path | None = None  # the tmp_path of the last execution
@@ -237,7 +237,7 @@ def run_test_case(case: unittest.TestCase, method: Callable[..., Any]) -> None:
     """One unittest method as the case itself runs it, with its set-up, tear-down and cleanups."""
     __tracebackhide__ = True
     setattr(case, case._testMethodName, types.MethodType(method, case))
-    told = _Told()
+    told = _CaseOutcome()
     case(told)  # type: ignore[arg-type]
     if told.skipped is not None:
         pytest.skip(told.skipped)
@@ -245,7 +245,7 @@ def run_test_case(case: unittest.TestCase, method: Callable[..., Any]) -> None:
         raise told.error
 
 
-class _Told:
+class _CaseOutcome:
     """What a case tells of its run: the first error, or why it was skipped."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from treadle.abs.machine.defaults import smallest
 from treadle.abs.machine.labels import labelled
 from treadle.abs.machine.machine import ActorMachine
 from treadle.abs.machine.state import State, TakenStep
-from treadle.abs.machine.system import Root
+from treadle.abs.machine.system import StartingState
 from treadle.abs.machine.values import FailedFuture, ObjectRef, Unknown, Value, parts, show
 from treadle.core.choice import TaskChosen
 from treadle.core.json_form import NOT_IN_JSON, JsonForm, in_json_as
@@ -74,7 +74,7 @@ class CaseWriter:
         self._style = style
         self._objects: dict[tuple[Any, ...], ObjectState] = {}  # equal objects of different cases are one
 
-    def case(self, root: Root, leaf: TreeLeaf) -> ActorCase:
+    def case(self, root: StartingState, leaf: TreeLeaf) -> ActorCase:
         state = leaf.state
         names = object_names(state)
         assumed = {ref: [state.resolved(v) for v in fields] for ref, fields in state.assumed.items()}

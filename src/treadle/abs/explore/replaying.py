@@ -22,14 +22,14 @@ from treadle.abs.language.types import AnyType, Type, substituted
 from treadle.abs.machine.criteria import Bounds, CriterionReached, OrderSelection, SelfCalls
 from treadle.abs.machine.machine import ActorMachine, Image
 from treadle.abs.machine.state import ActorTask, State
-from treadle.abs.machine.system import Root, call, main_root
+from treadle.abs.machine.system import StartingState, call, main_root
 from treadle.abs.machine.values import FailedFuture, ObjectRef, Value, show
 from treadle.core.choice import TaskChosen
 from treadle.core.errors import UsageError
 
 
 @dataclass(slots=True)
-class Event:
+class ActorEvent:
     """Something another object notices: a call, a creation."""
 
     kind: str  # "call", "new"
@@ -37,7 +37,8 @@ class Event:
     target: str
     text: str
     step: int
-    number: int = 0  # of the task, for calls
+    method: str = ""  # and number of the task, for calls
+    number: int = 0
 
 
 @dataclass(slots=True)
@@ -51,7 +52,7 @@ class Replayed:
     waiting: list[str] = field(default_factory=list)
     output: str = ""
     order: list[str] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
+    events: list[ActorEvent] = field(default_factory=list)
     classes: dict[str, str] = field(default_factory=dict)
     deadlocked: bool = False
 
@@ -72,7 +73,7 @@ class Replay:
         self.entry = entry
         self.names = names
         self.numbers: dict[int, int] = {}
-        self.events: list[Event] = []
+        self.events: list[ActorEvent] = []
         self.order: list[str] = []
         self._counts: dict[tuple[str, str], int] = {}
         self._step = 0
@@ -93,13 +94,14 @@ class Replay:
             source, ref = what
             made = sum(1 for name in self.names.values() if name.startswith("r")) + 1
             self.names[ref] = f"r{made}"
-            self.events.append(Event("new", self.names[source], self.names[ref], ref.cls.name, self._step))
+            self.events.append(ActorEvent("new", self.names[source], self.names[ref], ref.cls.name, self._step))
         elif kind == "call":
             source, task = what
             number = self._number(task)
             args = ", ".join(show(v, self.names) for v in task.env[1 : 1 + len(task.code.params)])
-            text = f"{task.code.name}({args})"
-            self.events.append(Event("call", self.names[source], self.names[task.this], text, self._step, number))
+            method = task.code.name
+            ends = self.names[source], self.names[task.this]
+            self.events.append(ActorEvent("call", *ends, f"{method}({args})", self._step, method, number))
 
     def runnable(self) -> list[ActorTask]:
         found = self.explorer.runnable(self.state)
@@ -182,7 +184,7 @@ def replayed(machine: ActorMachine, cls: Class, method: str, case: ActorCase) ->
 
 
 def follow(
-    machine: ActorMachine, root: Root, names: dict[ObjectRef, str], order: Sequence[TaskChosen | str]
+    machine: ActorMachine, root: StartingState, names: dict[ObjectRef, str], order: Sequence[TaskChosen | str]
 ) -> Replayed:
     """Run the tasks in the given order."""
     replay = Replay(machine, root.state, root.entry, names)
@@ -204,7 +206,7 @@ def known_root(
     arguments: Mapping[str, Any],
     objects: Mapping[str, tuple[str, Mapping[str, Any], str]],
     queue: Sequence[tuple[str, Mapping[str, Any]]] = (),
-) -> tuple[Root, dict[ObjectRef, str]]:
+) -> tuple[StartingState, dict[ObjectRef, str]]:
     """A starting state with known objects; the first one is the receiver of the method."""
     if not objects:
         raise UsageError("a test needs at least one initial object, the one whose method is called")
@@ -237,7 +239,7 @@ def known_root(
         tasks.append(call(machine, receiver, waiting, values, f"queue {number}"))
     home = state.groups.get(receiver, receiver)
     state.queues[home] = tuple(tasks)
-    return Root(state, entry), {ref: name for name, ref in refs.items()}
+    return StartingState(state, entry), {ref: name for name, ref in refs.items()}
 
 
 def decoded(value: Any, type_: AnyType, objects: Mapping[str, ObjectRef]) -> Value:

@@ -23,7 +23,7 @@ _MAIN = Class("main", "", AbsPlace(AbsSource("<main>", ""), 1, 1))
 
 
 @dataclass(slots=True)
-class Root:
+class StartingState:
     """One starting state, with what a test must say about it."""
 
     state: State
@@ -90,7 +90,7 @@ def _why_not(machine: ActorMachine, type_: object, seen: set[str]) -> str:
 _KNOWN = {t.name for t in (T.INT, T.RAT, T.FLOAT, T.BOOL, T.STRING, T.UNIT)}
 
 
-def unknown_root(machine: ActorMachine, cls: Class, method: str, queue: Sequence[str] = ()) -> Root:
+def unknown_root(machine: ActorMachine, cls: Class, method: str, queue: Sequence[str] = ()) -> StartingState:
     """A method on an actor with unknown fields and arguments, other methods waiting behind it (seed 002, 4.3)."""
     state = State(machine.paths.root)
     ref, fields = machine.unknowns.actor(cls, "s0")
@@ -103,7 +103,7 @@ def unknown_root(machine: ActorMachine, cls: Class, method: str, queue: Sequence
         tasks.append(task)
         extra.append((task, given))
     state.queues[ref] = tuple(tasks)
-    return Root(state, entry, arguments, extra)
+    return StartingState(state, entry, arguments, extra)
 
 
 def _unknown_call(
@@ -118,7 +118,7 @@ def call(machine: ActorMachine, ref: ObjectRef, code: Code, arguments: Sequence[
     return ActorTask(machine.interned.key(key), ref, code, 0, env, 0, None)
 
 
-def main_root(machine: ActorMachine, program: Program) -> Root:
+def main_root(machine: ActorMachine, program: Program) -> StartingState:
     """The main block, as the only task of an object of its own."""
     if program.main is None or machine.image.main is None:
         raise UsageError(f"{program.name} has no main block; name a method to explore: {program.name}:Class.method")
@@ -127,4 +127,4 @@ def main_root(machine: ActorMachine, program: Program) -> Root:
     state.fields[ref] = ()
     entry = call(machine, ref, machine.image.main, [], "entry")
     state.queues[ref] = (entry,)
-    return Root(state, entry)
+    return StartingState(state, entry)

@@ -78,7 +78,7 @@ def _sequence(run: Replayed, case: ActorCase) -> dict[str, Any]:
 
 def _queues(run: Replayed) -> list[dict[str, list[str]]]:
     """For each step, the tasks of each actor behind it that were made and have not ended: those that run later."""
-    made = {(event.target, event.text.partition("(")[0], event.number): event for event in run.events if event.number}
+    made = {(event.target, event.method, event.number): event for event in run.events if event.number}
     steps = [TaskChosen.parse(label) for label in run.order]
     keys = [(step.actor, step.method, step.number) for step in steps]
     found = []

@@ -21,7 +21,7 @@ from treadle.abs.language.depth import deep_recursion
 from treadle.abs.machine.code import Code
 from treadle.abs.machine.criteria import Bounds, OrderSelection, TreeProgress
 from treadle.abs.machine.machine import ActorMachine
-from treadle.abs.machine.system import Root, check_can_be_unknown, find_method, main_root, unknown_root
+from treadle.abs.machine.system import StartingState, check_can_be_unknown, find_method, main_root, unknown_root
 from treadle.doors.actor.loaded import AbsModel
 from treadle.search.workers import Tell
 
@@ -118,7 +118,7 @@ class PartServer:
             answer.rest = explorer.rest
             answer.recorded, answer.unfinished = explorer.recorded, explorer.unfinished
 
-    def _verified(self, root: Root, case: ActorCase) -> bool:
+    def _verified(self, root: StartingState, case: ActorCase) -> bool:
         if not self.search.name:
             case.verified = True
         elif self.search.style == "values":
@@ -127,7 +127,7 @@ class PartServer:
         return case.verified or self.search.style != "values"
 
 
-def _roots(machine: ActorMachine, model: AbsModel, search: ActorSearch) -> tuple[list[Root], list[str]]:
+def _roots(machine: ActorMachine, model: AbsModel, search: ActorSearch) -> tuple[list[StartingState], list[str]]:
     """The starting states: one, or one per collection of up to `queue` related methods behind the entry."""
     if not search.name:
         return [main_root(machine, model.program)], []
@@ -141,6 +141,6 @@ def _roots(machine: ActorMachine, model: AbsModel, search: ActorSearch) -> tuple
     return roots, chosen
 
 
-def _starting_code(roots: list[Root]) -> list[Code]:
+def _starting_code(roots: list[StartingState]) -> list[Code]:
     """What the starting states have in their queues: the method under test and those behind it, or the main block."""
     return list(dict.fromkeys(task.code for root in roots for q in root.state.queues.values() for task in q))

@@ -18,7 +18,7 @@ from pathlib import Path
 from treadle.classes.subject import Subject
 from treadle.core.errors import UsageError
 from treadle.observe.examples import write_examples
-from treadle.observe.recorded import Recorded, from_json
+from treadle.observe.recorded import RecordedUse, from_json
 
 # Seconds for the examples of a package: they are few and small.
 _FOR_EXAMPLES = 5.0
@@ -28,9 +28,9 @@ _FOR_TESTS = 20.0
 _PATIENCE = 10.0
 
 
-def recorded_for(subject: Subject, given: str, budget: float) -> Recorded:
+def recorded_for(subject: Subject, given: str, budget: float) -> RecordedUse:
     """What the examples of the package show about the class, and the tests: those given, or the project's own."""
-    found = Recorded()
+    found = RecordedUse()
     if given and not Path(given).exists():
         raise UsageError(f"--from-tests: there is no file or folder '{given}'")
     tests = given or _tests_of_project(subject)
@@ -68,7 +68,7 @@ def _about(tests: Path, subject: Subject) -> list[Path]:
     return sorted(filter(times.__getitem__, times), key=lambda file: -times[file]) or [tests]
 
 
-def _record(folder: Path, packages: tuple[str, ...], paths: list[Path], seconds: float) -> Recorded:
+def _record(folder: Path, packages: tuple[str, ...], paths: list[Path], seconds: float) -> RecordedUse:
     out = folder / "recorded.json"
     out.unlink(missing_ok=True)
     words = [sys.executable, "-m", "treadle.observe.recorder", str(out), str(seconds), ",".join(packages)]
@@ -86,7 +86,7 @@ def _record(folder: Path, packages: tuple[str, ...], paths: list[Path], seconds:
         )
         said = done.stderr.strip().splitlines()[-1] if done.returncode and done.stderr.strip() else ""
     if not out.exists():
-        return Recorded(problems=[f"nothing could be recorded from the tests{': ' + said if said else ''}"])
+        return RecordedUse(problems=[f"nothing could be recorded from the tests{': ' + said if said else ''}"])
     found = from_json(out.read_text(encoding="utf-8"))
     found.problems += [said] if said else []
     return found

@@ -25,7 +25,7 @@ from treadle.core.errors import TreadleError
 from treadle.core.result import Finding
 from treadle.core.trail import Trail
 from treadle.doors.explore.check import check, tasks_settings
-from treadle.doors.explore.models import Search, with_builds
+from treadle.doors.explore.models import SearchSetup, with_builds
 from treadle.doors.explore.replay import replay
 from treadle.report.explanation import explain
 from treadle.search.dpor import Dpor
@@ -76,7 +76,7 @@ def _follow(test: Any, target: str, trail: str, packages: tuple[str, ...]) -> di
         shown.builds = not_asked("there was no time to look")
     else:
         settings = {"instrument": list(packages)} if packages else {}
-        search = Search(test, None, packages, "idle", 0, Dpor, target, settings, None, "dpor", looped=looped)
+        search = SearchSetup(test, None, packages, "idle", 0, Dpor, target, settings, None, "dpor", looped=looped)
         search.shared |= found.shared or set()
         with_builds(search, replace(result, switches="" if looped else "free"))
     fact = _fact(result.findings[0])

@@ -16,7 +16,7 @@ from treadle.core.result import Result, Verdict
 from treadle.core.settings import check_values
 from treadle.doors.explore import messages
 from treadle.doors.explore.campaign import Progress
-from treadle.doors.explore.models import OpenLoom, Search, explore
+from treadle.doors.explore.models import OpenLoom, SearchSetup, explore
 from treadle.messages.loom import uses_actors
 from treadle.report.notebook import notebook_html
 from treadle.search import strategies
@@ -130,7 +130,7 @@ def check(
 
     def in_accesses(executions: int | None, seconds: float | None) -> Result:
         settings = _settings(packages, timeouts, seed) | tasks_settings(any_order, cancel) | drawn
-        search = Search(
+        search = SearchSetup(
             test,
             source,
             packages,

@@ -86,7 +86,7 @@ class OpenLoom:
 
 
 @dataclass
-class Search:
+class SearchSetup:
     """What to explore, whatever the model."""
 
     test: Callable[[], Any]
@@ -230,7 +230,7 @@ class Search:
         return loom
 
 
-def explore(search: Search, model: str, executions: int | None, seconds: float | None) -> Result:
+def explore(search: SearchSetup, model: str, executions: int | None, seconds: float | None) -> Result:
     """Explore under a model; the findings know on which builds they can happen."""
     if model != "free" and search.any_order:
         raise UsageError("any_order permutes the steps of tasks, which no GIL does; leave out one of it and switches")
@@ -257,7 +257,7 @@ def explore(search: Search, model: str, executions: int | None, seconds: float |
     return result
 
 
-def _rest(search: Search, executions: int | None, seconds: float | None) -> Result:
+def _rest(search: SearchSetup, executions: int | None, seconds: float | None) -> Result:
     """The model `free` with what `gil` has left of the budget."""
     if (executions is not None and executions <= 0) or (seconds is not None and seconds <= 0):
         return Result(
@@ -274,7 +274,7 @@ def _rest(search: Search, executions: int | None, seconds: float | None) -> Resu
     return search.run("free", executions, seconds)
 
 
-def with_builds(search: Search, result: Result, seconds: float | None = None) -> Result:
+def with_builds(search: SearchSetup, result: Result, seconds: float | None = None) -> Result:
     """The result, its finding the stronger one where a version with a GIL shows it too, with where it can happen. Of
     `seconds`, what the search has left is for that, and a little in any case."""
     if search.builds and result.findings and result.findings[0].builds is None:
@@ -310,7 +310,7 @@ def _in_library(file: str) -> str:
     return path.relative_to(_LIBRARY).as_posix()
 
 
-def _settled(search: Search, finding: Finding, possible: int, seconds: float) -> Finding:
+def _settled(search: SearchSetup, finding: Finding, possible: int, seconds: float) -> Finding:
     """Look for the failure under the rules of the versions that it is not known for, until all are settled."""
     if accesses(step.performed for step in finding.steps) > MOST:
         return _with(finding, possible, 0, "", "the schedule is too long to be asked")
@@ -353,7 +353,7 @@ def _with(finding: Finding, possible: int, impossible: int, between: str, why: s
     return finding
 
 
-def _same_failure(search: Search, loom: Loom, finding: Finding, seconds: float) -> Result:
+def _same_failure(search: SearchSetup, loom: Loom, finding: Finding, seconds: float) -> Result:
     def make() -> Strategy:
         return Auto(search.seed, _SYSTEMATIC, _SAMPLED)
 

@@ -48,7 +48,6 @@ class ThreadedTest:
     names: tuple[str, ...]
     outcome: str
     seconds: float
-    threads: int
 
     @property
     def target(self) -> str:
@@ -118,7 +117,7 @@ def run_once(files: Sequence[Path], seconds: float) -> Once:
             break
         slow.append(more[-1]["begun"])
     threaded = [
-        ThreadedTest(entry["path"], tuple(entry["names"]), entry["outcome"], entry["seconds"], entry["threads"])
+        ThreadedTest(entry["path"], tuple(entry["names"]), entry["outcome"], entry["seconds"])
         for entry in entries
         if entry["threads"] and entry["function"] and entry["outcome"] != "skipped"
     ]

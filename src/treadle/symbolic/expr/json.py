@@ -13,7 +13,7 @@ from treadle.symbolic.expr.operators import OPERATORS
 from treadle.symbolic.expr.terms import INT, Expr, Sort, Value, add, mul, radd, rmul, var
 
 
-class Writer:
+class ExpressionWriter:
     """Collects nodes; `value` gives the JSON of a scalar or an expression."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Writer:
         return self._known[value]
 
 
-class Reader:
+class ExpressionReader:
     def __init__(self, nodes: list[Any]) -> None:
         self._values: list[Value] = []
         for node in nodes:

@@ -31,14 +31,14 @@ _IMMORTAL = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 @dataclass
-class _Known:
+class _KnownFunctions:
     """The functions of one module, and when they were all of them."""
 
     collections: tuple[int, int, int]
     functions: dict[int, ref[FunctionType]]
 
 
-_known: WeakKeyDictionary[ModuleType, _Known] = WeakKeyDictionary()
+_known: WeakKeyDictionary[ModuleType, _KnownFunctions] = WeakKeyDictionary()
 
 
 def functions_of(modules: list[ModuleType]) -> Found:
@@ -59,7 +59,7 @@ def functions_of(modules: list[ModuleType]) -> Found:
         functions += reachable_functions(modules)
     found = _belonging(functions, modules)
     for module in modules:
-        _known[module] = _Known(before, {})
+        _known[module] = _KnownFunctions(before, {})
     _keep(found)
     return found
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from treadle.symbolic import types as t
-from treadle.symbolic.expr.json import Reader, Writer
+from treadle.symbolic.expr.json import ExpressionReader, ExpressionWriter
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.path import CodePlace
@@ -122,7 +122,7 @@ class SummaryWriter:
 
     def __init__(self, line: Callable[[str, int], list[Any]]) -> None:
         self.line = line
-        self.exprs = Writer()
+        self.exprs = ExpressionWriter()
         self.objects: list[object] = []
         self._known: dict[int, int] = {}
 
@@ -253,7 +253,7 @@ class SummaryReader:
     def __init__(self, written: dict[str, Any], line: Callable[..., tuple[str, int]]) -> None:
         self.written = written
         self.line = line
-        self.exprs = Reader(written["expressions"])
+        self.exprs = ExpressionReader(written["expressions"])
         self._objects: list[Obj | None] = [None] * len(written["objects"])
 
     def summary(self) -> Summary:
