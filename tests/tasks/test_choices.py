@@ -27,7 +27,9 @@ def test_a_choice_that_fails_is_replayed() -> None:
 
     result = treadle.check(test)
     assert result.verdict is Verdict.FAILED
-    assert "choice#1=2" in str(result.findings[0].trail.choices)
+    trail = result.findings[0].trail
+    assert trail is not None
+    assert "choice#1=2" in str(trail.choices)
     assert treadle.replay(result.findings[0].replay, test).failed
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from treadle.core.builds import Builds
 from treadle.core.json_form import NOT_IN_JSON, JsonForm, in_json_as
 from treadle.core.operation import NO_OPERATION, Operation
 from treadle.core.verdict import Verdict as Verdict
+
+if TYPE_CHECKING:
+    from treadle.core.trail import Trail
 
 
 @dataclass(slots=True)
@@ -57,7 +60,7 @@ class Finding(JsonForm):
     )  # one column per strand, the lines around the switches, the conflicting pair
     exception: BaseException | None = field(default=None, metadata=NOT_IN_JSON)
     steps: list[Step] = field(default_factory=list, metadata=in_json_as("operations"))
-    trail: Any = field(default=None, metadata=NOT_IN_JSON)  # treadle.core.trail.Trail
+    trail: Trail | None = field(default=None, metadata=NOT_IN_JSON)
     waiting: list[Waiting] = field(default_factory=list, metadata=NOT_IN_JSON)  # the strands of a deadlock
     # strand -> the number of the step behind which it was started
     started: dict[str, int] = field(default_factory=dict, metadata=NOT_IN_JSON)

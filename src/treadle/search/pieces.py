@@ -23,12 +23,13 @@ Strands are named in what is sent, not numbered: every process numbers them for 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from treadle.core.dependency import performed
 from treadle.core.operation import Operation
 from treadle.search.dpor import Branch, SearchNode
 from treadle.search.source_dpor import SourceDpor, initials_of
+from treadle.search.strategy import ExecutionSeen
 
 Asleep = dict[str, Operation]
 # A strand, and what it does next: a branch that is to be tried.
@@ -97,7 +98,7 @@ class PieceDpor(SourceDpor):
         self.outward: dict[SentReversal, None] = {}
         self.first: SentBranch | None = None
 
-    def end(self, run: Any) -> None:
+    def end(self, run: ExecutionSeen) -> None:
         if self.known:
             self.trace, self.guards = run.trace, run.guards
             for number in range(self.known):

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from treadle.core.choice import Choice, Stop, StrandRuns
 from treadle.core.operation import MULTI, YIELD, location, parts, word
+from treadle.core.result import Step
 from treadle.search.strategy import ExecutionSeen, OneExecution, StrandSeen
 
 
@@ -100,7 +100,7 @@ class FollowTrail(OneExecution):
         self.position = 0
         self.seen: dict[str, Counter[tuple[str, str, str]]] = {}
         self.mismatch = ""
-        self._counted: dict[str, Any] = {}
+        self._counted: dict[str, Step] = {}
         # is told who goes on with the next step, before it does
         self.before_step: Callable[[ExecutionSeen, StrandSeen], None] | None = None
         self.on_its_stack: Callable[[StrandSeen], None] | None = None  # and again when it is there
@@ -166,7 +166,7 @@ class FollowTrail(OneExecution):
             counts = self.seen.setdefault(strand.treadle_name, Counter())
             counts.update(self._names(step))
 
-    def _names(self, step: Any) -> set[tuple[str, str, str]]:
+    def _names(self, step: Step) -> set[tuple[str, str, str]]:
         """What a trail may call an operation."""
         names = {(step.operation, step.object, step.function)}
         if self.by_parts and step.performed[0] == MULTI:

@@ -23,20 +23,41 @@ longer beginning in common with F. And why it is optimal: what is run contains a
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, cast
 
+from treadle.core.dependency import Footprint
 from treadle.core.operation import CAUSE_BITS, STEP, Operation
 from treadle.search.dpor import Dpor, _as_planned
 from treadle.search.strategy import ExecutionSeen, StrandSeen
+
+
+class TaskStepSeen(Protocol):
+    """What is known of one step."""
+
+    @property
+    def begin(self) -> int:
+        """Its first event."""
+
+    @property
+    def last(self) -> int:
+        """Its last event."""
+
+    @property
+    def segments(self) -> Mapping[int, Footprint]:
+        """Event of it -> what it did behind that event."""
+
+    @property
+    def turn(self) -> str:
+        """Whose turn it was: the loop."""
 
 
 class StepsSeen(Protocol):
     """What executions know of the steps of tasks."""
 
     @property
-    def blocks(self) -> Mapping[int, Any]:
-        """First event of a step -> that step: its last event, its segments, whose turn it was."""
+    def blocks(self) -> Mapping[int, TaskStepSeen]:
+        """First event of a step -> that step."""
 
     @property
     def begins(self) -> Mapping[int, int]:
@@ -52,7 +73,9 @@ class KnownClass:
 
     __slots__ = ("by_strand", "hashes", "steps", "whole")
 
-    def __init__(self, by_strand: dict[int, list[int]], hashes: list[int], whole: list[int], steps: list[Any]) -> None:
+    def __init__(
+        self, by_strand: dict[int, list[int]], hashes: list[int], whole: list[int], steps: list[TaskStepSeen]
+    ) -> None:
         self.by_strand = by_strand
         self.hashes = hashes
         self.whole = whole  # per event: what comes before it, where steps do not overlap
@@ -63,13 +86,12 @@ class Reversal:
     """A race the other way round: the ideal as `(strand, events of it, hash of the last)`, the strand that goes next
     and how many events it has before, and how to get there."""
 
-    __slots__ = ("count", "guards", "ideal", "op", "sequence", "strand", "trace")
+    __slots__ = ("count", "guards", "ideal", "sequence", "strand", "trace")
 
-    def __init__(self, ideal: list[tuple[int, int, int]], strand: int, count: int, op: Operation) -> None:
+    def __init__(self, ideal: list[tuple[int, int, int]], strand: int, count: int) -> None:
         self.ideal = ideal
         self.strand = strand
         self.count = count
-        self.op = op
         self.trace: list[tuple[int, Operation]] = []
         self.guards: list[int] = []
         self.sequence: list[tuple[int, Operation]] = []
@@ -87,7 +109,7 @@ class StepDpor(Dpor):
         self.sequence: list[tuple[int, Operation]] = []  # what comes after the plan
         self.hashes: list[int] = []
         self.whole: list[int] = []
-        self.blocks: Mapping[int, Any] = {}
+        self.blocks: Mapping[int, TaskStepSeen] = {}
         self.begins: Mapping[int, int] = {}
 
     # ------------------------------------------------------------------ the strategy's three methods
@@ -159,9 +181,9 @@ class StepDpor(Dpor):
     def _clear(self) -> None:
         self.before, self.ended, self.forced, self.hashes, self.fence = [], [], [], [], []
         self.by_strand, self.by_object, self.changes = {}, {}, {}
-        self.segments: dict[Any, dict[Any, list[tuple[bool, Any, int]]]] = {}  # loop -> object -> accesses
-        self.everything: dict[Any, int] = {}  # loop -> events that conflict with all its steps
-        self.of_loop: dict[Any, int] = {}  # loop -> events of its steps
+        self.segments: dict[str, dict[Any, list[tuple[bool, Any, int]]]] = {}  # loop -> object -> accesses
+        self.everything: dict[str, int] = {}  # loop -> events that conflict with all its steps
+        self.of_loop: dict[str, int] = {}  # loop -> events of its steps
         self.strand_masks: dict[int, int] = {}
 
     def _link(self, number: int, run: ExecutionSeen, races: list[tuple[int, int]]) -> None:
@@ -188,7 +210,7 @@ class StepDpor(Dpor):
             causes >>= CAUSE_BITS
         return past
 
-    def _after_segments(self, number: int, block: Any) -> int:
+    def _after_segments(self, number: int, block: TaskStepSeen) -> int:
         """The events of other steps of the loop that this one comes after by what is seen in their segments."""
         turn, segment = block.turn, block.segments.get(number)
         mine = self.everything.get(turn, 0)
@@ -304,9 +326,9 @@ class StepDpor(Dpor):
             if (ideal >> begin) & 1 and not (ideal >> self.blocks[begin].last) & 1
         ]
 
-    def _ways_to_cut(self, every: int, own: int, turn: Any) -> Iterator[tuple[int, ...]]:
+    def _ways_to_cut(self, every: int, own: int, turn: str | None) -> Iterator[tuple[int, ...]]:
         """One step of each loop may stay open; that of the event that comes next has to, where it has begun."""
-        by_turn: dict[Any, list[int]] = {}
+        by_turn: dict[str, list[int]] = {}
         for begin in self._cut(every):
             by_turn.setdefault(self.blocks[begin].turn, []).append(begin)
         if turn is not None:
@@ -317,7 +339,7 @@ class StepDpor(Dpor):
         return sum(1 << number for number in range(len(self.whole)) if (self.whole[number] >> event) & 1)
 
     def _add(self, ideal: int, kept: tuple[int, ...], event: tuple[int, Operation]) -> None:
-        strand, op = event
+        strand, _ = event
         parts: list[tuple[int, int, int]] = []
         count = 0
         for other, numbers in self.by_strand.items():
@@ -328,7 +350,7 @@ class StepDpor(Dpor):
                 parts.append((other, inside, self.hashes[numbers[inside - 1]]))
             if other == strand:
                 count = inside
-        reversal = Reversal(parts, strand, count, op)
+        reversal = Reversal(parts, strand, count)
         if self._is_explored(reversal):
             return
         first: list[int] = []
@@ -349,7 +371,7 @@ class StepDpor(Dpor):
     def _is_explored(self, reversal: Reversal) -> bool:
         """Does a class that was run begin with this ideal and this event?"""
         explored = self.explored
-        numbers: Any = range(len(explored))
+        numbers: Sequence[int] = range(len(explored))
         for _, _, value in reversal.ideal:
             holding = self.holding[value]
             if len(holding) < len(numbers):
