@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import array
 import asyncio
+import fcntl
+import os
+import termios
 import threading
 import time
 
@@ -122,3 +126,27 @@ def test_a_blocking_call_in_the_loop_is_named_by_its_line() -> None:
     assert warning.kind == "blocking call in the loop"
     assert "test_oracles.py:" in warning.message
     assert warning.message.endswith("keeps the event loop from running for 2 s")
+
+
+def test_what_a_thread_and_a_loop_share_unseen_is_found_by_the_check_of_the_pass() -> None:
+    """How much a pipe holds is known to the kernel alone: there is one schedule of what is seen."""
+    reader, writer = os.pipe()
+
+    def say() -> None:
+        os.write(writer, b"x")
+
+    async def listen() -> int:
+        size = array.array("i", [0])
+        thread = threading.Thread(target=say)
+        thread.start()
+        fcntl.ioctl(reader, termios.FIONREAD, size)
+        await asyncio.sleep(0)
+        thread.join()
+        return size[0]
+
+    def test() -> None:
+        heard = asyncio.run(listen())
+        os.read(reader, 9)
+        assert heard == 1
+
+    assert kinds(treadle.check(test)) == ["assertion"]

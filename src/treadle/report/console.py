@@ -161,7 +161,7 @@ def _evidence(evidence: Evidence) -> Iterator[tuple[int, str]]:
     """What a verdict rests on, line by line, with how far in each stands."""
     classes = many(evidence.classes, "class of schedules was run", "classes of schedules were run")
     which = "it" if evidence.classes == 1 else "them"
-    why = "" if evidence.checked else ": bounded searches, event loops and actors are not checked"
+    why = "" if evidence.checked else ": bounded searches, actors and tasks of one thread are not checked"
     yield 2, f"evidence: {classes}, and {evidence.checked or 'no'} more to check {which}{why}"
     lists = {
         "shared": evidence.shared,

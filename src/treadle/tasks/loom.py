@@ -100,6 +100,11 @@ class TaskLoom(Loom):
         run.only_steps = only_steps
         return run
 
+    @property
+    def interrupts(self) -> bool:
+        """Threads interrupt a loop; tasks do not interrupt each other, and their steps are searched in another way."""
+        return not self.looped or (self.threaded and not self.any_order)
+
     def run(self, strategy: Strategy, detail: bool = False) -> Execution:
         run: Any = super().run(strategy, detail)
         self.looped = self.looped or bool(run.loops)

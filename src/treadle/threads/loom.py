@@ -169,6 +169,11 @@ class Loom:
         """Code blocked for real, or computed for very long, whether the program swallowed the exception or not."""
         raise blocked
 
+    @property
+    def interrupts(self) -> bool:
+        """Can a strand be interrupted where no operation is known? There a pass checks itself."""
+        return True
+
     def possible(self, run: Execution) -> bool:
         """Can the program really do this?"""
         return True

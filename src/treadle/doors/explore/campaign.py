@@ -209,9 +209,7 @@ class ScheduleSearch:
     def _to_be_checked(self, verdict: Verdict) -> bool:
         """A pass that stands for every schedule is checked; one within bounds says itself what it leaves out."""
         stands_for_all = verdict.is_pass or verdict is Verdict.NOTHING_TO_EXPLORE
-        if getattr(self.loom, "looped", False):
-            return False  # steps of tasks have footprints of their own
-        return stands_for_all and not self.search.bounded and not self.loom.bounds
+        return stands_for_all and self.loom.interrupts and not self.search.bounded and not self.loom.bounds
 
     def _confirm_finely(self, finding: Finding, run: Execution) -> Finding:
         """A failure that the check found, perhaps at a point that the search does not have."""
