@@ -119,6 +119,13 @@ def test_the_files_that_the_internals_name_are_there() -> None:
     assert [name for name in named if name not in outside and not (ROOT / name).is_file()] == []
 
 
+def test_the_page_on_tests_names_every_folder() -> None:
+    tests = Path(__file__).parent
+    folders = {path.parent.name for path in tests.glob("*/*.py")}
+    page = (tests / "README.md").read_text(encoding="utf-8")
+    assert folders - set(re.findall(r"`([a-z_]+)/`", page)) == set()
+
+
 @pytest.mark.slow
 def test_mypyc_takes_the_modules_that_are_compiled(tmp_path: Path) -> None:
     """setup.py builds without compiled modules when mypyc refuses one, and says so only where nobody looks."""

@@ -138,8 +138,8 @@ class C { Int m() { return z; } Unit n() { this!o(); } }
 
 
 def test_a_model_may_bring_a_standard_library_of_its_own() -> None:
-    program = loads("""module ABS.StdLib; export *; data Unit = Unit; data Bool = True | False; data Int; data Exception;
-    data Pair<A, B> = Pair(A, B); data Map<A, B> = EmptyMap | Assoc(Pair<A, B>, Map<A, B>);
+    program = loads("""module ABS.StdLib; export *; data Unit = Unit; data Bool = True | False; data Int;
+    data Exception; data Pair<A, B> = Pair(A, B); data Map<A, B> = EmptyMap | Assoc(Pair<A, B>, Map<A, B>);
     def B lookup<A, B>(Map<A, B> m, A k) = case m { Assoc(Pair(k, v), _) => v; Assoc(_, rest) => lookup(rest, k); };
     def Int first(Map<Int, Int> m) = lookup(m, 1);""")
     assert [function.name for function in program.functions] == ["lookup", "first"]

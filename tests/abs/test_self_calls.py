@@ -118,5 +118,7 @@ def test_options(model: Path, command: str, options: list[str], code: int) -> No
 def test_reductions_agree_when_calls_are_awaited(seed: int) -> None:
     compiled = Compiled.of(handing_program(seed))
     truth = final_states(compiled, "none", 600, "awaited")
-    for reduce in SOUND_REDUCTIONS[1:] if truth is not None else ():
+    if truth is None:
+        pytest.skip("too many states without a reduction")
+    for reduce in SOUND_REDUCTIONS[1:]:
         assert final_states(compiled, reduce, None, "awaited") == truth, reduce

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from treadle.cli.output import annotate, strictly, write_sarif
 from treadle.core.errors import UsageError
+from treadle.core.verdict import EXIT_FAILED, EXIT_INTERNAL, EXIT_NOT_A_PASS, EXIT_PASSED
 from treadle.doors.unit import console as unit_report
 from treadle.doors.unit import stubs as unit_stubs
 from treadle.doors.unit.findings import contract_remarks
@@ -80,13 +81,12 @@ def _exit_code(suite: Suite) -> int:
     if suite.disagreements:
         print("treadle: a prediction disagrees with the real run; please report it", file=sys.stderr)
     if suite.violations:
-        return 1
+        return EXIT_FAILED
     if suite.internal_errors:
         print("treadle: some paths ended in an internal error of Treadle; please report it", file=sys.stderr)
-        return 70
-    if nothing_missing(suite) and satisfied(suite):
-        return 0
-    return 0 if satisfied(suite) and (suite.tests or suite.more is not None) else 3
+        return EXIT_INTERNAL
+    found = nothing_missing(suite) or suite.tests or suite.more is not None
+    return EXIT_PASSED if satisfied(suite) and found else EXIT_NOT_A_PASS
 
 
 def _selection(select: str, reach: tuple[str, ...], targets: tuple[str, ...]) -> tuple[str, list[str], tuple[str, ...]]:

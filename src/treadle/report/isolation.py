@@ -1,7 +1,7 @@
 """A pytest plugin for checking generated tests: every test alone in its own process, and coverage of the whole.
 
-Loaded only by `report.fresh_process`, in a fresh process; it imports nothing of Treadle, so that the tests run as they
-will run for their owner. Results go to the file named by TREADLE_CHECK as JSON lines.
+Loaded only by `report.fresh_process`, in a fresh process; of Treadle it imports the guard against effects alone, so
+that the tests run as they will run for their owner. Results go to the file named by TREADLE_CHECK as JSON lines.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from treadle.abs.explore.cases import ActorCase
 from treadle.abs.explore.replaying import Replayed
 from treadle.abs.explore.tree import TreeNode
 from treadle.core.choice import TaskChosen
-from treadle.core.verdict import Verdict
+from treadle.core.verdict import EXIT_FAILED, EXIT_PASSED, Verdict
 from treadle.doors.actor.case_trail import trail_of_case
 from treadle.doors.actor.generated import GeneratedCases
 from treadle.doors.actor.models import replay_case
@@ -24,8 +24,8 @@ _MOST_NODES = 5_000
 
 def cases_part(made: GeneratedCases, curve: Sequence[tuple[int, int]] = ()) -> page.Part:
     """What a page shows of one method; `curve` holds states and tests as the exploration went on."""
-    verdict = {0: None, 1: Verdict.FAILED}.get(made.exit_code, Verdict.CUT)
-    said = {0: "TESTS", 1: "FAILED"}.get(made.exit_code, "CUT" if made.tests else "NOTHING")
+    verdict = {EXIT_PASSED: None, EXIT_FAILED: Verdict.FAILED}.get(made.exit_code, Verdict.CUT)
+    said = {EXIT_PASSED: "TESTS", EXIT_FAILED: "FAILED"}.get(made.exit_code, "CUT" if made.tests else "NOTHING")
     first, *more = summary(made)
     found = page.part("actor", made.target, verdict, said, first.removeprefix(f"{made.target}: "))
     found |= {

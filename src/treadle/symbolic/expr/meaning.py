@@ -1,7 +1,7 @@
 """What an expression means: its value under a model, and itself with unknowns replaced.
 
 `evaluate` is the solver chain's first stage, so it is kept plain and fast; it must agree with the translation
-to z3 in `solver.py`, which a property test checks operator by operator.
+to z3 in `symbolic/solve/translate.py`, which a property test checks operator by operator.
 """
 
 from __future__ import annotations
