@@ -456,22 +456,19 @@ class MessageExecution(Execution):
 
     def signal(self, strand: MessageStrand, obj: SyncObject) -> None:
         """A strand changes something that another may wait for."""
-        signals = self.signals.get(obj)
-        if signals is None:
-            signals = self.signals[obj] = Signals()
-            self.knowers.append(signals)
+        signals = self.signal_step(obj)
         signals.known |= strand.known
         signals.puts |= strand.puts
-        signals.steps.append(self.step - 1)
         signals.handlings[strand.handling.hash] = strand.handling
 
-    def signal_step(self, obj: SyncObject) -> None:
+    def signal_step(self, obj: SyncObject) -> Signals:
         """The step that is being taken makes it possible to go on for whoever waits for this object."""
         signals = self.signals.get(obj)
         if signals is None:
             signals = self.signals[obj] = Signals()
             self.knowers.append(signals)
         signals.steps.append(self.step - 1)
+        return signals
 
     def learn(self, strand: MessageStrand, obj: SyncObject) -> None:
         """A strand goes on because of what others did to this object."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from treadle.abs.language.model import Class
 from treadle.abs.language.types import Type, settled
 from treadle.abs.machine.code import Code, WaitsFor
-from treadle.abs.machine.effects import Calls, remaining, targets
+from treadle.abs.machine.effects import Calls, places_from, remaining, targets
 from treadle.abs.machine.machine import ActorMachine
 from treadle.abs.machine.state import ActorTask, State
 
@@ -70,26 +70,13 @@ class DeadlockGoal:
         if found is None:
             image = self._machine.image
             caused = self._calls.reach(self._calls.of_effect(remaining(code, pc)))
-            points = {(code, place) for place in _places_from(code, pc) if place in code.waits}
+            points = {(code, place) for place in places_from(code, pc) if place in code.waits}
             for method in caused:
                 points |= {(image.methods[method], place) for place in image.methods[method].waits}
             for cls in {c for c, _ in caused} | set(remaining(code, pc).creates):
                 points |= {(image.creation[cls], place) for place in image.creation[cls].waits}
             found = self._ahead[code, pc] = frozenset(points)
         return found
-
-
-def _places_from(code: Code, pc: int) -> set[int]:
-    seen: set[int] = set()
-    todo = [pc]
-    while todo:
-        here = todo.pop()
-        if here not in seen and 0 <= here < len(code.instructions):
-            seen.add(here)
-            todo += targets(here, code.effects[here][1])
-            if here in code.handlers:
-                todo.append(code.handlers[here][0])
-    return seen
 
 
 def candidate_cycles(machine: ActorMachine) -> list[CandidateCycle]:

@@ -74,21 +74,25 @@ def remaining(code: Code, pc: int) -> CodeEffect:
     found = code.after.get(pc)
     if found is None:
         found = CodeEffect()
-        seen: set[int] = set()
-        todo = [pc]
-        while todo:
-            here = todo.pop()
-            if here in seen or not 0 <= here < len(code.instructions):
-                continue
-            seen.add(here)
-            effect, jumps = code.effects[here]
-            found = found.joined(effect)
-            todo += targets(here, jumps)
-            if here in code.handlers:
-                todo.append(code.handlers[here][0])
+        for here in places_from(code, pc):
+            found = found.joined(code.effects[here][0])
         code.after[pc] = found
     result: CodeEffect = found
     return result
+
+
+def places_from(code: Code, pc: int) -> set[int]:
+    """The instructions that a task may still come to, this one included."""
+    seen: set[int] = set()
+    todo = [pc]
+    while todo:
+        here = todo.pop()
+        if here not in seen and 0 <= here < len(code.instructions):
+            seen.add(here)
+            todo += targets(here, code.effects[here][1])
+            if here in code.handlers:
+                todo.append(code.handlers[here][0])
+    return seen
 
 
 def targets(here: int, jumps: tuple[Any, ...]) -> list[int]:

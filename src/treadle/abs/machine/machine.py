@@ -72,18 +72,13 @@ class ActorMachine:
 
     def macro_step(self, state: State, task: ActorTask) -> Iterator[State | CriterionReached]:
         """Every way the task can run from here: the states after it, or the cut that ended the way."""
-        choices: list[int] = []
-        while True:
-            run = MacroStep(self, state, choices)
+        for run in self._ways(state):
             try:
                 yield run.execute(task)
             except CriterionReached as cut:
                 yield cut
             except Infeasible:
                 pass
-            if not run.next_choices():
-                return
-            choices = run.choices
 
     def step_again(self, state: State, task: ActorTask, picks: tuple[int, ...]) -> State:
         """The one way the task runs on known data, with these results of `random`."""
@@ -93,15 +88,21 @@ class ActorMachine:
         """Ask a question whose answer may depend on unknowns: every answer, with the state in which it is
         the answer."""
         found: list[tuple[State, Value]] = []
-        choices: list[int] = []
-        while True:
-            run = MacroStep(self, state, choices)
+        for run in self._ways(state):
             try:
                 found.append((run.state, question(run)))
             except (Infeasible, CriterionReached, Thrown):
                 pass
+        return found
+
+    def _ways(self, state: State) -> Iterator[MacroStep]:
+        """A run for each way of what is not known, one after the other."""
+        choices: list[int] = []
+        while True:
+            run = MacroStep(self, state, choices)
+            yield run
             if not run.next_choices():
-                return found
+                return
             choices = run.choices
 
 

@@ -13,6 +13,7 @@ from treadle.core.verdict import EXIT_FAILED, EXIT_PASSED, Verdict
 from treadle.doors.actor.case_trail import trail_of_case
 from treadle.doors.actor.generated import GeneratedCases
 from treadle.doors.actor.models import replay_case
+from treadle.doors.actor.picture import bars, panel
 from treadle.doors.actor.table import summary, told_afterwards, told_inputs
 from treadle.report import page
 from treadle.report.tree_picture import MEANING, collapsed
@@ -47,32 +48,30 @@ def _case(made: GeneratedCases, case: ActorCase) -> dict[str, Any]:
         "outcome": case.outcome,
         "condition": " and ".join(case.condition) or "always",
         "replay": f"treadle replay '{trail_of_case(made.target, case)}'" if concrete else "",
-        "sequence": _sequence(replay_case(made, case), case) if concrete else None,
+        "sequence": _sequence(replay_case(made, case)) if concrete else None,
     }
 
 
-def _sequence(run: Replayed, case: ActorCase) -> dict[str, Any]:
-    columns = [{"name": name, "label": name if cls == name else f"{name}: {cls}"} for name, cls in run.classes.items()]
-    waiting: dict[str, list[str]] = {}
-    for told in run.waiting:
-        name, _, rest = told.partition(".")
-        waiting.setdefault(name, []).append(rest)
-    steps = []
-    for number, (label, queues) in enumerate(zip(run.order, _queues(run), strict=True)):
-        name, _, task = label.partition(".")
-        arrows = [
-            {"from": one.source, "to": one.target, "label": one.text, "new": one.kind == "new"}
-            for one in run.events
-            if one.step == number
-        ]
-        steps.append({"actor": name, "task": task, "title": f"{name} runs {task}", "arrows": arrows, "queues": queues})
+def _sequence(run: Replayed) -> dict[str, Any]:
+    drawn = panel(run)
     return {
-        "note": run.outcome,
-        "columns": columns,
+        "note": drawn.note,
+        "columns": [{"name": name, "label": label} for name, label in drawn.columns.items()],
         "marked": None,
-        "steps": steps,
-        "waiting": waiting,
-        "deadlock": run.deadlocked,
+        "steps": [
+            {
+                "actor": bar.column,
+                "task": bar.label,
+                "title": f"{bar.column} runs {bar.label}",
+                "arrows": [
+                    {"from": one.source, "to": one.target, "label": one.label, "new": one.creates} for one in bar.arrows
+                ],
+                "queues": queues,
+            }
+            for bar, queues in zip(bars(run), _queues(run), strict=True)
+        ],
+        "waiting": drawn.waiting,
+        "deadlock": drawn.deadlock,
     }
 
 

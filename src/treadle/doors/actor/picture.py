@@ -13,13 +13,18 @@ def picture(run: Replayed, title: str = "") -> str:
 
 def panel(run: Replayed) -> Panel:
     columns = {name: name if cls == name else f"{name}: {cls}" for name, cls in run.classes.items()}
-    bars = []
-    for step, label in enumerate(run.order):
-        name, _, task = label.partition(".")
-        sent = [e for e in run.events if e.step == step]
-        bars.append(Bar(name, task, [Arrow(e.source, e.target, e.text, creates=e.kind == "new") for e in sent]))
     waiting: dict[str, list[str]] = {}
     for told in run.waiting:
         name, _, rest = told.partition(".")
         waiting.setdefault(name, []).append(rest)
-    return Panel(run.outcome, columns, bars, waiting, run.deadlocked)
+    return Panel(run.outcome, columns, bars(run), waiting, run.deadlocked)
+
+
+def bars(run: Replayed) -> list[Bar]:
+    """The tasks in the order in which they ran."""
+    found = []
+    for step, label in enumerate(run.order):
+        name, _, task = label.partition(".")
+        sent = [e for e in run.events if e.step == step]
+        found.append(Bar(name, task, [Arrow(e.source, e.target, e.text, creates=e.kind == "new") for e in sent]))
+    return found
