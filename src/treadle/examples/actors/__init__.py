@@ -1,1 +1,0 @@
-"""Small actor programs with an ordering bug each, and their corrected twins."""
