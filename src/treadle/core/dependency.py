@@ -91,7 +91,7 @@ def overlap(one: Operation, other: Operation) -> bool:
 
 def only_reads(op: Operation) -> bool:
     """Does it change nothing? (Rule 2.)"""
-    return all(READS[kind] for kind, _, _ in parts(op))
+    return READS[op[0]] if op[0] != MULTI else all(READS[part[0]] for part in op[2])
 
 
 def performed(op: Operation, guards: int) -> Operation:

@@ -80,8 +80,7 @@ def seems_to_wait(run: Execution) -> bool:
     strand = run.by_index[index]
     if strand.loop is not None or strand.finished:
         return False
-    kinds = {op for one, op in last if one == index and only_reads(op)}
-    if len(kinds) > _FEW or not all(one == index and only_reads(op) for one, op in last):
+    if not all(one == index and only_reads(op) for one, op in last) or len({op for _, op in last}) > _FEW:
         return False
     strand.loop = Change(strand, operations_since(strand, run.step - SAME_READS))
     return True
