@@ -83,6 +83,8 @@ def size(log, item):
     return len(log.items)
 """
 HANGS = """
+import signal
+
 import pytest
 import treadle
 from treadle.pytest_plugin import options_of
@@ -93,6 +95,7 @@ def test_limited(request):
     items = []
     treadle.parallel(lambda: items.append(1), lambda: items.append(2))
     assert options_of(request.node)["seconds"] == 700
+    assert signal.getsignal(signal.SIGALRM).__module__ != "pytest_timeout"  # which would end a strand, whichever runs
 
 @pytest.mark.timeout(1)
 def test_hangs():

@@ -69,7 +69,7 @@ COPIES_BUDGET: dict[str, Any] = {"executions": 1_000, "seconds": 5.0}
 SAMPLED = 10_000
 
 CAMPAIGN = pytest.StashKey[Campaign]()
-# A search takes so much of the time that pytest-timeout gives a test: its alarm would look like a failure of the test.
+# A search takes so much of the time that pytest-timeout gives a test; the rest is for making what was found small.
 _OF_A_TIME_LIMIT = 0.7
 
 # What a report says of an exploration: plain data, because pytest-xdist sends reports between processes.
@@ -209,6 +209,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if isinstance(item, pytest.Function) and is_explored(item):
         # by name, when the first test is explored: a run of pytest that explores nothing loads no engine
         import_module("treadle.pytest_plugin.exploring").take_over(item)
+
+
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
+def pytest_timeout_set_timer(item: pytest.Item) -> bool | None:
+    """Of pytest-timeout: a search looks at the time itself, and an alarm would end some strand in the middle of it."""
+    return (isinstance(item, pytest.Function) and is_explored(item)) or None
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
