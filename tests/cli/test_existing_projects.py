@@ -738,3 +738,53 @@ def test_what_fails_when_pytest_tidies_up_is_no_internal_error(cli: Cli, project
     """With warnings as errors, pytest raises at its very end what collecting the garbage brings up."""
     found = explored(cli, project, LEAVES_BEHIND, settings="filterwarnings = ['error']\n")
     assert found["verdict"] == "NOTHING-TO-EXPLORE"
+
+
+ENDS_ELSEWHERE = """
+import _thread, os, sys, threading
+
+class Session:
+    def __init__(self):
+        self.lock, self.closed = threading.RLock(), []
+
+    def __del__(self):
+        with self.lock:
+            self.closed.append(1)
+
+handed, begun, ended = [], _thread.allocate_lock(), _thread.allocate_lock()
+begun.acquire()
+ended.acquire()
+
+def drop():
+    while True:
+        begun.acquire()
+        handed.clear()
+        ended.release()
+
+_thread.start_new_thread(drop, ())
+
+def drop_in_another_thread(closed):
+    session = Session()
+    session.closed = closed
+    handed.append(session)
+    del session
+    begun.release()
+    ended.acquire()
+"""
+DROPS = """
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "site-packages"))
+import native
+
+def test_it():
+    closed = []
+    both(lambda: native.drop_in_another_thread(closed), lambda: closed.append(2))
+    assert sorted(closed) == [1, 2]
+"""
+
+
+def test_a_finaliser_that_a_thread_of_a_library_runs_is_no_reason_to_refuse(cli: Cli, project: Path) -> None:
+    """As gRPC's own threads do, which drop the last references to what a channel had."""
+    (project / "site-packages").mkdir()
+    (project / "site-packages" / "native.py").write_text(ENDS_ELSEWHERE)
+    found = explored(cli, project, DROPS)
+    assert found["verdict"] == "PASSED-WITHIN-BOUNDS"

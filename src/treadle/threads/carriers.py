@@ -158,6 +158,14 @@ def running_frame(frame: FrameType | None) -> FrameType | None:
     return sys._current_frames().get(holder._ident, frame)
 
 
+def finalises() -> bool:
+    """Is the caller, at some distance, a finaliser?"""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name != "__del__":
+        frame = frame.f_back
+    return frame is not None
+
+
 class _Here(_local):
     """The carrier of the OS thread that asks: one is made for a thread that is none."""
 
@@ -206,6 +214,7 @@ __all__ = [
     "CarrierExit",
     "GreenletExit",
     "begin",
+    "finalises",
     "getcurrent",
     "greenlet",
     "in_thread_of",

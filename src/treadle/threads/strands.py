@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from mypy_extensions import mypyc_attr
 
 from treadle.core.operation import BLOCKING, EVERY_KIND, FINE, LOOK, MULTI, READ, SPIN, TRY, WAIT, WRITE, Operation
+from treadle.threads.carriers import finalises, getcurrent
 from treadle.threads.switching import ALL
 
 if TYPE_CHECKING:
@@ -213,6 +214,8 @@ class Strand(SyncObject):
 
         True: the operation may be performed now. False: the time ran out first, and it must not be.
         """
+        if self.greenlet is not getcurrent() and finalises() and (kind not in BLOCKING or obj.ready(kind, self)):
+            return True  # a thread of a library dropped the last reference: to something that no strand has any more
         if self.held:  # an operation of this kind stands alone: what native calls did so far comes before it
             self.callback()
         try:
