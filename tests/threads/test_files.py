@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -63,3 +64,19 @@ def test_a_test_that_takes_away_first_what_it_left_is_explored(tmp_path: Path) -
         treadle.parallel(make, make)
 
     assert treadle.check(test).findings[0].kind == "exception"
+
+
+def test_a_socket_in_a_folder_is_found_as_it_was(tmp_path: Path) -> None:
+    """There is nothing in it, and each execution makes another one."""
+    path = tmp_path / "socket"
+
+    def test() -> None:
+        listening = socket.socket(socket.AF_UNIX)
+        listening.bind(str(path))
+        listening.close()
+        found: list[bool] = []
+        treadle.parallel(lambda: found.append(path.exists()), lambda: found.append(path.exists()))
+        path.unlink()
+        assert found == [True, True]
+
+    assert treadle.check(test).verdict.is_pass

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import sys
 import tempfile
 from typing import Any, Final
@@ -188,7 +189,9 @@ def _state(path: str) -> object:
         found = os.stat(path)
         if os.path.isdir(path):
             return "folder"
-        if not os.path.isfile(path) or found.st_size > _LARGE:
+        if not os.path.isfile(path):
+            return stat.S_IFMT(found.st_mode)  # a socket, a pipe, a device: there is nothing in it
+        if found.st_size > _LARGE:
             return found.st_size, found.st_mtime_ns
         with open(path, "rb") as file:
             return hashlib.blake2b(file.read()).digest()
