@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import queue
 import sys
 import threading
+import types
+import unittest.mock
 import weakref
 from typing import Any
 
@@ -322,3 +325,30 @@ def test_a_class_that_names_no_module() -> None:
 
     assert kind_of(nameless) == OBJECT
     assert not treadle.check(main, executions=5).findings
+
+
+# Of the parameters of the hooks that are given what the program gives to a call, and were taken for them.
+_NAMES_OF_OURS = ("answers", "cache", "called", "container", "kind", "method", "obj", "operations", "strand", "via")
+
+
+def test_a_program_may_name_its_arguments_as_treadle_does() -> None:
+    given = dict.fromkeys(_NAMES_OF_OURS, "GET")
+
+    @functools.lru_cache
+    def cached(**named: str) -> int:
+        return len(named)
+
+    def program() -> None:
+        seen: dict[str, str] = {}
+        space = types.SimpleNamespace(call=functools.partial(dict, **given))
+        context = contextvars.copy_context()
+
+        def use() -> None:
+            seen.update(**given)
+            assert space.call(**given) == given == unittest.mock.Mock(return_value=given)(**given)
+            assert cached(**given) == context.copy().run(cached, **given) == len(given)
+
+        treadle.parallel(use, use)
+        assert seen == given
+
+    assert not treadle.check(program, executions=20).findings

@@ -89,7 +89,7 @@ def _method(called: Any) -> Any:
     model = REPLACED.get(called)  # `from random import randrange`
     if model is not None:
         return model
-    return functools.partial(atomic_method, called.__self__, inner.__name__, via=called)
+    return functools.partial(atomic_method, called.__self__, inner.__name__, treadle_via=called)
 
 
 def _builtin(called: Any) -> Any:
@@ -100,19 +100,19 @@ def _builtin(called: Any) -> Any:
             return special
         return called if known.FUNCTIONS.get(called) == PURE else functools.partial(atomic_call, called)
     if container_base(type(owner)) is not None:
-        return functools.partial(container_call, owner, called.__name__, via=called)
+        return functools.partial(container_call, owner, called.__name__, treadle_via=called)
     if isinstance(owner, shapes.ADOPTABLE):
         return getattr(adopt(owner), called.__name__)
     if type(owner) is contextvars.Context and called.__name__ == "run":
         return functools.partial(_in_context, owner)
     if type(owner) in PLAIN or isinstance(owner, type):
         return REPLACED.get(called) or functools.partial(atomic_call, called)  # `datetime.now` is one of them
-    return functools.partial(atomic_method, owner, called.__name__, via=called)
+    return functools.partial(atomic_method, owner, called.__name__, treadle_via=called)
 
 
-def _in_context(context: contextvars.Context, called: Any, /, *args: Any, **kwargs: Any) -> Any:
+def _in_context(treadle_context: contextvars.Context, treadle_called: Any, /, *args: Any, **kwargs: Any) -> Any:
     """`context.run(called)`: nobody else can be in that context meanwhile."""
-    return context.run(function(called), *args, **kwargs)
+    return treadle_context.run(function(treadle_called), *args, **kwargs)
 
 
 def _class(called: Any) -> Any:
@@ -144,7 +144,7 @@ def _instance(called: Any, kind: type) -> Any:
         return called
     if kind_of(kind) == NOTHING:
         return called
-    return functools.partial(atomic_method, called, "__call__", via=called)
+    return functools.partial(atomic_method, called, "__call__", treadle_via=called)
 
 
 def _outside(called: Any, module: str) -> Any:
@@ -154,14 +154,15 @@ def _outside(called: Any, module: str) -> Any:
     return functools.partial(atomic_call, called)
 
 
-def _unbound_call(method: Any, /, *args: Any, **kwargs: Any) -> Any:
+def _unbound_call(treadle_method: Any, /, *args: Any, **kwargs: Any) -> Any:
     """`dict.__getitem__(self, key)`, `object.__setattr__(self, name, value)`: a method of a C type, taken off it."""
+    method = treadle_method
     strand = STATE.strand
     if strand is not None and args and not STATE.coasting:
         obj = args[0]
         if container_base(type(obj)) is not None and method not in _ATTRIBUTE_ACCESS:
             bound = method.__get__(obj)
-            return container_call(obj, method.__name__, *args[1:], via=bound, **kwargs)
+            return container_call(obj, method.__name__, *args[1:], treadle_via=bound, **kwargs)
         if method in _ATTRIBUTE_ACCESS and len(args) > 1:
             return _attribute(strand, method, *args)
         if type(obj) in _MEMBERS and method.__name__ in _MEMBER_ACCESS and len(args) > 1 and args[1] is not None:
@@ -173,7 +174,7 @@ def _unbound_call(method: Any, /, *args: Any, **kwargs: Any) -> Any:
             strand.execution.rebind(args[1])
             strand.access(WRITE, class_name(obj), args[1])
         if kind_of(type(obj)) not in (NOTHING, OWN, CARRIER):
-            return atomic_method(obj, method.__name__, *args[1:], via=method.__get__(obj), **kwargs)
+            return atomic_method(obj, method.__name__, *args[1:], treadle_via=method.__get__(obj), **kwargs)
         if obj is not None and type(obj) in PLAIN:
             return atomic_call(method, *args, **kwargs)
     return method(*args, **kwargs)
@@ -206,8 +207,9 @@ _MEMBERS: Final = frozenset({types.MemberDescriptorType, types.GetSetDescriptorT
 _MEMBER_ACCESS: Final = {"__get__": READ, "__set__": WRITE, "__delete__": WRITE}
 
 
-def container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwargs: Any) -> Any:
+def container_call(treadle_obj: Any, treadle_method: str, /, *args: Any, treadle_via: Any = None, **kwargs: Any) -> Any:
     """A method call on a built-in container, as one read or write of it."""
+    obj, method, via = treadle_obj, treadle_method, treadle_via
     strand = STATE.strand
     if via is None:
         via = getattr(obj, method)
@@ -234,7 +236,7 @@ def container_call(obj: Any, method: str, /, *args: Any, via: Any = None, **kwar
         without_gil.note_method(strand, operations, base, method, args)
     perform(strand, operations)
     if base is dict and operations and method_access(obj, base, method, args) != access:
-        return container_call(obj, method, *args, via=via, **kwargs)  # a key came or went meanwhile
+        return container_call(obj, method, *args, treadle_via=via, **kwargs)  # a key came or went meanwhile
     result = keyed(strand, operations, obj, args[0] if args else None, answers, via, *args, **kwargs)
     if type(result) not in INERT:
         found(strand, result, _place(meet(strand, obj), method, args))
@@ -293,8 +295,9 @@ _COMPARE_ITEMS: Final = frozenset(
 )
 
 
-def atomic_method(obj: Any, method: str, /, *args: Any, via: Any = None, **kwargs: Any) -> Any:
+def atomic_method(treadle_obj: Any, treadle_method: str, /, *args: Any, treadle_via: Any = None, **kwargs: Any) -> Any:
     """A method call on an object whose class is not rewritten: one operation on all that the object leads to."""
+    obj, method, via = treadle_obj, treadle_method, treadle_via
     strand = STATE.strand
     called = getattr(obj, method) if via is None else via
     if strand is None or STATE.coasting:
@@ -318,8 +321,9 @@ def atomic_method(obj: Any, method: str, /, *args: Any, via: Any = None, **kwarg
     return _foreign_call(strand, operations, called, home_of(kind), f"{kind.__name__}.{method}", code, args, kwargs)
 
 
-def atomic_call(called: Any, /, *args: Any, **kwargs: Any) -> Any:
+def atomic_call(treadle_called: Any, /, *args: Any, **kwargs: Any) -> Any:
     """A call of a function that is not rewritten: one operation on what it is given."""
+    called = treadle_called
     strand = STATE.strand
     if strand is None or STATE.coasting:
         return called(*args, **kwargs)

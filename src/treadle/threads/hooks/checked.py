@@ -256,7 +256,7 @@ def _only_moves(code: types.CodeType) -> bool:
 
 def _checked(made: Any, called: Any) -> Any:
     if type(made) is functools.partial and made.func is calls.atomic_method:
-        called = made.keywords.get("via") or getattr(type(made.args[0]), made.args[1], None)
+        called = made.keywords.get("treadle_via") or getattr(type(made.args[0]), made.args[1], None)
     if type(called) is types.MethodType:
         of = called.__self__
         called = None if isinstance(of, SyncObject) and of.in_c else called.__func__

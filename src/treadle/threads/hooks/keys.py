@@ -77,16 +77,18 @@ def _can_be_answered(method: Any) -> bool:
 
 
 def keyed(
-    strand: Strand,
-    operations: list[Operation],
-    container: Any,
-    key: Any,
-    answers: Answers | None,
-    called: Callable[..., Any],
+    treadle_strand: Strand,
+    treadle_operations: list[Operation],
+    treadle_container: Any,
+    treadle_key: Any,
+    treadle_answers: Answers | None,
+    treadle_called: Callable[..., Any],
     *args: Any,
     **kwargs: Any,
 ) -> Any:
     """Do what was announced to a container and its key, now that it may be done."""
+    strand, operations, container = treadle_strand, treadle_operations, treadle_container
+    key, answers, called = treadle_key, treadle_answers, treadle_called
     if answers is None:
         return holding(strand, operations, called, *args, **kwargs)
     reads = [(READ, name, place) for _, name, place in operations]

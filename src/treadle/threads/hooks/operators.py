@@ -96,7 +96,7 @@ def _augmentation(name: str) -> Callable[[Any, Any], Any]:
         if name == "imul" and not hasattr(type(operand), "__index__"):
             return apply(old, operand)  # fails, and with a better message than the method's
         call = container_call if container_base(kind) is not None else atomic_method
-        result = call(old, method, operand, via=None)
+        result = call(old, method, operand, treadle_via=None)
         return apply(old, operand) if result is NotImplemented else result
 
     return augment

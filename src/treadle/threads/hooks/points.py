@@ -49,16 +49,34 @@ def perform(strand: Strand, operations: list[Operation]) -> None:
     strand.execution.advance(strand)
 
 
-def during(strand: Strand, operations: list[Operation], called: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+# Whoever is given the arguments of a call of the program has parameters that no program names: compiled functions take
+# positional-only ones by their names, too, and `request(method="GET")` would not be a call of one method.
+
+
+def during(
+    treadle_strand: Strand,
+    treadle_operations: list[Operation],
+    treadle_called: Callable[..., Any],
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
     """A native call that does these operations, with the point before it."""
+    strand, operations, called = treadle_strand, treadle_operations, treadle_called
     if not operations:
         return called(*args, **kwargs)
     perform(strand, operations)
     return holding(strand, operations, called, *args, **kwargs)
 
 
-def holding(strand: Strand, operations: list[Operation], called: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def holding(
+    treadle_strand: Strand,
+    treadle_operations: list[Operation],
+    treadle_called: Callable[..., Any],
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
     """A native call whose point was passed: what it does belongs to every step that the program's code takes inside."""
+    strand, operations, called = treadle_strand, treadle_operations, treadle_called
     if not operations:
         return called(*args, **kwargs)
     before = strand.held

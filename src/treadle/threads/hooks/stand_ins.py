@@ -150,8 +150,9 @@ def _methodcaller(caller: Any, /, obj: Any) -> Any:
     return callee(obj, args[0])(*args[1:], **kwargs)
 
 
-def _cached(cache: Any, /, *args: Any, **kwargs: Any) -> Any:
+def _cached(treadle_cache: Any, /, *args: Any, **kwargs: Any) -> Any:
     """A call of a function with a cache: reads and perhaps fills the entry for these arguments."""
+    cache = treadle_cache
     strand = STATE.strand
     if strand is None or STATE.coasting:
         return cache(*args, **kwargs)
@@ -168,7 +169,8 @@ def _cached(cache: Any, /, *args: Any, **kwargs: Any) -> Any:
     return result
 
 
-def _dereference(reference: Any, /, *args: Any, **kwargs: Any) -> Any:
+def _dereference(treadle_reference: Any, /, *args: Any, **kwargs: Any) -> Any:
+    reference = treadle_reference
     strand = STATE.strand
     if strand is None or STATE.coasting:
         return reference(*args, **kwargs)
@@ -183,8 +185,11 @@ def _dereference(reference: Any, /, *args: Any, **kwargs: Any) -> Any:
     return found
 
 
-def _weak_reference(kind: Any, /, obj: Any, callback: Any = None, *args: Any, **kwargs: Any) -> Any:
+def _weak_reference(
+    treadle_kind: Any, treadle_obj: Any, treadle_callback: Any = None, /, *args: Any, **kwargs: Any
+) -> Any:
     """A weak reference: who gets it reaches the object. What it calls when the object dies is called as from here."""
+    kind, obj, callback = treadle_kind, treadle_obj, treadle_callback
     strand = STATE.strand
     if strand is None or STATE.coasting:
         return kind(obj, callback, *args, **kwargs)
@@ -213,8 +218,8 @@ def _in(container: Any, value: Any) -> bool:
     return inside(value, container)
 
 
-def _call(called: Any, /, *args: Any, **kwargs: Any) -> Any:
-    return function(called)(*args, **kwargs)
+def _call(treadle_called: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return function(treadle_called)(*args, **kwargs)
 
 
 AFTER_EXECUTION.append(containers.ADDRESSES.clear)
