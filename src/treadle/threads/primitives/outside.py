@@ -59,6 +59,8 @@ _FIRST_PORT, _A_TURN = 20_480, 64
 _PORTS: dict[int, int] = {}  # the port that a turn got the first time
 # addresses of the sockets that strands of this execution listen at or are connected from
 _OURS: set[Any] = set()
+# of each thread of native code that was started: empty until it has ended
+NATIVE_THREADS: list[list[bool]] = []
 # asked before a strand connects to an address: servers that have no socket until then
 BEFORE_CONNECTING: list[Callable[[Strand, Any], None]] = []
 # what strands of this execution opened, and how it is closed
@@ -235,6 +237,8 @@ def _close_behind(made: Callable[[], Any], close: Callable[[Any], Any]) -> None:
 
 
 def _close_all() -> None:
+    if not all(NATIVE_THREADS):
+        _MADE.clear()  # such a thread outlives the execution, and so does what its library made for it
     while _MADE:
         made, close = _MADE.pop()
         left = made()

@@ -23,6 +23,7 @@ from treadle.threads.names import announce, is_private, meet, publish
 from treadle.threads.primitives.event import make_guard
 from treadle.threads.primitives.inside import count_made, here, put_back
 from treadle.threads.primitives.local import forget
+from treadle.threads.primitives.native import is_native, run_beside
 from treadle.threads.strands import STATE, Strand, StrandEnd
 
 Real: Any = threading.Thread
@@ -192,11 +193,14 @@ def _live(thread: Any) -> None:
 
 def run(self: Any) -> None:
     """Call the target; what is not rewritten (`target=items.append`) is one operation, as in rewritten code."""
-    if here() is None:
+    strand = here()
+    if strand is None:
         _real_run(self)
         return
     try:
-        if self._target is not None:
+        if self._target is not None and self._daemonic and is_native(self._target):
+            run_beside(strand, partial(self._target, *self._args, **self._kwargs))
+        elif self._target is not None:
             STATE.visible(self._target)(*self._args, **self._kwargs)
     finally:
         del self._target, self._args, self._kwargs

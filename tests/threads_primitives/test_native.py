@@ -1,0 +1,60 @@
+"""Threads of native code, which wait where nobody sees it."""
+
+from __future__ import annotations
+
+import sys
+import types
+from importlib.machinery import EXTENSION_SUFFIXES
+from typing import Any
+
+import pytest
+
+import treadle
+from treadle.core.result import Verdict
+
+# Stands for gRPC's: a thread that polls in native code, started by whoever comes first, and a pair of sockets to wake
+# event loops, for as long as the process runs.
+POLLER = """
+import _thread, socket, threading
+
+class Poller:
+    def __init__(self):
+        self.wanted, self.done, self.sockets = _thread.allocate_lock(), _thread.allocate_lock(), ()
+        self.wanted.acquire()
+        self.done.acquire()
+
+    def __call__(self):
+        while True:
+            self.wanted.acquire()
+            self.done.release()
+
+    def use(self):
+        if not self.sockets:
+            self.sockets = socket.socketpair()
+            threading.Thread(target=self, daemon=True).start()
+        self.wanted.release()
+        self.done.acquire()
+        self.sockets[0].send(b"x")
+        return self.sockets[1].recv(1)
+"""
+
+
+@pytest.fixture
+def poller(monkeypatch: pytest.MonkeyPatch) -> Any:
+    module: Any = types.ModuleType("native")
+    module.__file__ = f"/native{EXTENSION_SUFFIXES[0]}"
+    monkeypatch.setitem(sys.modules, "native", module)
+    exec(POLLER, vars(module))
+    return module.Poller()
+
+
+def test_a_thread_that_waits_in_native_code_runs_beside_and_outlives_the_execution(poller: Any) -> None:
+    def test() -> None:
+        seen: list[int] = []
+        assert poller.use() == b"x"
+        treadle.parallel(lambda: seen.append(1), lambda: seen.append(2))
+        assert len(seen) == 2
+
+    result = treadle.check(test, executions=10)
+    assert (result.verdict, result.findings) == (Verdict.PASSED_WITHIN_BOUNDS, [])
+    assert result.executions > 1
