@@ -18,6 +18,7 @@ class RandomWalk(Strategy):
     def __init__(self, seed: int = 0) -> None:
         super().__init__()
         self.random = random.Random(seed)
+        self.draw_one_of = self._draw
 
     def begin(self) -> bool:
         self.trace, self.guards = [], []
@@ -25,11 +26,12 @@ class RandomWalk(Strategy):
 
     def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         enabled = run.enabled()
-        if not enabled:
-            return None
-        # as `random.choice` does it, without its three calls for every step
-        count, bits = len(enabled), len(enabled).bit_length()
+        return enabled[self._draw(len(enabled))] if enabled else None
+
+    def _draw(self, count: int) -> int:
+        """As `random.randrange` does it, without its three calls for every step."""
+        bits = count.bit_length()
         number = self.random.getrandbits(bits)
         while number >= count:
             number = self.random.getrandbits(bits)
-        return enabled[number]
+        return number

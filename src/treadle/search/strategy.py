@@ -12,7 +12,7 @@ random_walk.py with a subclass of `Strategy`, and a line in strategies.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from mypy_extensions import mypyc_attr
@@ -149,6 +149,8 @@ class Strategy:
         self.coast_after = -1
         # Does it need to know what each step of a task did? Who only draws schedules does not.
         self.reads_footprints = False
+        # Of so many strands, whoever they are: the number of the one that goes on. None when it has to look at them.
+        self.draw_one_of: Callable[[int], int] | None = None
 
     def begin(self) -> bool:
         raise NotImplementedError

@@ -1,72 +1,137 @@
-"""Steps of one loop drawn one after the other: the quick way through an execution of which only the order of its steps
-is asked for.
+"""The loop of an execution of which only the order of its steps is asked for.
 
-There is one thread and one loop, and no access is recorded (`TaskExecution.only_steps`). Choosing a step and running it
-is then a few lines, which decide the rate at which schedules are drawn. What is more than the choice of a step is left
-to the loop: following a plan, timers, waiting, cancelling.
+There is one thread and one loop, and no access is recorded (`TaskExecution.only_steps`). What a loop does besides that
+order is left out, and steps are drawn the quick way (`drawn_steps`) as long as there is nothing to do but that. Tasks
+and futures are CPython's own, made in C.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio.base_events as base_events
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any, Final
 
-from treadle.core.operation import STEP
-from treadle.tasks.steps import TaskStrand
-from treadle.threads.strands import STATE, StrandEnd
+from treadle.tasks.drawn_steps import draw_steps, run_step, schedule
+from treadle.tasks.futures import IN_C, DrawnFuture, DrawnTask
+from treadle.tasks.handles import LoopHandle
+from treadle.tasks.loop import Loop
+from treadle.tasks.steps import STEP_IN_C, WAKEUP_IN_C, TaskStrand, Turn, task_of
+from treadle.threads.primitives.inside import here
+from treadle.threads.strands import STATE, Strand
+from treadle.threads.switching import ALL
 
-if TYPE_CHECKING:
-    from treadle.tasks.loop import Loop
-
-# So many steps are drawn before the loop looks whether it goes round for ever.
-_AT_ONCE = 100
+_Builtin: Final = types.BuiltinMethodType
+_stop_when_done: Any = base_events._run_until_complete_cb  # type: ignore[attr-defined]
 
 
-def draw_steps(loop: Loop) -> None:
-    """Run steps, as the strategy chooses, as long as there is nothing to do but that."""
-    run, me, turn, ready = loop.execution, loop.strand, loop.turn, loop._ready
-    live, trace, guards, pick = run.live, run.trace, run.guards, run.picker.pick
-    step_of_loop = loop.step_of_loop
-    run.drawing = loop.between_steps = True
-    me.pending, me.waits, me.deadline = step_of_loop, STEP, None
-    left = min(_AT_ONCE, run.limit - run.step)
-    try:
-        while left > 0 and not loop._stopping and not loop.timers:
-            left -= 1
-            while ready and ready[0]._cancelled:
-                ready.popleft()
-                loop.causes.popleft()
-            if not ready and len(live) == 1:
+class DrawnLoop(Loop):
+    """What `asyncio.new_event_loop()` makes where nobody asks what is touched."""
+
+    def seen(self, *operations: Any) -> None:
+        if self.known_to_be_shared:
+            super().seen(*operations)
+
+    def is_running(self) -> bool:
+        return self._thread_id is not None if not self.known_to_be_shared else super().is_running()
+
+    def is_closed(self) -> bool:
+        return bool(self._closed) if not self.known_to_be_shared else super().is_closed()
+
+    # ------------------------------------------------------------------ scheduling
+
+    def call_soon(self, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
+        if self._closed:
+            self._check_closed()
+        if self._debug:
+            self._check_thread()
+            self._check_callback(callback, "call_soon")
+        task = getattr(callback, "__self__", None)
+        if type(task) is DrawnTask:
+            kind = type(callback)
+            if (callback.__name__ == WAKEUP_IN_C) if kind is _Builtin else (kind.__name__ == STEP_IN_C):
+                schedule(task.treadle_strand or self.strand_for(task), callback, args, context)
+                return None
+        return self.put(LoopHandle(callback, args, self, context))
+
+    def put(self, handle: Any) -> Any:
+        task = task_of(handle)
+        if task is not None:
+            schedule(task.treadle_strand or self.strand_for(task), handle._callback, handle._args, handle._context)
+        else:
+            self.causes.append((0, self.execution.step - 1))
+            self._ready.append(handle)
+        return handle
+
+    def _name_of_handle(self) -> str:
+        return ""
+
+    def _in_order(self) -> None:
+        """Nobody asks in which order callbacks are set."""
+
+    def _note_order(self, number: int) -> None:
+        """Nobody asks which step asyncio would run first."""
+
+    def create_task(self, coro: Any, *, name: Any = None, context: Any = None, **options: Any) -> Any:
+        if not IN_C or self._task_factory is not None or options:
+            return super().create_task(coro, name=name, context=context, **options)
+        if self._closed:
+            self._check_closed()
+        strand = here()
+        task = DrawnTask(coro, self, name, context, "" if strand is None else strand.fresh("Task"))
+        self.tasks.append(weakref.ref(task))
+        return task
+
+    def create_future(self) -> Any:
+        strand = here()
+        if not IN_C or strand is None:
+            return super().create_future()
+        future = DrawnFuture(loop=self)
+        future._treadle_name = strand.fresh("Future")
+        return future
+
+    def with_exception(self) -> list[Any]:
+        if not IN_C:
+            return self.failed
+        tasks = [reference() for reference in self.tasks]
+        return self.failed + [task for task in tasks if task is not None and task._exception is not None]
+
+    # ------------------------------------------------------------------ running
+
+    def run_until_complete(self, future: Any) -> Any:
+        if type(future) is not DrawnTask or future._loop is not self or self.known_to_be_shared:
+            return super().run_until_complete(future)
+        self._check_closed()
+        self._check_running()
+        outer, self.main = self.main, future
+        future.add_done_callback(_stop_when_done)
+        try:
+            self.run_forever()
+        finally:
+            self.main = outer
+            future.remove_done_callback(_stop_when_done)
+        if not future.done():
+            raise RuntimeError("Event loop stopped before Future completed.")
+        return future.result()
+
+    def _run_any(self) -> None:
+        run = self.execution
+        if run.may_draw() and not self.watches_sockets():
+            draw_steps(self, run, self.strand)
+            if self._stopping:
                 return
-            turn.scheduled = bool(ready)
-            me.guard = me.touched = turn
-            who = pick(run)
-            if who is None:  # it gives the execution up
-                run.give_up(run.stop_reason)
-            trace.append((who.index, step_of_loop))
-            guards.append(0)
-            run.step += 1
-            if who is me:
-                loop.causes.popleft()
-                handle = ready.popleft()
-                turn.scheduled = False
-            else:
-                handle = who.handle
-                who.turn.scheduled = False
-                who.guard = who.touched = None
-                STATE.strand = who
+        super()._run_any()
+
+    def _run_step(self, who: Strand, handle: Any, turn: Turn) -> None:
+        """A step of which nobody asks what it does."""
+        self.strand.checks = ALL
+        if isinstance(who, TaskStrand):
+            run_step(self, self.execution, who, self.strand)
+            return
+        turn.scheduled = False
+        try:
             if not handle._cancelled:
-                loop.running = handle
-                try:
-                    handle._run()
-                finally:
-                    STATE.strand = me
-                loop.running = None
-                if run.ending:
-                    raise StrandEnd  # asyncio has caught the one that was thrown
-            else:
-                STATE.strand = me
-            if type(who) is TaskStrand:
-                who.end_step()
-    finally:
-        run.drawing = loop.between_steps = False
-        me.guard = me.touched = None
+                self.run_handle(handle)
+        finally:
+            STATE.strand = self.strand

@@ -37,7 +37,6 @@ class TaskExecution(Execution):
     public: set[str] | None = None  # with any_order: what several threads touch; the rest is seen in footprints only
     cancel = "never"
     only_steps = False  # with any_order: one thread, and nobody asks what its steps do
-    drawing = False  # and is one being drawn now?
 
     def set_up(self) -> None:
         self.loops: list[Any] = []
@@ -180,16 +179,10 @@ class TaskExecution(Execution):
         if self.any_order and self.detail is not None and self.story and not self.story[-1].value:
             self.story[-1].value = short(value)
 
-    def enabled(self) -> list[Strand]:
-        if not self.drawing:
-            return super().enabled()
-        live = self.live  # the strand of the loop, and those of the tasks that are scheduled
-        return live[:] if self.loops[0].turn.scheduled else live[1:]
-
     def may_draw(self) -> bool:
         """Is there nothing to do now but to choose steps and to run them?"""
         return (
-            self.only_steps
+            self.picker.draw_one_of is not None
             and self.step >= self.planned
             and len(self.loops) == 1
             and not self.revealed
@@ -298,8 +291,9 @@ class TaskExecution(Execution):
 
     def _end_all(self) -> None:
         for loop in self.loops:
-            self.causes[loop.strand.index] = loop.turn.guards()
-            self.causes |= {strand.index: strand.turn.guards() for strand in loop.strands}
+            if not self.only_steps:
+                self.causes[loop.strand.index] = loop.turn.guards()
+                self.causes |= {strand.index: strand.turn.guards() for strand in loop.strands}
             if loop._exception_handler is None:
                 self.unretrieved += [future for future in loop.with_exception() if future._log_traceback]
         borrowed = [strand for strand in self.live if isinstance(strand, (Option, TaskStrand))]

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import asyncio
 import asyncio.base_events as base_events
+import asyncio.coroutines as coroutines
 import asyncio.selector_events as selector_events
+import functools
 import heapq
 import itertools
 import weakref
@@ -23,9 +25,8 @@ from collections.abc import Callable
 from typing import Any
 
 from treadle.core.operation import GET, LOOK, READ, SIGNAL, SLEEP, STEP, TRY, WAIT, WRITE, Operation
-from treadle.tasks.drawing import draw_steps
 from treadle.tasks.environment import cancel_one, in_some_order, is_timeout, strike
-from treadle.tasks.futures import IN_C, DrawnFuture, DrawnTask, Future
+from treadle.tasks.futures import Future
 from treadle.tasks.handles import LoopHandle, LoopTimer
 from treadle.tasks.network import LOCAL
 from treadle.tasks.outside import OUTSIDE, refused
@@ -59,6 +60,23 @@ _SHUTDOWN_GENERATORS = _Base.shutdown_asyncgens.__code__
 _SHUTDOWN_EXECUTOR = _Base.shutdown_default_executor.__code__
 
 
+_MADE_WHEN_USED: dict[str, Callable[[], Any]] = {
+    "_selector": WatchedSockets,
+    "_transports": weakref.WeakValueDictionary,
+}
+
+
+@functools.cache
+def _blank_loop() -> tuple[dict[str, Any], dict[str, Callable[[], Any]]]:
+    """The attributes that asyncio gives a new loop: those that are plain values, and how each of the others is made."""
+    blank = _Base.__new__(_Base)
+    base_events.BaseEventLoop.__init__(blank)
+    blank.set_debug(False)
+    blank._closed = True  # or it would be complained about
+    plain = {name: value for name, value in vars(blank).items() if type(value) in (bool, int, float, type(None))}
+    return {**plain, "_closed": False}, {name: type(value) for name, value in vars(blank).items() if name not in plain}
+
+
 class Loop(_Base):  # type: ignore[misc]
     """What `asyncio.new_event_loop()` makes inside an execution."""
 
@@ -77,7 +95,6 @@ class Loop(_Base):  # type: ignore[misc]
         # Looking what there is to do and waiting for it are one operation, unless a thread schedules without waking.
         self.unsafely = f"{self.name}, unsafely"
         self.looks_once = not (run.any_order or run.any_timeout or run.is_shared(self.unsafely))
-        self.in_c = IN_C and run.only_steps  # are its tasks and futures made in C?
         self._stopping = False
         self.timers: list[tuple[float, int, Any]] = []
         self.numbers = itertools.count()
@@ -95,9 +112,23 @@ class Loop(_Base):  # type: ignore[misc]
         self.strands: list[TaskStrand] = []  # of its tasks, with any_order
         self.signal_handlers: dict[int, Any] = {}
         self.execution.loops.append(self)
-        base_events.BaseEventLoop.__init__(self)  # without a pipe to itself
-        self._selector = WatchedSockets()
-        self._transports: Any = weakref.WeakValueDictionary()
+        self._begin_as_asyncio()
+
+    def _begin_as_asyncio(self) -> None:
+        """What asyncio gives a loop at its beginning, without a pipe to itself. There is a loop in every execution, so
+        most of it is copied from one that was made once."""
+        values, made = _blank_loop()
+        self.__dict__.update(values)
+        for name, make in made.items():
+            self.__dict__[name] = make()
+        self.set_debug(coroutines._is_debug_mode())  # type: ignore[attr-defined]
+
+    def __getattr__(self, name: str) -> Any:
+        """What few loops use is made when it is."""
+        if name not in _MADE_WHEN_USED:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        made = self.__dict__[name] = _MADE_WHEN_USED[name]()
+        return made
 
     def __del__(self) -> None:
         """A loop that was not closed ends with its execution."""
@@ -107,8 +138,9 @@ class Loop(_Base):  # type: ignore[misc]
         for strand in self.strands:
             strand.release()
         self.strands.clear()
-        for transport in list(self._transports.values()):
-            transport._sock = None  # closed behind the execution
+        if "_transports" in self.__dict__:
+            for transport in list(self._transports.values()):
+                transport._sock = None  # closed behind the execution
         self.queue.loop = self.turn.loop = None  # type: ignore[assignment]
 
     # ------------------------------------------------------------------ what other threads see
@@ -143,13 +175,13 @@ class Loop(_Base):  # type: ignore[misc]
     def close(self) -> None:
         self.seen((SIGNAL, self.name, None), (SIGNAL, self.life, None))
         self.timers.clear()
+        self.__dict__.setdefault("_selector", None)  # where it has watched nothing
         super().close()
 
     # ------------------------------------------------------------------ scheduling
 
     def call_soon(self, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
-        run = self.execution
-        if not run.only_steps and (not run.any_order or not self._is_own_thread()):  # own callbacks keep their order
+        if not self.execution.any_order or not self._is_own_thread():  # own callbacks keep their order
             self._scheduling()
         if self._closed:
             self._check_closed()
@@ -181,21 +213,23 @@ class Loop(_Base):  # type: ignore[misc]
         """Schedule a handle behind all others, or as the next step of its task."""
         run = self.execution
         if run.any_order:
-            if not run.only_steps:
-                handle.treadle_name = self._name_of_handle()
+            handle.treadle_name = self._name_of_handle()
             task = task_of(handle)
             if task is not None:
-                strand = task.treadle_strand
-                if strand is None:
-                    strand = task.treadle_strand = run.add_task(self, task)
-                    self.strands.append(strand)
+                strand = task.treadle_strand or self.strand_for(task)
                 strand.schedule(handle)
                 return handle
-            if not run.only_steps:
-                self._in_order()
+            self._in_order()
             self.causes.append((next(self.execution.scheduled), self.execution.step - 1))
         self._ready.append(handle)
         return handle
+
+    def strand_for(self, task: Any) -> TaskStrand:
+        """With any_order: the strand of a task that is scheduled for the first time."""
+        strand: TaskStrand = self.execution.add_task(self, task)
+        task.treadle_strand = strand
+        self.strands.append(strand)
+        return strand
 
     def _name_of_handle(self) -> str:
         strand = here()
@@ -237,16 +271,6 @@ class Loop(_Base):  # type: ignore[misc]
     def _timer_handle_cancelled(self, handle: Any) -> None:
         """A cancelled timer is passed over when its time comes."""
 
-    def create_task(self, coro: Any, *, name: Any = None, context: Any = None, **options: Any) -> Any:
-        if not self.in_c or self._task_factory is not None or options:
-            return super().create_task(coro, name=name, context=context, **options)
-        if self._closed:
-            self._check_closed()
-        strand = here()
-        task = DrawnTask(coro, self, name, context, "" if strand is None else strand.fresh("Task"))
-        self.tasks.append(weakref.ref(task))
-        return task
-
     def register(self, task: Any) -> None:
         """A task was made."""
         self.tasks.append(weakref.ref(task))
@@ -255,12 +279,8 @@ class Loop(_Base):  # type: ignore[misc]
             meet(strand, task)  # named by who made it, whoever touches it first
 
     def create_future(self) -> Any:
-        strand = here()
-        if self.in_c and strand is not None:
-            drawn = DrawnFuture(loop=self)
-            drawn._treadle_name = strand.fresh("Future")
-            return drawn
         future = Future(loop=self)
+        strand = here()
         if strand is not None:
             meet(strand, future)
         return future
@@ -280,13 +300,8 @@ class Loop(_Base):  # type: ignore[misc]
         self.entered = self.execution.step - 1
         set_running(self)
         try:
-            run = self.execution
-            once = self._run_any if run.any_order else self._run_once
+            once = self._run_any if self.execution.any_order else self._run_once
             while not self._stopping:
-                if run.may_draw() and not self.watches_sockets():
-                    draw_steps(self)
-                    if self._stopping:
-                        break
                 once()
                 self._pass_time(strand)
         finally:
@@ -358,15 +373,13 @@ class Loop(_Base):  # type: ignore[misc]
         me.touched = me.guard = me.deadline = None
         if who is not me:
             assert isinstance(who, TaskStrand)
-            if not run.only_steps:
-                self._note_order(who.number)
+            self._note_order(who.number)
             me.guard = self.turn  # the loop itself cannot go on meanwhile
             self._run_step(who, who.handle, who.turn)
             me.guard = None
         elif not waited:
             number, _ = self.causes.popleft()
-            if not run.only_steps:
-                self._note_order(number)
+            self._note_order(number)
             self._run_step(me, ready.popleft(), self.turn)
         else:
             if me.timed_out and run.any_timeout:
@@ -407,9 +420,6 @@ class Loop(_Base):  # type: ignore[misc]
     def _run_step(self, who: Strand, handle: Any, turn: Turn) -> None:
         run = self.execution
         turn.scheduled = False
-        if run.only_steps:
-            self._run_unseen_step(who, handle)
-            return
         block = run.blocks[run.step - 1] = Block(run.step - 1, turn.treadle_name)
         run.running_step[self.strand] = block
         seen = block.segments[block.begin]
@@ -440,19 +450,6 @@ class Loop(_Base):  # type: ignore[misc]
             block.add((WRITE, turn.treadle_name, None))
         if isinstance(who, TaskStrand):
             who.end_step()
-
-    def _run_unseen_step(self, who: Strand, handle: Any) -> None:
-        """A step of which nobody asks what it does: there is one thread, and schedules are drawn."""
-        is_task = type(who) is TaskStrand
-        if is_task:
-            who.touched = who.guard = None
-        try:
-            if not handle._cancelled:
-                self.run_handle(handle)
-        finally:
-            STATE.strand = self.strand
-        if is_task:
-            who.end_step()  # type: ignore[attr-defined]
 
     def _is_own_thread(self) -> bool:
         strand = here()
@@ -550,10 +547,7 @@ class Loop(_Base):  # type: ignore[misc]
 
     def with_exception(self) -> list[Any]:
         """The futures and tasks that hold an exception."""
-        if not self.in_c:
-            return self.failed
-        tasks = [reference() for reference in self.tasks]
-        return self.failed + [task for task in tasks if task is not None and task._exception is not None]
+        return self.failed
 
     # ------------------------------------------------------------------ real sockets
 

@@ -25,6 +25,7 @@ from typing import Any
 
 from treadle.core.errors import Unsupported
 from treadle.tasks import running
+from treadle.tasks.drawing import DrawnLoop
 from treadle.tasks.execution import TaskExecution
 from treadle.tasks.futures import Future, Task
 from treadle.tasks.loop import Loop
@@ -53,7 +54,7 @@ def new_event_loop() -> Any:
     if strand is None or not isinstance(strand.execution, TaskExecution):
         return _real_new_event_loop()
     _say_what_is_replaced(strand.execution)
-    return Loop()
+    return DrawnLoop() if strand.execution.only_steps else Loop()
 
 
 def _say_what_is_replaced(run: TaskExecution) -> None:

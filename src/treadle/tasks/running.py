@@ -38,7 +38,7 @@ def thread_of(strand: Strand) -> Strand:
 def running_or_none() -> Any:
     """`asyncio._get_running_loop`"""
     strand = here()
-    return _real_get_running_loop() if strand is None else RUNNING.get(thread_of(strand))
+    return _real_get_running_loop() if strand is None else RUNNING.get(strand.of_thread or strand)
 
 
 def set_running(loop: Any) -> None:

@@ -60,6 +60,7 @@ class TaskStrand(Strand):
         self.turn = Turn(loop)
         self.task = task
         self.handle: Any = None
+        self.call: Any = None  # in its place where steps are only drawn: context, function, arguments
         self.is_live = False
         self.number = -1  # its place in the order that asyncio promises
         self.pending = (WAIT, None, None)
@@ -96,7 +97,7 @@ class TaskStrand(Strand):
         self.waits = STEP
 
     def release(self) -> None:
-        self.task = self.handle = self.turn.loop = self.of_loop = None  # type: ignore[assignment]
+        self.task = self.handle = self.call = self.turn.loop = self.of_loop = None  # type: ignore[assignment]
 
     def _describe(self, handle: Any) -> Step:
         coroutine = handle._callback.__self__._coro
@@ -112,7 +113,7 @@ class TaskStrand(Strand):
 
 
 # How a task in C is called, first and after what it waited for.
-_STEP_IN_C, _WAKEUP_IN_C = "TaskStepMethWrapper", "task_wakeup"
+STEP_IN_C, WAKEUP_IN_C = "TaskStepMethWrapper", "task_wakeup"
 
 
 def task_of(handle: Any) -> Any:
@@ -120,7 +121,7 @@ def task_of(handle: Any) -> Any:
     callback = handle._callback
     owner = getattr(callback, "__self__", None)
     if type(owner) is DrawnTask:
-        return owner if type(callback).__name__ == _STEP_IN_C or callback.__name__ == _WAKEUP_IN_C else None
+        return owner if type(callback).__name__ == STEP_IN_C or callback.__name__ == WAKEUP_IN_C else None
     return owner if isinstance(owner, Task) and callback.__name__ in ("__step", "__wakeup") else None
 
 

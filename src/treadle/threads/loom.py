@@ -216,9 +216,9 @@ class Loom:
             run.run(self.test, threading.main_thread())
         finally:
             self.watch.end()
-            for strand in run.strands:
-                if strand.exception is not None:
-                    strand.failure_text = outcome.message_of(strand.exception)
+            raised = [(strand, strand.exception) for strand in run.strands if strand.exception is not None]
+            for strand, error in raised:
+                strand.failure_text = outcome.message_of(error)
             if run.atomic:
                 self.atomic |= run.atomic
             self.assumed |= run.assumed
@@ -237,9 +237,9 @@ class Loom:
             raise run.failure
         if self.watch.raised is not None:
             self._blocked(run, self.watch.raised)
-        for strand in run.strands:
-            if isinstance(strand.exception, (ReallyBlocked, OutOfTime, Unsupported)):
-                raise strand.exception
-            if isinstance(strand.exception, KeyboardInterrupt) and self.watch.interrupted:
-                raise strand.exception
+        for _, error in raised:
+            if isinstance(error, (ReallyBlocked, OutOfTime, Unsupported)):
+                raise error
+            if isinstance(error, KeyboardInterrupt) and self.watch.interrupted:
+                raise error
         return run
