@@ -64,3 +64,25 @@ def test_a_thread_calls_back_into_the_loop() -> None:
         assert await to_thread.run_sync(from_thread.run, answer) == 42
 
     assert treadle.check(test, executions=50).findings == []
+
+
+def test_a_failure_behind_callbacks_of_the_loop_has_a_replay() -> None:
+    """A loop stands before its next callback while tasks run; it has not come to it again with each of their steps."""
+
+    async def test() -> None:
+        send, receive = anyio.create_memory_object_stream(1)
+
+        async def produce(number: int) -> None:
+            send.send_nowait(number)
+
+        async def consume() -> None:
+            await receive.receive()
+            await receive.receive()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(consume)
+            group.start_soon(produce, 1)
+            group.start_soon(produce, 2)
+
+    (finding,) = treadle.check(test, any_order=True).findings
+    assert treadle.replay(finding.replay, test).failed

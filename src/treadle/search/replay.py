@@ -100,7 +100,7 @@ class FollowTrail(OneExecution):
         self.position = 0
         self.seen: dict[str, Counter[tuple[str, str, str]]] = {}
         self.mismatch = ""
-        self._counted: dict[str, Step] = {}
+        self._counted = 0  # steps of the execution that are in `seen`
         # is told who goes on with the next step, before it does
         self.before_step: Callable[[ExecutionSeen, StrandSeen], None] | None = None
         self.on_its_stack: Callable[[StrandSeen], None] | None = None  # and again when it is there
@@ -117,8 +117,7 @@ class FollowTrail(OneExecution):
 
     def _next(self, run: ExecutionSeen) -> StrandSeen | None:
         enabled = {strand.treadle_name: strand for strand in run.enabled()}
-        for one in run.live:
-            self._count(one)
+        self._count(run)
         if not enabled:
             return None  # only a time-out can go on
         while self.position < len(self.turns):
@@ -158,13 +157,16 @@ class FollowTrail(OneExecution):
     def _said(self, turn: Choice) -> str:
         return f"strand {turn.strand}" if isinstance(turn, StrandRuns) else str(turn)
 
-    def _count(self, strand: StrandSeen) -> None:
-        """How often a strand has come to each operation, the pending one included."""
-        step = strand.step
-        if step is not None and self._counted.get(strand.treadle_name) is not step:
-            self._counted[strand.treadle_name] = step
-            counts = self.seen.setdefault(strand.treadle_name, Counter())
-            counts.update(self._names(step))
+    def _count(self, run: ExecutionSeen) -> None:
+        """How often each strand has performed each operation. One that a strand only stands before is not among them:
+        it may still become another, as that of an event loop does when a callback comes before its next."""
+        steps = run.detail or []
+        for step in steps[self._counted :]:
+            self.seen.setdefault(step.strand, Counter()).update(self._names(step))
+        self._counted = len(steps)
+        for strand in run.live:
+            if strand.step is not None:
+                self.seen.setdefault(strand.treadle_name, Counter())
 
     def _names(self, step: Step) -> set[tuple[str, str, str]]:
         """What a trail may call an operation."""
@@ -176,7 +178,9 @@ class FollowTrail(OneExecution):
     def _at(self, strand: StrandSeen, stop: Stop) -> bool:
         step = strand.step
         key = (stop.operation, stop.object, stop.function)
-        return step is not None and key in self._names(step) and self.seen[strand.treadle_name][key] == stop.occurrence
+        return (
+            step is not None and key in self._names(step) and self.seen[strand.treadle_name][key] + 1 == stop.occurrence
+        )
 
     def _unfit(self, run: ExecutionSeen, turn: Choice, why: str) -> None:
         self.mismatch = f"{self._said(turn)} {why}"
