@@ -165,6 +165,23 @@ def test_a_task_is_cancelled_at_each_of_its_awaits() -> None:
     assert treadle.replay(result.findings[0].replay, test).failed
 
 
+def test_a_task_that_has_not_begun_is_not_cancelled() -> None:
+    """Such a task stands at no await, whatever its coroutine takes from the function around it."""
+
+    async def test() -> None:
+        began: list[str] = []
+
+        async def work() -> None:
+            began.append("work")
+            await asyncio.sleep(1)
+
+        await asyncio.gather(asyncio.create_task(work()), return_exceptions=True)
+        assert began == ["work"]
+
+    result = treadle.check(test, cancel="at-await")
+    assert (result.verdict, result.executions) == (Verdict.PASSED_WITHIN_BOUNDS, 3)
+
+
 def test_a_pass_with_cancellations_is_within_bounds() -> None:
     async def test() -> None:
         task = asyncio.ensure_future(asyncio.sleep(1))

@@ -96,8 +96,7 @@ def cancel_one(loop: Loop) -> None:
 
 def _is_suspended(task: Any) -> bool:
     """Has it begun, and does it stand at an await?"""
-    frame = getattr(task.get_coro(), "cr_frame", None)
-    return frame is not None and frame.f_lasti > 0 and getattr(task.get_coro(), "cr_running", False) is False
+    return getattr(task.get_coro(), "cr_suspended", False) is True
 
 
 def _name(callback: Any) -> str:

@@ -107,7 +107,7 @@ class TaskStrand(Strand):
             if not is_own(frame.f_code.co_filename)
         ]
         file, line, function = places[-1] if places else ("", 0, "")
-        begins = getattr(coroutine, "cr_frame", None) is not None and coroutine.cr_frame.f_lasti < 0
+        begins = getattr(coroutine, "cr_suspended", True) is False
         verb, what = ("begins", "") if begins else ("goes on after", awaited(handle._callback.__self__))
         return Step(self.treadle_name, verb, what, file, line, function, "", tuple(places[::-1]))
 
