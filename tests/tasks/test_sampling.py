@@ -154,6 +154,18 @@ def test_models_stand_for_what_drawn_steps_use() -> None:
     assert not _MADE_BEFORE.locked()
 
 
+def test_a_drawn_step_that_blocks_takes_its_time_while_others_are_ready() -> None:
+    async def test() -> None:
+        async def block() -> None:
+            started = time.monotonic()
+            time.sleep(3600.0)
+            assert time.monotonic() - started >= 3600.0
+
+        await asyncio.gather(block(), asyncio.sleep(0), asyncio.sleep(0))
+
+    assert treadle.check(test, any_order=True, strategy="random", executions=20).findings == []
+
+
 def test_executions_leave_nothing_for_the_garbage_collector() -> None:
     left: list[int] = []
 
