@@ -13,6 +13,7 @@ import pytest
 import treadle
 from tests.tasks.brute_force import Task, Thread, classes
 from treadle import Verdict
+from treadle.core.result import Result
 
 
 class Shared:
@@ -256,3 +257,30 @@ def test_what_a_thread_schedules_without_waking_the_loop_is_named_where_orders_a
     result = treadle.check(test, any_order=True, executions=20, seconds=600)
     assert result.verdict is Verdict.CUT
     assert "call_soon_threadsafe" in result.reason
+
+
+@pytest.mark.skipif(not hasattr(asyncio, "eager_task_factory"), reason="there are none before 3.12")
+@pytest.mark.parametrize("strategy", ["auto", "random"])
+def test_eager_tasks_begin_at_once_and_go_on_in_any_order(strategy: str) -> None:
+    def program(told: str) -> None:
+        async def main() -> None:
+            asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)  # type: ignore[attr-defined]
+            seen: list[str] = []
+
+            async def work(name: str) -> None:
+                seen.append(name)
+                await asyncio.sleep(0)
+                seen.append(name)
+
+            first, second = asyncio.create_task(work("a")), asyncio.create_task(work("b"))
+            assert seen == ["a", "b"]
+            await first
+            await second
+            assert "".join(seen) != told
+
+        asyncio.run(main())
+
+    def explored(told: str) -> Result:
+        return treadle.check(lambda: program(told), any_order=True, strategy=strategy, executions=20)
+
+    assert [explored(told).failed for told in ("abab", "abba", "aabb")] == [True, True, False]

@@ -141,6 +141,8 @@ def _patches() -> list[tuple[Any, dict[str, Any]]]:
     }
     # from 3.14 on, a task in Python calls what is registered under the second name
     registering = {name: _register_task for name in ("_register_task", "_py_register_task") if hasattr(tasks, name)}
+    if hasattr(tasks, "create_eager_task_factory"):  # from 3.12 on; asyncio's own factory makes tasks in C
+        python_forms["eager_task_factory"] = tasks.create_eager_task_factory(Task)
     no_signals = _NoSignals(**vars(signal))
     no_signals.getsignal = lambda number: None
     return [
