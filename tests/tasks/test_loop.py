@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import gc
+import sys
 import threading
 import time
 from typing import Any
@@ -339,3 +341,28 @@ def test_a_thread_of_a_pool_costs_as_many_executions_as_there_are_orders_that_ma
     result = treadle.check(in_a_thread)
     assert result.verdict is Verdict.PASSED_EXHAUSTIVE
     assert result.executions <= 10
+
+
+def test_finalisers_behind_an_execution_find_a_loop_with_nothing_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As that of `unittest.IsolatedAsyncioTestCase`, which closes its runner."""
+    complaints: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", complaints.append)
+
+    class Holder:
+        def __init__(self) -> None:
+            self.runner = asyncio.Runner()
+            self.itself = self  # so it stays until the garbage collector comes
+
+        def __del__(self) -> None:
+            self.runner.close()
+
+    async def wait_for_ever() -> None:
+        await asyncio.to_thread(int)  # so there is an executor to be shut down
+        await asyncio.get_running_loop().create_future()
+
+    def test() -> None:
+        Holder().runner.run(wait_for_ever())
+
+    assert treadle.check(test).findings[0].kind == "deadlock"
+    gc.collect()
+    assert complaints == []

@@ -341,6 +341,10 @@ class Loop(_Base):  # type: ignore[misc]
     def run_until_complete(self, future: Any) -> Any:
         """As asyncio does, without a task for a shutdown of nothing."""
         code = getattr(future, "cr_code", None)
+        if self.is_over():
+            if code is not None:
+                future.close()
+            return None
         if (code is _SHUTDOWN_GENERATORS and not self._asyncgens) or (
             code is _SHUTDOWN_EXECUTOR and self._default_executor is None
         ):
@@ -354,6 +358,10 @@ class Loop(_Base):  # type: ignore[misc]
             return super().run_until_complete(future)
         finally:
             self.main = outer
+
+    def is_over(self) -> bool:
+        """Has its execution ended? Finalisers of what dies with it may come to the loop, and find nothing to do."""
+        return self.execution.ending and here() is None
 
     def _run_any(self) -> None:
         """One step, of whichever task the search chooses, or the next callback; with any_order."""

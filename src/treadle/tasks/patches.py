@@ -99,7 +99,9 @@ def _register_task(task: Any) -> None:
 def all_tasks(loop: Any = None) -> Any:
     if loop is None:
         loop = running.get_running_loop()
-    return set(loop.pending_tasks()) if isinstance(loop, Loop) else _real_all_tasks(loop)
+    if not isinstance(loop, Loop):
+        return _real_all_tasks(loop)
+    return set() if loop.is_over() else set(loop.pending_tasks())
 
 
 def as_completed(fs: Any, *, timeout: float | None = None) -> Any:
