@@ -12,7 +12,7 @@ from typing import Any
 
 from treadle.core.parsing import mangle
 from treadle.symbolic.ir import steps as ir
-from treadle.symbolic.python.compile.scopes import CompilerScope
+from treadle.symbolic.python.compile.scopes import CompilerScope, assigned_around
 
 _OPERATORS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//"}
 _OPERATORS |= {ast.Mod: "%", ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@"}
@@ -423,7 +423,9 @@ class Expressions:
                 body = [ast.If(test, body, [])]
             source = generator.iter if generator is not first else ast.Name(".0", ast.Load())
             body = [ast.For(generator.target, source, body, [])]
-        inner = ast.FunctionDef("<genexpr>", arguments, body, [])
+        assigned = assigned_around(node)
+        outer: list[ast.stmt] = [ast.Nonlocal(assigned)] if assigned else []
+        inner = ast.FunctionDef("<genexpr>", arguments, [*outer, *body], [])
         for part in ast.walk(inner):
             if "lineno" in part._attributes and not hasattr(part, "lineno"):
                 ast.copy_location(part, node)

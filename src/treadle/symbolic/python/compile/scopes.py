@@ -133,3 +133,14 @@ def scope_of(node: FunctionNode, outer: CompilerScope | None) -> tuple[CompilerS
     names = {p.arg for p in parameters(node.args)} | finder.bound
     scope = CompilerScope(names - finder.globals - finder.nonlocals, finder.globals, finder.nonlocals, outer)
     return scope, finder.yields
+
+
+def assigned_around(node: ast.AST) -> list[str]:
+    """Names that a comprehension assigns with `:=`: they belong to the function around it."""
+    found: list[str] = []
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.NamedExpr):
+            found.append(child.target.id)
+        if not isinstance(child, ast.Lambda):
+            found += assigned_around(child)
+    return list(dict.fromkeys(found))

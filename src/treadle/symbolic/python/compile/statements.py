@@ -304,7 +304,9 @@ class Compiler(Expressions):
         self.go(failed)
         error = self.temporary()
         self.emit(ir.CatchStep(node.lineno, error))
+        self._caught.append(error)
         cleanup()
+        self._caught.pop()
         self.end(ir.RaiseStep(node.lineno, error))
         self.go(after)
 

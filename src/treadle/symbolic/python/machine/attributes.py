@@ -233,10 +233,12 @@ def _plain(vm: VM, obj: InstanceObj, name: str) -> Any:
     if overlay is not MISSING:
         binds = isinstance(overlay, FunctionValue | types.FunctionType | classmethod | staticmethod | property)
         return bind(vm, overlay, obj, obj.cls) if binds else overlay
+    if name in ("__context__", "__suppress_context__") and issubclass(obj.cls, BaseException):
+        raise CannotFollow("what was being handled when an exception was raised")
     if raw is not MISSING and not isinstance(raw, types.MemberDescriptorType | types.GetSetDescriptorType):
         return bind(vm, raw, obj, obj.cls)
     if isinstance(raw, types.GetSetDescriptorType) and issubclass(obj.cls, BaseException):
-        return {"__traceback__": None, "__cause__": None, "__context__": None}.get(name)
+        return None
     if isinstance(obj.payload, BaseException) and hasattr(obj.payload, name):
         return vm.lift(getattr(obj.payload, name))
     fallback = classes.special(vm, obj, "__getattr__")

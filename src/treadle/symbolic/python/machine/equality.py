@@ -6,8 +6,10 @@ at any more, because the answer is already clear, is not looked at here either.
 
 from __future__ import annotations
 
+import enum
 import inspect
 import operator
+import types
 from fractions import Fraction
 from typing import Any
 
@@ -24,9 +26,11 @@ from treadle.symbolic.python.values import mappings, open_lists
 from treadle.symbolic.python.values.kinds import (
     as_int,
     as_real,
+    exemplar,
     is_int,
     is_known,
     is_string,
+    is_truth_value,
     number_kind,
     refusal,
     sort_of,
@@ -74,10 +78,15 @@ def _instance_truth(vm: VM, value: InstanceObj) -> Value:
     holds = isinstance(value.payload, ListObj | DictObj | tuple | Expr | str | int | float)
     if holds and classes.special(vm, value, "__bool__") is None:
         return truth(vm, value.payload)
-    for name in ("__bool__", "__len__"):
-        own = own_method(vm, value, name)
-        if own is not None:
-            return truth(vm, vm.call(own))
+    own = own_method(vm, value, "__bool__")
+    if own is not None:
+        answer = vm.force(vm.call(own))
+        if not is_truth_value(answer):
+            name = type(exemplar(vm, answer)).__name__
+            raise vm.error(TypeError, f"__bool__ should return bool, returned {name}")
+        return truth(vm, answer)
+    if own_method(vm, value, "__len__") is not None:
+        return truth(vm, vm.call(len, value))
     return True
 
 
@@ -131,13 +140,42 @@ def equal(vm: VM, a: PyValue, b: PyValue) -> Value:
             return bool(a == b)
         except Exception as error:
             raise vm.host_error(error) from None
+    for one, other in ((a, b), (b, a)):
+        # a Decimal and an unknown int, say
+        if isinstance(one, Expr) and _compares_itself(other):
+            [picked] = vm.path.pick([one], "'==' on unknown values")
+            return equal(vm, float(picked) if isinstance(picked, Fraction) else picked, other)
     return False
+
+
+def _compares_itself(value: PyValue) -> bool:
+    """Whether a known value of another kind may be equal to a number or a text."""
+    if not is_known(value) or isinstance(value, type | enum.Enum):
+        return False
+    kind = type(value)
+    return kind is complex or (kind.__module__ != "builtins" and kind.__eq__ is not object.__eq__)
+
+
+def same_or_equal(vm: VM, a: PyValue, b: PyValue) -> Value:
+    """a is b or a == b: how containers compare what they hold."""
+    if _has_own_equality(vm, a) and _has_own_equality(vm, b) and vm.decide(identical(vm, a, b)):
+        return True
+    return equal(vm, a, b)
+
+
+def _has_own_equality(vm: VM, value: PyValue) -> bool:
+    """Whether an __eq__ that somebody wrote is asked; that of a dataclass says yes to the object itself."""
+    value = vm.force(value)
+    if not isinstance(value, InstanceObj):
+        return False
+    found = [_own_equality(cls) for cls in value.classes]
+    return any(isinstance(own, types.FunctionType) and own.__code__.co_filename != "<string>" for own in found)
 
 
 def _all_equal(vm: VM, left: Any, right: Any) -> Value:
     parts: list[Value] = []
     for number, (a, b) in enumerate(zip(left, right, strict=True), 1):
-        part = equal(vm, a, b)
+        part = same_or_equal(vm, a, b)
         if number < len(left):
             # Python stops at the first answer: what comes after is looked at only if identity leaves it open
             part = vm.heap.decided(part)
@@ -167,14 +205,14 @@ def _dicts_equal(vm: VM, a: DictObj, b: DictObj) -> Value:
     known, other = (b, a) if not b.open else (a, b)
     if a.ordered and b.ordered:  # in this order
         pairs = zip(mappings.entries(vm, known), mappings.entries(vm, other), strict=True)
-        return x.and_(*(equal(vm, one, two) for one, two in pairs))
+        return x.and_(*(same_or_equal(vm, one, two) for one, two in pairs))
     parts: list[Value] = []
     for key, value in mappings.entries(vm, known):
         found = mappings.find(vm, other, key)
         if found is None:
             return False
         if not a.keys_only:
-            parts.append(equal(vm, value, found[1]))
+            parts.append(same_or_equal(vm, value, found[1]))
     return x.and_(*parts)
 
 
@@ -301,7 +339,7 @@ def contains(vm: VM, item: Any, container: Any) -> Value:
 def _member(vm: VM, item: PyValue, values: list[PyValue]) -> Value:
     parts: list[Value] = []
     for number, value in enumerate(values, 1):
-        part = equal(vm, value, item)
+        part = same_or_equal(vm, value, item)
         if number < len(values):
             part = vm.heap.decided(part)
         if part is True:

@@ -30,6 +30,7 @@ class PythonMachine(VM):
     binary = operators.binary
     compare = operators.compare
     equal = equality.equal
+    same_or_equal = equality.same_or_equal
     truth = equality.truth
     contains = equality.contains
     attribute = attributes.get

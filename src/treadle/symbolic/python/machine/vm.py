@@ -103,6 +103,10 @@ class VM(IrMachine):
     def equal(self, a: PyValue, b: PyValue) -> Value:
         raise NotImplementedError
 
+    def same_or_equal(self, a: PyValue, b: PyValue) -> Value:
+        """How containers compare what they hold."""
+        raise NotImplementedError
+
     def truth(self, value: PyValue) -> Value:
         raise NotImplementedError
 

@@ -86,7 +86,7 @@ def _insert(vm: VM, obj: ListObj, index: Any, value: Any) -> None:
 def _remove(vm: VM, obj: ListObj, value: PyValue) -> None:
     values = close(vm, reshaped(vm, obj))
     for i, own in enumerate(values):
-        if vm.decide(vm.equal(own, value)):
+        if vm.decide(vm.same_or_equal(own, value)):
             del values[i]
             return
     raise vm.error(ValueError, "list.remove(x): x not in list")
@@ -102,7 +102,7 @@ def _index(vm: VM, obj: PyValue, value: PyValue, start: PyValue = 0, stop: PyVal
     values = _values(vm, obj)
     bounds = known_slice(vm, SliceValue(start, stop, None), len(values)).indices(len(values))
     for i in range(*bounds):
-        if vm.decide(vm.equal(values[i], value)):
+        if vm.decide(vm.same_or_equal(values[i], value)):
             return i
     if isinstance(obj, tuple):
         raise vm.error(ValueError, "tuple.index(x): x not in tuple")
@@ -123,7 +123,7 @@ class NotInList:
 def _count(vm: VM, obj: PyValue, value: PyValue) -> PyValue:
     total: Value = 0
     for own in _values(vm, obj):
-        total = x.add(total, x.bool_to_int(vm.equal(own, value)))
+        total = x.add(total, x.bool_to_int(vm.same_or_equal(own, value)))
     return total
 
 

@@ -67,12 +67,12 @@ def find(vm: VM, obj: DictObj, key: PyValue) -> list[PyValue] | None:
     check_key(vm, key)
     key = vm.heap.decided(vm.force(key))
     for entry in obj.entries:
-        if vm.decide(vm.equal(entry[0], key)):
+        if vm.decide(vm.same_or_equal(entry[0], key)):
             return entry
     if not obj.open:
         return None
     for absent in obj.absent:
-        if vm.decide(vm.equal(absent, key)):
+        if vm.decide(vm.same_or_equal(absent, key)):
             return None
     if not _fits(obj, key):
         return None
