@@ -15,6 +15,7 @@ import os
 import re
 import sys
 import types
+import typing
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -152,7 +153,7 @@ def parameter_types(target: UnitTarget, options: UnitOptions) -> dict[str, t.Typ
             kind = hints.from_hint(resolved[name])
             if kind is not None and parameter.default is None:
                 kind = t.nullable(kind)
-        if kind is None:
+        if kind is None and not _is_said(resolved.get(name)):
             kind = infer.infer_parameter(function, name)
         if kind is None and resolved.get(name) in (object, Any):
             # anything at all: one of its own kind for a method, and two that are not
@@ -162,8 +163,8 @@ def parameter_types(target: UnitTarget, options: UnitOptions) -> dict[str, t.Typ
             continue  # no type, but a default that is certainly right: the tests leave the parameter out
         if kind is None:
             raise CannotExplore(
-                f"{target.file}:{target.line}: the type of parameter '{name}' of '{target.name}' is unknown; "
-                f"give it a hint, or pass --types {name}=int"
+                f"{target.file}:{target.line}: {_what_is_missing(name, resolved.get(name), target)}, "
+                f"or pass --types {name}=int"
             )
         found[name] = hints.parameter_type(kind, options.none and name not in options.types)
     rest = target.rest()
@@ -172,6 +173,18 @@ def parameter_types(target: UnitTarget, options: UnitOptions) -> dict[str, t.Typ
         kind = hints.from_hint(hint) if hint is not None else None
         found[rest.name] = t.TupleOf((), kind or t.INT)
     return found
+
+
+def _is_said(hint: Any) -> bool:
+    """Whether the hint is a class: what the use of the parameter suggests would be something else."""
+    cls = typing.get_origin(hint) or hint
+    return isinstance(cls, type) and cls is not object and not inspect.isabstract(cls)
+
+
+def _what_is_missing(name: str, hint: Any, target: UnitTarget) -> str:
+    if _is_said(hint):
+        return f"no unknown {hint.__name__} can be made for parameter '{name}' of '{target.name}'; give it another hint"
+    return f"the type of parameter '{name}' of '{target.name}' is unknown; give it a hint"
 
 
 def _named_type(text: str, name: str, function: Any) -> t.Type:

@@ -94,9 +94,9 @@ def _wrapped(start: str, names: list[str]) -> str:
 def leaf(value: Any, imports: Imports) -> str:
     """The source of a value without identity."""
     if isinstance(value, enum.Enum):
-        return (
-            f"{imports.of(type(value))}.{value.name}" if value.name else f"{imports.of(type(value))}({value.value!r})"
-        )
+        # flags that are put together have no name, or one that is no member's
+        named = value.name in type(value).__members__
+        return f"{imports.of(type(value))}{f'.{value.name}' if named else f'({value.value!r})'}"
     if isinstance(value, str):
         return quoted(value)
     if value is None or isinstance(value, bool | int | bytes):
@@ -301,11 +301,15 @@ class Builder:
     def _container(self, node: CaseObject, wanted: str) -> str:
         self._making.add(node.number)
         single = wanted.removesuffix("s") if wanted.endswith("s") else f"{wanted}_item"
-        for i, item in enumerate(node.items):
-            self.build(single if i == 0 else f"{single}_{i + 1}", item)
-        for key, item in node.entries:
-            self.build(f"{single}_key", key)
-            self.build(single, item)
+        try:
+            for i, item in enumerate(node.items):
+                self.build(single if i == 0 else f"{single}_{i + 1}", item)
+            for key, item in node.entries:
+                self.build(f"{single}_key", key)
+                self.build(single, item)
+        finally:
+            # after a cycle the container is made when the object that leads back to it is there
+            self._making.discard(node.number)
         source = container(node, self.imports, self.names)
         name = self.names[node.number] = self.named(wanted)
         pairs = [(self.value(k), self.value(v)) for k, v in node.entries]
@@ -316,7 +320,6 @@ class Builder:
             made = {k for k, _ in pairs}
         self.real[node.number] = made
         self.lines.append(f"{name} = {source}")
-        self._making.discard(node.number)
         return name
 
     def _instance(self, node: CaseObject, wanted: str) -> str:

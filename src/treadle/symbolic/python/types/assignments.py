@@ -52,6 +52,35 @@ def receiver(node: ast.FunctionDef) -> str:
     return parameters[0].arg if parameters else ""
 
 
+def always_assigns(node: ast.FunctionDef, base: type, name: str) -> bool:
+    """Whether each way through a method that ends well gives self.name a value, as far as its text shows it."""
+    given = [statement for assigned, statement, _ in assignments(node, base) if assigned == name]
+    return _meets(node.body, given)
+
+
+def _meets(body: list[ast.stmt], wanted: list[Assignment]) -> bool:
+    for statement in body:
+        if statement in wanted:
+            return not isinstance(statement, ast.AnnAssign) or statement.value is not None
+        match statement:
+            case ast.Raise():
+                return True
+            case ast.If() if _meets(statement.body, wanted) and _meets(statement.orelse, wanted):
+                return True
+            case ast.With() if _meets(statement.body, wanted):
+                return True
+            case ast.Try():
+                ends = [[*statement.body, *statement.orelse], *(handler.body for handler in statement.handlers)]
+                if all(_meets(end, wanted) for end in ends) or _meets(statement.finalbody, wanted):
+                    return True
+            case ast.Match(cases=cases) if isinstance(cases[-1].pattern, ast.MatchAs) and not cases[-1].pattern.pattern:
+                if all(_meets(case.body, wanted) for case in cases):
+                    return True
+        if any(isinstance(part, ast.Return) for part in ast.walk(statement)):
+            return False
+    return False
+
+
 def assignments(node: ast.FunctionDef, base: type) -> Iterator[tuple[str, Assignment, ast.expr | None]]:
     """Each self.x = value in a method: the name, the statement, the value."""
     me = receiver(node)

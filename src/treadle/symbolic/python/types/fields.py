@@ -21,7 +21,7 @@ from typing import Any
 
 from treadle.symbolic import types as t
 from treadle.symbolic.python.types import hints
-from treadle.symbolic.python.types.assignments import assignments, is_managed, methods, receiver, slots
+from treadle.symbolic.python.types.assignments import always_assigns, assignments, is_managed, methods, receiver, slots
 from treadle.symbolic.python.types.infer import infer_parameter
 
 # Fields that start as None and link objects of one kind, in most programs that have them.
@@ -79,8 +79,8 @@ def is_set_when_made(cls: Any, name: str) -> bool:
             return True
         if name in inspect.get_annotations(base) and dataclasses.is_dataclass(base):
             return True
-        made = [(node, base) for node, _ in methods(base) if node.name in ("__init__", "__post_init__", "__new__")]
-        if any(assigned == name for node, base in made for assigned, _, _ in assignments(node, base)):
+        made = [node for node, _ in methods(base) if node.name in ("__init__", "__post_init__", "__new__")]
+        if any(always_assigns(node, base, name) for node in made):
             return True
     return False
 
@@ -244,9 +244,10 @@ def _hint_from_text(annotation: ast.expr, function: types.FunctionType) -> objec
     quoted = annotation.value if isinstance(annotation, ast.Constant) else None
     text = quoted if isinstance(quoted, str) else ast.unparse(annotation)
     try:
-        return eval(text, dict(function.__globals__))
+        hint = eval(text, dict(function.__globals__))
     except Exception:
         return None
+    return hints.with_references(hint, function.__globals__)
 
 
 def _value_type(value: ast.expr | None, function: types.FunctionType, base: type) -> t.Type | None:

@@ -71,8 +71,6 @@ def from_hint(hint: object) -> t.Type | None:
             return made
     if container is abc.Callable or container is typing.Callable:
         return t.FunctionOf((from_hint(args[1]) if len(args) == 2 else None) or t.INT)
-    if container is bytearray:
-        container = bytes
     if isinstance(container, type) and container in _SAMPLES:
         return t.Samples(_SAMPLES[container], container.__name__)
     if isinstance(container, type):
@@ -122,7 +120,7 @@ def nullable_object(kind: t.Type) -> t.Type:
 def from_class(cls: type) -> t.Type | None:
     """An instance of a class written in Python."""
     if issubclass(cls, enum.Enum):
-        return t.OneOf(tuple(cls), cls.__name__) if len(cls) else None
+        return t.OneOf(_members(cls), cls.__name__) if len(cls) else None
     if cls in _SCALARS:
         return _SCALARS[cls]
     if cls is object or cls.__module__ == "typing" or issubclass(cls, BaseException):
@@ -134,6 +132,20 @@ def from_class(cls: type) -> t.Type | None:
     if inspect.isabstract(cls) or getattr(cls, "_is_protocol", False):
         return t.Instance(cls) if known_subclasses(cls) != (cls,) else None
     return t.Instance(cls) if cls.__module__ != "builtins" and is_plain_object(cls) else None
+
+
+def _members(cls: type[enum.Enum]) -> tuple[enum.Enum, ...]:
+    """The members of an enum; those of a small set of flags with all that can be put together from them."""
+    if not issubclass(cls, enum.Flag) or len(cls) > _MOST_FLAGS:
+        return tuple(cls)
+    found = [cls(0)]
+    for flag in cls:
+        found += [one | flag for one in found]
+    return (*cls, *(one for one in dict.fromkeys(found) if one not in tuple(cls)))
+
+
+# each doubles the values
+_MOST_FLAGS = 4
 
 
 def parameter_type(kind: t.Type, none: bool) -> t.Type:
@@ -161,6 +173,14 @@ def resolved_hints(function: object) -> dict[str, object]:
                 continue
         found[name] = hint
     return found
+
+
+def with_references(hint: Any, names: dict[str, Any]) -> Any:
+    """The hint with the classes that texts in it name, as in `list["Node"]`, as far as these are known."""
+    try:
+        return typing.get_type_hints(types.SimpleNamespace(__annotations__={"hint": hint}), dict(names))["hint"]
+    except Exception:
+        return hint
 
 
 def parse(text: str, names: dict[str, object]) -> t.Type | None:
