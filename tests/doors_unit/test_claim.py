@@ -96,6 +96,49 @@ _GUESSES = {
         "class C:\n    __slots__ = ('size',)\n    size: int\n    def f(self) -> int:\n        return self.size",
         "the field 'size' of C, which no constructor sets, is always set",
     ),
+    "rounded": ("def f(n: int) -> bool:\n    return n / 3 * 3 == n", "nan, inf and rounding are not followed"),
+    "float_of_an_int": (
+        "def f(n: int) -> bool:\n    return int(float(n)) == n",
+        "nan, inf and rounding are not followed",
+    ),
+    "text_of_true": ("def f(n: int) -> bool:\n    return str(n) == 'True'", "numbers of f are no bools"),
+    "heir_of_int": (
+        "import enum\nclass E(enum.IntEnum):\n    A = 1\ndef f(n: int) -> bool:\n    return isinstance(n, E)",
+        "have the classes that are loaded",
+    ),
+    "heir_of_str": (
+        "class S(str):\n    def strip(self) -> str:\n        return ''\n"
+        "def f(s: str) -> bool:\n    return s.strip() == s",
+        "have the classes that are loaded",
+    ),
+    "default_apart": ("def f(n: int, x: int = 'x') -> int:\n    return n", "the default of 'x' of f is not int"),
+    "changed_default": (
+        "def g(n: int, seen: list[int] = []) -> int:\n    seen.append(n)\n    return len(seen)\n"
+        "def f(n: int) -> int:\n    return g(n)",
+        "the default of 'seen' of g is as it is after the import",
+    ),
+    "inside": ("class C:\n    n = 0\n    def f(self) -> bool:\n        return 'n' in vars(self)", "and no others"),
+    "class_method": (
+        "class C:\n    n = 0\n    @classmethod\n    def f(cls) -> bool:\n        return cls.n == 1\n"
+        "class D(C):\n    n = 1",
+        "C.f is called on C, and on none of its subclasses",
+    ),
+    "cached": (
+        "from functools import cached_property\nclass C:\n    def __init__(self, n: int) -> None:\n        self.n = n\n"
+        "    @cached_property\n    def twice(self) -> int:\n        return 2 * self.n\n"
+        "    def f(self) -> bool:\n        return self.twice == 2 * self.n",
+        "the cached property 'twice' has not been read before",
+    ),
+    "sometimes_set": (
+        "class C:\n    def __init__(self, n: int) -> None:\n        if n > 3:\n            self.n = n\n"
+        "    def f(self) -> int:\n        return self.n",
+        "the field 'n' of C, which no constructor sets, is always set",
+    ),
+    "not_set_by_an_early_end": (
+        "class C:\n    def __init__(self, n: int) -> None:\n        if n > 3:\n            return\n        self.n = n\n"
+        "    def f(self) -> int:\n        return self.n",
+        "the field 'n' of C, which no constructor sets, is always set",
+    ),
     "late_field": (
         "class C:\n    def start(self, n: int) -> None:\n        self.n = n\n"
         "    def f(self) -> int:\n        return self.n",
@@ -121,6 +164,7 @@ _NO_GUESS = {
     "same": "class C:\n    pass\ndef f(a: C, b: C) -> bool:\n    return a is b",
     "table": "WORDS = {'a': 1}\ndef f(s: str) -> bool:\n    return s in WORDS",
     "generator": "def f(n: int):\n    if n > 0:\n        yield n",
+    "default": "def f(n: int, word: str = 'a', size: int | None = 1) -> bool:\n    return n > 0",
     "local": "xs = 1\ndef g() -> None:\n    xs = []\n    xs.append(1)\ndef f(n: int) -> bool:\n    return n > xs",
 }
 

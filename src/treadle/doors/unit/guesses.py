@@ -18,7 +18,7 @@ from typing import Any
 from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.target import UnitTarget
-from treadle.doors.unit.unfollowed import asked_in_vain
+from treadle.doors.unit.unfollowed import asked_in_vain, makes_floats
 from treadle.symbolic import types as t
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.python.calls.world import NOT_FOLLOWED
@@ -47,7 +47,8 @@ def guesses_of(
 ) -> list[str]:
     """One sentence for each guess that the cases of a target rest on."""
     found = [*_parameters(target, options, kinds), *dict.fromkeys(_fields(explored.cases))]
-    if _is_within(t.FLOAT, kinds.values()) or any(case.has_floats for case in explored.cases):
+    floats = any(case.has_floats for case in explored.cases) or makes_floats(target.function)
+    if floats or _is_within(t.FLOAT, kinds.values()):
         found.append(f"floats of {target.name} are exact numbers: nan, inf and rounding are not followed")
     asked = {name for case in explored.cases for name in case.world}
     found += [f"{why} in {target.name} is not followed" for name, why in NOT_FOLLOWED.items() if name in asked]
@@ -103,12 +104,38 @@ def _parameters(target: UnitTarget, options: UnitOptions, kinds: dict[str, t.Typ
             yield f"'{name}' {of} always has its default; it has no hint that could be used"
         if name not in kinds or name in options.types:
             continue
+        if not _has_default_in(kinds[name], parameter.default):
+            yield f"the default of '{name}' {of} is not {kinds[name]}, and not followed"
         if hint is None or (hints.from_hint(hint) is None and hint not in (object, Any)):
             yield f"'{name}' {of} is {kinds[name]}; it has no hint that could be used"
         elif hint in (object, Any):
             yield f"'{name}' {of}, which may be anything, is {kinds[name]}"
         else:
             yield from (f"'{name}' {of} is {kinds[name]}: {why}" for why in left_open(hint))
+
+
+def _has_default_in(kind: t.Type, default: Any) -> bool:
+    """Whether a default is a value of the type, which the cases of the type then stand for."""
+    if default is inspect.Parameter.empty:
+        return True
+    for option in t.options(kind):
+        match option:
+            case t.NoneType() if default is None:
+                return True
+            case t.Scalar(kind=scalar) if scalar in [base.__name__ for base in type(default).__mro__]:
+                return True
+            case t.Scalar(kind="float") if isinstance(default, int):
+                return True
+            case t.OneOf(values=values) | t.Samples(values=values) if any(type(v) is type(default) for v in values):
+                return True
+            case t.Instance(cls=cls) if isinstance(default, cls):
+                return True
+            case t.ListOf() | t.DictOf() | t.SetOf() | t.TupleOf():
+                if str(option).partition("[")[0] in [base.__name__ for base in type(default).__mro__]:
+                    return True
+            case t.FunctionOf() if callable(default):
+                return True
+    return False
 
 
 def left_open(hint: Any) -> Iterator[str]:

@@ -8,11 +8,15 @@ usual case, and loses nothing. Names are read, not values: what is asked in anot
 from __future__ import annotations
 
 import ast
+import functools
+import inspect
+import types
 from collections.abc import Iterator
 
 from treadle.doors.unit.target import UnitTarget, with_callees
 from treadle.symbolic import types as t
 from treadle.symbolic.python.compile.source import NoSource, node_of, tree_of
+from treadle.symbolic.python.types.heirs import known_subclasses
 
 _CHANGING = {
     *("append", "extend", "insert", "add", "update", "clear"),
@@ -29,19 +33,83 @@ def asked_in_vain(target: UnitTarget, kinds: dict[str, t.Type]) -> Iterator[str]
         except NoSource:
             continue
     name, plain = target.name, {one for one, kind in kinds.items() if _is_plain(kind)}
-    if any(map(_asks_for_bool, nodes)):
+    numbers = any(option == t.INT for kind in kinds.values() for option in t.options(kind))
+    if any(map(_asks_for_bool, nodes)) or (numbers and any(map(_compares_texts_of, nodes))):
         yield f"numbers of {name} are no bools"
-    if any(_calls(node, "type", 1) or _is_attribute(node, "__class__") for node in nodes):
+    asks = any(_calls(node, "type", 1) or _is_attribute(node, "__class__") for node in nodes)
+    if asks or _heirs_of_plain(target, kinds):
         yield f"objects of {name} have the classes that are loaded, texts and containers their own"
-    if any(_calls(node, "hasattr", 2) or _calls(node, "getattr", 3) for node in nodes):
+    if any(_calls(node, "hasattr", 2) or _calls(node, "getattr", 3) or _looks_inside(node) for node in nodes):
         yield f"objects of {name} have the attributes of their classes, and no others"
     if any(_compares_identity(node, plain) for node in nodes):
         yield f"equal numbers and texts of {name} are the same object"
     if target.is_generator and any(map(_notices_its_end, nodes)):
         yield f"what {name} yields is taken to its end, and nothing is sent or thrown into it"
+    for function in with_callees(target.function)[1:]:
+        for one in _changed_defaults(function):
+            yield f"the default of '{one}' of {function.__name__} is as it is after the import"
+    if target.receiver == "cls" and len(known_subclasses(target.cls or object)) > 1:
+        yield f"{name} is called on {target.cls.__name__ if target.cls else 'its class'}, and on none of its subclasses"
+    cached = {one.attr for one in nodes if isinstance(one, ast.Attribute) and _is_cached(target, one.attr)}
+    for one in sorted(cached):
+        yield f"the cached property '{one}' has not been read before"
     changed = sorted(_changed_globals(target) & {node.id for node in nodes if isinstance(node, ast.Name)})
     if changed:
         yield f"{', '.join(changed)} of {target.module.__name__} is as it is after the import"
+
+
+def makes_floats(function: types.FunctionType) -> bool:
+    """Whether ints become floats, which are rounded, in a function or in what it calls."""
+    for one in with_callees(function):
+        try:
+            nodes = ast.walk(node_of(one.__code__))
+        except NoSource:
+            continue
+        for node in nodes:
+            match node:
+                case ast.BinOp(op=ast.Div()) | ast.AugAssign(op=ast.Div()) | ast.Constant(value=float()):
+                    return True
+                case ast.Call(func=ast.Name(id="float"), args=[_]):
+                    return True
+    return False
+
+
+def _heirs_of_plain(target: UnitTarget, kinds: dict[str, t.Type]) -> bool:
+    """Whether the code knows classes that derive from the type of a number, text or container among the inputs."""
+    plain = {str(option).partition("[")[0] for kind in kinds.values() for option in t.options(kind)}
+    known = [*(target.function.__globals__.get(name) for name in target.function.__code__.co_names)]
+    known += [
+        value for value in vars(target.module).values() if getattr(value, "__module__", "") == target.module.__name__
+    ]
+    classes = [value for value in known if isinstance(value, type)]
+    return any(base.__name__ in plain for one in classes if one not in _PLAIN for base in _PLAIN & {*one.__mro__})
+
+
+_PLAIN: frozenset[type] = frozenset((int, float, str, list, dict, set, frozenset, tuple))
+
+
+def _changed_defaults(function: types.FunctionType) -> Iterator[str]:
+    """Parameters whose defaults, lists and such, the function itself changes."""
+    try:
+        node = node_of(function.__code__)
+    except NoSource:
+        return
+    changed = set(_changed_names(node))
+    for parameter in inspect.signature(function).parameters.values():
+        if isinstance(parameter.default, list | dict | set) and parameter.name in changed:
+            yield parameter.name
+
+
+def _changed_names(function: ast.AST) -> Iterator[str]:
+    """Names of what a function changes without assigning to them."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) if attr in _CHANGING:
+                yield name
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
+                yield name
+            case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
+                yield name
 
 
 def _is_plain(kind: t.Type) -> bool:
@@ -61,11 +129,27 @@ def _asks_for_bool(node: ast.AST) -> bool:
     return False
 
 
+def _compares_texts_of(node: ast.AST) -> bool:
+    """Whether the text of something is compared: that of True is not that of 1."""
+    if not isinstance(node, ast.Compare):
+        return False
+    parts = [part for side in (node.left, *node.comparators) for part in ast.walk(side)]
+    return any(isinstance(part, ast.JoinedStr) or _calls(part, "str", 1) or _calls(part, "repr", 1) for part in parts)
+
+
 def _calls(node: ast.AST, name: str, arguments: int) -> bool:
     match node:
         case ast.Call(func=ast.Name(id=called), args=args):
             return called == name and len(args) == arguments
     return False
+
+
+def _looks_inside(node: ast.AST) -> bool:
+    return _calls(node, "vars", 1) or _is_attribute(node, "__dict__")
+
+
+def _is_cached(target: UnitTarget, name: str) -> bool:
+    return isinstance(inspect.getattr_static(target.cls, name, None), functools.cached_property)
 
 
 def _is_attribute(node: ast.AST, name: str) -> bool:
@@ -95,14 +179,6 @@ def _changed_globals(target: UnitTarget) -> set[str]:
     for function in functions:
         local = {arg.arg for arg in ast.walk(function) if isinstance(arg, ast.arg)}
         local |= {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        for node in ast.walk(function):
-            match node:
-                case ast.Global(names=names):
-                    found.update(names)
-                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) if attr in _CHANGING:
-                    found.update({name} - local)
-                case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
-                    found.update({name} - local)
-                case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
-                    found.update({name} - local)
+        found.update(name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names)
+        found.update(set(_changed_names(function)) - local)
     return found & own
