@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from textwrap import dedent
 
@@ -9,7 +10,9 @@ import pytest
 
 import treadle
 from treadle.core.errors import UsageError
+from treadle.doors.unit.check import check
 from treadle.doors.unit.explore import CannotExplore
+from treadle.doors.unit.target import resolve
 
 
 @pytest.fixture(autouse=True)
@@ -156,3 +159,21 @@ def test_a_hint_is_not_replaced_by_what_the_use_suggests(hint: str) -> None:
     )
     with pytest.raises((CannotExplore, UsageError), match=f"no unknown {name} can be made for parameter 'xs' of 'f'"):
         treadle.unit(f"outcomes_{name}:f", write_file=False, probe=False)
+
+
+def test_the_text_of_a_set_depends_on_its_order() -> None:
+    Path("outcomes_set.py").write_text("def f(a: str, b: str) -> str:\n    return 'these: %s' % {a, b}\n")
+    suite = treadle.unit("outcomes_set:f", write_file=False, probe=False)
+    assert suite.disagreements == []
+    assert [place.what for place in suite.unsupported] == ["the outcome depends on the order of a set"]
+    assert all(case.arguments["a"] == case.arguments["b"] for case in suite.cases)
+
+
+@pytest.mark.fresh
+def test_a_test_must_pass_with_every_order_of_a_set() -> None:
+    Path("outcomes_order.py").write_text("def f() -> list[str]:\n    return list({'ab', 'cd', 'ef'})\n")
+    targets = resolve("outcomes_order:f")
+    orders = list(itertools.permutations(("ab", "cd", "ef")))
+    tests = [f"def test_{n}() -> None:\n    assert f() == {[*order]}\n\n\n" for n, order in enumerate(orders)]
+    for test in tests:
+        assert check(f"from outcomes_order import f\n\n\n{test}", targets).passed == []

@@ -74,6 +74,26 @@ def makes_floats(function: types.FunctionType) -> bool:
     return False
 
 
+def holds_sets(target: UnitTarget) -> bool:
+    """Whether the function, what it calls or its class make or know sets, whose order changes from run to run."""
+    functions = with_callees(target.function)
+    for cls in target.cls.__mro__ if target.cls is not None else ():
+        functions += [value for value in vars(cls).values() if isinstance(value, types.FunctionType)]
+    for one in functions:
+        known = (one.__globals__.get(name) for name in one.__code__.co_names)
+        if any(isinstance(value, set | frozenset) for value in known):
+            return True
+        try:
+            nodes = ast.walk(node_of(one.__code__))
+        except NoSource:
+            continue
+        for node in nodes:
+            made = isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("set", "frozenset")
+            if made or isinstance(node, ast.Set | ast.SetComp):
+                return True
+    return False
+
+
 def _heirs_of_plain(target: UnitTarget, kinds: dict[str, t.Type]) -> bool:
     """Whether the code knows classes that derive from the type of a number, text or container among the inputs."""
     plain = {str(option).partition("[")[0] for kind in kinds.values() for option in t.options(kind)}

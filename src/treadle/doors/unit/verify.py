@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from treadle.doors.unit.check import check
+from treadle.doors.unit.check import OTHER_ORDER, check
 from treadle.doors.unit.files import appended, folders, names_in
 from treadle.doors.unit.findings import broken_for_real
 from treadle.doors.unit.options import UnitOptions
@@ -84,6 +84,7 @@ def run_and_keep(
             whole=both,
             at_once=options.processes,
             seconds=_left(ends),
+            unordered=any(case.fragile for _, cases in groups for case in cases),
         )
         if not checked.failed and len(checked.passed) == len(written.rendered):
             suite.source, suite.content = source, both
@@ -153,7 +154,7 @@ def _judge(
             _unsupported(suite, case, why.partition("\n")[0])
         elif "did not finish" in why:
             _unsupported(suite, case, "a test does not come to its end every time")
-        elif case.fragile:
+        elif case.fragile or why.startswith(OTHER_ORDER):
             _unsupported(suite, case, "the outcome depends on the order of a set")
         elif case.has_floats:
             _unsupported(suite, case, "rounding of floats takes the real run another way")

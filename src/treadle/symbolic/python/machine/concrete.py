@@ -191,6 +191,8 @@ class Lowering:
             return items
         if isinstance(value, DictObj):
             pairs = {self.lower(k, known): self.lower(v, known) for k, v in value.entries}
+            if value.keys_only and len(pairs) > 1 and not all(isinstance(key, int) for key in pairs):
+                self.vm.path.fragile = True  # what the called code makes of the order, the real runs show
             real = builtin_type(value)(pairs)
             self.made[id(value)] = (value, real)
             return real
