@@ -23,6 +23,76 @@ from treadle.doors.unit.pytest_values import Imports
 from treadle.doors.unit.target import resolve
 
 PROGRAMS = {
+    "a_field_of_an_heir_of_dict": """
+        class Table(dict):
+            def __init__(self) -> None:
+                super().__init__()
+                self.source = None
+                self["rows"] = 0
+            def f(self):
+                if isinstance(self.source, str):
+                    return 1  # here
+    """,
+    "an_argument_of_the_constructor_that_has_a_default": """
+        class Door:
+            __slots__ = ("lock",)
+            def __init__(self, colour: str = "red", key: int | None = None) -> None:
+                self.lock = (key, key)
+            def f(self):
+                if self.lock[0] is not None:
+                    return 1  # here
+    """,
+    "both_parts_of_a_condition": """
+        class Printer:
+            def __init__(self) -> None:
+                self.stream = None
+            def f(self):
+                if self.stream is not None and not self.stream.isatty():
+                    return 1  # here
+    """,
+    "what_is_walked_over_and_asked": """
+        class Layout:
+            def __init__(self) -> None:
+                self.windows = [Window()]
+            def walk(self):
+                return list(self.windows)
+            def f(self):
+                for window in self.walk():
+                    if isinstance(window, Window) and window.content.is_focusable():
+                        return 1  # here
+        class Window:
+            def __init__(self) -> None:
+                self.content = Content()
+        class Content:
+            def is_focusable(self) -> bool:
+                return False
+    """,
+    "the_second_question_of_a_parser": """
+        def accepts(tokens, kind):
+            return bool(tokens) and tokens[-1] == object()
+        def f(tokens):
+            if accepts(tokens, "="):
+                return 0
+            if accepts(tokens, "!="):
+                return 1  # here
+    """,
+    "behind_a_method_that_raises": """
+        class Parser:
+            def __init__(self) -> None:
+                self.place = 0
+            def numbers(self):
+                return [1, 2][self.place + 5]
+            def f(self):
+                found = self.numbers()
+                return found  # here
+    """,
+    "a_part_of_what_is_walked_over": """
+        import os
+        def f(folder: str):
+            for base, folders, files in os.walk(folder):
+                if "entries" in folders:
+                    return 1  # here
+    """,
     "compared": """
         def f(shape):
             if shape.side(3).kind == "deep blue" and shape.words[17] == shape.name.strip():

@@ -18,7 +18,7 @@ import itertools
 import re
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import NonCallableMock
 
@@ -33,6 +33,7 @@ _MOST_SAME = 4
 _MOST_SEEN = 200
 _LONGEST = 80
 _LONGEST_SIZE = 40
+_MOST_IN_TURN = 4
 # what a stand-in is asked for by the interpreter: these are set like its attributes
 _ASKED = ("__getitem__", "__enter__", "__contains__", "__len__", "__iter__", "__next__", "__aenter__", "__call__")
 _PURE = (len, type, str, int, abs, ord, bool, repr, sorted, min, max, sum, tuple, list, set)
@@ -63,7 +64,8 @@ def places_in(name: str, value: Any, mentioned: set[str], path: str = "", depth:
             if isinstance(key, str | int):
                 yield name, f"{path}[{key!r}]", item
                 yield from places_in(name, item, mentioned, f"{path}[{key!r}]", depth + 1)
-    elif hasattr(value, "__dict__") and not isinstance(value, type | types.ModuleType | types.FunctionType):
+    holds = not isinstance(value, type | types.ModuleType | types.FunctionType | NonCallableMock)
+    if holds and hasattr(value, "__dict__"):
         for key, item in list(vars(value).items()):
             if key in mentioned and key.isidentifier():
                 yield name, f"{path}.{key}", item
@@ -101,6 +103,7 @@ class LookedAt:
     texts: tuple[str, ...]
     attribute: str = ""  # of the value, if not the value itself is to be another
     chain: str = ""  # what the module calls it
+    is_part: bool = False  # of a condition that has others, which may decide it, or what is walked over
 
 
 class Unseen(Exception):
@@ -166,9 +169,15 @@ class Feedback:
         self.told = told
         self.conditions: dict[int, list[ast.expr]] = {}
         self.walks: dict[int, list[ast.expr]] = {}
+        # first and last lines of conditions and loops
+        self.heads: list[tuple[int, int]] = []
+        # methods that are called
+        self.methods: dict[int, list[ast.Attribute]] = {}
         self.chains: dict[int, dict[str, ast.expr]] = {}
         # (first line of a try, its last, first line of a handler, its class)
         self.handlers: list[tuple[int, int, int, ast.expr | None]] = []
+        # calls that turn over a part of a condition: they may reach nothing new, and yet be a step on the way
+        self.steps: set[Probe] = set()
         self._globals = prober.target.function.__globals__
         tree = node_of(prober.target.function.__code__)
         for node in ast.walk(tree):
@@ -177,9 +186,14 @@ class Feedback:
             self._read_chains(statement)
 
     def _read(self, node: ast.AST) -> None:
+        if isinstance(node, ast.If | ast.While | ast.For | ast.AsyncFor):
+            self.heads.append((node.lineno, node.body[-1].end_lineno or node.lineno))
         match node:
             case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
                 self.conditions.setdefault(test.lineno, []).extend(_atoms(test))
+            case ast.Call(func=ast.Attribute() as called):
+                for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                    self.methods.setdefault(line, []).append(called)
             case ast.For(iter=walked) | ast.AsyncFor(iter=walked):
                 self.walks.setdefault(walked.lineno, []).append(walked)
             case ast.comprehension(iter=walked, ifs=tests):
@@ -198,6 +212,11 @@ class Feedback:
             case ast.Try(body=body, handlers=handlers):
                 last = body[-1].end_lineno or body[-1].lineno
                 self.handlers += [(body[0].lineno, last, h.lineno, h.type) for h in handlers]
+
+    def around(self, lines: set[int]) -> set[int]:
+        """The conditions and loops around conditions in these lines: with other answers, more may come there."""
+        asked = [line for line in lines if line in self.conditions]
+        return {head for head, last in self.heads for line in asked if head < line <= last}
 
     def _read_chains(self, statement: ast.stmt) -> None:
         """What a statement takes from its module: `os.path.exists`, `open`, `HAS_COLOUR`."""
@@ -236,6 +255,7 @@ class Feedback:
             places += self._places(self.prober.values(one.probe))
         found = [*self._turned(one.probe, seen, places), *self._lacked(lacking, places)]
         found += [*self._handled(lacking, places), *self._patched(lacking, open_lines)]
+        found += self._replaced(lacking, places)
         return list(dict.fromkeys(found))
 
     def _places(self, values: dict[str, Any]) -> list[Place]:
@@ -246,12 +266,13 @@ class Feedback:
         line = frame.f_lineno
         if line not in open_lines or len(seen) > _MOST_SEEN:
             return
-        for atom in self.conditions.get(line, ()):
-            with contextlib.suppress(Unseen):
-                seen += self._of_condition(atom, frame)
+        atoms = self.conditions.get(line, [])
+        for atom in atoms:
+            with contextlib.suppress(Unseen):  # what was seen before is there
+                seen += (replace(one, is_part=len(atoms) > 1) for one in self._of_condition(atom, frame))
         for walked in self.walks.get(line, ()):
             with contextlib.suppress(Unseen):
-                seen += self._of_walk(walked, frame)
+                seen += (replace(one, is_part=True) for one in self._of_walk(walked, frame))
 
     def _of_walk(self, walked: ast.expr, frame: types.FrameType) -> Iterator[LookedAt]:
         match walked:  # what is walked over, without the words around it
@@ -262,7 +283,8 @@ class Feedback:
 
     def _walkable(self, pairs: bool) -> tuple[str, ...]:
         stub = self.pool.stub()
-        shapes = [f"[({', '.join([t] * n)},)]" for n in self.pool.mentioned.unpacked for t in (stub, '"a"', "1")]
+        # lists, since their parts can be set
+        shapes = [f"[[{', '.join([t] * n)}]]" for n in self.pool.mentioned.unpacked for t in (stub, '"a"', "1")]
         return ('{"a": 1}' if pairs else '["a"]', f"[{stub}]", "[1]", *shapes, f'{{"a": {stub}}}', "[]")
 
     def _of_condition(self, atom: ast.expr, frame: types.FrameType) -> Iterator[LookedAt]:
@@ -300,6 +322,7 @@ class Feedback:
             case ast.Call(func=ast.Attribute(value=owner, attr=method)) if hasattr(value_of(owner, frame), "__dict__"):
                 made = self.pool.stub().removesuffix("()")
                 texts = tuple(f"{made}(return_value={text})" for text in ("True", "False", "None"))
+                texts += tuple(self._in_turn(made, ast.unparse(atom.func)))
                 yield LookedAt(value_of(owner, frame), texts, f".{method}")
         value = value_of(atom, frame)
         yield LookedAt(value, self._opposite(value))
@@ -407,6 +430,8 @@ class Feedback:
                 for number, text in enumerate(one.texts):
                     turned = self._with(probe, one, place, text)
                     if turned is not None:
+                        if one.is_part:
+                            self.steps.add(turned)
                         yield turned
                         every = (self._with(every, one, place, text) or every) if not number else every
             if not here:
@@ -499,19 +524,40 @@ class Feedback:
         for line in sorted({ended, *(open_lines & one.lines)}):
             every = one.probe
             for chain, node in self.chains.get(self.prober.first_line(line), {}).items():
-                for text in self._instead(self._evaluated(node), line == ended):
+                for text in self._instead(self._evaluated(node), line == ended, chain):
                     yield one.probe.with_value(PATCHED + chain, text)
                 if callable(self._evaluated(node)):
                     every = every.with_value(PATCHED + chain, stub)
                     yield every
 
-    def _instead(self, value: Any, ended: bool) -> tuple[str, ...]:
+    def _replaced(self, one: ProbeRun, places: list[Place]) -> Iterator[Probe]:
+        """A method of an input that the call ended in is replaced."""
+        traceback = one.raised.__traceback__ if one.raised is not None else None
+        while traceback is not None:
+            frame, line = traceback.tb_frame, traceback.tb_lineno
+            if frame.f_code in self.prober.codes and traceback.tb_next is not None:
+                for node in self.methods.get(line, ()):
+                    with contextlib.suppress(Unseen):
+                        owner = value_of(node.value, frame)
+                        real = hasattr(owner, "__dict__") and not isinstance(owner, NonCallableMock | type)
+                        for name, path, _ in _at_places(owner, places) if real else ():
+                            yield one.probe.with_set(name, f"{path}.{node.attr}", self.pool.stub())
+            traceback = traceback.tb_next
+
+    def _instead(self, value: Any, ended: bool, chain: str) -> tuple[str, ...]:
         stub = self.pool.stub()
         if not callable(value):
             return (*self._opposite(value), stub) if value is not None else (stub,)
         made = stub.removesuffix("()")
         results = ("False", "None", "True", '"a"', "[]") if not ended else ()
-        return (stub, *(f"{made}(return_value={text})" for text in results))
+        return (stub, *(f"{made}(return_value={text})" for text in results), *self._in_turn(made, chain))
+
+    def _in_turn(self, made: str, called: str) -> Iterator[str]:
+        """Stand-ins for what several conditions ask, as a parser does: no to the first, yes to the next."""
+        atoms = [atom for atoms in self.conditions.values() for atom in atoms]
+        asked = sum(isinstance(a, ast.Call) and ast.unparse(a.func) == called for a in atoms)
+        for refused in range(1, min(asked, _MOST_IN_TURN)):
+            yield f"{made}(side_effect=[{'False, ' * refused}True])"
 
 
 def _put(probe: Probe, name: str, path: str, text: str) -> Probe:

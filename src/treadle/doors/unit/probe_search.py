@@ -35,6 +35,8 @@ _CALLS_PER_LOOK = 16
 # calls that end in a new way are gone on from, too, up to so many
 _MOST_KEPT = 60
 _MOST_PATHS = 60
+# calls that turn over a part of a condition, and reach nothing new, are gone on from, up to so many
+_MOST_STEPS = 60
 # how much longer a busy machine may take where nobody waits for an end
 _BUSY = 15
 # of what kept calls suggest, so many are tried before one by chance
@@ -56,7 +58,7 @@ class ProbeSearch:
         self.after: dict[int, set[int]] = defaultdict(set)
         self._tried: set[Probe] = set()
         self._ended: set[tuple[type, int, str]] = set()
-        self.calls = self._last_news = 0
+        self.calls = self._last_news = self._steps = 0
         self.options: dict[str, list[str]] = {}
         self._anything = self.pool.anything()
         # parameters that may be anything, and those that a call must have
@@ -95,8 +97,9 @@ class ProbeSearch:
         yield from self._feedback.proposals(one, self._open())
 
     def _open(self) -> set[int]:
-        """Lines that were left in one way only so far."""
-        return {line for line, to in self.after.items() if len(to) == 1 and line > 0}
+        """Lines that were left in one way only so far, and the conditions and loops that lead to them."""
+        found = {line for line, to in self.after.items() if len(to) == 1 and line > 0}
+        return found | (self._feedback.around(found) if self._feedback is not None else set())
 
     def _over(self) -> bool:
         done = bool(self.wanted) and not (self.wanted - self.seen)
@@ -126,6 +129,9 @@ class ProbeSearch:
             self._proposed.appendleft(self._suggested(reached))
             if news:
                 self._last_news = self.calls
+        elif self._feedback is not None and probe in self._feedback.steps and self._steps < _MOST_STEPS:
+            self._steps += 1
+            self._proposed.append(self._suggested(reached))
         self._ended.add(ended)
         if not reached.refused:
             self.seen |= reached.arcs
@@ -169,7 +175,7 @@ class ProbeSearch:
 
     def _receivers(self) -> list[str]:
         cls = self.prober.target.cls or object
-        found = self.pool.of_class(cls)
+        found = [*self.pool.of_class(cls), *self.pool.with_options(cls)]
         with contextlib.suppress(NotWritable):
             found = [*found, f"object.__new__({self.pool.name(cls)})"]
         return list(dict.fromkeys(found))

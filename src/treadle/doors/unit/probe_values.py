@@ -47,6 +47,7 @@ _MOST_WORDS = 40
 _MOST_NOTICED = 100
 _DEEPEST = 3
 _MOST_OF_A_CLASS = 4
+_MOST_WITH_OPTIONS = 24
 
 _PLAIN: dict[Any, tuple[str, ...]] = {
     bool: ("True", "False"),
@@ -439,14 +440,34 @@ class ValuePool:
             return
         for arguments in dict.fromkeys(self._arguments(made, depth)):
             text = f"{name}({arguments})"
-            guard = EffectGuard(self.scratch)
-            try:
-                with guard:
-                    self.value(text)
-            except (Exception, SystemExit):
-                continue
-            if not guard.refused:  # or the class made nothing of it
+            if self._can_be_made(text):
                 yield text
+
+    def with_options(self, cls: type) -> list[str]:
+        """The first object of a class that could be made, with one more argument each time."""
+        first = next(iter(self.of_class(cls)), "")
+        init = inspect.getattr_static(cls, "__init__", None)
+        if not first.startswith(f"{cls.__name__}(") or not isinstance(init, types.FunctionType):
+            return []
+        found: list[str] = []
+        for parameter in list(inspect.signature(init).parameters.values())[1:]:
+            if parameter.default is parameter.empty or parameter.kind is parameter.VAR_KEYWORD:
+                continue
+            own = repr(parameter.default)
+            texts = [text for text in self.of_parameter(init, parameter, 1) if text != own and text != "None"]
+            for text in texts[:3]:
+                made = f"{first[:-1]}{'' if first.endswith('()') else ', '}{parameter.name}={text})"
+                found += [made] if self._can_be_made(made) else []
+        return found[:_MOST_WITH_OPTIONS]
+
+    def _can_be_made(self, text: str) -> bool:
+        guard = EffectGuard(self.scratch)
+        try:
+            with guard:
+                self.value(text)
+        except (Exception, SystemExit):
+            return False
+        return not guard.refused  # or the class made nothing of it
 
     def _arguments(self, cls: type, depth: int) -> Iterator[str]:
         """Arguments for a constructor: the likeliest, then the next of each parameter, then all by stand-ins."""
