@@ -9,7 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.classes.drive import PROGRAMS, campaign
+from tests.classes.drive import PROGRAMS, always, campaign, subject
+from treadle.classes.calls import Argument, MethodCall, Value
+from treadle.classes.in_tasks import stage_of
+from treadle.classes.interleavings import InterleavingExplorer
+from treadle.classes.stage import Test
 from treadle.core.result import Verdict
 
 
@@ -73,3 +77,31 @@ def test_a_fault_whose_steps_have_more_accesses_when_they_are_told_is_not_lost()
     result = campaign("class_coroutines:Handed", calls=1)
     assert [(fault.kind, fault.methods) for fault in result.faults] == [("broken state", ["async with"])]
     assert result.notes == []
+
+
+def _explored(name: str, *calls: MethodCall) -> list[tuple[str, bool]]:
+    """What is wrong with two calls of a class, and whether one of them was cancelled."""
+    lines = (f"from class_coroutines import {name}",)
+    root = MethodCall("constructor", f"{name}()", needs=lines)
+    with stage_of(subject(f"class_coroutines:{name}")) as stage:
+        test = Test(root, (), tuple((call,) for call in calls), omega=(_GET,))
+        explored = InterleavingExplorer(stage).explore(test, 200, always)
+    return [(one.violation.kind, one.test.cancels) for one in explored.witnesses]
+
+
+_GET = MethodCall("get", "await {sout}.get({0})", (Argument(Value("'a'")),))
+_FETCHING = MethodCall("fetching", "{sout}.fetching()")
+_FORGET = MethodCall("forget", "{sout}.forget({0})", (Argument(Value("'a'")),), expression=False)
+
+
+def test_a_call_that_waits_for_a_task_of_its_own_object_is_not_over_when_the_other_begins() -> None:
+    assert _explored("Forgetting", _GET, _FORGET) == [("deadlock", False)]
+
+
+def test_what_a_call_sees_while_another_waits_for_a_task_of_the_object_is_no_fault() -> None:
+    assert _explored("Fetching", _GET, _FETCHING) == []
+
+
+def test_a_task_that_is_none_of_the_calls_is_not_cancelled() -> None:
+    """The last look at the object has a task of its own, which ends in no other way."""
+    assert _explored("Fetching", _FETCHING, _FETCHING) == []

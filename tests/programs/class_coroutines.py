@@ -1,6 +1,7 @@
 """Classes whose methods are coroutines, each with a corrected twin."""
 
 import asyncio
+import functools
 
 
 class Cache:
@@ -138,3 +139,35 @@ class Handed:
             event.set()
         else:
             self._owner = None
+
+
+class Fetching:
+    """A task of the object's own fetches what somebody asks for; whoever else asks meanwhile waits for the same."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, asyncio.Future[str]] = {}
+
+    async def get(self, key: str) -> str:
+        if key not in self.found:
+            self.found[key] = asyncio.get_running_loop().create_future()
+            task = asyncio.create_task(self._fetch(key))
+            task.add_done_callback(functools.partial(self._fetched, key))
+        return await asyncio.shield(self.found[key])  # who is cancelled leaves the others alone
+
+    async def _fetch(self, key: str) -> str:
+        await asyncio.sleep(0)
+        return key.upper()
+
+    def _fetched(self, key: str, task: asyncio.Task[str]) -> None:
+        asyncio.get_running_loop().call_later(60, self.found.pop, key, None)
+        self.found[key].set_result(task.result())
+
+    def fetching(self) -> int:
+        return sum(not future.done() for future in self.found.values())
+
+
+class Forgetting(Fetching):
+    """Whoever waits for what is forgotten waits for ever."""
+
+    def forget(self, key: str) -> None:
+        self.found.pop(key, None)

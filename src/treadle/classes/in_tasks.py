@@ -121,6 +121,11 @@ class TaskStage(Stage):
             if step.strand in columns and step.file
         ]
 
+    def cancels_no_call(self, run: Execution) -> bool:
+        """A task of the object's own is its own business: nobody else can cancel it."""
+        cancelled = cast(Any, run).cancelled
+        return cancelled is not None and cancelled.treadle_strand.treadle_name not in self.strand_names
+
     def told_besides(self, run: Execution) -> str:
         """Who is cancelled, and where it stands then."""
         story: list[Step] = cast(Any, run).story

@@ -35,6 +35,8 @@ _MOST_ORDERS = 300
 # Orders in which an object's own threads go on at any moment: so many are drawn, and so often it is their turn.
 _BACKGROUND_ORDERS = 24
 _TURN_OF_BACKGROUND = 0.4
+# Turns for which an object's own threads keep the other call waiting: what goes on for longer does not stop by itself.
+_MOST_OF_OWN = 200
 # An execution that is so many times as long as the calls are alone goes round in a loop.
 _LOOPS = 3
 
@@ -43,15 +45,18 @@ class CallOrders(Strategy):
     """All executions in which whole calls follow each other, program order kept.
 
     A thread gives way only between two calls, or when its call cannot go on: a call that waits for another one (`get`
-    of a queue) is one that is still pending, and goes on when it can. Time that passes beside the calls is no call: it
-    may pass before any look at a clock.
+    of a queue) is one that is still pending, and goes on when it can. One that waits for a thread or task that the
+    object has started is in the middle of its work: no other call begins while that goes on, unless it `may_begin`.
+    Time that passes beside the calls is no call: it may pass before any look at a clock.
     """
 
     name = "orders"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, may_begin: bool = False) -> None:
         super().__init__()
         self.stage = stage
+        self.may_begin = may_begin
+        self.kept_waiting = False  # has a call waited for threads or tasks of the object's own?
         self.choices: list[int] = []
         self.totals: list[int] = []
         self.started = False
@@ -69,6 +74,9 @@ class CallOrders(Strategy):
         self.position = 0
         self.current: str | None = None
         self.begun = -1
+        self.caller: str | None = None  # the thread whose call waits for threads of the object's own
+        self.caller_begun = -1
+        self.of_own = 0  # how often it was their turn
         self.trace, self.guards = [], []
         return True
 
@@ -85,6 +93,9 @@ class CallOrders(Strategy):
         if time is not None and time.pending[:2] != (WRITE, CLOCK):
             return time  # to its one step that matters, or to its end
         current = by_name.get(self.current or "")
+        if current is None and not self.may_begin:
+            self._wait(by_name)
+            current = by_name.get(self.current or "")
         if current is not None and self._calls_begun(self.current) == self.begun:
             may_pass = time is not None and current.pending[:2] == (READ, CLOCK)
             return time if may_pass and self._choose(2) else current
@@ -95,6 +106,26 @@ class CallOrders(Strategy):
         self.current = chosen.treadle_name
         self.begun = self._calls_begun(self.current)
         return chosen
+
+    def _wait(self, by_name: dict[str, StrandSeen]) -> None:
+        """Where a call cannot go on, threads and tasks of the object's own that can do so, and then the call itself."""
+        names = self.stage.strand_names
+        if self.current in names and self._is_at_work(self.current):
+            self.caller, self.caller_begun = self.current, self.begun
+        if self.caller is None or not self._is_at_work(self.caller) or self.of_own >= _MOST_OF_OWN:
+            return
+        self.of_own += 1
+        if self.caller in by_name:
+            self.current, self.begun, self.caller = self.caller, self.caller_begun, None
+            return
+        own = [name for name in by_name if name not in ("main", *names)]
+        if own:
+            self.kept_waiting = True
+            self.current, self.begun = own[self._choose(len(own))], -1
+
+    def _is_at_work(self, name: str) -> bool:
+        number = self.stage.strand_names.index(name)
+        return name != self.stage.passing and self.stage.called[number] > len(self.stage.results[number])
 
     def _calls_begun(self, name: str | None) -> int:
         """How many calls a thread has begun; other strands have no calls."""
@@ -277,21 +308,35 @@ class InterleavingExplorer:
         self.drew = False  # did anybody draw a random number in the orders that were run last?
 
     def orders(self, test: Test) -> list[Outcome] | None:
-        """The outcomes of all orders of the calls; None when there are too many."""
-        strategy = CallOrders(self.stage)
-        test = test.but(cancels=False)
-        found: list[Outcome] = []
+        """The outcomes of all orders of the calls; None when there are too many.
+
+        Where a call waits for threads or tasks of the object's own, another may be made meanwhile and see that there is
+        work to do: such orders count as well, but excuse nothing that goes wrong in them.
+        """
         self.drew = False
+        found, kept_waiting = self._outcomes(test, may_begin=False)
+        if found is None or not kept_waiting:
+            return found
+        meanwhile, _ = self._outcomes(test, may_begin=True)
+        if meanwhile is None:
+            return None
+        sound = (one for one in meanwhile if not one.ending and judge(one, found, values=False) is None)
+        return [*found, *sound]
+
+    def _outcomes(self, test: Test, may_begin: bool) -> tuple[list[Outcome] | None, bool]:
+        """Those of all orders, None when there are too many; and whether a call waited for threads of the object's."""
+        strategy = CallOrders(self.stage, may_begin)
+        found: list[Outcome] = []
         while strategy.begin():
-            outcome, run = self.stage.run_at_every_point(test, strategy)
+            outcome, run = self.stage.run_at_every_point(test.but(cancels=False), strategy)
             if run.revealed:  # it does not count, and none may be missing
-                return self.orders(test)
+                return self._outcomes(test, may_begin)
             self.drew = self.drew or chance.drawn()
             if outcome is not None:
                 found.append(outcome)
             if len(found) > _MOST_ORDERS:
-                return None
-        return found
+                return None, strategy.kept_waiting
+        return found, strategy.kept_waiting
 
     def orders_when_cancelled(self, test: Test, orders: list[Outcome]) -> list[Outcome]:
         """The outcomes of all orders of the calls, and of those without one of them: a call that is cancelled has been
@@ -476,7 +521,7 @@ class InterleavingExplorer:
             search.end(run)
             count += 1
             result.executions += 1
-            if outcome is not None:
+            if outcome is not None and not self.stage.cancels_no_call(run):
                 yield outcome, run
 
     def _search(self) -> _Search | _StepSearch:

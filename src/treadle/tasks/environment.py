@@ -89,7 +89,8 @@ def cancel_one(loop: Loop) -> None:
         return
     run.cancellations += 1
     if taken <= len(victims):
-        victims[taken - 1].cancel()
+        run.cancelled = victims[taken - 1]
+        run.cancelled.cancel()
     else:
         loop.fire(running_out[taken - 1 - len(victims)])
 

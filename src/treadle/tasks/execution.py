@@ -47,6 +47,7 @@ class TaskExecution(Execution):
         self.blocking: dict[str, float] = {}  # place -> seconds that a loop was kept from running
         self.replaced: set[str] = set()  # loops and policies that the program asked for
         self.cancellations = 0  # how often the search has cancelled a task
+        self.cancelled: Any = None  # the task
         self.owners: dict[Any, Strand] = {}  # with any_order: name -> the thread that touched it first
         self.scheduled = itertools.count()  # numbers steps in the order in which asyncio would run them
         self.spins = False  # is there a loop that waits, which only its accesses tell?

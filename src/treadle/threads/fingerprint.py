@@ -305,6 +305,11 @@ def _future(graph: _Graph, value: Any, depth: int) -> Hashable:
     return ("future", value._state, graph.of(value._result, depth), graph.of(value._exception, depth))
 
 
+def _handle(graph: _Graph, value: Any, depth: int) -> Hashable:
+    """A callback that an event loop will run: whether it will, not when, and without the loop."""
+    return (type(value).__qualname__, "cancelled" if value.cancelled() else "scheduled")
+
+
 def _thread(graph: _Graph, value: Any, depth: int) -> Hashable:
     return ("thread", type(value).__qualname__)
 
@@ -346,7 +351,8 @@ _LOOKS: list[tuple[Any, Look]] = [
     (threading.Event, _event),
     (threading.Semaphore, _semaphore),
     ((queue.Queue, queue.SimpleQueue), _queue),
-    (concurrent.futures.Future, _future),
+    ((concurrent.futures.Future, asyncio.Future, asyncio.futures._PyFuture), _future),  # type: ignore[attr-defined]
+    (asyncio.Handle, _handle),
     (asyncio.mixins._LoopBoundMixin, _of_event_loop),
     (asyncio.AbstractEventLoop, _opaque),
     (threading.Thread, _thread),
