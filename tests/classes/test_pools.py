@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Optional
 
-from treadle.classes.pools import Pools, drawn
+from treadle.classes.drawn import drawn
+from treadle.classes.pools import Pools
 from treadle.classes.subject import Subject, examine
 from treadle.observe.parameters import MISSING, Parameter
 
@@ -100,3 +101,27 @@ def test_what_users_reach_is_a_method_and_the_rest_is_not() -> None:
     assert {"method", "size", "size=", "[]", "len", "merge", "later"} <= names
     assert not {"_private", "from_text"} & names
     assert [method.name for method in subject.constructors] == ["constructor", "from_text"]
+
+
+class Bag:
+    """All bags are one bag, where nobody gives them a list."""
+
+    def __init__(self, items: list[int] = []) -> None:  # noqa: B006
+        self.items = items
+
+
+class Carrier:
+    def __init__(self, bag: Bag, times: int = 1) -> None:
+        self.bag = bag
+
+
+def test_an_object_whose_default_is_a_list_gets_one_of_its_own() -> None:
+    subject = examine("tests.classes.test_pools:Carrier", Carrier)
+    [value, *_] = Pools(subject, {}).of(subject.constructors[0].parameters[0])
+    assert str(value) == "Bag(items=[])"
+
+
+def test_options_are_tried_where_there_is_one_value_for_what_must_be_given() -> None:
+    subject = examine("tests.classes.test_pools:Carrier", Carrier)
+    calls = [str(call) for call in Pools(subject, {"bag": ["Bag()"]}).calls(subject.constructors[0])]
+    assert calls[:3] == ["Carrier(Bag())", "Carrier(Bag(), times=1)", "Carrier(Bag(), times=2)"]

@@ -125,3 +125,11 @@ def test_a_twin_may_have_its_async_in_the_middle_of_its_name() -> None:
     found = subject("class_reach:TwiceEach")
     assert not found.in_tasks
     assert [method.name for method in found.methods] == ["add", "add_each"]
+
+
+def test_a_parameter_without_a_hint_is_given_what_is_called_like_it_and_a_bucket_keeps_what_it_gets() -> None:
+    result = campaign("class_reach:Limited", calls=1)
+    assert [(fault.kind, fault.methods) for fault in result.faults] == [("linearizability", ["enter"])]
+    source = "\n".join(result.faults[0].witness.test.root.lines())
+    assert "class SomeBucket(Bucket):" in source
+    assert "return self.kept.append(given[0])" in source

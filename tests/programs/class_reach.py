@@ -215,3 +215,27 @@ class TwiceEach(Twice):
 
     async def add_async_each(self) -> AsyncIterator[int]:
         yield self.add()
+
+
+class Bucket(abc.ABC):
+    """Is given by those who use a limiter."""
+
+    @abc.abstractmethod
+    def append(self, item: Any) -> None: ...
+
+    @abc.abstractmethod
+    def count(self) -> int: ...
+
+
+class Limited:
+    """Lets one through, as far as it can tell: `bucket` has no hint."""
+
+    def __init__(self, bucket, capacity=1):  # type: ignore[no-untyped-def]
+        self.bucket = bucket
+        self.capacity = capacity
+
+    def enter(self, item: int) -> bool:
+        if self.bucket.count() >= self.capacity:
+            return False
+        self.bucket.append(item)
+        return True

@@ -22,7 +22,9 @@ import typing
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from treadle.classes import reading
 from treadle.classes.calls import CALLBACKS, SOUT, Argument, MethodCall, Namespace, Value
+from treadle.classes.drawn import drawn
 from treadle.classes.grown import Grower
 from treadle.classes.stand_ins import definition, hooks, needs_stand_in
 from treadle.classes.subject import Subject, SubjectMethod, import_of
@@ -102,8 +104,6 @@ _ANYTHING = (*KEYS[:2], *INTS[:2], *CALLABLES[:1], *_plain("[1]", "{'a': 1}", "N
 _MOST_SEEN = 4
 # Values of one optional parameter that are tried.
 _MOST_OPTIONS = 3
-# Values of one type that Hypothesis draws.
-_MOST_DRAWN = 2
 # Alternatives that are worth the time for one parameter.
 _MOST = 6
 
@@ -127,6 +127,8 @@ class Pools:
         self.namespace = Namespace()
         self.constants = _constants(subject)
         self._making: list[type] = []
+        self._alike: dict[str, list[Value]] = {}  # by the name of a parameter
+        self._asked = reading.asked_of_parameters(subject.tree)
         self._states: dict[type, list[Value]] = {}
         if subject.is_module:
             self.home: tuple[str, ...] = (f"from {subject.cls.__name__} import *",)
@@ -150,13 +152,28 @@ class Pools:
             values = [*self._by_name(parameter), *values]
         elif parameter.type in (int, float, str):
             values = [*(v for v in self._by_name(parameter) if self._fits(v, parameter.type)), *values]
+        if parameter.type is MISSING and parameter.required:
+            values = [*self._called_alike(parameter.name), *values]
         if parameter.type is MISSING:
             values += _ANYTHING
         if parameter.type in (int, MISSING):
             values += self.constants[int]
         if parameter.type in (str, MISSING):
             values += self.constants[str]
-        return list(dict.fromkeys([*self._drawn(parameter), *values]))
+        return self._usable(parameter, list(dict.fromkeys([*self._drawn(parameter), *values])))
+
+    def _usable(self, parameter: Parameter, values: list[Value]) -> list[Value]:
+        """The values that have what the class calls on a parameter of its constructor; all where none has it."""
+        asked = self._asked.get(parameter.name) if parameter.type is MISSING else None
+        fitting = [value for value in values if self._has(value, asked)] if asked else []
+        return fitting or values
+
+    def _has(self, value: Value, names: Iterable[str]) -> bool:
+        try:
+            made = self.namespace.evaluate(value)
+        except Exception:
+            return False
+        return all(inspect.getattr_static(made, name, MISSING) is not MISSING for name in names)
 
     def _home_of(self, source: str) -> tuple[str, ...]:
         return () if re.fullmatch(r"[-+\d.'\"\w]*", source) and not source.isidentifier() else self.home
@@ -183,6 +200,19 @@ class Pools:
                     break
         return found
 
+    def _called_alike(self, name: str) -> list[Value]:
+        """Objects of a class of the package that is called like a parameter: `Bucket`, `LocalBucket` for `bucket`."""
+        if name not in self._alike:
+            word = "".join(part.capitalize() for part in name.rstrip("s_").split("_"))
+            load_mentioning(f"{word}(", self.subject.packages, _MOST)
+            found = [
+                one for one in _classes_of(self.subject.packages) if re.search(rf"(^|[a-z0-9]){word}$", one.__name__)
+            ]
+            found = [one for one in found if one is not self.subject.cls and not issubclass(one, BaseException)]
+            found.sort(key=lambda one: (needs_stand_in(one), len(one.__name__)))
+            self._alike[name] = [value for one in found for value in self.instances(one)][:1]
+        return self._alike[name]
+
     def _by_type(self, kind: Any) -> Iterable[Value]:
         """The pool of a type, taken apart when it is made of others."""
         if kind is self.subject.cls or kind == typing.Self:
@@ -192,9 +222,8 @@ class Pools:
                 return _BY_TYPE[kind]
         except TypeError:
             return []
-        origin, inner = typing.get_origin(kind), typing.get_args(kind)
-        if origin is not None:
-            return self._generic(origin, inner)
+        if typing.get_origin(kind) is not None:
+            return self._generic(typing.get_origin(kind), typing.get_args(kind))
         if isinstance(kind, typing.TypeVar):
             bound = kind.__bound__ or (kind.__constraints__[0] if kind.__constraints__ else Any)
             return self._by_type(bound)
@@ -332,12 +361,9 @@ class Pools:
     def _implementers(self, protocol: type) -> Iterator[type]:
         """Classes of the subject's packages that have every member of a protocol."""
         members = {name for name in vars(protocol) if not name.startswith("_") and callable(vars(protocol)[name])}
-        for name, module in list(sys.modules.items()):
-            if within(name, self.subject.packages):
-                for value in list(vars(module).values()):
-                    own = isinstance(value, type) and value.__module__ == name
-                    if own and members and members <= set(dir(value)) and not getattr(value, "_is_protocol", False):
-                        yield value
+        for cls in _classes_of(self.subject.packages):
+            if members and members <= set(dir(cls)) and not getattr(cls, "_is_protocol", False):
+                yield cls
 
     def _abstract(self, cls: type) -> list[Value]:
         for base, pool in (
@@ -373,6 +399,8 @@ class Pools:
                 f"{parameter.name}={value}" if parameter.by_name else str(value)
                 for parameter, value in zip(required, chosen, strict=True)
             ]
+            # a list that is the default of all objects would take what one execution did into the next
+            arguments += [f"{p.name}={p.default!r}" for p in parameters if p.default in ([], {}) and not p.any_number]
             lines = tuple(dict.fromkeys([*needs, *(line for value in chosen for line in value.needs)]))
             value = Value(f"{name}({', '.join(arguments)})", lines)
             if value not in found and self.works(value):
@@ -410,14 +438,15 @@ class Pools:
         if any(not pools[parameter.name] for parameter in required):
             return
         bases: list[list[Argument]] = []
-        for number, choice in enumerate(_choices([len(pools[parameter.name]) for parameter in required])):
+        choices = list(_choices([len(pools[parameter.name]) for parameter in required]))
+        for number, choice in enumerate(choices):
             base = [
                 Argument(pools[p.name][place], p.name if p.by_name else "")
                 for p, place in zip(required, choice, strict=True)
             ]
             bases.append(base)
             made = [base]
-            if number == (1 if required else 0) and "{args}" in method.form:  # keys that differ come before options
+            if number == min(1, len(choices) - 1) and "{args}" in method.form:  # keys that differ come before options
                 named = [("" if p.any_number else p.name, pools[p.name]) for p in optional]
                 made += _with_options(bases, named)
             for arguments in made:
@@ -520,6 +549,17 @@ def heirs(cls: type) -> Iterator[type]:
         pending += type.__subclasses__(heir)
 
 
+def _classes_of(packages: tuple[str, ...]) -> list[type]:
+    """The classes that the modules of the packages define, as far as they are loaded."""
+    return [
+        value
+        for name, module in sorted(sys.modules.items())
+        if within(name, packages)
+        for value in list(vars(module).values())
+        if isinstance(value, type) and value.__module__ == name
+    ]
+
+
 def within(module: str, packages: tuple[str, ...]) -> bool:
     return any(module == package or module.startswith(package + ".") for package in packages)
 
@@ -558,37 +598,3 @@ def _constants(subject: Subject) -> dict[type, list[Value]]:
             elif type(node.value) is str and 1 < len(node.value) <= 12 and node.value.isidentifier():
                 strings[Value(repr(node.value))] = None
     return {int: list(numbers)[:2], str: list(strings)[:2]}
-
-
-def drawn(kind: Any, seed: int) -> list[Value]:
-    """A few values of a type from Hypothesis that can be written down again; the same for the same seed."""
-    try:
-        import hypothesis
-        from hypothesis import strategies
-    except ModuleNotFoundError:
-        return []
-    found: list[Value] = []
-
-    def take(value: Any) -> None:
-        text = repr(value)
-        if len(text) > 60 or len(found) >= _MOST_DRAWN:
-            return
-        try:
-            if ast.literal_eval(text) == value:
-                found.append(Value(text))
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return
-
-    try:
-        run = hypothesis.given(strategies.from_type(kind))(take)
-        quiet = hypothesis.settings(
-            database=None,
-            max_examples=8,
-            deadline=None,
-            phases=[hypothesis.Phase.generate],
-            suppress_health_check=list(hypothesis.HealthCheck),
-        )
-        hypothesis.seed(seed)(quiet(run))()
-    except Exception:
-        return found  # a type that Hypothesis cannot make: the other pools have to do
-    return list(dict.fromkeys(found))

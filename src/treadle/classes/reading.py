@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import typing
 from collections.abc import Iterable, Iterator
 
 _APPROXIMATE = re.compile(
@@ -160,3 +161,27 @@ def _taken_as_locks(function: ast.AST) -> Iterator[ast.expr]:
 
 def _is_self_attribute(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and _is_self(node.value)
+
+
+def asked_of_parameters(trees: Iterable[ast.AST]) -> dict[str, frozenset[str]]:
+    """By the name of a parameter of a constructor that is kept as it is: the methods that are called on it."""
+    whole = list(trees)
+    kept: dict[str, str] = {}  # attribute -> parameter
+    for tree in whole:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+                names = {one.arg for one in (*node.args.args, *node.args.kwonlyargs)}
+                for line in ast.walk(node):
+                    if isinstance(line, ast.Assign) and isinstance(line.value, ast.Name) and line.value.id in names:
+                        kept |= {one.attr: line.value.id for one in line.targets if _of_self(one)}
+    found: dict[str, set[str]] = {}
+    for tree in whole:
+        for node in ast.walk(tree):
+            called = node.func if isinstance(node, ast.Call) else None
+            if isinstance(called, ast.Attribute) and _of_self(called.value) and called.value.attr in kept:
+                found.setdefault(kept[called.value.attr], set()).add(called.attr)
+    return {name: frozenset(asked) for name, asked in found.items()}
+
+
+def _of_self(node: ast.AST) -> typing.TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"

@@ -1,8 +1,9 @@
 """Stand-ins: the smallest class that an abstract class, a Protocol or a class with hooks lets exist.
 
-Every method that must be written is written: it gives a plain value of its return hint, or None. The source of the
-stand-in is what a written test holds, so what was found needs nothing but the package. A stand-in promises only what
-the hints say; a class that needs more of it raises, and the call is left out.
+Every method that must be written is written: it gives a plain value of its return hint, or None; where together they
+read like a container, they keep what they are given (`keeping`). The source of the stand-in is what a written test
+holds, so what was found needs nothing but the package. A stand-in promises only what the hints say; a class that needs
+more of it raises, and the call is left out.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import ast
 import inspect
 import textwrap
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from treadle.classes.calls import Value
+from treadle.classes.keeping import NEW, kept
 from treadle.observe.parameters import hints_of
 
 # What gives a plain value for a type hint, the likeliest first.
@@ -41,8 +43,13 @@ def definition(cls: type, base: str, plain: Plain) -> tuple[str, tuple[str, ...]
     """The name of a stand-in, the lines that it needs, and its source."""
     name = f"Some{cls.__name__}"
     lines: dict[str, None] = {}
-    body: list[str] = []
-    for method, raw in hooks(cls).items():
+    asked = hooks(cls)
+    empty, keeping = kept(asked)
+    body = [line.format(empty=empty) for line in NEW] if keeping else []
+    for method, raw in asked.items():
+        if method in keeping:
+            body += _method(method, raw, keeping[method], ["given = (*args, *kwargs.values())"])
+            continue
         value = _result(raw, plain)
         lines.update(dict.fromkeys(value.needs))
         body += _method(method, raw, value.source)
@@ -83,7 +90,7 @@ def _result(raw: Any, plain: Plain) -> Value:
     return next((value for value in values if "{sout}" not in value.source), Value("None"))
 
 
-def _method(name: str, raw: Any, value: str) -> list[str]:
+def _method(name: str, raw: Any, value: str, before: Sequence[str] = ()) -> list[str]:
     function = getattr(raw, "__func__", raw)
     kind = "async def" if inspect.iscoroutinefunction(function) else "def"
     if isinstance(raw, property):
@@ -91,4 +98,5 @@ def _method(name: str, raw: Any, value: str) -> list[str]:
     if isinstance(raw, staticmethod):
         return ["", "@staticmethod", f"{kind} {name}(*args, **kwargs):", f"    return {value}"]
     first, mark = ("cls", ["@classmethod"]) if isinstance(raw, classmethod) else ("self", [])
-    return ["", *mark, f"{kind} {name}({first}, *args, **kwargs):", f"    return {value}"]
+    begin = ["", *mark, f"{kind} {name}({first}, *args, **kwargs):"]
+    return [*begin, *(f"    {line}" for line in before if "given" in value), f"    return {value}"]
