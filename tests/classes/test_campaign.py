@@ -113,3 +113,11 @@ def test_what_depends_on_more_than_the_state_is_named() -> None:
     result = campaign("class_bad:Dice")
     assert result.verdict is not Verdict.FAILED
     assert any("roll" in note and "class_bad.py:" in note for note in result.notes)
+
+
+def test_a_network_that_is_not_there_in_one_state_does_not_keep_a_method_from_being_called_in_another() -> None:
+    result = campaign("class_worldly:Ports", calls=1)
+    assert [(fault.kind, sorted(fault.methods)) for fault in result.faults] == [("exception", ["pick"])]
+    assert "IndexError" in result.faults[0].message
+    assert "pick" not in result.not_called
+    assert any(note.startswith("pick would use the network (socket.bind): called as if") for note in result.notes)

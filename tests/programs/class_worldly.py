@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import socket
 
 
 class Store:
@@ -31,3 +32,19 @@ class Crashes:
 
     def crash(self):
         ctypes.string_at(0)
+
+
+class Ports:
+    """Hands out ports, reserved ones first."""
+
+    def __init__(self):
+        self.reserved = []
+
+    def reserve(self, port: int):
+        self.reserved.append(port)
+
+    def pick(self):
+        if self.reserved:
+            return self.reserved.pop()
+        with socket.create_server(("localhost", 0)) as server:
+            return server.getsockname()[1]

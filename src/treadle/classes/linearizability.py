@@ -63,6 +63,7 @@ class Outcome:
     state: Hashable = None
     ending: str = ""
     background: bool = False  # does the object have threads of its own?
+    offline: bool = False  # has a call met a network that is not there?
     late: bool = False  # did it get stuck only when somebody looked at the object afterwards?
     crashed: tuple[str, ...] = ()  # exceptions in threads of the class's own
     texts: dict[tuple[str, int, int], str] = field(default_factory=dict)  # values as a person reads them
@@ -110,8 +111,9 @@ def judge(outcome: Outcome, orders: Sequence[Outcome], *, values: bool = True) -
     """The gravest violation of one outcome against those of all orders of the calls; None when it is explained.
 
     `values=False` leaves results and states out: something besides the schedule decides them. That two calls get one
-    value shows all the same.
+    value shows all the same. So it is where a call would have used the network: what that had given, nobody knows.
     """
+    values = values and not outcome.offline and not any(order.offline for order in orders)
     if outcome.ending == LIMIT or not orders:
         return None
     if not all_ended(orders):  # what such an order would have come to, nobody knows

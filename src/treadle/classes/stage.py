@@ -24,7 +24,7 @@ from treadle.classes.subject import PASSING, Subject
 from treadle.core.errors import Unsupported
 from treadle.core.operation import MULTI, Operation
 from treadle.core.result import Step
-from treadle.observe.effects import EffectGuard, scratch_folder
+from treadle.observe.effects import EffectGuard, is_network, scratch_folder
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 from treadle.threads.detail import short
 from treadle.threads.execution import Execution
@@ -131,6 +131,7 @@ class Stage:
         self.scratch = ""  # where calls may write
         self.refused: list[str] = []  # what the last execution would have done to the world
         self.refused_in = ""  # the method that would have
+        self.offline: dict[str, str] = {}  # methods that have met a network that is not there, and how
         self.probing = False  # is it being found out which calls are accepted?
         self._stack = ExitStack()
         self.subject = subject
@@ -193,7 +194,7 @@ class Stage:
         for call in (root, *calls):
             self.ready(call)
         run = self._execute(First(), detail=True)
-        ending = _ending(run) or ("refused effect" if self.refused else "")
+        ending = _ending(run) or ("refused effect" if self.refused and not self.only_offline else "")
         while ending and len(self.made) < len(calls) and self.built:
             self.made.append(CallRecord(PENDING))
             break
@@ -215,8 +216,14 @@ class Stage:
             raise Unsupported(str(blocked)) from None
         finally:
             self.refused = guard.refused
-            if self.refused and not self.probing:
+            if self.refused and not self.probing and not self.only_offline:
                 raise EffectOfMethod(self.refused_in, self.refused[0])
+
+    @property
+    def only_offline(self) -> bool:
+        """Was nothing refused but the network, and that in calls? They meet it as programs do where there is none: an
+        OSError is an outcome like any other."""
+        return bool(self.refused_in) and all(map(is_network, self.refused))
 
     def _play(self) -> None:
         """What the main strand of every execution does. Threads that the object has started end with it."""
@@ -280,6 +287,7 @@ class Stage:
             self.made.append(ran)
 
     def _invoke(self, ready: Ready, sout: Any, arguments: tuple[Any, ...]) -> tuple[str, Any]:
+        before = len(self._guard.refused)
         try:
             return "returned", ready.invoke(sout, *arguments)
         except (StrandEnd, ReallyBlocked):
@@ -289,8 +297,10 @@ class Stage:
                 raise
             return "raised", error
         finally:
-            if self._guard.refused and not self.refused_in:
-                self.refused_in = ready.call.method
+            if len(self._guard.refused) > before:
+                if not before:
+                    self.refused_in = ready.call.method
+                self.offline.setdefault(ready.call.method, self._guard.refused[-1])
 
     def _settle(self, happened: tuple[str, Any], sout: Any) -> Happened:
         """A result as plain data."""
@@ -365,6 +375,7 @@ class Stage:
             outcome.late = done and bool(ending)
         outcome.ending = ending
         outcome.background = self.background
+        outcome.offline = bool(self.refused)
         others = {"main", *self.strand_names}
         outcome.crashed = tuple(
             type(strand.exception).__name__

@@ -62,6 +62,11 @@ def effect(event: str, args: tuple[object, ...], scratch: str = "") -> str:
     return ""
 
 
+def is_network(what: str) -> bool:
+    """Is it the network that would be used?"""
+    return what.startswith("use the network")
+
+
 def _writes(args: tuple[object, ...]) -> bool:
     mode, flags = (*args, None, None, None)[1:3]
     if isinstance(mode, str):
