@@ -15,7 +15,9 @@ from treadle.doors.class_.pytest_file import class_file
 from treadle.doors.class_.test_source import write_test
 
 
-@pytest.mark.parametrize("target", ["class_bank:Account", "class_bank:Pool", "class_bank:Once", "class_bank:Ledger"])
+@pytest.mark.parametrize(
+    "target", ["class_bank:Account", "class_bank:Pool", "class_bank:Once", "class_bank:Ledger", "class_shapes:Tickets"]
+)
 def test_the_written_test_fails_along_the_schedule_that_was_found(
     target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -153,6 +153,8 @@ class _Scenario:
             if known:
                 lines += ["try:", f"    {line}"]
                 lines.append(f"except {_catch(known)} as error:  # as when the calls do not overlap")
+                if _catch(known) == "Exception":  # by name, as they are compared
+                    lines += [f"    if type(error).__name__ not in {known!r}:", "        raise"]
                 lines.append(
                     "    results.append(type(error).__name__)" if several else "    return type(error).__name__"
                 )
