@@ -124,3 +124,19 @@ def test_examples_become_statements_that_do_not_stop_each_other() -> None:
         "    pass",
     ]
     assert _as_file(text, "Bank") == ""
+
+
+class Model:
+    """Of the tests, and with nothing in it."""
+
+    def ring(self) -> str:
+        return "ring"
+
+
+def test_a_bare_object_of_the_tests_is_made_with_the_source_of_its_class(shop: Any) -> None:
+    [expression] = seen(lambda: shop.Shop(Model())).made["recorded_shop:Shop"]
+    assert expression.source == "Shop(Model())"
+    assert any(line.startswith("class Model:") for line in expression.needs)
+    kept = Model()
+    kept.rung = 1  # type: ignore[attr-defined]
+    assert "recorded_shop:Shop" not in seen(lambda: shop.Shop(kept)).made

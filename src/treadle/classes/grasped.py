@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections.abc
 import dataclasses
+import functools
 import inspect
 import itertools
 import re
@@ -96,10 +97,11 @@ def _holds(hint: Any) -> bool:
 
 
 def of_instance(subject: Subject, sout: Any) -> Iterator[SubjectMethod]:
-    """Functions that are set on the object itself."""
+    """Functions that are set on the object itself, also with some of their arguments."""
     known = {method.name for method in subject.methods}
     for name, value in attributes_of(sout).items():
-        function = getattr(value, "__func__", value)
+        function = value.func if isinstance(value, functools.partial) else value
+        function = getattr(function, "__func__", function)
         if name.startswith("_") or name in known or not isinstance(function, types.FunctionType):
             continue
         parameters = parameters_of(value, skip_first=False)

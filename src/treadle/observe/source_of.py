@@ -72,7 +72,16 @@ class SourceWriter:
             return self._by_name(value) or self._definition(value)
         if isinstance(value, types.FunctionType | types.BuiltinFunctionType):
             return self._by_name(value) or self._definition(value) or _nothing(value)
-        return self.made(value) or (_nothing(value) if callable(value) else None)
+        return self.made(value) or self._bare(value) or (_nothing(value) if callable(value) else None)
+
+    def _bare(self, value: Any) -> Expression | None:
+        """An object of a class of the tests that needs nothing to be made and has nothing yet, such as a model."""
+        kind: Any = type(value)
+        plain = kind.__init__ is object.__init__ and kind.__new__ is object.__new__
+        if not plain or not self.is_test(kind.__module__) or getattr(value, "__dict__", None):
+            return None
+        owner = self._definition(kind)
+        return None if owner is None else Expression(f"{owner.source}()", owner.needs)
 
     def _meaning(self, name: str, line: str) -> str | None:
         return line if self._meanings.setdefault(name, line) == line else None
