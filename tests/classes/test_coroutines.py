@@ -45,7 +45,7 @@ def test_what_is_correct_passes_without_a_warning(name: str) -> None:
 def test_a_fault_by_cancellation_says_who_is_cancelled() -> None:
     fault = campaign("class_coroutines:Held", calls=1).faults[0]
     assert fault.witness.test.cancels
-    assert fault.explanation.endswith("T2 is cancelled at class_coroutines.py:69")
+    assert fault.explanation.endswith("T2 is cancelled at class_coroutines.py:70")
     assert fault.trail is not None
     assert fault.trail.settings["cancel"] == "at-await"
 

@@ -125,3 +125,9 @@ def test_options_are_tried_where_there_is_one_value_for_what_must_be_given() -> 
     subject = examine("tests.classes.test_pools:Carrier", Carrier)
     calls = [str(call) for call in Pools(subject, {"bag": ["Bag()"]}).calls(subject.constructors[0])]
     assert calls[:3] == ["Carrier(Bag())", "Carrier(Bag(), times=1)", "Carrier(Bag(), times=2)"]
+
+
+def test_an_exception_is_made_where_one_is_asked_for() -> None:
+    subject = examine("tests.classes.test_pools:Carrier", Carrier)
+    values = Pools(subject, {}).of(Parameter("error", BaseException))
+    assert [str(value) for value in values] == ["BaseException('a')"]

@@ -8,7 +8,9 @@ from tests.classes.drive import always, campaign, subject
 from treadle.classes.choosing import roots
 from treadle.classes.pools import Pools
 from treadle.classes.stage import Stage
+from treadle.classes.subject import find_class
 from treadle.cli.class_ import classes
+from treadle.core.errors import UsageError
 from treadle.core.verdict import Verdict
 
 
@@ -25,6 +27,7 @@ from treadle.core.verdict import Verdict
         ("Table", "remove || list(walk)", "raises"),
         ("AsyncSlots", "async with || async with", "free =="),
         ("memoize", "() || ()", "apart"),
+        ("Bells", "small || small", "sout.rung() == 1"),
     ],
 )
 def test_a_fault_is_found_in(target: str, calls: str, said: str) -> None:
@@ -60,3 +63,14 @@ def test_heirs_make_objects_only_where_the_class_itself_cannot() -> None:
     made = subject("class_shapes:GoodPool")
     with Stage(made) as stage:
         assert [str(root) for root in roots(stage, Pools(made, {}), always)] == ["GoodPool()"]
+
+
+def test_a_function_that_a_package_offers_and_a_module_inside_it_defines_is_found() -> None:
+    assert find_class("concurrent.futures:wait").__module__ == "concurrent.futures._base"
+    with pytest.raises(UsageError, match="neither a class nor a function of its module"):
+        find_class("contextlib:wraps")
+
+
+def test_an_address_in_a_text_is_no_result() -> None:
+    result = campaign("class_shapes:Named")
+    assert (result.verdict, result.notes) == (Verdict.PASSED_WITHIN_BOUNDS, [])

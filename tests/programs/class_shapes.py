@@ -191,3 +191,48 @@ def limited(most=1):
         return wrapper
 
     return decorate
+
+
+class NoneLeft(Exception):
+    """An exception of the package's own."""
+
+
+class Tickets:
+    """The last ticket is looked for, and then taken."""
+
+    def __init__(self) -> None:
+        self.left = ["a"]
+
+    def take(self) -> str:
+        if not self.left:
+            raise NoneLeft
+        return self.left.pop()
+
+
+class Bells:
+    """Has a method for each of its bells, made by the constructor."""
+
+    def __init__(self) -> None:
+        self.times = {"small": 0}
+        self.small = functools.partial(self._ring, "small")
+
+    def _ring(self, bell: str) -> None:
+        self.times[bell] += 1
+
+    def rung(self) -> int:
+        return self.times["small"]
+
+
+class Named:
+    """Its text has the address of the object in it."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.lock = threading.Lock()
+
+    def name(self, name: str) -> None:
+        with self.lock:
+            self.names.append(name)
+
+    def __str__(self) -> str:
+        return f"{object.__str__(self)}, {len(self.names)} names"

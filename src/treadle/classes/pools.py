@@ -308,6 +308,8 @@ class Pools:
             return [Value("pathlib.Path('a')", ("import pathlib",))]
         if cls.__module__ in ("collections.abc", "typing"):
             return self._abstract(cls)
+        if cls.__module__ == "builtins" and issubclass(cls, BaseException):
+            return [Value(f"{cls.__name__}('a')")]
         if cls.__module__ in ("builtins", "datetime", "decimal", "fractions", "uuid"):
             return []
         self._making.append(cls)

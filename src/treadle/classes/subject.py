@@ -223,18 +223,24 @@ def find_class(target: str, guarded: bool = True) -> Any:
         value = getattr(value, part)
     if isinstance(value, types.ModuleType | type):
         return value
-    if "." not in path and is_function_of(value, module_name):
-        return value
+    home = str(getattr(_unwrapped(value), "__module__", None))
+    offered = home.partition(".")[0] == module_name.partition(".")[0] and hasattr(sys.modules.get(home), path)
+    if "." not in path and is_function_of(value, home if offered else module_name):
+        return value  # also one that a package offers and a module inside it defines
     raise UsageError(f"{target} is of type {type(value).__name__}: neither a class nor a function of its module")
 
 
 def is_function_of(value: Any, module: str) -> bool:
     """Is it a function that a module defines, or one that a decorator has put something around?"""
-    try:
-        inner = inspect.unwrap(value) if callable(value) and not isinstance(value, type) else None
-    except Exception:  # a proxy that has nothing to stand for
-        return False
+    inner = _unwrapped(value)
     return isinstance(inner, types.FunctionType) and inner.__module__ == module
+
+
+def _unwrapped(value: Any) -> Any:
+    try:
+        return inspect.unwrap(value) if callable(value) and not isinstance(value, type) else None
+    except Exception:  # a proxy that has nothing to stand for
+        return None
 
 
 def public_classes(module: types.ModuleType) -> list[type]:

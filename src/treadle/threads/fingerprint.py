@@ -33,7 +33,7 @@ from treadle.threads.strands import SyncObject
 from treadle.threads.unasked import on_class
 
 _ATOMS = (int, str, bytes, float, complex, bool, type(None), type(...), type(NotImplemented))
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _BY_NAME = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 _LAZY = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, zip, map, filter, enumerate, reversed)
 # Types made in C whose repr tells all of their state.
@@ -182,9 +182,9 @@ class _Graph:
         attributes = self.attributes(value, depth)
         if not attributes and kind.__module__ in _TOLD_BY_REPR:
             text = object.__repr__(value) if _python(kind) else repr(value)
-            if _ADDRESS.search(text) and kind is not object:
+            if ADDRESS.search(text) and kind is not object:
                 self.untold.add(id(value))
-            return (kind.__qualname__, _ADDRESS.sub("", text))
+            return (kind.__qualname__, ADDRESS.sub("", text))
         if _keeps_more(kind):
             self.untold.add(id(value))
         return (kind.__qualname__, *attributes)
@@ -250,7 +250,7 @@ def _view(graph: _Graph, value: Any, depth: int) -> Hashable:
 
 
 def _plain_repr(graph: _Graph, value: Any, depth: int) -> Hashable:
-    return (type(value).__qualname__, _ADDRESS.sub("", repr(value)))
+    return (type(value).__qualname__, ADDRESS.sub("", repr(value)))
 
 
 def _kind_of_atom(graph: _Graph, value: Any, depth: int) -> Hashable:

@@ -561,8 +561,9 @@ class ClassCampaign:
         result = self.result
         result.seconds = time.perf_counter() - self.started
         result.notes += [not_compared(self.methods, why, names) for why, names in self.unstable.items()]
-        for name, what in self.stage.offline.items():
-            result.notes.append(f"{name} would {what}: called as if there were none; pass --allow-effects to let it")
+        if self.stage.offline:
+            names, ways = ", ".join(self.stage.offline), "; ".join(dict.fromkeys(self.stage.offline.values()))
+            result.notes.append(f"called as if there were no network: {names} would {ways}; see --allow-effects")
         result.interrupted = interrupted
         result.not_called = self._never_called()
         result.traces = sum(len(root.covered) for root in self.roots)
