@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treadle.core.operation import word
+from treadle.core.operation import MULTI, verb
 from treadle.core.result import Step, Waiting
 from treadle.report.explanation import clash, cycle, explain
 
-KINDS = {word(kind): kind for kind in range(16)}
+KINDS = {verb((kind, None, ())): kind for kind in range(16) if kind != MULTI} | {"calls": MULTI}
 
 
 def step(

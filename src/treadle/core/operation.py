@@ -103,16 +103,19 @@ def accesses(ops: Iterable[Operation]) -> int:
     return sum(len(op[2]) if op[0] == MULTI else 1 for op in ops)
 
 
-def word(kind: int) -> str:
-    """The verb for a kind of operation: 'reads', 'acquires'."""
-    return _WORDS[kind]
+def verb(op: Operation) -> str:
+    """The verb for an operation: 'reads', 'acquires'. Several reads in one step are still a read."""
+    return _WORDS[READ if all(part[0] == READ for part in parts(op)) else op[0]]
 
 
 def location(op: Operation) -> str:
     """What an operation works on, as a person would write it: `Account#1.balance`, `list#1[2]`, `Lock#1`."""
     kind, name, key = op
     if kind == MULTI:
-        return ", ".join(location(part) for part in key)
+        own = [part[2] for part in key if not str(part[1]).startswith(_CLASS)]
+        # where an object has no such attribute, its class is asked: for a person that is one place
+        places = [location(part) for part in key if part[2] not in own or not str(part[1]).startswith(_CLASS)]
+        return ", ".join(dict.fromkeys(places))
     if name is None:
         return ""
     if key is None or kind == STEP or (key in (HEAD, TAIL) and kind in (GET, SIGNAL)):
@@ -122,4 +125,5 @@ def location(op: Operation) -> str:
     return f"{name}[{key!r}]"
 
 
+_CLASS = "class "  # what the names of classes begin with
 _CONTAINERS = ("list#", "dict#", "deque#", "defaultdict#", "OrderedDict#", "bytearray#", "set#")

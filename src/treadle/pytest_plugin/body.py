@@ -40,6 +40,8 @@ _CONTAINERS = (list, dict, set, bytearray)
 class _PrintedText(io.TextIOWrapper):
     """What the test prints, kept; for who needs a real file (faulthandler, another process), the one it stands for."""
 
+    treadle_location = "stdout"  # how it is called where a schedule is shown
+
     def __init__(self) -> None:
         self.kept = io.BytesIO()
         super().__init__(self.kept, encoding="utf-8", errors="backslashreplace", newline="", write_through=True)
@@ -56,6 +58,10 @@ class _PrintedText(io.TextIOWrapper):
             self.kept.truncate()
 
 
+class _PrintedErrors(_PrintedText):
+    treadle_location = "stderr"
+
+
 class Body:
     """The executions of one item. `run` is one execution; `output` is what the last one printed."""
 
@@ -66,7 +72,7 @@ class Body:
         self.function = _function(item)
         self.is_async = inspect.iscoroutinefunction(self.function)
         self.stdout = _PrintedText()
-        self.stderr = _PrintedText()
+        self.stderr = _PrintedErrors()
         self.anew = _has_fixtures_to_renew(item)
         self.loops = EventLoops(item)
         self.folder: Path | None = None  # the tmp_path of the last execution

@@ -18,6 +18,7 @@ from treadle.core.result import Finding, Result, Step
 from treadle.core.verdict import Verdict
 from treadle.report.console import advice, replay_command, sentence
 from treadle.report.explanation import culprit, short_names
+from treadle.report.raised import raised_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +75,8 @@ def place_of_finding(finding: Finding) -> tuple[str, int] | None:
     for step in (*clashing, *reversed(finding.steps)):
         if step.file and step.line:
             return step.file, step.line
-    trace = finding.exception.__traceback__ if finding.exception is not None else None
-    last = None
-    while trace is not None:
-        last, trace = (trace.tb_frame.f_code.co_filename, trace.tb_lineno), trace.tb_next
-    return last
+    raised = raised_at(finding)
+    return None if raised is None else raised[:2]
 
 
 def _here(file: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import PurePath
 from typing import Any
 
 from treadle.core.dependency import dependent, only_reads, same_place
-from treadle.core.operation import FINISH, GET, MULTI, READ, SLEEP, SPIN, WAIT, WRITE, YIELD, parts
+from treadle.core.operation import FINISH, GET, MULTI, READ, SLEEP, SPIN, WAIT, WRITE, YIELD, parts, verb
 from treadle.core.result import Step, Waiting
 from treadle.report.terminal import columns, harmless
 
@@ -39,16 +39,26 @@ _WAITING = frozenset({WAIT, SLEEP, SPIN, GET})
 _NOISE = frozenset({FINISH, YIELD})
 
 
-def explain(steps: Sequence[Step], *, width: int | None = None, waiting: Sequence[Waiting] = ()) -> str:
+def explain(
+    steps: Sequence[Step],
+    *,
+    width: int | None = None,
+    waiting: Sequence[Waiting] = (),
+    raised: tuple[str, int, str] | None = None,
+) -> str:
     """The failing schedule as plain text, never wider than `width` (default: the terminal, less the four columns by
-    which others indent it)."""
+    which others indent it). Where it `raised` is told, unless one of the steps shown stands at that line."""
     if width is None:
         width = columns() - 4
     width = max(width, 40)
-    names = short_names([step.file for step in steps] + [frame[0] for one in waiting for frame in one.stack])
+    stacks = [frame[0] for one in waiting for frame in one.stack]
+    names = short_names([step.file for step in steps] + stacks + ([raised[0]] if raised is not None else []))
     fought_over = {name for one in waiting for name in (one.object, *one.holds)}
     shown = _what_matters(steps, fought_over)
     lines = _table(shown, names, width)
+    places = {(row.step.file, row.step.line) for row in shown if row.step is not None}
+    if raised is not None and raised[:2] not in places:
+        lines += ["", *_wrap(f"fails at {source_line(*raised[:2], names)}", width)]
     pair = None if waiting else culprit(steps)
     if pair is not None:
         lines += ["", *_wrap(pair.sentence(names), width)]
@@ -192,7 +202,7 @@ class Clash:
 
 
 def _noun(step: Step) -> str:
-    return {READ: "read", WRITE: "write", MULTI: "call"}[step.performed[0]]
+    return {"reads": "read", "writes": "write", "calls": "call"}[verb(step.performed)]
 
 
 # The four orders of three accesses (mine, another's, mine) that no serial order gives (Lu et al., AVIO, ASPLOS 2006),
@@ -296,6 +306,11 @@ def _deed(step: Step) -> str:
 
 def _source(step: Step) -> str:
     return linecache.getline(step.file, step.line).strip()
+
+
+def source_line(file: str, line: int, names: dict[str, str]) -> str:
+    """`test_bank.py:16: assert account.balance == 2`."""
+    return f"{names.get(file, file)}:{line}: {linecache.getline(file, line).strip()}".rstrip(": ")
 
 
 def _table(rows: list[_Row], names: dict[str, str], width: int) -> list[str]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from treadle.core.choice import Choice, Stop, StrandRuns
-from treadle.core.operation import MULTI, YIELD, location, parts, word
+from treadle.core.operation import MULTI, YIELD, location, parts, verb
 from treadle.core.result import Step
 from treadle.search.strategy import ExecutionSeen, OneExecution, StrandSeen
 
@@ -172,7 +172,7 @@ class FollowTrail(OneExecution):
         """What a trail may call an operation."""
         names = {(step.operation, step.object, step.function)}
         if self.by_parts and step.performed[0] == MULTI:
-            names |= {(word(part[0]), location(part), step.function) for part in parts(step.performed)}
+            names |= {(verb(part), location(part), step.function) for part in parts(step.performed)}
         return names
 
     def _at(self, strand: StrandSeen, stop: Stop) -> bool:

@@ -17,7 +17,7 @@ from itertools import islice
 from types import FrameType, TracebackType
 from typing import Any, cast
 
-from treadle.core.operation import location, word
+from treadle.core.operation import location, verb
 from treadle.core.result import Step, Waiting
 from treadle.threads.strands import Strand, SyncObject
 
@@ -110,7 +110,7 @@ def describe(strand: Strand) -> Step:
     file, line, function = stack[0] if stack else ("", 0, "")
     op = strand.pending
     what = location(op)
-    return Step(strand.treadle_name, word(op[0]), what, file, line, function, "", stack, op, strand.checks)
+    return Step(strand.treadle_name, verb(op), what, file, line, function, "", stack, op, strand.checks)
 
 
 def stack_of(frame: FrameType | None) -> tuple[tuple[str, int, str], ...]:
@@ -173,7 +173,7 @@ def waiting(strand: Strand, live: list[Strand]) -> Waiting:
     }
     return Waiting(
         strand.treadle_name,
-        word(strand.pending[0]),
+        verb(strand.pending),
         location(strand.pending),
         owner.treadle_name if owner is not None else "",
         sorted(holds),

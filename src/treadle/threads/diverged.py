@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treadle.core.operation import Operation, location, word
+from treadle.core.operation import Operation, location, verb
 
 
 class Diverged(Exception):
@@ -21,4 +21,4 @@ class Diverged(Exception):
 
 
 def _say(op: Operation, place: str) -> str:
-    return f"{word(op[0])} {location(op)}".rstrip() + (f" ({place})" if place else "")
+    return f"{verb(op)} {location(op)}".rstrip() + (f" ({place})" if place else "")

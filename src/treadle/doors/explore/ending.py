@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from treadle.core.operation import location, word
+from treadle.core.operation import location, verb
 from treadle.core.result import Evidence, Finding, Result, Verdict
 from treadle.doors.explore.told import listed, race_told
 from treadle.threads.spin import SAME_READS
@@ -42,12 +42,12 @@ def _surprise(campaign: ScheduleSearch) -> str:
     if campaign.search.surprise is None:
         return ""
     strand, planned, found = campaign.search.surprise
-    expected = f"{word(planned[0])} {location(planned)}"
+    expected = f"{verb(planned)} {location(planned)}"
     if found is None:
         return f"{strand} cannot go on where it {expected} in an equivalent schedule"
     if found is planned:
         return f"{strand} {expected} and nobody can do anything else, unlike in an equivalent schedule"
-    return f"{strand} {word(found[0])} {location(found)} where it {expected} in an equivalent schedule"
+    return f"{strand} {verb(found)} {location(found)} where it {expected} in an equivalent schedule"
 
 
 def result_of(campaign: ScheduleSearch, verdict: Verdict, findings: list[Finding], reason: str) -> Result:

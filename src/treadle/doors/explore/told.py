@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from treadle.core.dependency import dependent
-from treadle.core.operation import Operation, location, parts, word
+from treadle.core.operation import Operation, location, parts, verb
 from treadle.core.result import Finding, Step
 from treadle.report import message_sequence
 from treadle.report.explanation import explain
+from treadle.report.raised import raised_at
 from treadle.threads.detail import hide_own_frames
 from treadle.threads.execution import Execution
 
@@ -31,7 +32,8 @@ def complete(finding: Finding, run: Execution) -> Finding:
     if journal is not None:  # an actor program: its messages tell more than its operations
         finding.explanation = message_sequence.text(journal.receives())
         return finding
-    finding.explanation = explain(finding.steps, waiting=run.stuck)
+    raised = raised_at(finding)
+    finding.explanation = explain(finding.steps, waiting=run.stuck, raised=raised)
     if getattr(run, "out_of_order", False):
         finding.out_of_order = True
         finding.explanation += (
@@ -63,7 +65,7 @@ def race_told(first: Operation, second: Operation) -> str:
     """Two operations that were run in both orders, by the place where they meet."""
     pairs = ((one, other) for one in parts(first) for other in parts(second) if dependent(one, other))
     one, other = next(pairs, (first, second))
-    return f"{location(one)}: {word(one[0])}, then {word(other[0])}"
+    return f"{location(one)}: {verb(one)}, then {verb(other)}"
 
 
 def listed(names: set[str]) -> str:
