@@ -67,6 +67,18 @@ def test_without_locks_the_threads_and_their_lines_are_named() -> None:
     assert lanes(steps)["repair"].startswith("nothing keeps T1 and T2 apart at db.py:3 and db.py:5")
 
 
+def test_a_lock_belongs_into_the_function_that_makes_both_accesses() -> None:
+    steps = [one for one in double_checked("/p/db.py") if one.operation in ("reads", "writes")]
+    for one in steps:
+        one.stack = (("/p/db.py", one.line, "get"), ("/p/app.py", 10 + one.line, "start"), ("/p/app.py", 30, "main"))
+    assert lanes(steps)["repair"].startswith(
+        "nothing keeps T1 and T2 apart between app.py:13 and app.py:15, where start makes both of its accesses"
+    )
+    for one in steps:
+        one.stack = (("/p/db.py", one.line, "get"), ("/p/app.py", 30, "main"))
+    assert lanes(steps)["repair"].startswith("nothing keeps T1 and T2 apart at db.py:3 and db.py:5")
+
+
 def test_a_notify_that_came_too_early_is_named() -> None:
     steps = [step("T2", "signals", "Condition#1", 16), step("T1", "releases", "RLock#1", 21)]
     stuck = [Waiting("main", "waits for", "T1", "T1"), Waiting("T1", "waits for", "Condition#1")]

@@ -8,6 +8,8 @@ from treadle.core.result import Finding, Result
 from treadle.report import page
 from treadle.report.console import advice, replay_command, sentence, verdict
 from treadle.report.lanes import files_of, lanes
+from treadle.report.progress import many
+from treadle.report.raised import raised_line
 
 
 def result_part(result: Result) -> page.Part:
@@ -26,6 +28,7 @@ def finding_part(finding: Finding) -> dict[str, Any]:
     return {
         "kind": finding.kind,
         "message": finding.message,
+        "raised": raised_line(finding),
         "builds": "" if finding.builds is None else str(finding.builds),
         "replay": replay_command(finding) if finding.replay else "",
         "notes": finding.notes,
@@ -34,17 +37,33 @@ def finding_part(finding: Finding) -> dict[str, Any]:
     }
 
 
+# The figures of a search, in words; what is not among them is only in --json.
+_FIGURES = {
+    "strands": ("thread, task or actor took part", "threads, tasks or actors took part"),
+    "longest": ("step in the longest schedule", "steps in the longest schedule"),
+    "blocked": ("schedule was given up, because another one covers it", "schedules were given up, because others do"),
+    "impossible": ("schedule cannot happen on this Python", "schedules cannot happen on this Python"),
+    "total_runs": ("run of the test, all in all", "runs of the test, all in all"),
+    "estimate": ("execution estimated for the whole search", "executions estimated for the whole search"),
+    "resumed": ("execution taken over from an earlier search", "executions taken over from an earlier search"),
+}
+
+
 def _evidence(result: Result) -> dict[str, list[str]]:
     """What the verdict rests on, as lists with a title."""
     figures = {} if result.failed else result.statistics  # of a search that ended at a failure they tell little
-    counts = [f"{name.replace('_', ' ')}: {value}" for name, value in figures.items() if value is not None]
+    counts = [many(round(figures[name]), *words) for name, words in _FIGURES.items() if figures.get(name)]
     evidence = result.evidence
-    classes = (
-        [] if evidence is None else [f"classes of schedules run: {evidence.classes}, to check them: {evidence.checked}"]
-    )
+    if evidence is not None:
+        classes = many(evidence.classes, "class of schedules was run", "classes of schedules were run")
+        more = f"{many(evidence.checked, 'more execution')} looked for anything shared that had not been seen"
+        counts[:0] = [
+            f"{classes}: those of one class differ only in the order of steps that have nothing to do with each other",
+            *([more] if evidence.checked else []),
+        ]
     return {
-        "What the search did": classes + counts,
-        "Shared by several strands": [] if evidence is None else evidence.shared,
+        "What the search did": counts,
+        "Shared by several": [] if evidence is None else evidence.shared,
         "Run in both orders": [] if evidence is None else evidence.races,
         "Taken as one step": list(result.atomic_modules) if evidence is None else evidence.one_step,
         "Deadlines that struck only when nothing else could run": [] if evidence is None else evidence.deadlines,

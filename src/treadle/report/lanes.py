@@ -34,7 +34,7 @@ def lanes(
     started: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """What a page shows of one failing schedule, and beside it of the nearest one that passes."""
-    stacks = [frame[0] for one in waiting for frame in one.stack]
+    stacks = [frame[0] for stack in (*(one.stack for one in waiting), *(one.stack for one in steps)) for frame in stack]
     names = short_names([step.file for step in (*steps, *passing)] + stacks)
     pair = culprit(steps) if not waiting else None
     return {
@@ -122,8 +122,13 @@ def _step(step: Step, names: dict[str, str]) -> dict[str, Any]:
         "value": step.value,
         "file": step.file,
         "line": step.line,
-        "place": f"{names.get(step.file, step.file)}:{step.line} {step.function}" if step.line else "",
+        "place": f"{at(step.file, step.line, names)} {_inner(step.function)}" if step.line else "",
     }
+
+
+def _inner(function: str) -> str:
+    """The name of a function without those around it, for which a lane has no room."""
+    return function.rpartition("<locals>.")[2]
 
 
 def _arrows(steps: Sequence[Step], started: Mapping[str, int]) -> Iterable[tuple[int, int, str]]:

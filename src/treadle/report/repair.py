@@ -32,10 +32,30 @@ def repair(pair: Clash | None, waiting: Sequence[Waiting], steps: Sequence[Step]
     if one_sided:
         return one_sided
     who = " and ".join(sorted({step.strand for step in found}))
+    caller = None if pair.last is None else _caller(pair.first, pair.last, names)
+    if caller is not None:
+        function, start, end = caller
+        return (
+            f"nothing keeps {who} apart between {start} and {end}, where {function} makes both of its accesses: hold "
+            "one lock from the first to the last of them, wherever the object is used (one that is taken anew at "
+            f"{' and at '.join(places)} does not help), or do not share it; then run the same command again"
+        )
     return (
         f"nothing keeps {who} apart at {' and '.join(places)}: hold one lock around all that belongs together "
         "there, wherever it is used, or do not share the object; then run the same command again"
     )
+
+
+def _caller(first: Step, last: Step, names: dict[str, str]) -> tuple[str, str, str] | None:
+    """The function from which two accesses of a strand part, and its two lines; None where they are lines of one
+    function anyway."""
+    for depth, (one, other) in enumerate(zip(reversed(first.stack), reversed(last.stack), strict=False), 1):
+        if (one[0], one[2]) != (other[0], other[2]):
+            return None
+        if one[1] != other[1]:
+            inside = depth == len(first.stack) == len(last.stack)
+            return None if inside else (one[2], at(*one[:2], names), at(*other[:2], names))
+    return None
 
 
 def _held_by_some(found: Sequence[Step], steps: Sequence[Step], names: dict[str, str]) -> str:

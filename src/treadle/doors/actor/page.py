@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from treadle.abs.explore.cases import ActorCase
@@ -12,6 +14,7 @@ from treadle.core.choice import TaskChosen
 from treadle.core.verdict import EXIT_FAILED, EXIT_PASSED, Verdict
 from treadle.doors.actor.case_trail import trail_of_case
 from treadle.doors.actor.generated import GeneratedCases
+from treadle.doors.actor.loaded import split_target
 from treadle.doors.actor.models import replay_case
 from treadle.doors.actor.picture import bars, panel
 from treadle.doors.actor.table import summary, told_afterwards, told_inputs
@@ -41,6 +44,7 @@ def cases_part(made: GeneratedCases, curve: Sequence[tuple[int, int]] = ()) -> p
 
 def _case(made: GeneratedCases, case: ActorCase) -> dict[str, Any]:
     concrete = made.style == "values"
+    run = replay_case(made, case) if concrete else None
     return {
         "inputs": told_inputs(case),
         "order": " ".join(case.order),
@@ -48,8 +52,22 @@ def _case(made: GeneratedCases, case: ActorCase) -> dict[str, Any]:
         "outcome": case.outcome,
         "condition": " and ".join(case.condition) or "always",
         "replay": f"treadle replay '{trail_of_case(made.target, case)}'" if concrete else "",
-        "sequence": _sequence(replay_case(made, case)) if concrete else None,
+        "sequence": _sequence(run) if run is not None else None,
+        "stuck": _stuck(made.target, run.waiting) if run is not None else [],
     }
+
+
+def _stuck(target: str, waiting: Sequence[str]) -> list[dict[str, str]]:
+    """Who cannot go on, and where, with the line of the model where that is all in one file."""
+    path, _ = split_target(target)
+    lines = linecache.getlines(path)
+    alone = not any(line.lstrip().startswith("import ") for line in lines)
+    found = []
+    for told in waiting:
+        who, _, line = told.partition(" at line ")
+        source = lines[int(line) - 1].strip() if alone and 0 < int(line) <= len(lines) else ""
+        found.append({"who": who, "place": f"{Path(path).name}:{line}" if alone else f"line {line}", "source": source})
+    return found
 
 
 def _sequence(run: Replayed) -> dict[str, Any]:

@@ -70,10 +70,10 @@ def _fault(fault: Fault, result: ClassResult) -> dict[str, Any]:
         "notes": [
             *([f"no test shows it: {fault.unwritten or 'none was written'}"] if not fault.test else []),
             *([fault.blame] if fault.blame else []),
-            *(f"the same race also: {effect.kind}: {effect.message}" for effect in fault.effects),
         ],
+        "effects": [f"{effect.kind}: {effect.message}" for effect in fault.effects],
         "text": fault.explanation,
-        "before": "; ".join([test.root.source(), *(call.source() for call in test.alpha)]),
+        "before": "sout = " + "; ".join([test.root.source(), *(call.source() for call in test.alpha)]),
         "calls": ["; ".join(call.source() for call in calls) for calls in test.threads],
         "test": fault.test,
         **lanes(steps),

@@ -11,10 +11,20 @@ from treadle.messages.receive import Receive
 from treadle.messages.result import OrderFinding, OrderRun, ScheduleResult
 from treadle.report import page
 from treadle.report.message_sequence import divergence
+from treadle.report.raised import raised_line
 from treadle.report.sequence import sequence, told
 
 # Receives of one execution that a page steps through.
 _MOST_STEPS = 400
+
+# What the criteria count, for who has not read about them (docs/schedule.md).
+_MEANING = {
+    "PR": "PR (one message before another)",
+    "PCR": "PCR (one right after another)",
+    "PMR": "PMR (around a change of handlers)",
+    "PETR": "PETR (one type of message before another)",
+    "PCETR": "PCETR (one type right after another)",
+}
 
 
 def schedule_part(result: ScheduleResult) -> page.Part:
@@ -27,7 +37,7 @@ def schedule_part(result: ScheduleResult) -> page.Part:
         "runs": [_run(number, run) for number, run in enumerate(result.runs, 1)],
         "more": result.executions - len(result.runs),
         "tree": _tree(result.runs),
-        "curves": {name: _points(result.curve, name) for name in (result.curve[0] if result.curve else {})},
+        "curves": {_MEANING.get(name, name): _points(result.curve, name) for name in (result.curve or [{}])[0]},
         "unfit": result.unfit,
         "warnings": [f"{warning.kind}: {warning.message}" for warning in result.warnings],
     }
@@ -45,6 +55,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     return {
         "kind": finding.kind,
         "message": finding.message,
+        "raised": raised_line(finding),
         "order": [] if orders is None else orders.order,
         "note": "" if orders is None else orders.note,
         "builds": "" if finding.builds is None else str(finding.builds),

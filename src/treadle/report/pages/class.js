@@ -31,8 +31,9 @@ function matrix(part, list) {
 
 function faultView(fault, number) {
   const view = findingView(fault);
-  view.firstElementChild.after(make("p", {}, make("b", {}, "Object: "), make("code", {}, fault.before)),
+  view.firstElementChild.after(make("p", {}, make("b", {}, "The shared object: "), make("code", {}, fault.before)),
     make("ul", {}, ...fault.calls.map((calls, n) => make("li", {}, make("b", {}, `T${n + 1}: `), make("code", {}, calls)))));
+  if (fault.effects.length) view.querySelector(".repair, .cause")?.after(make("details", { class: "effects" }, make("summary", {}, `the same race shows in ${count(fault.effects.length, "other way")}`), make("ul", {}, ...fault.effects.map(one => make("li", {}, one)))));
   if (fault.test) view.append(make("p", {}, "Test: ", make("code", {}, fault.test)));
   return view;
 }

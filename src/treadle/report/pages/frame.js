@@ -32,8 +32,21 @@ function button(text, act, title) {
   return make("button", { type: "button", title: title || text, on: { click: act } }, text);
 }
 
+const count = (n, one) => `${n} ${one}${n === 1 ? "" : "s"}`;
+
+// Scrolls a box, and nothing around it, so that a line of its table is in its middle.
+function centre(box, row) {
+  if (box && row) box.scrollTop = row.offsetTop - box.clientHeight / 2;
+}
+
+// How every page tells where a failure can happen, and how to see it again.
+function whereAndAgain(found, steps) {
+  return [found.builds ? make("p", {}, make("b", {}, "Can happen on: "), found.builds.replace(/^every build/, "every build of Python, with the GIL and without it")) : null,
+    ...(found.replay ? [make("p", {}, make("b", {}, "See it again: "), "this runs the very schedule, from the folder where it was found" + (steps ? "; with --debug, it stops before each step" : "")), copyLine(found.replay)] : [])].filter(Boolean);
+}
+
 function copyLine(command) {
-  const text = make("code", {}, command);
+  const text = make("code", { tabindex: 0, "aria-label": "command" }, command);
   const press = button("copy", async () => {
     try { await navigator.clipboard.writeText(command); }
     catch {
@@ -93,6 +106,13 @@ function chooser(items, texts, choose, label) {
   return { tools, list, pick };
 }
 
+// Whoever has just opened the page steps at once: where nothing has the focus, the arrows go to the first schedule.
+const walkers = [];
+addEventListener("keydown", event => {
+  const free = event.target === document.body && !event.ctrlKey && !event.altKey && !event.metaKey;
+  if (free && ["ArrowLeft", "ArrowRight"].includes(event.key)) walkers.find(walk => walk(event) !== false);
+});
+
 // Buttons, a slider and keys that go from step to step; `told` says where one is.
 function stepper(total, start, show, extra) {
   let now = start;
@@ -111,6 +131,7 @@ function stepper(total, start, show, extra) {
     else return;
     event.preventDefault();
   }
+  walkers.push(event => bar.isConnected && key(event));
   const bar = make("div", { class: "stepper bar", on: { keydown: key } }, button("|◀", () => go(0), "first step (Home)"),
     button("◀", () => go(now - 1), "step back (left arrow)"), slider, button("▶", () => go(now + 1), "step on (right arrow)"),
     button("▶|", () => go(total - 1), "last step (End)"), ...(extra ? extra(go, () => now) : []), told);

@@ -68,6 +68,8 @@ function lanesView(found) {
     now = n;
     const top = now * ROW;
     if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 3 * ROW) box.scrollTop = Math.max(0, top - box.clientHeight / 2);
+    const lane = strands.indexOf(steps[now].strand) * space.clientWidth / strands.length, wide = space.clientWidth / strands.length;
+    if (lane < box.scrollLeft || lane + wide > box.scrollLeft + box.clientWidth) box.scrollLeft = lane - (box.clientWidth - wide) / 2;
     paint();
     beside();
     const before = found.arrows.filter(([, to]) => to === now).map(([from, , why]) => `; it can, because ${why} (step ${from + 1})`);
@@ -88,6 +90,7 @@ function lanesView(found) {
     }
     const current = steps[now].file;
     side.replaceChildren(...[...files].sort((a, b) => (b[0] === current) - (a[0] === current)).map(([file, places]) => source(file, places)));
+    side.querySelectorAll(".source").forEach(one => centre(one, one.querySelector("tr.now") ?? one.querySelector("tr.at")));
     if (values.size) side.append(make("table", { class: "grid values" }, make("caption", { class: "soft" }, "shared values at this moment"),
       make("tr", {}, ...["object", "value", "before", "last used by"].map(name => make("th", {}, name))),
       ...[...values].map(([object, [value, strand, before]]) => make("tr", {}, ...[object, value, before === value ? "" : before, strand].map(text => make("td", { class: "mono" }, text))))));
@@ -117,20 +120,23 @@ function deadlockView(found) {
 }
 
 function cycleDrawing(ring) {  // strand -> what it wants -> who has it -> ...
-  const nodes = ring.flatMap(one => [[one.strand, "strand"], [one.object, "thing"]]);
-  const size = 90 + 22 * nodes.length, middle = size / 2 + 30, radius = size / 2 - 10, wide = 2 * middle + 80;
-  const at = n => [wide / 2 + (radius + 40) * Math.sin(2 * Math.PI * n / nodes.length), middle - radius * Math.cos(2 * Math.PI * n / nodes.length)];
+  const nodes = ring.flatMap(one => [[one.strand, "strand"], [one.object, "thing"]]), half = n => Math.max(28, 4 * nodes[n][0].length);
+  const radius = 40 + 18 * nodes.length, widest = Math.max(...nodes.map((_, n) => half(n))), wide = 2 * (radius + 40 + widest + 60), high = 2 * radius + 60;
+  const at = n => [wide / 2 + (radius + 40) * Math.sin(2 * Math.PI * n / nodes.length), high / 2 - radius * Math.cos(2 * Math.PI * n / nodes.length)];
   const [defs, marker] = tip();
-  const picture = draw("svg", { class: "cycle", viewBox: `0 0 ${wide} ${2 * middle}`, width: wide, style: "max-width:100%;height:auto", role: "img" },
+  const picture = draw("svg", { class: "cycle", viewBox: `0 0 ${wide} ${high}`, width: wide, style: "max-width:100%;height:auto", role: "img" },
     draw("title", {}, "the ring of strands that wait for each other"), defs);
-  nodes.forEach(([name, kind], n) => {
-    const [x, y] = at(n), [u, v] = at((n + 1) % nodes.length), long = Math.hypot(u - x, v - y), cut = 34 / long;
-    picture.append(draw("path", { d: `M${x + (u - x) * cut} ${y + (v - y) * cut} L${u - (u - x) * cut} ${v - (v - y) * cut}`, stroke: "var(--bad)", fill: "none", "stroke-width": 2, "marker-end": marker, color: "var(--bad)" }));
-    picture.append(draw("text", { x: (x + u) / 2, y: (y + v) / 2 - 4, "text-anchor": "middle", class: "halo" }, kind === "strand" ? "wants" : "held by"));
+  nodes.forEach(([, kind], n) => {
+    const next = (n + 1) % nodes.length, [x, y] = at(n), [u, v] = at(next), long = Math.hypot(u - x, v - y), dx = (u - x) / long, dy = (v - y) / long;
+    const out = one => Math.min(half(one) / Math.abs(dx || 1e-9), 13 / Math.abs(dy || 1e-9)) + 4;  // from the middle of a node to its border
+    const [from, to] = [out(n), long - out(next)], [middleX, middleY] = [(x + u) / 2, (y + v) / 2];
+    const side = middleX - wide / 2, away = Math.hypot(side, middleY - high / 2) || 1, right = side / away, down = (middleY - high / 2) / away;
+    picture.append(draw("path", { d: `M${x + dx * from} ${y + dy * from} L${x + dx * to} ${y + dy * to}`, stroke: "var(--bad)", fill: "none", "stroke-width": 2, "marker-end": marker, color: "var(--bad)" }),
+      draw("text", { x: middleX + 10 * right, y: middleY + 4 + 14 * down, "text-anchor": right > .3 ? "start" : right < -.3 ? "end" : "middle", class: "halo" }, kind === "strand" ? "wants" : "held by"));
   });
   nodes.forEach(([name, kind], n) => {
-    const [x, y] = at(n), half = Math.max(28, 4 * name.length);
-    picture.append(draw("rect", { x: x - half, y: y - 13, width: 2 * half, height: 26, rx: kind === "strand" ? 13 : 3, fill: "var(--bg)", stroke: "currentColor" }),
+    const [x, y] = at(n);
+    picture.append(draw("rect", { x: x - half(n), y: y - 13, width: 2 * half(n), height: 26, rx: kind === "strand" ? 13 : 3, fill: "var(--bg)", stroke: "currentColor" }),
       draw("text", { x, y: y + 4, "text-anchor": "middle" }, name));
   });
   return picture;
@@ -141,32 +147,42 @@ function twinView(found) {  // the failing schedule beside the nearest one that 
   const sides = [[found.steps, valueTexts(found.steps)], [found.passing, valueTexts(found.passing)]];
   const first = found.twin[0][0] ?? found.twin[0][1], apart = found.twin.findIndex(row => row.includes(null));
   const grid = make("div", { class: "compare mono" }, make("div", {}, make("b", { class: "bad" }, "this fails")), make("div", {}, make("b", { class: "good" }, "this passes")));
-  if (first) grid.append(make("div", { class: "soft" }, `${first} steps, the same in both`), make("div", {}));
+  if (first) grid.append(make("div", { class: "soft" }, `${count(first, "step")}, the same in both`), make("div", {}));
   found.twin.forEach((row, place) => row.forEach((n, side) => {
     const [steps, texts] = sides[side];
     grid.append(make("div", { class: row.includes(null) ? place === apart ? "apart" : "other" : "" }, n === null ? "" : `${steps[n].strand} ${texts[n]}  ${steps[n].place.split(" ")[0]}`));
   }));
-  return make("details", { class: "twin", open: "" }, make("summary", {}, `the nearest schedule that passes: they part at step ${first + apart + 1}; what comes at another time is marked`), make("div", { class: "box half" }, grid));
+  return make("details", { class: "twin", open: "" }, make("summary", {}, `the nearest schedule that passes: they part at step ${first + apart + 1}; what comes at another time is marked`), make("div", { class: "box half", tabindex: 0, "aria-label": "the schedule that fails beside one that passes" }, grid));
 }
 
+// Where the names come from, and what the colours mean; only of what this schedule has.
 function legend(found) {
-  const named = found.steps.map(step => step.object.match(/^([A-Za-z_]\w*)#1\b/)).find(match => match);
-  return "Time goes down. main is the test itself, T1, T2, ... are the threads in the order in which they were started"
-    + (named ? `; ${named[0]} is the first ${named[1]} that was made` : "")
-    + ". Red: the accesses that clash. Blue: the step that is looked at. Yellow: the last step of each other thread. An arrow: what let a thread go on (told above at its ends). A dashed line: the thread waits.";
+  const threads = found.strands.some(name => /^T\d/.test(name)), others = found.strands.filter(name => name !== "main" && !/^T\d/.test(name));
+  const first = found.steps.map(step => step.object.match(/^([A-Za-z_]\w*)#1\b/)).find(match => match);
+  const made = found.steps.map(step => step.object.match(/^([A-Za-z_]\w*)#([A-Za-z_][\w#.]*)\.(\d+)\b/)).find(match => match);
+  return [
+    "Time goes down.",
+    found.strands.includes("main") ? "main is the test itself." : "",
+    threads ? "T1, T2, ... are the threads in the order in which they were started." : "",
+    others.length ? `${others[0]} is named after what it runs${others.some(name => name.includes("#")) ? "; #2, #3, ... are others that run the same" : ""}.` : "",
+    first ? `${first[0]} is the first ${first[1]} that was made.` : made ? `${made[0]} is ${made[1]} number ${made[3]} that ${made[2]} made.` : "",
+    found.pair.length ? "Red: the accesses that clash." : "",
+    "Blue: the step that is looked at. Yellow: where everybody else stands.",
+    found.arrows.length ? "An arrow: what let somebody go on (told above at its ends)." : "",
+    found.waits.length ? "A dashed line: somebody waits." : "",
+  ].filter(Boolean).join(" ");
 }
 
 function findingView(found) {
   const root = make("section", { class: "finding" }, make("h2", {}, found.kind + ": " + found.message));
+  if (found.raised) root.append(make("p", { class: "raised" }, make("b", {}, "Fails at: "), make("span", { class: "mono" }, found.raised)));
   if (found.cause) root.append(make("div", { class: "cause" }, make("span", {}, found.cause), ...(found.lines.length ? [make("table", { class: "racing mono" },
     ...found.lines.map(line => make("tr", {}, make("td", {}, line.who), make("td", { class: "soft" }, line.place), make("td", {}, line.source))))] : [])));
   if (found.stuck.length) root.append(deadlockView(found));
-  for (const note of found.notes) root.append(make("p", { class: "soft" }, note));
   if (found.repair) root.append(make("p", { class: "repair" }, make("b", {}, "What to do: "), found.repair));
-  if (found.builds) root.append(make("p", {}, make("b", {}, "Can happen on: "), found.builds.replace(/^every build/, "every build of Python, with the GIL and without it")));
-  if (found.replay) root.append(make("p", {}, make("b", {}, "See it again: "), "this runs the very schedule, from the folder where the test was explored"), copyLine(found.replay));
-  if (found.steps.length) root.append(...lanesView(found));
-  if (found.steps.length) root.append(make("p", { class: "soft" }, legend(found)));
+  for (const note of found.notes) root.append(make("p", { class: "soft" }, note));
+  root.append(...whereAndAgain(found, found.steps.length));
+  if (found.steps.length) root.append(...lanesView(found), make("p", { class: "soft" }, legend(found)));
   const twin = twinView(found);
   if (twin) root.append(twin);
   if (found.text) root.append(make("details", {}, make("summary", {}, "as text"), make("pre", {}, found.text)));

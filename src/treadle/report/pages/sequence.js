@@ -48,6 +48,9 @@ function sequenceView(run, title) {
     back(groups[n]).setAttribute("fill", "var(--here)");
     const [top] = rows[n];
     if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 60) box.scrollTop = Math.max(0, top - box.clientHeight / 2);
+    const sides = [run.steps[n].actor, ...run.steps[n].arrows.flatMap(arrow => [arrow.from, arrow.to])].map(x);
+    const [left, right] = [Math.min(...sides) - COLUMN / 2, Math.max(...sides) + COLUMN / 2];
+    if (left < box.scrollLeft || right > box.scrollLeft + box.clientWidth) box.scrollLeft = Math.max(right - box.clientWidth, 0);
     const waiting = run.steps[n].queues;
     queues.replaceChildren(make("table", { class: "grid queues" }, make("caption", { class: "soft" }, "waiting in the queues after this step"),
       ...order.filter(name => (waiting[name] || []).length).map(name => make("tr", {}, make("th", {}, name), make("td", { class: "mono" }, waiting[name].join("  ·  ")))),

@@ -5,11 +5,11 @@ SHOW.unit = part => {
   const list = chooser(
     part.cases.map((one, n) => make("div", {}, make("b", {}, `${n + 1}. `), make("span", { class: "mono" }, one.inputs || "no inputs"),
       make("div", { class: one.violation ? "bad mono" : one.raises ? "warn mono" : "good mono" }, one.outcome),
-      make("div", { class: "soft mono" }, "when " + (one.condition.join(" and ") || "always")))),
+      make("div", { class: "soft mono" }, one.condition.length ? "when " + one.condition.join(" and ") : "always"))),
     part.cases.map(one => [one.inputs, one.outcome, one.condition.join(" ")].join(" ")), n => shown.replaceChildren(...caseView(part, part.cases[n], missed)), "cases");
   begin.push(() => list.pick(0));
   return [
-    part.cases.length ? make("div", { class: "split turned" }, make("div", {}, make("h2", {}, `${part.cases.length} cases`), list.tools ?? "", make("div", { class: "box tall cases" }, list.list)), shown) : sourceOf(part, part.file, missed),
+    part.cases.length ? make("div", { class: "split turned" }, make("div", {}, make("h2", {}, count(part.cases.length, "case")), list.tools ?? "", make("div", { class: "box tall cases" }, list.list)), shown) : sourceOf(part, part.file, missed),
     make("section", {}, make("h2", {}, "The tree of paths"), part.cut.length ? make("p", {}, "Without a case: " + part.cut.join("; ")) : make("p", { class: "soft" }, "No path was cut."), treeView(part.tree)),
     make("details", {}, make("summary", {}, "what the command printed"), make("pre", {}, part.summary)),
   ];
@@ -32,8 +32,7 @@ function caseView(part, one, missed) {
   const bar = stepper(walk.length, 0, n => {
     const [file, line] = walk[n];
     place.replaceChildren(sourceOf(part, file, missed, here => (here === line ? "now" : file === part.file && passed.has(here) ? "path" : "")) ?? "");
-    const at = place.querySelector("tr.now"), box = place.firstElementChild;
-    if (at && box) box.scrollTop = at.offsetTop - box.clientHeight / 2;
+    centre(place.firstElementChild, place.querySelector("tr.now"));
     return `line ${n + 1} of ${walk.length}: ${data.names[file] || file}:${line}`;
   });
   begin.push(() => walk.length && bar.go(0));
@@ -41,6 +40,6 @@ function caseView(part, one, missed) {
   return [make("h2", {}, one.test || "case"), make("p", { class: "mono" }, `${part.target.split(":").pop()}(${one.inputs}) ${one.outcome}`),
     one.violation ? make("p", { class: "cause" }, "breaks its own contract: " + one.violation) : null,
     make("p", {}, make("b", {}, "Path condition: "), make("span", { class: "mono" }, one.condition.join(" and ") || "always"), one.sampled ? " (values were picked here: a guess)" : ""),
-    ...(walk.length ? [bar.bar, place] : []),
+    ...(walk.length ? [bar.bar, place, make("p", { class: "soft" }, "Blue: the line that is looked at. Green: the other lines of this case. 3×: three cases pass here." + (part.missed.length ? " Red, with !: no case came here." : ""))] : []),
     make("div", { class: "even" }, heapView(one.before, "Heap before"), heapView(one.after, "Heap after"))].filter(Boolean);
 }
