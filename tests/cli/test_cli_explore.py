@@ -354,6 +354,27 @@ def test_ctrl_c_keeps_what_was_found_out(cli: Cli, project: Path, monkeypatch: p
     assert "interrupted after" in answer.out
 
 
+def test_ctrl_c_in_a_thread_is_not_taken_for_what_the_test_does(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TREADLE_RUNS", "")
+    (project / "test_stop.py").write_text(
+        "import os, signal, treadle\n"
+        "def test_stop():\n"
+        "    box = [0]\n"
+        "    def add():\n"
+        "        os.environ['TREADLE_RUNS'] = os.environ.get('TREADLE_RUNS', '') + 'x'\n"
+        "        if len(os.environ['TREADLE_RUNS']) == 10:\n"
+        "            signal.raise_signal(signal.SIGINT)\n"
+        "        box[0] += 1\n"
+        "    treadle.parallel(add, add, add)\n"
+    )
+    answer = cli("explore", "test_stop.py::test_stop", "--strategy", "dfs")
+    assert answer.code == 3
+    assert "interrupted after" in answer.out
+    assert "deterministic" not in answer.out
+
+
 @pytest.mark.slow
 def test_the_demo_goes_as_announced(cli: Cli) -> None:
     answer = cli("demo")

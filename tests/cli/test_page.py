@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import subprocess
 import sys
@@ -112,3 +114,19 @@ def test_pytest_refuses_a_folder_that_cannot_be_made(project: Path) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 4
     assert "--treadle-report test_bank.py/pages cannot be made: Not a directory" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--report", "--sarif"])
+def test_a_disk_that_is_full_in_the_end_swallows_no_verdict(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("treadle.core.files.os.fsync", full)
+    answer = cli("explore", "test_bank.py::test_lost", option, "out.html")
+    assert answer.out.startswith("FAILED  test_bank.py::test_lost")
+    assert "replay: treadle replay" in answer.out
+    assert "report: out.html" not in answer.out
+    assert answer.err.endswith("treadle: cannot use 'out.html': No space left on device\n")
+    assert not list(Path().glob(".out.html*"))

@@ -43,6 +43,13 @@ def test_github_shows_a_finding_at_its_line(tmp_path: Path, monkeypatch: pytest.
     assert line.endswith("%0Aon: every build%0Atreadle replay 'tr2:x'")
 
 
+def test_sarif_names_a_file_by_a_uri(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    log = json.loads(sarif(remarks([lost_update(str(tmp_path / "my tests" / "b\u00e4nk #1.py"))])))
+    place = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "my%20tests/b%C3%A4nk%20%231.py"
+
+
 def test_what_was_cut_is_a_warning_without_a_line() -> None:
     told = github(remarks([cut()]))
     assert told.startswith("::warning file=tests/test_a.py,title=CUT%3A test_b::no failure so far, but time ran out")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from treadle.core.operation import MULTI, verb
 from treadle.core.result import Step, Waiting
-from treadle.report.explanation import clash, cycle, explain
+from treadle.report.explanation import clash, cycle, explain, short_names
 
 KINDS = {verb((kind, None, ())): kind for kind in range(16) if kind != MULTI} | {"calls": MULTI}
 
@@ -43,6 +43,18 @@ LOST_UPDATE = [
     step("main", "waits for", "T2", 20),
     step("main", "reads", line=21, value="1"),
 ]
+
+
+def test_the_file_of_a_package_is_named_with_it() -> None:
+    assert short_names(["/lib/cachetools/__init__.py", "/p/test_a.py"]) == {
+        "/lib/cachetools/__init__.py": "cachetools/__init__.py",
+        "/p/test_a.py": "test_a.py",
+    }
+
+
+def test_where_it_was_raised_is_told_unless_a_step_shows_it() -> None:
+    assert explain([], "assertion", "1 == 2", raised=("bank.py", 30, "test")) == "fails at bank.py:30"
+    assert "fails at" not in explain(LOST_UPDATE, "assertion", "1 == 2", raised=("bank.py", 21, "test"))
 
 
 def test_a_lost_update_in_columns() -> None:

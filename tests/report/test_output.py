@@ -58,6 +58,15 @@ def test_atomic_modules_and_warnings_are_told() -> None:
     assert "warning: strand left running: T1" in text
 
 
+def test_a_pass_over_packages_that_were_not_looked_into_says_how_to() -> None:
+    told = printed(
+        result(Verdict.PASSED_WITHIN_BOUNDS, bounds={"calls taken as one step": 5}, atomic_modules=["cache"])
+    )
+    assert "next: no schedule switches inside of what was called as one step" in told
+    assert "--instrument cache" in told
+    assert "next:" not in printed(result(Verdict.PASSED_WITHIN_BOUNDS, bounds={"preemptions": 2}))
+
+
 def test_a_message_with_brackets_is_printed_as_it_is() -> None:
     finding = Finding("exception", "KeyError: [red]x[/red]", "tr1:t.py::test[a]:x", "[bold]table[/bold]")
     text = printed(result(Verdict.FAILED, findings=[finding]))

@@ -10,7 +10,7 @@ from typing import Any
 from treadle.abs.machine.criteria import Bounds, OrderSelection
 from treadle.abs.machine.criteria import TreeProgress as Explored
 from treadle.abs.machine.policies import parse_policies
-from treadle.cli.output import strictly, write_sarif
+from treadle.cli.output import strictly, write_page, write_sarif
 from treadle.core.errors import InternalError, UsageError
 from treadle.core.files import check_may_write, write_sealed
 from treadle.doors.actor import table as abs_table
@@ -23,7 +23,6 @@ from treadle.doors.actor.page import MOST_CASES, cases_part
 from treadle.doors.actor.picture import picture
 from treadle.doors.actor.pytest_file import cases_file
 from treadle.doors.actor.table import MOST_ROWS, case_remarks
-from treadle.report import page as pages
 from treadle.report import tree_picture
 from treadle.report.progress import Progress
 from treadle.report.pytest_file import not_as_told, write_pytest_file
@@ -123,9 +122,6 @@ def run(
         )
     written = _write_tests(made, Path(path), where, form, force) if where is not None else []
     written += _write_pictures(made, Path(path), pictures, tree, force)
-    if page is not None:
-        pages.write(page, [cases_part(made, curve)])
-    write_sarif(sarif, case_remarks(made))
     if as_json:
         sys.stdout.writelines(made.json_pieces())
         print()
@@ -133,8 +129,8 @@ def run(
         abs_table.show(made, rows=MOST_ROWS if wanted is None else max(len(made.cases), 1))
         for file in written:
             print(f"wrote {file}")
-        if page is not None:
-            print(f"report: {page}")
+    write_page(page, [cases_part(made, curve)] if page is not None else [], as_json)
+    write_sarif(sarif, case_remarks(made))
     return strictly(strict, made.exit_code)
 
 

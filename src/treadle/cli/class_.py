@@ -30,7 +30,7 @@ from treadle.classes.subject import (
     public_classes,
 )
 from treadle.cli.explore import terminal_line
-from treadle.cli.output import FileToWrite, annotate, machine_options, page_option, strictly, write_sarif
+from treadle.cli.output import FileToWrite, annotate, machine_options, page_option, strictly, write_page, write_sarif
 from treadle.cli.workforce import resume_option, workforce_options
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write, write_whole
@@ -49,7 +49,6 @@ from treadle.doors.class_.replay import staged
 from treadle.doors.class_.shown import decide_faults, decide_warnings
 from treadle.doors.class_.workers import run_in_processes
 from treadle.observe.streams import silent_stdout
-from treadle.report import page as pages
 from treadle.report.progress import Progress
 from treadle.report.pytest_file import PytestFile, write_pytest_file
 from treadle.search.cluster import ALONE, Workforce, pool_of
@@ -236,16 +235,13 @@ def report_facts(facts: list[dict[str, Any]], as_json: bool, page: Path | None =
     """What processes reported, those with the most findings first."""
     ranked = sorted(facts, key=lambda one: (-len(one["faults"]), -len(one["warnings"]), one["target"]))
     parts = [one.pop("page") for one in ranked if "page" in one]
-    if page is not None:
-        pages.write(page, parts)
     verdict = worst(Verdict(one["verdict"]) for one in ranked)
     if as_json:
         print(json.dumps(_as_one(ranked, verdict)))
     else:
         for one in ranked:
             class_console.show_facts(one)
-        if page is not None:
-            print(f"report: {page}")
+    write_page(page, parts, as_json)
     return verdict.exit_code
 
 
@@ -471,13 +467,13 @@ def _write(
 def report(results: list[ClassResult], as_json: bool, page: Path | None = None) -> int:
     """Print the results, those with the most findings first; return the exit code."""
     ranked = sorted(results, key=lambda r: (-len(r.faults), -len(r.warnings), r.target))
-    if page is not None:
-        pages.write(page, [class_part(result) for result in ranked if result.subject is not None])
+    parts = [class_part(result) for result in ranked if result.subject is not None] if page is not None else []
     verdict = worst(result.verdict for result in ranked)
     if as_json:
         every = [result.to_json() for result in ranked]
         facts = every[0] if len(every) == 1 else _as_one(every, verdict)
         print(json.dumps(facts))
+        write_page(page, parts, as_json)
         return verdict.exit_code
     for number, result in enumerate(ranked):
         if number:
@@ -486,8 +482,7 @@ def report(results: list[ClassResult], as_json: bool, page: Path | None = None) 
             print(f"skipped  {result.target}: {result.reason}")
         else:
             class_console.show(result, Path(result.written) if result.written else None)
-    if page is not None:
-        print(f"report: {page}")
+    write_page(page, parts, as_json)
     return verdict.exit_code
 
 

@@ -16,7 +16,7 @@ from typing import IO, Any
 import click
 
 from treadle.cli import collect
-from treadle.cli.output import annotate, machine_options, page_option, write_sarif
+from treadle.cli.output import annotate, machine_options, page_option, write_page, write_sarif
 from treadle.cli.workforce import resume_option, workforce_options
 from treadle.core.errors import UsageError
 from treadle.core.packages import with_extra
@@ -24,7 +24,6 @@ from treadle.core.result import Finding, Result
 from treadle.core.verdict import EXIT_INTERNAL, Verdict, worst, worst_exit_code
 from treadle.pytest_plugin import Campaign
 from treadle.report import console, store
-from treadle.report import page as pages
 from treadle.report.annotations import remarks, strict_code
 from treadle.report.explore_page import result_part
 from treadle.report.progress import Progress
@@ -169,8 +168,6 @@ def report(
 ) -> int:
     """Print the results and save what failed; return the worst exit code."""
     saved = [save_findings(root, result.target, result.findings) for result in results]
-    if page is not None:
-        pages.write(page, [result_part(result) for result in results])
     if as_json:
         print(json.dumps(_as_one(results, problems)))
     else:
@@ -184,8 +181,7 @@ def report(
             print(harmless(f"not explored  {problem.target}: {problem.message}"))
         if len(results) + len(problems) > 1:
             print(f"\n{_count(results, problems)}")
-        if page is not None:
-            print(f"report: {page}")
+    write_page(page, [result_part(result) for result in results] if page is not None else [], as_json)
     for problem in problems:
         if problem.exit_code == EXIT_INTERNAL:
             traceback.print_exception(problem.error)

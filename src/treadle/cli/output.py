@@ -11,8 +11,8 @@ import click
 
 from treadle.core.files import write_whole
 from treadle.core.verdict import EXIT_FAILED, EXIT_NOT_A_PASS
+from treadle.report import page as pages
 from treadle.report.annotations import Annotation, github, sarif
-from treadle.report.page import check_writable
 
 
 class FileToWrite(click.Path):
@@ -24,7 +24,7 @@ class FileToWrite(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         path = super().convert(value, param, ctx)
         assert isinstance(path, Path)
-        check_writable(path, param.opts[0] if param is not None else "")
+        pages.check_writable(path, param.opts[0] if param is not None else "")
         return path
 
 
@@ -40,6 +40,14 @@ def machine_options(command: Any) -> Any:
         "--format", "form", type=click.Choice(["text", "github"]), default="text", help="Also annotate for GitHub."
     )
     return strict_option(form(sarif_option(command)))
+
+
+def write_page(path: Path | None, parts: Sequence[pages.Part], as_json: bool) -> None:
+    """For --report. To be called when everything has been printed: a disk that is full must not swallow a verdict."""
+    if path is not None:
+        pages.write(path, parts)
+        if not as_json:
+            print(f"report: {path}")
 
 
 def write_sarif(path: Path | None, told: Sequence[Annotation]) -> None:

@@ -13,7 +13,7 @@ import click
 
 from treadle.cli import collect
 from treadle.cli.explore import save_findings, terminal_line
-from treadle.cli.output import annotate, machine_options, page_option, strictly, write_sarif
+from treadle.cli.output import annotate, machine_options, page_option, strictly, write_page, write_sarif
 from treadle.cli.workforce import resume_option, workforce_options
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write, write_sealed
@@ -25,7 +25,6 @@ from treadle.doors.schedule.page import schedule_part
 from treadle.messages.result import OrderFinding, ScheduleResult
 from treadle.pytest_plugin import Campaign
 from treadle.report import coverage_curve, message_sequence
-from treadle.report import page as pages
 from treadle.report.annotations import Annotation, no_pass, of_finding
 from treadle.report.progress import Progress
 from treadle.search.cluster import Workforce
@@ -112,10 +111,7 @@ def command(
         outcome = collect.run(collect.Target(target), campaign)
     results: list[Any] = campaign.results
     code = report(results, outcome.root, as_json, diagram, curve, write, force)
-    if page is not None:
-        pages.write(page, [schedule_part(result) for result in results])
-        if not as_json:
-            print(f"report: {page}")
+    write_page(page, [schedule_part(result) for result in results] if page is not None else [], as_json)
     told = [one for result in results for one in schedule_remarks(result)]
     write_sarif(sarif, told)
     annotate(form, told, as_json)

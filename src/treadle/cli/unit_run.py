@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from treadle.cli.output import annotate, strictly, write_sarif
+from treadle.cli.output import annotate, strictly, write_page, write_sarif
 from treadle.core.errors import UsageError
 from treadle.core.verdict import EXIT_FAILED, EXIT_INTERNAL, EXIT_NOT_A_PASS, EXIT_PASSED
 from treadle.doors.unit import console as unit_report
@@ -27,7 +27,6 @@ from treadle.doors.unit.result_json import suite_facts
 from treadle.doors.unit.selected import satisfied
 from treadle.doors.unit.suite import unit
 from treadle.observe.streams import protected_streams
-from treadle.report import page as pages
 from treadle.report.terminal import harmless
 
 
@@ -61,16 +60,13 @@ def run(
             brief=brief,
             **options,
         )
-    if page is not None:
-        pages.write(page, suite_parts(suite))
     told = contract_remarks(suite)
-    write_sarif(sarif, told)
     if as_json:
         print(json.dumps(suite_facts(suite).to_json(), indent=2))
     else:
         _print(suite, show)
-        if page is not None:
-            print(f"report: {page}")
+    write_page(page, suite_parts(suite) if page is not None else [], as_json)
+    write_sarif(sarif, told)
     annotate(form, told, as_json)
     return strictly(strict, _exit_code(suite))
 

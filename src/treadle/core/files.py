@@ -48,8 +48,10 @@ def prepare(path: Path, text: str) -> PreparedFile:
             stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())  # a full disk may be noticed only then
-    except BaseException:
+    except BaseException as error:
         prepared.discard()
+        if isinstance(error, OSError) and error.errno is not None and error.filename in (None, str(prepared.part)):
+            raise OSError(error.errno, error.strerror, str(path)) from error  # the file that a person knows
         raise
     return prepared
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from treadle import __version__
 from treadle.core.result import Finding, Result, Step
@@ -133,7 +134,7 @@ def _rule(kind: str) -> str:
 
 
 def _sarif_result(one: Annotation, rule: int) -> dict[str, Any]:
-    uri = Path(_here(one.file)).as_posix()
+    uri = quote(Path(_here(one.file)).as_posix())
     place: dict[str, Any] = {"artifactLocation": {"uri": f"file://{uri}" if uri.startswith("/") else uri}}
     if one.line:
         place["region"] = {"startLine": one.line}

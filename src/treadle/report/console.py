@@ -79,6 +79,11 @@ def advice(result: Result) -> str:
         return _advice_for_a_model(result)
     if result.verdict is Verdict.CUT:
         return _after_a_cut(result)
+    if result.verdict is Verdict.PASSED_WITHIN_BOUNDS and result.atomic_modules:
+        return (
+            "no schedule switches inside of what was called as one step: if what you test is in an installed package, "
+            f"look into it with --instrument {result.atomic_modules[0]}"
+        )
     if result.verdict is Verdict.NOTHING_TO_EXPLORE:
         if not result.switches and "granularity" not in result.statistics:  # one event loop, no thread
             return (

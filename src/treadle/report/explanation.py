@@ -32,6 +32,9 @@ _MOST_STEPS = 60
 # Fewer steps left out than this are not worth a line.
 _WORTH_COUNTING = 3
 
+# Files whose names alone tell nobody which package they are of.
+_IN_EVERY_PACKAGE = ("__init__.py", "__main__.py")
+
 # A place is what a step works on: an object and a part of it, None for the whole.
 _Place = tuple[Any, Any]
 
@@ -272,7 +275,8 @@ def short_names(files: Sequence[str]) -> dict[str, str]:
     different = set(files)
     for file in different:
         parts = PurePath(file).parts
-        for count in range(1, len(parts) + 1):
+        least = 2 if parts and parts[-1] in _IN_EVERY_PACKAGE else 1
+        for count in range(min(least, len(parts)), len(parts) + 1):
             end = "/".join(parts[-count:])
             if not any(other != file and other.endswith(f"{os.sep}{end}") for other in different):
                 break

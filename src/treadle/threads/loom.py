@@ -233,13 +233,13 @@ class Loom:
                 gc.collect(1)  # what executions have left is young, and what was there before is much
             elif run.atomic:  # modules that are not put back may know objects of this execution by weak references
                 gc.collect(0)
+        if self.watch.interrupted:  # the strand in which it came has ended: what the others made of that is no result
+            raise KeyboardInterrupt
         if run.failure is not None:
             raise run.failure
         if self.watch.raised is not None:
             self._blocked(run, self.watch.raised)
         for _, error in raised:
             if isinstance(error, (ReallyBlocked, OutOfTime, Unsupported)):
-                raise error
-            if isinstance(error, KeyboardInterrupt) and self.watch.interrupted:
                 raise error
         return run

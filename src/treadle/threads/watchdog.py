@@ -76,7 +76,7 @@ class Watch:
     def __init__(self, patience: float) -> None:
         self.patience = patience
         self.deadline: float | None = None  # of the search, by the real clock
-        # Did Ctrl-C come? A KeyboardInterrupt that the program raises itself is its own affair.
+        # Did Ctrl-C come in this execution? A KeyboardInterrupt that the program raises itself is its own affair.
         self.interrupted = False
         self.raised: ReallyBlocked | None = None  # in the execution that is running: the program may swallow it
         self.run: Watched | None = None  # the execution that is running
@@ -89,6 +89,7 @@ class Watch:
         self.number += 1
         self.run = run
         self.raised = None
+        self.interrupted = False
 
     def end(self) -> None:
         self.run = None
