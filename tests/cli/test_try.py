@@ -73,6 +73,15 @@ def test_only_passes_exit_with_0(verdicts: list[str], code: int) -> None:
     assert exit_code([Row("t", verdict, "", 1, 0.0, "") for verdict in verdicts]) == code
 
 
+def test_a_pass_names_the_package_that_was_not_looked_into() -> None:
+    facts = {"verdict": "PASSED-WITHIN-BOUNDS", "executions": 9, "seconds": 0.1, "atomic_modules": ["cachetools"]}
+    test = projects.ThreadedTest("test_a.py", ("test_b",), "passed", 0.1, 2)
+    assert projects._row(test, facts).todo == (
+        "cachetools was not looked into; if that is what it tests: --instrument cachetools"
+    )
+    assert projects._row(test, facts | {"atomic_modules": []}).todo == ""
+
+
 def test_files_that_speak_of_threads_come_alone(project: Path) -> None:
     (project / "test_plain.py").write_text("def test_plain():\n    pass\n")
     (project / ".venv").mkdir()
