@@ -75,7 +75,7 @@ def test_only_passes_exit_with_0(verdicts: list[str], code: int) -> None:
 
 def test_a_pass_names_the_package_that_was_not_looked_into() -> None:
     facts = {"verdict": "PASSED-WITHIN-BOUNDS", "executions": 9, "seconds": 0.1, "atomic_modules": ["cachetools"]}
-    test = projects.ThreadedTest("test_a.py", ("test_b",), "passed", 0.1, 2)
+    test = projects.ThreadedTest("test_a.py", ("test_b",), "passed", 0.1)
     assert projects._row(test, facts).todo == (
         "cachetools was not looked into; if that is what it tests: --instrument cachetools"
     )

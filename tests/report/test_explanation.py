@@ -53,8 +53,8 @@ def test_the_file_of_a_package_is_named_with_it() -> None:
 
 
 def test_where_it_was_raised_is_told_unless_a_step_shows_it() -> None:
-    assert explain([], "assertion", "1 == 2", raised=("bank.py", 30, "test")) == "fails at bank.py:30"
-    assert "fails at" not in explain(LOST_UPDATE, "assertion", "1 == 2", raised=("bank.py", 21, "test"))
+    assert explain([], raised=("bank.py", 30, "test")) == "fails at bank.py:30"
+    assert "fails at" not in explain(LOST_UPDATE, raised=("bank.py", 21, "test"))
 
 
 def test_a_lost_update_in_columns() -> None:
