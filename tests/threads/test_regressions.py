@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextvars
 import functools
 import queue
@@ -233,6 +234,18 @@ def test_what_a_class_keeps_is_named_after_the_class(instrument: tuple[str, ...]
         return
     (finding,) = result.findings
     assert finding.kind == "deadlock"
+    assert treadle.replay(finding.replay, program).failed
+
+
+def test_a_finding_inside_of_collections_is_told() -> None:
+    """Following a trail counts operations, and must not count them by code that is rewritten just now."""
+
+    def program() -> None:
+        numbers = collections.UserList([1])
+        treadle.parallel(lambda: numbers.append(2), lambda: numbers.extend([3]))
+        assert numbers.data == [1, 2, 3]
+
+    (finding,) = treadle.check(program, instrument="collections").findings
     assert treadle.replay(finding.replay, program).failed
 
 

@@ -3,7 +3,6 @@ the trail of an execution that was followed."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 
 from treadle.core.choice import Choice, Stop, StrandRuns
@@ -98,7 +97,7 @@ class FollowTrail(OneExecution):
         super().__init__()
         self.turns = turns
         self.position = 0
-        self.seen: dict[str, Counter[tuple[str, str, str]]] = {}
+        self.seen: dict[str, dict[tuple[str, str, str], int]] = {}
         self.mismatch = ""
         self._counted = 0  # steps of the execution that are in `seen`
         # is told who goes on with the next step, before it does
@@ -162,11 +161,13 @@ class FollowTrail(OneExecution):
         it may still become another, as that of an event loop does when a callback comes before its next."""
         steps = run.detail or []
         for step in steps[self._counted :]:
-            self.seen.setdefault(step.strand, Counter()).update(self._names(step))
+            counts = self.seen.setdefault(step.strand, {})
+            for name in self._names(step):  # a Counter would run code that `--instrument collections` rewrites
+                counts[name] = counts.get(name, 0) + 1
         self._counted = len(steps)
         for strand in run.live:
             if strand.step is not None:
-                self.seen.setdefault(strand.treadle_name, Counter())
+                self.seen.setdefault(strand.treadle_name, {})
 
     def _names(self, step: Step) -> set[tuple[str, str, str]]:
         """What a trail may call an operation."""
