@@ -250,10 +250,13 @@ def test_objects_made_before_are_as_they_were_after_each_execution() -> None:
 
 def test_a_local_made_before_is_each_strands_own_where_it_is_adopted() -> None:
     class Mine(threading.local):
-        def __init__(self) -> None:
-            self.value = 0
+        __slots__ = ("kind",)
 
-    real = Mine()
+        def __init__(self, value: int, *, kind: Any) -> None:
+            self.value = value
+            self.kind = kind
+
+    real = Mine(0, kind=Mine)
 
     def main() -> None:
         def work(number: int) -> None:
@@ -340,6 +343,22 @@ def test_ending_the_process_is_told_to_be_unsupported() -> None:
             execute(call)
     with pytest.raises(Unsupported, match=r"the program calls os\._exit\(\)"):
         execute(lambda: _exit(0))
+
+
+def test_a_look_without_waiting_takes_time() -> None:
+    """`Connection.poll` looks until its deadline is behind it, by a clock that stands still while strands run."""
+    import multiprocessing
+
+    def poll() -> None:
+        reader, writer = multiprocessing.Pipe(duplex=False)
+        with reader, writer:
+            found.append(reader.poll())
+            writer.send(1)
+            found.append(reader.poll())
+
+    found: list[Any] = []
+    execute(poll)
+    assert found == [False, True]
 
 
 def test_adopting_anything_else_gives_it_back() -> None:

@@ -30,6 +30,7 @@ except ImportError:  # not on this platform
 
 from treadle.core.operation import GET, PUT, READ, SIGNAL, Operation
 from treadle.threads import files
+from treadle.threads.execution import LATE
 from treadle.threads.primitives.inside import at_end, count_made, here
 from treadle.threads.real_waits import threads_beside
 from treadle.threads.strands import Strand, SyncObject
@@ -386,6 +387,7 @@ def _look_until(
     look()  # what is wrong with the arguments is told here
     if timeout is not None and timeout <= 0:
         act(strand)
+        strand.execution.clock.now += LATE  # or who looks until a deadline is behind him would look for ever
     else:
         strand.point(GET, guard_of(look, what, descriptors), timeout)
     look()
