@@ -84,6 +84,10 @@ def _first(value: Any, _: Any) -> Any:
     return value
 
 
+def _nothing(*_: Any) -> None:
+    pass
+
+
 HOOKS: dict[str, Any] = {
     "_treadle_load": _load,
     "_treadle_callee": _load,
@@ -101,6 +105,7 @@ HOOKS: dict[str, Any] = {
     "_treadle_del_global": _del_global,
     "_treadle_cell_read": _announce,
     "_treadle_cell_write": _announce,
+    "_treadle_unbound": _nothing,
     "_treadle_context": _use,
     "_treadle_spin": _spin,
     "_treadle_spin_start": _spin,

@@ -132,6 +132,8 @@ UNSEEN_HOOKS: Final[dict[str, Any]] = HOOKS | {
     "_treadle_spin_start": _spin,
     **dict.fromkeys((f"_treadle_{name}" for name in ("use", "show", "match", "spread", "give")), _itself),
     **dict.fromkeys((f"_treadle_{name}" for name in ("iter", "iter_unpack", "delegate")), _itself),
-    **dict.fromkeys((f"_treadle_{name}" for name in ("cell_read", "cell_write", "called", "asked")), _nothing),
+    **dict.fromkeys(
+        (f"_treadle_{name}" for name in ("cell_read", "cell_write", "unbound", "called", "asked")), _nothing
+    ),
     **{f"_treadle_{name}": getattr(operator, name) for name in (*OPERATORS, *INPLACE)},
 }

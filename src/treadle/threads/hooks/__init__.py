@@ -26,6 +26,7 @@ from treadle.threads.hooks.variables import (
     give,
     load_global,
     set_global,
+    unbound,
     unseen,
 )
 from treadle.threads.spin import spin, spin_start
@@ -49,6 +50,7 @@ HOOKS: dict[str, Any] = {
     "_treadle_set_global": set_global,
     "_treadle_del_global": del_global,
     "_treadle_cell_read": cell_read,
+    "_treadle_unbound": unbound,
     "_treadle_cell_write": cell_write,
     "_treadle_context": context,
     "_treadle_spin": spin,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 from typing import Any
 
-from treadle.core.operation import READ, WRITE
+from treadle.core.operation import READ, WRITE, Operation
 from treadle.threads import shapes
 from treadle.threads.adopt import adopt
 from treadle.threads.hooks import reach
 from treadle.threads.hooks.calls import atomic_method
 from treadle.threads.hooks.keys import Asks
-from treadle.threads.hooks.points import found
+from treadle.threads.hooks.points import found, perform
 from treadle.threads.names import publish
 from treadle.threads.strands import STATE
 from treadle.threads.unasked import home_of
@@ -44,6 +45,16 @@ def constant(variables: dict[str, Any], name: str) -> Any:
     if f"{variables['__name__']}.{name}" in strand.execution.rebound:
         return load_global(variables, name)
     return value_of(variables, name)
+
+
+def unbound(variables: dict[str, Any], name: str) -> None:
+    """A name is about to be read that its module does not bind: an operation once a strand binds it there or takes it
+    away, or among the built-in ones."""
+    strand = STATE.strand
+    if strand is not None and not STATE.coasting:
+        for module in (variables["__name__"], "builtins"):
+            if f"{module}.{name}" in strand.execution.rebound:
+                strand.access(READ, module, name)
 
 
 def set_global(value: Any, variables: dict[str, Any], name: str) -> None:
@@ -86,6 +97,8 @@ def context(manager: Any) -> Any:
     if isinstance(manager, shapes.ADOPTABLE):
         return adopt(manager)
     kind = type(manager)
+    if kind is contextlib._GeneratorContextManager and reach.is_foreign(manager.gen):
+        return _Stepping(manager)
     if reach.kind_of(kind) in (reach.OBJECT, reach.WINDOW) and home_of(kind) not in _TRANSPARENT:
         return _Foreign(manager)
     return manager
@@ -104,6 +117,30 @@ class _Foreign:
 
     def __exit__(self, *error: Any) -> Any:
         return atomic_method(self._manager, "__exit__", *error)
+
+
+class _Stepping:
+    """A context manager made of a generator that is not rewritten: entering and leaving it are steps of that."""
+
+    __slots__ = ("_manager",)
+
+    def __init__(self, manager: Any) -> None:
+        self._manager = manager
+
+    def __enter__(self) -> Any:
+        self._point()
+        return self._manager.__enter__()
+
+    def __exit__(self, *error: Any) -> Any:
+        self._point()
+        return self._manager.__exit__(*error)
+
+    def _point(self) -> None:
+        strand = STATE.strand
+        if strand is not None and not STATE.coasting:
+            operations: list[Operation] = []
+            reach.advance(strand, operations, self._manager.gen)
+            perform(strand, operations)
 
 
 _TRANSPARENT = frozenset({"contextlib", "_pytest.python_api", "_pytest.raises", "_pytest.recwarn", "unittest.case"})

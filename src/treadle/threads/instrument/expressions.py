@@ -105,6 +105,9 @@ class ExpressionRewriter(NodeMaker):
             return self._pick(1, node, self._hook("cell_read", node, self._constant(label, node)), node)
         if self.names.is_module_variable(self.scope, name):
             return self._hook("constant", node, self._hook("globals", node), self._constant(name, node))
+        if self.names.is_bound_nowhere(self.scope, name):
+            where = self._hook("globals", node)
+            return self._pick(1, node, self._hook("unbound", node, where, self._constant(name, node)), node)
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:

@@ -21,6 +21,7 @@ What becomes what:
     a rebound global            _treadle_global, _treadle_set_global, _treadle_del_global(_treadle_globals(), "x")
     another variable of a module _treadle_constant(_treadle_globals(), "X")
     a rebound closure cell      (_treadle_cell_read(label), x)[1];  x = (v, _treadle_cell_write(label))[0]
+    a name bound nowhere        (_treadle_unbound(_treadle_globals(), "x"), x)[1]
     while not flag: pass        _treadle_spin_start() before a loop that only reads, _treadle_spin() at the end of each
                                 iteration
 
@@ -46,7 +47,7 @@ from treadle.threads.instrument.spin_loops import is_spin_loop
 from treadle.threads.instrument.targets import TargetRewriter
 
 # Part of the key of the on-disk cache: change it whenever the rewritten form changes.
-REWRITER_VERSION = 9
+REWRITER_VERSION = 11
 
 # Methods of keys that containers ask, and their arguments.
 ASKED = {"__hash__": 1, "__eq__": 2}

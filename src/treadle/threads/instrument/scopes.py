@@ -14,6 +14,7 @@ the first iterable of a comprehension belongs to the enclosing scope). Annotatio
 from __future__ import annotations
 
 import ast
+import builtins
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -69,6 +70,7 @@ class ScopeNames:
     scopes: dict[ast.AST, NameScope]
     rebound_globals: frozenset[str]
     module_variables: frozenset[str]  # the other variables of the module that hold data
+    bound_nowhere: frozenset[str]  # names that only other modules, `globals()` or an import of everything can bind
 
     def is_shared_global(self, scope: NameScope, name: str) -> bool:
         return scope.kind != "module" and name in self.rebound_globals and scope.owner_of(name) is None
@@ -76,6 +78,11 @@ class ScopeNames:
     def is_module_variable(self, scope: NameScope, name: str) -> bool:
         """Does `name` mean a variable of the module that only other modules may rebind?"""
         return scope.kind != "module" and name in self.module_variables and scope.owner_of(name) is None
+
+    def is_bound_nowhere(self, scope: NameScope, name: str) -> bool:
+        """Not in the body of a class, which can bind names of its own in many ways."""
+        inside = scope.kind in ("function", "comprehension")
+        return inside and name in self.bound_nowhere and scope.owner_of(name) is None
 
     def shared_cell(self, scope: NameScope, name: str) -> str | None:
         """The label of the shared closure variable that `name` means here, as in `outer.<locals>.x`."""
@@ -105,7 +112,20 @@ def analyse(tree: ast.Module) -> ScopeNames:
                 _find_late_bindings(scope, child, _runs_later(child), child)
     # `__class__` is the compiler's: where it is mentioned decides which cells a class body has.
     shared = frozenset(rebound_globals - {"__class__"})
-    return ScopeNames(collector.scopes, shared, frozenset(collector.module_data - shared))
+    data = frozenset(collector.module_data - shared)
+    return ScopeNames(collector.scopes, shared, data, _bound_nowhere(tree, collector.scopes) - data - shared)
+
+
+def _bound_nowhere(tree: ast.Module, scopes: dict[ast.AST, NameScope]) -> frozenset[str]:
+    return frozenset(
+        name
+        for scope in scopes.values()
+        for name in scope.uses
+        if scope.owner_of(name) is None
+        and name not in scopes[tree].bound
+        and not name.startswith("__")
+        and not hasattr(builtins, name)
+    )
 
 
 def _find_late_bindings(owner: NameScope, capture: NameScope, later: bool, scope: NameScope) -> None:
@@ -251,14 +271,19 @@ class _Collector(ast.NodeVisitor):
         if isinstance(node.ctx, ast.Load):
             self.scope.uses.add(mangle(node.id, self.scope.class_name))
         else:
-            self._bind(node.id)
+            self._bind_data(node.id)
+
+    def _bind_data(self, name: str) -> None:
+        self._bind(name)
+        if self.scope.kind == "module" and not name.startswith(("__", "@")):
+            self.module_data.add(name)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         self.visit(node.value)
         inner = self.scope
         while self._is_comprehension(self.scope) and self.scope.parent is not None:
             self.scope = self.scope.parent
-        self._bind(node.target.id)
+        self._bind_data(node.target.id)
         self.scope = inner
         if self._is_comprehension(inner):
             inner.uses.add(mangle(node.target.id, inner.class_name))
@@ -312,8 +337,6 @@ class _Collector(ast.NodeVisitor):
 
     def _note_state(self, target: ast.expr, value: ast.expr) -> None:
         """A module-level `flag = False` or `count = 0`. CONSTANTS and __dunders__ are taken at their word."""
-        if self.scope.kind == "module" and isinstance(target, ast.Name) and not target.id.startswith(("__", "@")):
-            self.module_data.add(target.id)
         if self.scope.kind == "module" and isinstance(target, ast.Name) and isinstance(value, ast.Constant):
             name = target.id
             if name != name.upper() and not name.startswith(("__", "@")):
