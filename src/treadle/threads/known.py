@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import array
 import bisect
+import calendar
 import collections
 import copy
 import datetime
@@ -16,6 +17,7 @@ import decimal
 import fractions
 import functools
 import heapq
+import importlib
 import io
 import itertools
 import json
@@ -29,8 +31,10 @@ import string
 import struct
 import sys
 import types
+import typing
 import uuid
 import weakref
+import xml.etree.ElementTree
 from typing import Any, Final
 
 # What a function does with its arguments.
@@ -116,6 +120,11 @@ SELF_CONTAINED: Final = (
     }
     | {"configparser", "xml.etree.ElementTree", "optparse", "http.cookies", "email", "pathlib", "ctypes", "_ctypes"}
     | {"unittest.case", "unittest.mock", "collections.abc"}
+)
+# Functions that set what others of their modules work by. Once one was called, a location stands for the module.
+SETTERS: Final[frozenset[Any]] = frozenset(
+    {calendar.setfirstweekday, xml.etree.ElementTree.register_namespace, importlib.reload}
+    | {getattr(typing, name) for name in ("clear_overloads",) if hasattr(typing, name)}
 )
 # Native modules whose calls hold the interpreter lock from beginning to end, callbacks into Python apart.
 ATOMIC_NATIVE: Final = frozenset(
@@ -219,7 +228,22 @@ def reads(kind: type, method: str) -> bool:
         known = READERS.get(cls)
         if known is not None:
             return method in known
+        if is_stranger(vars(cls).get(method)):
+            return False
     return issubclass(kind, IMMUTABLE)
+
+
+def keeps_data(module: str) -> bool:
+    """May the functions of this module change what its variables and classes hold? Those of the standard library that
+    do so are told by name (`SETTERS`), or are called rarely beside a look at such a variable."""
+    return bool(module) and module.partition(".")[0] not in sys.stdlib_module_names
+
+
+def is_stranger(code: object) -> bool:
+    """Is this a function in Python of which its name says nothing: neither of the standard library nor in C?"""
+    if type(code) is not types.FunctionType:
+        return False
+    return str(code.__globals__.get("__name__")).partition(".")[0] not in sys.stdlib_module_names
 
 
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40, "exception": 40, "critical": 50}

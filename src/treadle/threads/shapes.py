@@ -30,7 +30,7 @@ from typing import Any, Final, SupportsAbs
 
 from treadle.threads.containers import container_base
 from treadle.threads.instrument.swap import REWRITTEN
-from treadle.threads.known import IMMUTABLE, TRANSPARENT_MODULES, in_modules
+from treadle.threads.known import IMMUTABLE, TRANSPARENT_MODULES, in_modules, is_stranger
 from treadle.threads.names import PLAIN
 from treadle.threads.primitives.local import Local, RealLocal
 from treadle.threads.primitives.locks import RealLock, RealRLock
@@ -112,6 +112,11 @@ def rewritten(cls: type) -> bool:
     return home_of(cls) in REWRITTEN
 
 
+def _never_changes(kind: type) -> bool:
+    """A subclass in the program may keep data of its own beside a value that never changes."""
+    return issubclass(kind, IMMUTABLE) and not rewritten(kind)
+
+
 def classify(kind: type, name: str) -> int:
     """Work out one entry of SHAPES."""
     how = _classify(kind, name)
@@ -135,6 +140,8 @@ def _classify(kind: type, name: str) -> int:
 
 def plain_shape(kind: type, name: str) -> int:
     """What an attribute of an instance is for whoever reads it past a `__getattribute__` of its class."""
+    if kind is functools.partial and name == "keywords":
+        return NONE
     if kind in (types.FunctionType, functools.partial) and (not name.startswith("__") or name == "__wrapped__"):
         return FIELD  # a variable that a function keeps for itself
     if kind in PLAIN or issubclass(kind, (SyncObject, Local)):
@@ -152,11 +159,13 @@ def plain_shape(kind: type, name: str) -> int:
             return FIELD
         known = any(issubclass(kind, model) and name in data for model, data in _DATA_OF_MODELS.items())
         return STATE_OF_MODEL if known else CODE
-    if issubclass(kind, IMMUTABLE) and not rewritten(kind):
+    if _never_changes(kind):
         return NONE
     for cls in kind.__mro__:
         if name in vars(cls):
             return _class_level(kind, cls, vars(cls)[name])
+    if not rewritten(kind) and is_stranger(getattr(kind, "__getattr__", None)):
+        return NATIVE  # made up by its class, perhaps
     return FIELD
 
 
@@ -195,7 +204,7 @@ def _class_level(kind: type, cls: type, value: Any) -> int:
     if isinstance(value, types.MemberDescriptorType):
         return FIELD if rewritten(cls) or issubclass(kind, BaseException) else NATIVE
     if isinstance(value, types.GetSetDescriptorType):
-        return FIELD if issubclass(kind, BaseException) else NONE if issubclass(kind, IMMUTABLE) else NATIVE
+        return FIELD if issubclass(kind, BaseException) else NONE if issubclass(cls, IMMUTABLE) else NATIVE
     if (
         container_base(kind) is not None
         and container_base(cls) is not None
@@ -208,18 +217,18 @@ def _class_level(kind: type, cls: type, value: Any) -> int:
         return FIELD  # kept in the object once it is made
     if hasattr(type(value), "__get__"):
         return CODE if _is_seen(type(value).__get__) or _makes_code(type(value)) else NATIVE
-    return NONE if issubclass(kind, IMMUTABLE) else CLASS
+    return CLASS
 
 
 def _code(kind: type, cls: type, value: Any) -> int:
     """A method, a property or a class inside a class."""
     if isinstance(value, property):
-        return CODE if value.fget is None or _is_seen(value.fget) or issubclass(kind, IMMUTABLE) else NATIVE
+        return CODE if value.fget is None or _is_seen(value.fget) or issubclass(cls, IMMUTABLE) else NATIVE
     if isinstance(value, (staticmethod, classmethod, type)):
         return CODE
     if isinstance(value, types.FunctionType):
         return CODE if _is_seen(value) or _delegates(kind, cls) else ATOMIC
-    return NONE if issubclass(kind, IMMUTABLE) and issubclass(cls, IMMUTABLE) else ATOMIC
+    return NONE if issubclass(cls, IMMUTABLE) else ATOMIC
 
 
 def _makes_code(descriptor: type) -> bool:

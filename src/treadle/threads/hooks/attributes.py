@@ -6,6 +6,7 @@ binds it anew; from then on reading it is an operation on every place where the 
 
 from __future__ import annotations
 
+import builtins
 import enum
 import functools
 import types
@@ -15,9 +16,10 @@ from treadle.core.operation import LOOK, READ, SIGNAL, WRITE, Operation
 from treadle.threads import shapes
 from treadle.threads.adopt import adopt, guard_of
 from treadle.threads.hooks import reach
-from treadle.threads.hooks.calls import atomic_method, container_call, function
+from treadle.threads.hooks.calls import annotations_name, atomic_method, container_call, function
 from treadle.threads.hooks.points import found, include, perform, public, touch
 from treadle.threads.instrument.swap import REWRITTEN
+from treadle.threads.known import SELF_CONTAINED, in_modules, is_stranger, keeps_data
 from treadle.threads.lives import found_dead, watch
 from treadle.threads.names import INERT, Named, class_name, meet, name_by_path, publish
 from treadle.threads.shapes import (
@@ -96,7 +98,7 @@ def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
         return load(_behind(strand, obj), name)
     if how == NATIVE:
         operations: list[Operation] = []
-        reach.everything(strand, operations, obj, READ)
+        reach.everything(strand, operations, obj, _mode_of_load(obj, name))
         perform(strand, operations)
         _note_property(strand, obj, name, operations)
         return found(strand, getattr(obj, name), f"{meet(strand, obj).name}.{name}")
@@ -104,9 +106,17 @@ def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
         return _load_from_model(strand, obj, name)
     if name == "__dict__" and isinstance(obj, type):
         return _load_attributes_of_class(strand, obj)
-    if name == "__kwdefaults__" and getattr(obj, name, None):
-        execution.assumed.add(f"{getattr(obj, '__qualname__', obj)}.__kwdefaults__, which may change between its calls")
-    return getattr(obj, name)
+    value = getattr(obj, name)
+    if name in _ARGUMENTS and value and isinstance(obj, (types.FunctionType, functools.partial)):
+        label = getattr(obj, "__qualname__", type(obj).__name__)
+        execution.assumed.add(f"{label}.{name}, which may change between its calls")
+    elif name == "__annotations__" and type(value) is dict:
+        return found(strand, value, annotations_name(obj))
+    return value
+
+
+# Dictionaries of arguments that a call takes without being seen to.
+_ARGUMENTS: Final = frozenset({"__kwdefaults__", "keywords"})
 
 
 def _load_from_model(strand: Strand, obj: Any, name: str) -> Any:
@@ -154,6 +164,9 @@ def _read_through_classes(strand: Strand, obj: Any, name: str) -> None:
     if "__class__" in strand.execution.rebound:
         include(strand, operations, obj, READ, "__class__")
     _look_up(operations, type(obj), name)
+    home = next((home_of(cls) for cls in type(obj).__mro__ if name in vars(cls)), "")
+    if home not in REWRITTEN and keeps_data(home) and name != name.upper():
+        reach.include_module(strand, operations, home, READ)
     perform(strand, operations)
 
 
@@ -168,14 +181,18 @@ def _look_up(operations: list[Operation], kind: type, name: str) -> None:
 def _load_from_class(strand: Strand, obj: Any, name: str) -> Any:
     if name not in strand.execution.rebound:
         value = getattr(obj, name, _MISSING)
-        if value is _MISSING or _constant(value) or not shapes.rewritten(obj):
+        if value is _MISSING or _constant(value):
             return getattr(obj, name)
+        if not shapes.rewritten(obj):
+            home = next((cls for cls in obj.__mro__ if name in vars(cls)), obj)
+            return _foreign_data(strand, home_of(home), f"{home.__qualname__}.{name}", name, obj)
     operations: list[Operation] = []
     if type(obj) is not type and shapes.rewritten(type(obj)):  # its metaclass may have the attribute
         _look_up(operations, type(obj), name)
     _look_up(operations, obj, name)
-    perform(strand, operations)
     home = next((cls for cls in obj.__mro__ if name in vars(cls)), obj)
+    _include_home(strand, operations, home_of(home), READ)
+    perform(strand, operations)
     return found(strand, getattr(obj, name), f"{class_name(home)}.{name}")
 
 
@@ -196,12 +213,29 @@ def _load_from_module(strand: Strand, obj: Any, name: str) -> Any:
     if f"{module}.{name}" not in strand.execution.rebound and (
         module not in REWRITTEN or _constant(variables.get(name))
     ):
-        value = getattr(obj, name)
-        if reach.kind_of(type(value)) in (reach.CONTAINER, reach.OBJECT):  # sys.modules, os.environ
-            found(strand, value, f"{module}.{name}")
-        return value
-    strand.access(READ, module, name)
+        return _foreign_data(strand, str(module), name, name, obj)
+    operations: list[Operation] = [(READ, module, name)]
+    _include_home(strand, operations, str(module), READ)
+    perform(strand, operations)
     return found(strand, getattr(obj, name), f"{module}.{name}")
+
+
+def _include_home(strand: Strand, operations: list[Operation], module: str, kind: int) -> None:
+    """A variable of a module that is not rewritten, or of a class of it: its functions may work on it."""
+    if module not in REWRITTEN and not in_modules(module, SELF_CONTAINED):
+        reach.include_module(strand, operations, module, kind)
+
+
+def _foreign_data(strand: Strand, module: str, path: str, name: str, obj: Any) -> Any:
+    """What a module that is not rewritten, or a class of it, holds: calls into that module work on it as well."""
+    value = getattr(obj, name)
+    if reach.kind_of(type(value)) in (reach.CONTAINER, reach.OBJECT):  # sys.modules, os.environ
+        reach.met_in_module(strand, module, path, value)
+        return found(strand, value, f"{module}.{path}")
+    if module not in REWRITTEN and not _constant(value) and not name.startswith("__") and name != name.upper():
+        reach.read_module(strand, module)
+        return getattr(obj, name)
+    return value
 
 
 def _constant(value: Any) -> bool:
@@ -218,6 +252,16 @@ def _note_property(strand: Strand, obj: Any, name: str, operations: list[Operati
         return
     if operations:
         strand.execution.assumed.add(f"{home_of(type(obj))}.{type(obj).__name__}.{name}")
+
+
+def _mode_of_load(obj: Any, name: str) -> int:
+    """What code that is not rewritten does when an attribute is read: that of others may note who has asked."""
+    kept = on_class(type(obj), name)
+    if isinstance(kept, property):
+        return WRITE if is_stranger(kept.fget) else READ
+    if kept is not None:
+        return WRITE if is_stranger(getattr(type(kept), "__get__", None)) else READ
+    return READ if name in (reach.attributes_of(obj) or ()) else WRITE
 
 
 _NATIVE_DATA: Final = (types.MemberDescriptorType, types.GetSetDescriptorType)
@@ -256,7 +300,9 @@ def _before_store(strand: Strand, obj: Any, name: str, how: int, value: Any) -> 
     publish(strand, value)
     if how == META:
         strand.execution.rebind(name)
-        strand.access(WRITE, class_name(obj), name)
+        changes: list[Operation] = [(WRITE, class_name(obj), name)]
+        _include_home(strand, changes, home_of(obj), WRITE)
+        perform(strand, changes)
     elif how == MODULE:
         rebind_global(strand, vars(obj), name)
     elif how == WHOLE:
@@ -297,9 +343,11 @@ def rebind_global(strand: Strand, variables: dict[str, Any], name: str) -> None:
     """The point before a variable of a module is bound from outside, or through its dictionary."""
     module = variables["__name__"]
     strand.execution.rebind(f"{module}.{name}")
-    if _constant(variables.get(name)) and len(strand.execution.live) > 1:
+    if _constant(variables.get(name, vars(builtins).get(name))) and len(strand.execution.live) > 1:
         strand.execution.assumed.add(f"{module}.{name}, which is exchanged while other threads may call it")
-    strand.access(WRITE, module, name)
+    operations: list[Operation] = [(WRITE, module, name)]
+    _include_home(strand, operations, module, WRITE)
+    perform(strand, operations)
 
 
 def delete(obj: Any, name: str) -> None:

@@ -315,10 +315,11 @@ def atomic_method(treadle_obj: Any, treadle_method: str, /, *args: Any, treadle_
             return called(*args, **kwargs)
         operations = []
     reach.everything(strand, operations, obj, mode)
-    contained = known.in_modules(home_of(kind), known.SELF_CONTAINED)
+    of: type = obj if isinstance(obj, type) else kind  # a class method is the business of the class
+    contained = known.in_modules(home_of(of), known.SELF_CONTAINED)
     _add_arguments(strand, operations, args, kwargs, READS if contained else CHANGES)
-    code = getattr(getattr(kind, method, None), "__func__", getattr(kind, method, None))
-    return _foreign_call(strand, operations, called, home_of(kind), f"{kind.__name__}.{method}", code, args, kwargs)
+    code = getattr(getattr(of, method, None), "__func__", getattr(of, method, None))
+    return _foreign_call(strand, operations, called, home_of(of), f"{of.__name__}.{method}", code, args, kwargs)
 
 
 def atomic_call(treadle_called: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -337,9 +338,11 @@ def atomic_call(treadle_called: Any, /, *args: Any, **kwargs: Any) -> Any:
     if how is None:
         how = COPIES if type(owner) is str and _formats_parts(called) else _of_module(module)
     operations: list[Operation] = []
-    if type(called) is _FunctionType and how != PURE:
+    if type(called) is _FunctionType and (how != PURE or called.__closure__):
         for value in carried(called):
             reach.everything(strand, operations, value, READ if how == READS else WRITE)
+        if operations and how == PURE:  # a function that a module like functools made, with state of its own
+            strand.execution.assumed.add(f"{module}.{called.__qualname__}")
     _add_arguments(strand, operations, args, kwargs, how)
     if how == COPIES and _COPYREG in strand.execution.rebound:
         reach.include_module(strand, operations, _COPYREG, READ)
@@ -352,11 +355,19 @@ def atomic_call(treadle_called: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def _add_annotations(strand: Strand, operations: list[Operation], args: tuple[Any, ...]) -> None:
-    """Functions that are looked at as data."""
+    """Functions and classes that are looked at as data."""
     for argument in args:
-        if type(argument) is _FunctionType:
-            name_part(strand, argument.__annotations__, f"{meet(strand, argument).name}.__annotations__")
-            reach.everything(strand, operations, argument.__annotations__, READ)
+        for one in argument.__mro__ if isinstance(argument, type) else (argument,):
+            annotations = vars(one).get("__annotations__") if isinstance(one, type) else None
+            if type(one) is _FunctionType:
+                annotations = one.__annotations__
+            if type(annotations) is dict:
+                name_part(strand, annotations, annotations_name(one))
+                reach.everything(strand, operations, annotations, READ)
+
+
+def annotations_name(of: Any) -> str:
+    return f"{class_name(of) if isinstance(of, type) else getattr(of, '__qualname__', '')}.__annotations__"
 
 
 def _formats_parts(called: Any) -> bool:
@@ -418,6 +429,8 @@ def _foreign_call(
     execution = strand.execution
     if module == _COPYREG:  # from now on, copying looks at what is registered there
         execution.rebind(_COPYREG)
+    if type(called) is _FunctionType and called in known.SETTERS:
+        execution.rebind(f"state of {module}")
     made_by: Any = vars(called).get("__init__") if isinstance(called, type) else None
     in_python = type(code) is _FunctionType or type(made_by) is _FunctionType
     transparent = known.in_modules(module, known.TRANSPARENT_MODULES)
@@ -425,7 +438,7 @@ def _foreign_call(
         execution.atomic.add(module)
     if module in known.WEAK_MODULES:
         strand.execution.read_lives(operations)
-    elif not known.in_modules(module, known.SELF_CONTAINED) and module:
+    elif module and (not known.in_modules(module, known.SELF_CONTAINED) or f"state of {module}" in execution.rebound):
         reach.include_module(strand, operations, module)
     if module in known.FILE_MODULES:
         files.include_all(strand, operations, WRITE)

@@ -41,10 +41,8 @@ def item(obj: Any, key: Any) -> Any:
     if kind in INERT or kind is tuple:
         return obj[key]
     base = container_base(kind)
-    if base is None:
+    if base is None or overridden(kind, base, "__getitem__"):
         return _foreign_item(strand, obj, _getitem, "__getitem__", READ, key)
-    if overridden(kind, base, "__getitem__"):
-        return obj[key]
     answers = hashed(key) if base is dict and type(key) not in INERT else None
     mode, place = containers.item_access(obj, key) if base is dict else (READ, containers.index_key(key))
     operations: list[Operation] = []
@@ -101,11 +99,8 @@ def set_item(value: Any, obj: Any, key: Any) -> None:
     kind = type(obj)
     base = container_base(kind)
     publish(strand, value)
-    if base is None:
+    if base is None or overridden(kind, base, "__setitem__"):
         _foreign_item(strand, obj, _setitem, "__setitem__", WRITE, key, value)
-        return
-    if overridden(kind, base, "__setitem__"):
-        obj[key] = value
         return
     if kind is dict and "__builtins__" in obj and type(obj.get("__name__")) is str:
         rebind_global(strand, obj, key)
@@ -136,10 +131,8 @@ def del_item(obj: Any, key: Any) -> None:
         return
     kind = type(obj)
     base = container_base(kind)
-    if base is None:
+    if base is None or overridden(kind, base, "__delitem__"):
         _foreign_item(strand, obj, _delitem, "__delitem__", WRITE, key)
-    elif overridden(kind, base, "__delitem__"):
-        del obj[key]
     else:
         answers = None
         if base is dict:
@@ -171,7 +164,7 @@ def inside(value: Any, container: Any) -> bool:
             return bool(during(strand, operations, _contains, container, value))
         return bool(_foreign_item(strand, container, _contains, "__contains__", READ, value))
     if overridden(kind, base, "__contains__"):
-        return value in container
+        return bool(_foreign_item(strand, container, _contains, "__contains__", READ, value))
     if base in (dict, set):
         answers = hashed(value)
         include(strand, operations, container, READ, containers.simple_key(value))
@@ -191,12 +184,14 @@ def overridden(kind: type, base: type, method: str) -> bool:
 def _foreign_item(
     strand: Strand, obj: Any, action: Callable[..., Any], method: str, mode: int, key: Any, *value: Any
 ) -> Any:
-    """An operator on an object that is no built-in container: one operation, unless its class is rewritten."""
+    """An operator that no built-in container has by itself: one operation, unless its code is rewritten."""
     kind = type(obj)
     category = kind_of(kind)
     code = getattr(kind, method, None) or getattr(kind, "__iter__", None)
     if category in (NOTHING, CARRIER) or getattr(code, "__globals__", {}).get("__name__") in REWRITTEN:
         return action(obj, key, *value)
+    if known.is_stranger(code):
+        mode = WRITE  # a cache notes what was asked for
     operations: list[Operation] = []
     reach.everything(strand, operations, obj, mode)
     for one in (key, *value):

@@ -31,10 +31,9 @@ def use(value: Any) -> Any:
         return value
     kind = type(value)
     category = kind_of(kind)
-    if category == CONTAINER:
-        if not overridden(kind, container_base(kind) or object, "__len__"):
-            touch(strand, READ, value, None)
-    elif category == WINDOW or (category in (OBJECT, OWN) and _counts_natively(kind)):
+    if category == CONTAINER and not overridden(kind, container_base(kind) or object, "__len__"):
+        touch(strand, READ, value, None)
+    elif category == WINDOW or (category in (CONTAINER, OBJECT, OWN) and _counts_natively(kind)):
         operations: list[Operation] = []
         reach.everything(strand, operations, value, READ)
         perform(strand, operations)
@@ -46,8 +45,12 @@ def _counts_natively(kind: type) -> bool:
     for name in ("__bool__", "__len__"):
         method = getattr(kind, name, None)
         if method is not None:
-            return getattr(method, "__globals__", {}).get("__name__") not in REWRITTEN
+            return not _is_rewritten(method)
     return False
+
+
+def _is_rewritten(method: Any) -> bool:
+    return getattr(method, "__globals__", {}).get("__name__") in REWRITTEN
 
 
 def show(value: Any) -> Any:
@@ -104,13 +107,15 @@ def iterate(iterable: Any) -> Any:
         return iterable
     category = kind_of(kind)
     if category == CONTAINER:
-        base = container_base(kind)
-        return iterable if overridden(kind, base or object, "__iter__") else _steps(iterable, iterable)
+        if not overridden(kind, container_base(kind) or object, "__iter__"):
+            return _steps(iterable, iterable)
+        return iterable if _is_rewritten(kind.__iter__) else _foreign_items(strand, iterable)
     if category == WINDOW:
         return _steps(iterable, reach.root_of(iterable))
     if category in (GENERATOR, ITERATOR):
         named = meet(strand, iterable)
-        if category == GENERATOR and not named.shared and is_private(strand, named):
+        private = not named.shared and is_private(strand, named)
+        if category == GENERATOR and private and not reach.is_foreign(iterable):
             return iterable  # nobody else has it: its own code is seen
         return _steps(iterable)
     if kind is contextvars.Context:

@@ -17,6 +17,7 @@ import enum
 import gc
 import io
 import queue
+import sys
 import threading
 import types
 from typing import Any, Final
@@ -24,14 +25,14 @@ from typing import Any, Final
 from treadle.core.operation import READ, WRITE, Operation
 from treadle.threads import files, known
 from treadle.threads.containers import VIEWS, container_base, simple_key, view_source
-from treadle.threads.hooks.points import include, name_part
+from treadle.threads.hooks.points import include, name_part, perform
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.names import CARRIERS, PLAIN, Named, carried, is_private, meet
 from treadle.threads.primitives.local import Local, RealLocal
 from treadle.threads.primitives.locks import RealLock, RealRLock
 from treadle.threads.primitives.queues import RealSimpleQueue
 from treadle.threads.strands import Strand, SyncObject
-from treadle.threads.unasked import home_of
+from treadle.threads.unasked import globals_of, home_of
 
 # What a type is for the walk.
 NOTHING: Final = 0  # cannot be changed, or a model sees to it
@@ -175,9 +176,11 @@ def look(strand: Strand, operations: list[Operation], value: Any, mode: int) -> 
 def advance(strand: Strand, operations: list[Operation], iterator: Any) -> None:
     """Add what taking an item from an iterator touches: its place, and what it takes the item from."""
     include(strand, operations, iterator, WRITE)
-    if type(iterator) is types.GeneratorType:
-        return
     named = meet(strand, iterator)
+    if type(iterator) is types.GeneratorType:
+        if is_foreign(iterator):
+            _run_on(strand, operations, iterator, named)
+        return
     for number, source in enumerate(sources(iterator)):
         name_part(strand, source, f"{named.name}<{number}")
         kind = kind_of(type(source))
@@ -189,6 +192,35 @@ def advance(strand: Strand, operations: list[Operation], iterator: Any) -> None:
             everything(strand, operations, source, WRITE)
         elif kind != OWN:
             look(strand, operations, source, READ)
+
+
+def is_foreign(generator: types.GeneratorType[Any, Any, Any]) -> bool:
+    """Is the code of a generator not rewritten, so that a step of it is a call into code that nobody sees?"""
+    frame = generator.gi_frame
+    return frame is not None and frame.f_globals.get("__name__") not in REWRITTEN
+
+
+def _run_on(
+    strand: Strand, operations: list[Operation], generator: types.GeneratorType[Any, Any, Any], named: Named
+) -> None:
+    """Add what a generator that is not rewritten may touch on its way to the next `yield`."""
+    for value in _variables_of(strand, generator, named.name):
+        everything(strand, operations, value, WRITE)
+    assert generator.gi_frame is not None
+    module = str(generator.gi_frame.f_globals.get("__name__"))
+    if not known.in_modules(module, known.SELF_CONTAINED):
+        include_module(strand, operations, module)
+    if operations:
+        strand.execution.assumed.add(f"{module}.{generator.__qualname__}")
+
+
+def _variables_of(strand: Strand, generator: types.GeneratorType[Any, Any, Any], path: str) -> list[Any]:
+    """What the variables of a suspended generator hold, and the generator that it has handed over to."""
+    assert generator.gi_frame is not None
+    found = [("", generator.gi_yieldfrom), *generator.gi_frame.f_locals.items()]
+    for name, value in found:
+        name_part(strand, value, f"{path}.{name}")
+    return [value for _, value in found]
 
 
 def sources(iterator: Any) -> list[Any]:
@@ -261,6 +293,9 @@ def _walk(strand: Strand, operations: list[Operation], value: Any, mode: int, wi
         elif kind == GENERATOR:
             if wide:
                 include(strand, operations, one, how)
+                if is_foreign(one):
+                    for part in _variables_of(strand, one, meet(strand, one).name)[::-1]:
+                        pending.append((part, how))
         elif kind != OWN or wide or shown_natively(type(one)):
             for part in _visit(strand, operations, one, kind, how)[::-1]:
                 pending.append((part, how))
@@ -373,3 +408,39 @@ def include_module(strand: Strand, operations: list[Operation], module: str, kin
         strand.execution.reveal(named)
     if named.shared:
         operations.append((kind, named.name, None))
+    _include_variables(strand, operations, module, kind)
+
+
+def read_module(strand: Strand, module: str) -> None:
+    """Data that a module of somebody else keeps is read past its functions, which may change it."""
+    if known.keeps_data(module):
+        operations: list[Operation] = []
+        include_module(strand, operations, module, READ)
+        perform(strand, operations)
+
+
+def met_in_module(strand: Strand, module: str, path: str, value: Any) -> None:
+    """The program has an object that a variable of a module which is not rewritten holds, or a class of it: calls into
+    that module work on it as well, those before this one included."""
+    if module in REWRITTEN or known.in_modules(module, known.SELF_CONTAINED):
+        return
+    name_part(strand, value, f"{module}.{path}")
+    strand.execution.rebind(_MET.format(module))
+    strand.execution.rebind(_MET.format(f"{module}:{path}"))
+
+
+_MET: Final = "met in {}"
+
+
+def _include_variables(strand: Strand, operations: list[Operation], module: str, kind: int) -> None:
+    rebound = strand.execution.rebound
+    if _MET.format(module) not in rebound or module not in sys.modules:
+        return
+    start = _MET.format(f"{module}:")
+    for path in sorted(name.removeprefix(start) for name in rebound if name.startswith(start)):
+        value: Any = sys.modules[module]
+        for name in path.split("."):
+            value = (vars(value) if isinstance(value, type) else globals_of(value)).get(name)
+        if kind_of(type(value)) in (CONTAINER, OBJECT):
+            name_part(strand, value, f"{module}.{path}")
+            include(strand, operations, value, kind)
