@@ -180,7 +180,9 @@ class FollowTrail(OneExecution):
         step = strand.step
         key = (stop.operation, stop.object, stop.function)
         return (
-            step is not None and key in self._names(step) and self.seen[strand.treadle_name][key] + 1 == stop.occurrence
+            step is not None
+            and key in self._names(step)
+            and self.seen[strand.treadle_name].get(key, 0) + 1 == stop.occurrence
         )
 
     def _unfit(self, run: ExecutionSeen, turn: Choice, why: str) -> None:
