@@ -152,7 +152,8 @@ class Pools:
             values = [*self._by_name(parameter), *values]
         elif parameter.type in (int, float, str):
             values = [*(v for v in self._by_name(parameter) if self._fits(v, parameter.type)), *values]
-        if parameter.type is MISSING and parameter.required:
+        told = self._by_name(parameter) and parameter.name not in self._asked
+        if parameter.type is MISSING and parameter.required and not told:
             values = [*self._called_alike(parameter.name), *values]
         if parameter.type is MISSING:
             values += _ANYTHING
