@@ -56,6 +56,8 @@ class Checked:
     coverage: CodeCoverage = field(default_factory=CodeCoverage)
     # tests of the rest of the file that fail with these beside them
     others: list[str] = field(default_factory=list)
+    # whether other orders of sets were tried
+    orders: bool = False
 
 
 # A set of two texts has one order with all of these and the two before in about one of 64 cases.
@@ -72,12 +74,13 @@ def check(
     at_once: int = 1,
     seconds: float = SECONDS,
     unordered: bool = False,
+    orders: bool = True,
 ) -> Checked:
     """Run the tests of a file that is not written yet; `whole` is what the file is going to be with them, if more.
 
     `at_once` is how many tests run at a time when each runs alone, `seconds` how long that may take: tests that do not
     come to their end until then are neither in `failed` nor in `passed`. Where sets are met (`unordered`, or in the
-    text of the targets), tests must pass with other orders of sets as well.
+    text of the targets), tests must pass with other orders of sets as well, unless they have (`orders`).
     """
     with scratch_folder() as folder:
         file = folder / "test_candidate.py"
@@ -105,7 +108,8 @@ def check(
                 if not ended.passed:
                     result.passed.remove(test)
                     result.failed[test] = f"passes alone but not after other tests: {ended.why}"
-            if unordered or any(map(holds_sets, targets)):
+            if orders and (unordered or any(map(holds_sets, targets))):
+                result.orders = True
                 _with_other_orders(file, result, allow_effects, ends)
         return result
 

@@ -58,7 +58,7 @@ def run_and_keep(
 
     approximate: set[int] = set()
     plainly: set[int] = set()
-    late = 0
+    late, orders = 0, True
     for number in range(_ROUNDS + _LAST_ROUNDS):
         groups = [(target, cases) for target, cases in groups if cases]
         if not groups:
@@ -85,7 +85,9 @@ def run_and_keep(
             at_once=options.processes,
             seconds=_left(ends),
             unordered=any(case.fragile for _, cases in groups for case in cases),
+            orders=orders,
         )
+        orders = orders and not checked.orders
         if not checked.failed and len(checked.passed) == len(written.rendered):
             suite.source, suite.content = source, both
             suite.coverage = checked.coverage
