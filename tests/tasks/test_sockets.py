@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -98,33 +96,3 @@ def test_datagrams() -> None:
         other.close()
 
     assert not treadle.check(test, executions=5).findings
-
-
-def test_a_task_talks_to_a_unix_socket_of_a_thread(tmp_path: Path) -> None:
-    path = str(tmp_path / "socket")
-
-    async def test() -> None:
-        listening = socket.socket(socket.AF_UNIX)
-        listening.bind(path)
-
-        def serve() -> None:
-            sock, _ = listening.accept()
-            with sock:
-                sock.sendall(sock.recv(5).upper())
-
-        try:
-            listening.listen(1)
-            thread = threading.Thread(target=serve)
-            thread.start()
-            reader, writer = await asyncio.open_unix_connection(path)
-            writer.write(b"hello")
-            assert await reader.read() == b"HELLO"
-            writer.close()
-            thread.join()
-        finally:
-            listening.close()
-            os.remove(path)
-
-    result = treadle.check(test, executions=20)
-    assert not result.findings
-    assert result.executions > 1, result.reason

@@ -37,7 +37,6 @@ _HIGH_WATER = 64 * 1024  # asyncio's own default
 _BACKLOG = 100  # as well
 
 _Base: Any = selector_events.BaseSelectorEventLoop
-_Unix: Any = getattr(asyncio, "SelectorEventLoop", _Base)  # which has Unix sockets where there are any
 
 Address = Any  # (host, port), or the path of a Unix socket
 
@@ -449,11 +448,11 @@ async def create_connection(
 
 async def create_unix_connection(
     loop: Loop, factory: Callable[[], Any], path: Any = None, **options: Any
-) -> tuple[Any, Any]:
+) -> tuple[ConnectionEnd, Any]:
     """`loop.create_unix_connection`"""
-    if str(path) in loop.execution.network.listening and not _needs_a_socket(options):
-        return await _connect(loop, factory, str(path), str(path))
-    return await _Unix.create_unix_connection(loop, factory, path, **options)  # type: ignore[no-any-return]
+    if _needs_a_socket(options):
+        refuse(loop.execution, "a Unix socket of the real world")
+    return await _connect(loop, factory, str(path), str(path))
 
 
 async def create_datagram_endpoint(
