@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import treadle
 from tests.tasks.test_network import port_of
+from treadle.core.errors import Unsupported
 
 
 def _ask(port: int) -> bytes:
@@ -96,3 +98,19 @@ def test_datagrams() -> None:
         other.close()
 
     assert not treadle.check(test, executions=5).findings
+
+
+def test_a_unix_socket_of_a_thread_is_refused_and_no_failure(tmp_path: Path) -> None:
+    path = str(tmp_path / "socket")
+
+    async def test() -> None:
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(path)
+            listening.listen(1)
+            thread = threading.Thread(target=listening.accept)
+            thread.start()
+            await asyncio.open_unix_connection(path)
+            thread.join()
+
+    with pytest.raises(Unsupported, match="a Unix socket of the real world"):
+        treadle.check(test)

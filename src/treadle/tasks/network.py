@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import asyncio.selector_events as selector_events
 import functools
+import os
 import socket
 import sys
 from collections.abc import Callable
@@ -450,7 +451,8 @@ async def create_unix_connection(
     loop: Loop, factory: Callable[[], Any], path: Any = None, **options: Any
 ) -> tuple[ConnectionEnd, Any]:
     """`loop.create_unix_connection`"""
-    if _needs_a_socket(options):
+    listening = str(path) in loop.execution.network.listening
+    if _needs_a_socket(options) or (not listening and path is not None and os.path.exists(path)):
         refuse(loop.execution, "a Unix socket of the real world")
     return await _connect(loop, factory, str(path), str(path))
 
