@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import _queue
 import _thread
+import contextlib
 import os
 import queue
+import socket
 import sys
 import threading
 import time
@@ -17,6 +19,7 @@ from typing import Any
 
 import pytest
 
+import treadle
 from tests.threads_primitives.running import AtRandom, execute, finish, outcomes, start
 from treadle.core.errors import Unsupported
 from treadle.threads.adopt import adopt
@@ -418,3 +421,25 @@ def test_an_import_inside_an_execution_is_one_step() -> None:
         assert colorsys
 
     assert len(execute(main).trace) == len(execute(main).trace)
+
+
+def test_a_file_of_a_socket_that_another_thread_reads_is_closed_when_that_is_done() -> None:
+    """CPython's has a lock of OS threads, and the strands are all in one."""
+
+    def test() -> None:
+        one, other = socket.socketpair()
+        with one, other, one.makefile("rb") as file:
+
+            def read() -> None:
+                with contextlib.suppress(ValueError):  # closed before
+                    assert file.read() == b""
+
+            reader = threading.Thread(target=read)
+            reader.start()
+            one.shutdown(socket.SHUT_RD)
+            file.close()
+            reader.join()
+
+    result = treadle.check(test, executions=30)
+    assert (result.verdict.is_pass, result.findings) == (True, [])
+    assert result.executions > 1

@@ -28,6 +28,7 @@ from treadle.threads.adopt import REPLACED
 from treadle.threads.detail import place_of
 from treadle.threads.primitives import (
     barrier,
+    buffers,
     cached,
     chance,
     clock,
@@ -66,6 +67,7 @@ _FAMILIES: tuple[Any, ...] = (
     exchanged,
     frames,
     outside,
+    buffers,
     files,
 )
 

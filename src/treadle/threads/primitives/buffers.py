@@ -1,0 +1,86 @@
+"""Buffered files over sockets: CPython's have a lock each, which a thread holds while it reads, also while it waits.
+
+It is a lock of OS threads, and strands share one: who came second would be told of a call inside another. So the files
+that `socket.makefile` makes in an execution let one strand in at a time, and the others wait.
+"""
+
+from __future__ import annotations
+
+import io
+import socket
+from typing import Any
+
+from treadle.core.operation import ACQUIRE, WRITE
+from treadle.threads.hooks.points import touch
+from treadle.threads.primitives.inside import here
+from treadle.threads.strands import Strand, SyncObject
+
+_Socket: Any = socket.socket
+_real_makefile = _Socket.makefile
+
+
+class _Turn(SyncObject):
+    """Whose turn it is to be inside a file."""
+
+    __slots__ = ("inside",)
+    label = "lock of a file"
+    of_several = True  # it is let go where the call ends, which is no point
+    inside: Strand | None
+
+    def ready(self, kind: int, strand: Strand) -> bool:
+        return self.inside is None
+
+    def guards(self) -> int:
+        return 0 if self.inside is not None else 1 << ACQUIRE
+
+    def describe(self) -> str:
+        return "free" if self.inside is None else f"held by {self.inside.name}"
+
+
+def _alone(kind: Any, name: str) -> Any:
+    real = getattr(kind, name)
+
+    def method(self: Any, *args: Any) -> Any:
+        strand, turn = here(), self._treadle_turn
+        if strand is None or turn.inside is strand or strand.execution.ending:
+            return real(self, *args)
+        touch(strand, WRITE, self, None)
+        if turn.inside is not None:
+            strand.point(ACQUIRE, turn)
+        turn.inside = strand
+        try:
+            return real(self, *args)
+        finally:
+            turn.inside = None
+
+    method.__name__ = name
+    return method
+
+
+def _taking_turns(kind: Any, names: tuple[str, ...]) -> Any:
+    def make(self: Any, raw: Any, size: int) -> None:
+        self._treadle_turn = _Turn()
+        self._treadle_turn.inside = None
+        kind.__init__(self, raw, size)
+
+    methods = {name: _alone(kind, name) for name in (*names, "close", "detach")}
+    return type(kind.__name__, (kind,), {"__module__": kind.__module__, "__init__": make, **methods})
+
+
+_READING = ("read", "read1", "readinto", "readinto1", "readline", "readlines", "peek", "__next__")
+_KINDS: dict[Any, Any] = {
+    io.BufferedReader: _taking_turns(io.BufferedReader, _READING),
+    io.BufferedWriter: _taking_turns(io.BufferedWriter, ("write", "writelines", "flush")),
+}
+
+
+def makefile(self: Any, mode: str = "r", buffering: int | None = None, **options: Any) -> Any:
+    made = _real_makefile(self, mode, buffering, **options)
+    kind = _KINDS.get(type(made)) if here() is not None else None
+    if kind is None:
+        return made
+    size = io.DEFAULT_BUFFER_SIZE if buffering is None or buffering < 0 else buffering
+    return kind(made.detach(), size)
+
+
+PATCHES: list[tuple[Any, dict[str, Any]]] = [(_Socket, {"makefile": makefile})]
