@@ -15,7 +15,7 @@ from treadle.core.verdict import Verdict
 from treadle.doors.class_ import shown
 from treadle.doors.class_.console import show
 from treadle.doors.class_.pytest_file import class_file
-from treadle.report.fresh_process import run_tests
+from treadle.report.fresh_process import run_python, run_tests
 
 
 @pytest.fixture(autouse=True)
@@ -116,3 +116,30 @@ def test_a_pass_beside_nothing_to_explore_is_no_pass(capsys: pytest.CaptureFixtu
     assert report([one], as_json=False) == 0
     assert report([one, other], as_json=False) == 3
     assert report([one, other], as_json=True) == 3
+
+
+_TOUCHES = """
+import treadle
+
+INSTRUMENT = []
+
+
+def touch():
+    open({path!r}, "w").close()
+
+
+@treadle.follow("")
+def test_touches():
+    treadle.parallel(touch, touch)
+"""
+
+
+@pytest.mark.parametrize(("words", "is_there"), [((), False), (("allow-effects",), True)])
+def test_looking_for_a_schedule_of_a_written_test_changes_no_files(
+    tmp_path: Path, words: tuple[str, ...], is_there: bool
+) -> None:
+    target, file = tmp_path / "touched", tmp_path / "written.py"
+    file.write_text(_TOUCHES.format(path=str(target)))
+    done = run_python(["-m", "treadle.doors.class_.record", str(file), "test_x.py", "9", "{}", *words])
+    assert ("it would write the file" in done.stdout) is not is_there
+    assert target.exists() is is_there

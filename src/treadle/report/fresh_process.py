@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from treadle.core.errors import TreadleError, UsageError
 from treadle.core.verdict import EXIT_CANNOT_WRITE
@@ -25,6 +26,11 @@ from treadle.core.verdict import EXIT_CANNOT_WRITE
 SECONDS = 600.0
 # A test that has not finished by then never will.
 SECONDS_OF_A_TEST = 60
+
+
+# What tests may do to the world: all; nothing, and one that tries fails by that; nothing, which is an outcome of the
+# call that tries, as it was where the test was found.
+Effects = Literal["allowed", "refused", "outcome"]
 
 
 class CouldNotRunTests(TreadleError):
@@ -79,7 +85,7 @@ def run_tests(
     file: Path,
     *,
     at_once: int = 1,
-    allow_effects: bool = True,
+    effects: Effects = "allowed",
     hash_seed: int = 1,
     seconds: float = SECONDS,
     seconds_of_a_test: int = SECONDS_OF_A_TEST,
@@ -96,7 +102,7 @@ def run_tests(
         **(environment or {}),
         "TREADLE_CHECK": str(report),
         "TREADLE_ALONE": str(at_once),
-        "TREADLE_EFFECTS": "1" if allow_effects else "0",
+        "TREADLE_EFFECTS": effects,
         "TREADLE_SECONDS": str(seconds_of_a_test),
         "PYTEST_ADDOPTS": "",
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",

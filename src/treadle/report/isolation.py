@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-from treadle.observe.effects import EffectGuard
+from treadle.observe.effects import EffectGuard, scratch_folder
 
 # What this process was told; a test may put another environment in the place of this one.
 _TOLD = dict(os.environ)
@@ -133,7 +133,7 @@ def _why_refused() -> str:
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Any:
     """Importing the code under test is kept from changing the world, too."""
-    if _TOLD.get("TREADLE_EFFECTS") == "1":
+    if _TOLD.get("TREADLE_EFFECTS") == "allowed":
         return (yield)
     with EffectGuard(environment=True):
         return (yield)
@@ -146,8 +146,11 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
         signal.signal(signal.SIGALRM, _too_long)
         signal.alarm(_SECONDS)
     try:
-        if _TOLD.get("TREADLE_EFFECTS") == "1":
+        if _TOLD.get("TREADLE_EFFECTS") == "allowed":
             return (yield)
+        if _TOLD.get("TREADLE_EFFECTS") == "outcome":
+            with scratch_folder() as scratch, EffectGuard(scratch):
+                return (yield)
         guard = EffectGuard()
         with guard:
             try:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from treadle.core.files import write_sealed
-from treadle.report.fresh_process import CouldNotRunTests, FreshOutcome, run_tests, scratch_folder
+from treadle.report.fresh_process import CouldNotRunTests, Effects, FreshOutcome, run_tests, scratch_folder
 
 # Packages whose imports stand between those of the standard library and those of the code under test.
 _BETWEEN = frozenset({"pytest", "treadle"})
@@ -98,13 +98,15 @@ def module_folder(module: str) -> list[Path]:
     return [home]
 
 
-def not_as_told(file: PytestFile, expected: Callable[[FreshOutcome], bool], at_once: int = 1) -> dict[str, str]:
+def not_as_told(
+    file: PytestFile, expected: Callable[[FreshOutcome], bool], effects: Effects = "allowed"
+) -> dict[str, str]:
     """Run every test alone in a fresh process; those that do not end as expected, with how they ended."""
     with scratch_folder() as folder:
         trial = folder / "test_trial.py"
         trial.write_text(file.source(folder), encoding="utf-8")
         try:
-            ended = run_tests(trial, at_once=at_once)
+            ended = run_tests(trial, effects=effects)
         except CouldNotRunTests as error:
             return dict.fromkeys(file.tests, str(error).strip() or "pytest gives no reason")
     wrong: dict[str, str] = {}

@@ -1,6 +1,6 @@
 """Runs written tests along the schedules that were found, in a process of its own: `-m treadle.doors.class_.record FILE
-TARGET SECONDS TRAILS`, with the name that the file will have, the time for one search, and the trails as JSON (test ->
-string).
+TARGET SECONDS TRAILS [allow-effects]`, with the name that the file will have, the time for one search, and the trails
+as JSON (test -> string). What the calls would do to the world is refused there, as on the stage.
 
 Prints one JSON object: for each test its replay string, how it failed and on which builds, or why it did not. A fault
 that a GIL allows is shown by a schedule that a GIL allows, which then comes along. Where a trail does not
@@ -15,6 +15,7 @@ import inspect
 import json
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from treadle.core.trail import Trail
 from treadle.doors.explore.check import check, tasks_settings
 from treadle.doors.explore.models import SearchSetup, with_builds
 from treadle.doors.explore.replay import replay
+from treadle.observe.effects import EffectGuard, scratch_folder
 from treadle.report.explanation import explain
 from treadle.search.dpor import Dpor
 
@@ -116,4 +118,6 @@ def _explore(test: Any, target: str, packages: tuple[str, ...], seconds: float, 
 
 
 if __name__ == "__main__":
-    print(json.dumps(record(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]), json.loads(sys.argv[4]))))
+    with scratch_folder() as scratch, nullcontext() if "allow-effects" in sys.argv[5:] else EffectGuard(scratch):
+        told = json.dumps(record(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]), json.loads(sys.argv[4])))
+    print(told)

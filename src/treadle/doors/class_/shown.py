@@ -24,7 +24,7 @@ from treadle.core.verdict import Verdict
 from treadle.doors.class_.pytest_file import class_file, shown_path, warnings_path
 from treadle.doors.class_.replay import staged
 from treadle.doors.class_.test_source import FaultTest, write_test
-from treadle.report.fresh_process import run_python, scratch_folder
+from treadle.report.fresh_process import Effects, run_python, scratch_folder
 from treadle.report.pytest_file import not_as_told
 from treadle.threads.switching import running, versions_in
 
@@ -52,7 +52,8 @@ def decide_faults(result: ClassResult, options: Options, path: Path) -> ShownTes
     shown = _show(result, result.faults, options, path, _SECONDS)
     if shown.tests:
         file = class_file(result, shown.tests, options, shown.trails)
-        for name, why in not_as_told(file, lambda ended: not ended.passed).items():
+        effects: Effects = "allowed" if options.allow_effects else "outcome"
+        for name, why in not_as_told(file, lambda ended: not ended.passed, effects).items():
             test = next(test for test in shown.tests if test.name == name)
             shown.refuted[id(test.fault)] = f"its test did not fail under pytest ({why.splitlines()[0]})"
         shown.tests = [test for test in shown.tests if id(test.fault) not in shown.refuted]
@@ -139,6 +140,7 @@ def _record(
         trial.write_text(class_file(result, tests, options, {}).source(folder), encoding="utf-8")
         known = json.dumps({test.name: str(test.fault.trail) for test in tests if test.fault.trail is not None})
         words = ["-m", "treadle.doors.class_.record", str(trial), shown_path(path), str(seconds), known]
+        words += ["allow-effects"] if options.allow_effects else []
         try:
             done = run_python(words, seconds=_PATIENCE)
             facts = json.loads(done.stdout.splitlines()[-1])

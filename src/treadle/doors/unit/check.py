@@ -165,7 +165,7 @@ def _run(
             seconds=seconds,
             partly=True,
             at_once=at_once,
-            allow_effects=allow_effects,
+            effects="allowed" if allow_effects else "refused",
             hash_seed=seed,
             seconds_of_a_test=int(min(_SECONDS, max(2, seconds / 4))),
             environment=extra,
