@@ -99,14 +99,14 @@ def module_folder(module: str) -> list[Path]:
 
 
 def not_as_told(
-    file: PytestFile, expected: Callable[[FreshOutcome], bool], effects: Effects = "allowed"
+    file: PytestFile, expected: Callable[[FreshOutcome], bool], effects: Effects = "allowed", at_once: int = 1
 ) -> dict[str, str]:
     """Run every test alone in a fresh process; those that do not end as expected, with how they ended."""
     with scratch_folder() as folder:
         trial = folder / "test_trial.py"
         trial.write_text(file.source(folder), encoding="utf-8")
         try:
-            ended = run_tests(trial, effects=effects)
+            ended = run_tests(trial, at_once=at_once, effects=effects)
         except CouldNotRunTests as error:
             return dict.fromkeys(file.tests, str(error).strip() or "pytest gives no reason")
     wrong: dict[str, str] = {}
