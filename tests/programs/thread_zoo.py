@@ -223,7 +223,7 @@ def timed():
     assert not event.wait(2)
     assert event.wait(10)
     thread.join()
-    assert monotonic() - before == 5
+    assert round(monotonic() - before, 3) == 5  # a wait ends a little late
 
 
 def drained():
