@@ -30,8 +30,8 @@ class Poller:
 
     def use(self):
         if not self.sockets:
-            self.sockets = socket.socketpair()
             threading.Thread(target=self, daemon=True).start()
+            self.sockets = socket.socketpair()
         self.wanted.release()
         self.done.acquire()
         self.sockets[0].send(b"x")

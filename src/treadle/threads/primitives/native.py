@@ -1,7 +1,7 @@
 """Threads in which a library waits in native code for its whole life, as gRPC's that polls.
 
 Such a thread really runs, beside the strands, and its strand waits for its end, as for anything real. It outlives the
-execution, and so does what its library made for it: the sockets of an execution that has one are not closed.
+execution, and so does what its library made for it: the sockets of an execution that starts one are not closed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import Any
 
 from treadle.core.operation import GET
-from treadle.threads.primitives.outside import NATIVE_THREADS, guard_of
+from treadle.threads.primitives.outside import guard_of, keep_open
 from treadle.threads.strands import Strand
 
 _real_start = _thread.start_new_thread
@@ -31,7 +31,7 @@ def is_native(called: Any) -> bool:
 
 def run_beside(strand: Strand, call: Callable[[], object]) -> None:
     ended: list[bool] = []
-    NATIVE_THREADS.append(ended)
+    keep_open()
 
     def live() -> None:
         try:

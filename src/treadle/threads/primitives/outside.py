@@ -60,8 +60,6 @@ _FIRST_PORT, _A_TURN = 20_480, 64
 _PORTS: dict[int, int] = {}  # the port that a turn got the first time
 # addresses of the sockets that strands of this execution listen at or are connected from
 _OURS: set[Any] = set()
-# of each thread of native code that was started: empty until it has ended
-NATIVE_THREADS: list[list[bool]] = []
 # asked before a strand connects to an address: servers that have no socket until then
 BEFORE_CONNECTING: list[Callable[[Strand, Any], None]] = []
 # what strands of this execution opened, and how it is closed
@@ -237,9 +235,13 @@ def _close_behind(made: Callable[[], Any], close: Callable[[Any], Any]) -> None:
     _MADE.append((made, close))
 
 
+def keep_open() -> None:
+    """What is made in this execution outlives it."""
+    _close_behind(lambda: None, _real_close)  # which is undone after what follows
+    at_end(_MADE.clear)
+
+
 def _close_all() -> None:
-    if not all(NATIVE_THREADS):
-        _MADE.clear()  # such a thread outlives the execution, and so does what its library made for it
     while _MADE:
         made, close = _MADE.pop()
         left = made()
