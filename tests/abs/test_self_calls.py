@@ -114,11 +114,14 @@ def test_options(model: Path, command: str, options: list[str], code: int) -> No
     assert ended.value.code == code
 
 
-@pytest.mark.parametrize("seed", range(7000, 7020))
+# The first twenty from 7000 on whose states without a reduction are few enough to be compared with.
+_SEEDS = (*range(7001, 7009), 7010, 7011, 7012, 7015, 7018, 7020, 7021, 7022, 7026, 7029, 7030, 7031)
+
+
+@pytest.mark.parametrize("seed", _SEEDS)
 def test_reductions_agree_when_calls_are_awaited(seed: int) -> None:
     compiled = Compiled.of(handing_program(seed))
     truth = final_states(compiled, "none", 600, "awaited")
-    if truth is None:
-        pytest.skip("too many states without a reduction")
+    assert truth
     for reduce in SOUND_REDUCTIONS[1:]:
         assert final_states(compiled, reduce, None, "awaited") == truth, reduce
