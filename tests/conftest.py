@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import signal
 import sys
 from typing import Any
 
@@ -18,6 +19,9 @@ _ALWAYS = {"deadline": None, "suppress_health_check": list(HealthCheck), "print_
 settings.register_profile("same", derandomize=True, **_ALWAYS)  # type: ignore[arg-type]  # a dict of mixed values
 settings.register_profile("new", derandomize=False, **_ALWAYS)  # type: ignore[arg-type]  # the same
 settings.load_profile("same")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells have it for what they start in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 if sys.version_info < (3, 12):
     # pytest parses, too, when it rewrites assertions and shows failures: see treadle.core.parsing
