@@ -85,6 +85,7 @@ def test_what_is_frozen_is_found_and_a_second_look_is_at_young_objects(
     """CPython 3.12 begins with some frozen objects: they must not make every look one at everything."""
     gc.disable()
     gc.freeze()
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: 375)  # another thread of this process may let go of some
     try:
         assert names(module) == ["first", "maker"]
         held_elsewhere = module.maker()
