@@ -125,12 +125,24 @@ def test_a_lost_update_needs_a_preemption() -> None:
     assert treadle.check(lost_update, preemptions=1).verdict is Verdict.FAILED
 
 
+def one_after_the_other() -> None:
+    account = Account()
+    treadle.parallel(account.deposit, args=(1,))
+    treadle.parallel(account.deposit, args=(1,))
+
+
 @pytest.mark.parametrize(
-    "body", [lambda: None, lambda: treadle.parallel(int, int)], ids=["no thread", "nothing shared"]
+    ("body", "why"),
+    [
+        (lambda: None, "the test starts no thread that Treadle controls"),
+        (lambda: treadle.parallel(int, int), "the threads share nothing that Treadle sees"),
+        (one_after_the_other, "what the threads share they touch one after the other"),
+    ],
 )
-def test_nothing_to_explore_is_an_alarm(body: Any) -> None:
+def test_nothing_to_explore_is_an_alarm(body: Any, why: str) -> None:
     result = treadle.check(body)
     assert result.verdict is Verdict.NOTHING_TO_EXPLORE
+    assert result.reason == f"{why}: there was one schedule to run"
     assert not result.exhaustive
 
 

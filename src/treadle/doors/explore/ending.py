@@ -117,6 +117,8 @@ def sentence(campaign: ScheduleSearch, verdict: Verdict, reason: str) -> str:
             )
         if len(campaign.loom.indexes) == 1:
             return "the test starts no thread that Treadle controls: there was one schedule to run"
+        if _evidence(campaign).shared:
+            return "what the threads share they touch one after the other: there was one schedule to run"
         return "the threads share nothing that Treadle sees: there was one schedule to run"
     if campaign.drawn:
         return f"the test is not deterministic: {campaign.drawn}, {count}: not a pass"
