@@ -13,14 +13,13 @@ import click
 
 from treadle.classes.subject import import_module
 from treadle.cli.class_ import ClassServer, TestsPlace, modules_of, one_by_one, seconds, skipped
-from treadle.cli.output import annotate, machine_options, page_option, strictly, write_sarif
+from treadle.cli.output import annotate, machine_options, page_option, strictly, write_page, write_sarif
 from treadle.cli.workforce import workforce_options
 from treadle.core.errors import TreadleError, UsageError
 from treadle.core.verdict import EXIT_NOT_A_PASS, Verdict, worst
 from treadle.doors.class_.hunt import Ledger, Prey, ranked, summary
 from treadle.doors.class_.remarks import class_remarks
 from treadle.observe.streams import silent_stdout
-from treadle.report import page as pages
 from treadle.report.lines import Lines
 from treadle.search.cluster import Workforce, pool_of
 
@@ -80,12 +79,11 @@ def command(
     place = TestsPlace(str(output), keep_green=False, force=False, paged=page is not None)
     stopped = _run(prey, ledger, words, place, workforce)
     facts = [ledger.facts[target] for target in prey.targets if target in ledger.facts]
-    if page is not None:
-        pages.write(page, [one["page"] for one in facts if one.get("page")])
     told = [remark for one in facts for remark in class_remarks(one)]
-    write_sarif(sarif, told)
-    code = _tell(facts, prey, stopped, as_json, page)
+    code = _tell(facts, prey, stopped, as_json)
     annotate(form, told, as_json)
+    write_page(page, [one["page"] for one in facts if one.get("page")], as_json)
+    write_sarif(sarif, told)
     left_out = bool(prey.refused) or any(one.get("skipped") for one in facts)
     return strictly(strict, code or EXIT_NOT_A_PASS) if strict and left_out else strictly(strict, code)
 
@@ -137,7 +135,7 @@ class HuntServer(ClassServer):
             return skipped(name, str(error))
 
 
-def _tell(facts: list[dict[str, Any]], prey: Prey, stopped: bool, as_json: bool, page: Path | None) -> int:
+def _tell(facts: list[dict[str, Any]], prey: Prey, stopped: bool, as_json: bool) -> int:
     faults = ranked(facts)
     verdict = worst(Verdict(one["verdict"]) for one in facts if not one.get("skipped"))
     verdict = Verdict.CUT if stopped and not faults else verdict
@@ -165,6 +163,4 @@ def _tell(facts: list[dict[str, Any]], prey: Prey, stopped: bool, as_json: bool,
     out.say(f"{len(facts)} of {len(prey.targets)} classes and modules run, {len(faults)} races")
     if stopped:
         out.say("next: the same command goes on where it was stopped")
-    if page is not None:
-        out.say(f"report: {page}")
     return verdict.exit_code
