@@ -41,6 +41,22 @@ class ActorEvent:
     number: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class StuckTask:
+    """A task that cannot go on, and where."""
+
+    actor: str
+    method: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.actor}.{self.where}"
+
+    @property
+    def where(self) -> str:
+        return f"{self.method} at line {self.line}"
+
+
 @dataclass(slots=True)
 class Replayed:
     """What happened: final fields per object, the outcome, and the events for a picture."""
@@ -49,12 +65,16 @@ class Replayed:
     outcome: str
     result: Any = None
     failures: list[str] = field(default_factory=list)
-    waiting: list[str] = field(default_factory=list)
+    stuck: list[StuckTask] = field(default_factory=list)
     output: str = ""
     order: list[str] = field(default_factory=list)
     events: list[ActorEvent] = field(default_factory=list)
     classes: dict[str, str] = field(default_factory=dict)
     deadlocked: bool = False
+
+    @property
+    def waiting(self) -> list[str]:
+        return [str(task) for task in self.stuck]
 
     def same_as(self, case: ActorCase) -> bool:
         return (
@@ -156,7 +176,7 @@ class Replay:
             "unfinished" if left_over else outcome,
             encoded(result, names),
             [show(exception, names) for exception in failures],
-            [f"{names[t.this]}.{t.code.name} at line {t.code.lines[t.pc]}" for t in waiting],
+            [StuckTask(names[t.this], t.code.name, t.code.lines[t.pc]) for t in waiting],
             "".join(state.output),
             self.order,
             self.events,

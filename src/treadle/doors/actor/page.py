@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from treadle.abs.explore.cases import ActorCase
-from treadle.abs.explore.replaying import Replayed
+from treadle.abs.explore.replaying import Replayed, StuckTask
 from treadle.abs.explore.tree import TreeNode
 from treadle.core.choice import TaskChosen
 from treadle.core.verdict import EXIT_FAILED, EXIT_PASSED, Verdict
@@ -53,20 +53,20 @@ def _case(made: GeneratedCases, case: ActorCase) -> dict[str, Any]:
         "condition": " and ".join(case.condition) or "always",
         "replay": f"treadle replay '{trail_of_case(made.target, case)}'" if concrete else "",
         "sequence": _sequence(run) if run is not None else None,
-        "stuck": _stuck(made.target, run.waiting) if run is not None else [],
+        "stuck": _stuck(made.target, run.stuck) if run is not None else [],
     }
 
 
-def _stuck(target: str, waiting: Sequence[str]) -> list[dict[str, str]]:
+def _stuck(target: str, tasks: Sequence[StuckTask]) -> list[dict[str, str]]:
     """Who cannot go on, and where, with the line of the model where that is all in one file."""
     path, _ = split_target(target)
     lines = linecache.getlines(path)
     alone = not any(line.lstrip().startswith("import ") for line in lines)
     found = []
-    for told in waiting:
-        who, _, line = told.partition(" at line ")
-        source = lines[int(line) - 1].strip() if alone and 0 < int(line) <= len(lines) else ""
-        found.append({"who": who, "place": f"{Path(path).name}:{line}" if alone else f"line {line}", "source": source})
+    for task in tasks:
+        source = lines[task.line - 1].strip() if alone and 0 < task.line <= len(lines) else ""
+        place = f"{Path(path).name}:{task.line}" if alone else f"line {task.line}"
+        found.append({"who": f"{task.actor}.{task.method}", "place": place, "source": source})
     return found
 
 

@@ -14,9 +14,8 @@ def picture(run: Replayed, title: str = "") -> str:
 def panel(run: Replayed) -> Panel:
     columns = {name: name if cls == name else f"{name}: {cls}" for name, cls in run.classes.items()}
     waiting: dict[str, list[str]] = {}
-    for told in run.waiting:
-        name, _, rest = told.partition(".")
-        waiting.setdefault(name, []).append(rest)
+    for task in run.stuck:
+        waiting.setdefault(task.actor, []).append(task.where)
     return Panel(run.outcome, columns, bars(run), waiting, run.deadlocked)
 
 
