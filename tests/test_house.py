@@ -126,6 +126,38 @@ def test_the_page_on_tests_names_every_folder() -> None:
     assert folders - set(re.findall(r"`([a-z_]+)/`", page)) == set()
 
 
+def compiled_names() -> set[str]:
+    """The modules that setup.py compiles."""
+    hot = re.search(r"^HOT = \((.*?)^\)", (ROOT.parents[1] / "setup.py").read_text(), re.S | re.M)
+    assert hot is not None
+    patterns = re.findall(r'"([^"]+)"', hot[1])
+    return {name_of(path) for one in patterns for path in ROOT.glob(f"{one}.py") if path.name != "__init__.py"}
+
+
+def test_nobody_inherits_from_a_compiled_class_that_does_not_allow_it() -> None:
+    """mypyc refuses objects of such a class: a wheel breaks where the source runs."""
+    compiled = compiled_names()
+    assert compiled
+    closed = {
+        f"{name}.{node.name}"
+        for name in compiled
+        for node in TREES[name].body
+        if isinstance(node, ast.ClassDef) and "mypyc_attr" not in "".join(map(ast.unparse, node.decorator_list))
+    }
+    heirs = []
+    for name, tree in TREES.items():
+        known = {
+            alias.asname or alias.name: f"{node.module}.{alias.name}"
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and name not in compiled]
+        bases = [(node.name, known.get(ast.unparse(base))) for node in classes for base in node.bases]
+        heirs += [f"{name}.{heir} of {base}" for heir, base in bases if base in closed]
+    assert heirs == []
+
+
 @pytest.mark.slow
 def test_mypyc_takes_the_modules_that_are_compiled(tmp_path: Path) -> None:
     """setup.py builds without compiled modules when mypyc refuses one, and says so only where nobody looks."""

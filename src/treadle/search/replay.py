@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from mypy_extensions import mypyc_attr
+
 from treadle.core.choice import Choice, Stop, StrandRuns
 from treadle.core.operation import MULTI, YIELD, location, parts, verb
 from treadle.core.result import Step
 from treadle.search.strategy import ExecutionSeen, OneExecution, StrandSeen
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class FollowSteps(OneExecution):
     """Runs along a list of strand names, passing over those that cannot go on, then without preemptions.
 
@@ -79,6 +82,7 @@ class FollowCoasted(OneExecution):
         return chosen
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class FollowTrail(OneExecution):
     """Runs along a trail: each strand until its stop. `mismatch` says where the program no longer fits it.
 

@@ -26,6 +26,8 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, cast
 
+from mypy_extensions import mypyc_attr
+
 from treadle.core.dependency import Footprint
 from treadle.core.operation import CAUSE_BITS, STEP, Operation
 from treadle.search.dpor import Dpor, _as_planned
@@ -97,6 +99,7 @@ class Reversal:
         self.sequence: list[tuple[int, Operation]] = []
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class StepDpor(Dpor):
     """Explores every class of the orders of task steps and accesses of threads exactly once."""
 
