@@ -29,6 +29,8 @@ HOT = (
     "threads/shapes",
     "threads/strands",
 )
+# Processes and clusters wait most of the time, and inherit from classes in C, which mypyc's classes must not.
+COLD = ("search/cluster", "search/node", "search/workers")
 
 
 def extensions(*more: str, folder: str | None = None) -> list[Extension]:
@@ -36,6 +38,7 @@ def extensions(*more: str, folder: str | None = None) -> list[Extension]:
     from mypyc.build import mypycify
 
     sources = [path for pattern in HOT for path in sorted(glob.glob(f"src/treadle/{pattern}.py"))]
+    sources = [path for path in sources if path not in {f"src/treadle/{name}.py" for name in COLD}]
     return mypycify(
         [
             "--strict",

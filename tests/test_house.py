@@ -128,10 +128,12 @@ def test_the_page_on_tests_names_every_folder() -> None:
 
 def compiled_names() -> set[str]:
     """The modules that setup.py compiles."""
-    hot = re.search(r"^HOT = \((.*?)^\)", (ROOT.parents[1] / "setup.py").read_text(), re.S | re.M)
-    assert hot is not None
-    patterns = re.findall(r'"([^"]+)"', hot[1])
-    return {name_of(path) for one in patterns for path in ROOT.glob(f"{one}.py") if path.name != "__init__.py"}
+    whole = ast.parse((ROOT.parents[1] / "setup.py").read_text(encoding="utf-8"))
+    lists = {ast.unparse(node.targets[0]): node.value for node in whole.body if isinstance(node, ast.Assign)}
+    hot, cold = (
+        {path for one in ast.literal_eval(lists[name]) for path in ROOT.glob(f"{one}.py")} for name in ("HOT", "COLD")
+    )
+    return {name_of(path) for path in hot - cold if path.name != "__init__.py"}
 
 
 def test_nobody_inherits_from_a_compiled_class_that_does_not_allow_it() -> None:
