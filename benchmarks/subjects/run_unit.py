@@ -7,9 +7,9 @@ import time
 
 sys.path.insert(0, os.getcwd())
 
-from treadle.doors.unit.explore import Session  # noqa: E402
-from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.target import resolve  # noqa: E402
+from treadle.units.explore import Session  # noqa: E402
+from treadle.units.options import UnitOptions
+from treadle.units.target import resolve  # noqa: E402
 from treadle.core.errors import UsageError  # noqa: E402
 
 request = json.loads(sys.argv[1])

@@ -15,10 +15,10 @@ from tests.symbolic import random_programs
 from tests.symbolic.exploring import explored, load
 from tests.symbolic.random_programs import facts, programs
 from treadle.core.errors import UsageError
-from treadle.doors.unit.assumptions import hold_for, parsed
-from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.suite import unit
 from treadle.symbolic.testcase import CaseObject, TestCase
+from treadle.units.assumptions import hold_for, parsed
+from treadle.units.explore import ExploredTarget
 
 _HEAPS = ["lazy", "solver"]
 

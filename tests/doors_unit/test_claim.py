@@ -10,12 +10,12 @@ import pytest
 
 import treadle
 from treadle.doors.unit.console import summary
-from treadle.doors.unit.explore import Session
-from treadle.doors.unit.guesses import guesses_of
-from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.result_json import suite_facts
-from treadle.doors.unit.target import resolve
+from treadle.units.explore import Session
+from treadle.units.guesses import guesses_of
+from treadle.units.options import UnitOptions
+from treadle.units.target import resolve
 
 
 @pytest.fixture(autouse=True)

@@ -21,11 +21,11 @@ from tests.symbolic.exploring import PROGRAMS, explored, load
 from tests.symbolic.random_programs import programs
 from treadle.cli.main import main
 from treadle.core.errors import UsageError
-from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.findings import sentence
 from treadle.doors.unit.result_json import suite_facts
 from treadle.doors.unit.suite import Suite, unit
 from treadle.symbolic.testcase import CaseObject, TestCase
+from treadle.units.explore import ExploredTarget
 
 
 def _inputs(found: ExploredTarget, name: str) -> list[Any]:

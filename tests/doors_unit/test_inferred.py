@@ -17,11 +17,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treadle.doors.unit.explore import ExploredTarget, Session, parameter_types
-from treadle.doors.unit.infer import Inferred, inferred
-from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.target import resolve
 from treadle.symbolic.heap.assumptions import Graph, HeapAssumption, broken
+from treadle.units.explore import ExploredTarget, Session, parameter_types
+from treadle.units.infer import Inferred, inferred
+from treadle.units.options import UnitOptions
+from treadle.units.target import resolve
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="inferred-")
 

@@ -15,8 +15,8 @@ from tests.symbolic.exploring import PROGRAMS
 from treadle.core.files import is_unedited
 from treadle.doors.unit import store as unit_store
 from treadle.doors.unit.files import tests_in as number_of
-from treadle.doors.unit.grow import TargetMemory
 from treadle.symbolic.solve.solver import Solver
+from treadle.units.grow import TargetMemory
 
 SRC = Path(__file__).parents[2] / "src"
 FILE = Path("test_x.py")
@@ -60,7 +60,7 @@ def _nothing_half_written() -> None:
 # While a path is being run, and while the books are being kept: there it must not lose the path.
 _WHILE_EXPLORING = {
     "in a path": """
-        from treadle.doors.unit.explore import Session
+        from treadle.units.explore import Session
         usual = Session._cases
         def pressed(self, path):
             if len(self.result.cases) == 5:
@@ -69,7 +69,7 @@ _WHILE_EXPLORING = {
         Session._cases = pressed
         """,
     "between two paths": """
-        from treadle.doors.unit.explore import Session
+        from treadle.units.explore import Session
         usual = Session._decided_already
         def pressed(self, case):
             if len(self.result.cases) == 4:

@@ -25,17 +25,17 @@ from tests.symbolic.random_programs import facts, programs, target
 from treadle.core.errors import UsageError
 from treadle.core.files import is_unedited
 from treadle.doors.unit import commit as unit_commit
-from treadle.doors.unit import grow as unit_grow
 from treadle.doors.unit import store as unit_store
-from treadle.doors.unit.explore import ExploredTarget, Session
-from treadle.doors.unit.grow import TargetMemory
-from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.target import resolve
 from treadle.symbolic.explore import Exploration, explore
 from treadle.symbolic.heap import aliasings as unit_aliasings
 from treadle.symbolic.path import Alternative
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.solve.solver import Solver
+from treadle.units import grow as unit_grow
+from treadle.units.explore import ExploredTarget, Session
+from treadle.units.grow import TargetMemory
+from treadle.units.options import UnitOptions
+from treadle.units.target import resolve
 
 
 @pytest.fixture(autouse=True)

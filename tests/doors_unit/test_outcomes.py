@@ -11,8 +11,8 @@ import pytest
 import treadle
 from treadle.core.errors import UsageError
 from treadle.doors.unit.check import check
-from treadle.doors.unit.explore import CannotExplore
-from treadle.doors.unit.target import resolve
+from treadle.units.explore import CannotExplore
+from treadle.units.target import resolve
 
 
 @pytest.fixture(autouse=True)

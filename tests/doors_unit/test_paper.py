@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.symbolic.exploring import explored, load, trace
-from treadle.doors.unit.explore import ExploredTarget
+from treadle.units.explore import ExploredTarget
 
 
 def _conditions(found: ExploredTarget) -> set[str]:

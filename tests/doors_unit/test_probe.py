@@ -13,10 +13,10 @@ import pytest
 import treadle
 from treadle.core.errors import UsageError
 from treadle.doors.unit.console import summary
-from treadle.doors.unit.probe_examples import example_calls
 from treadle.doors.unit.result import Suite
-from treadle.doors.unit.target import resolve
 from treadle.symbolic.python.values.matching import matching
+from treadle.units.probing.examples import example_calls
+from treadle.units.target import resolve
 
 
 @pytest.fixture(autouse=True)

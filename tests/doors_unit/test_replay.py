@@ -16,11 +16,11 @@ from tests.symbolic.exploring import PROGRAMS, load
 from tests.symbolic.random_programs import explore, programs
 from treadle.core.errors import UsageError
 from treadle.core.trail import Trail
-from treadle.doors.unit.explore import Session
 from treadle.doors.unit.replay import replay_case, trail_of
 from treadle.doors.unit.result_json import case_facts
 from treadle.symbolic.path import SymbolicPath
 from treadle.symbolic.testcase import TestCase
+from treadle.units.explore import Session
 
 
 @pytest.fixture(autouse=True)

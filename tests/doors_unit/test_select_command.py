@@ -16,8 +16,8 @@ from tests.symbolic.exploring import PROGRAMS, load
 from treadle.core.errors import UsageError
 from treadle.doors.unit.brief import Shortened
 from treadle.doors.unit.console import summary
-from treadle.doors.unit.points import places, points_of
-from treadle.doors.unit.target import resolve
+from treadle.units.points import places, points_of
+from treadle.units.target import resolve
 
 
 @pytest.fixture(autouse=True)

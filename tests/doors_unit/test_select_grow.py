@@ -16,12 +16,12 @@ from tests.commands import run_unit as run
 from tests.symbolic.exploring import PROGRAMS, load
 from tests.symbolic.random_programs import programs, target
 from treadle.core.files import is_unedited
-from treadle.doors.unit import grow as unit_grow
-from treadle.doors.unit.explore import ExploredTarget, Session
 from treadle.doors.unit.files import tests_in
-from treadle.doors.unit.grow import TargetMemory
-from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.target import resolve
+from treadle.units import grow as unit_grow
+from treadle.units.explore import ExploredTarget, Session
+from treadle.units.grow import TargetMemory
+from treadle.units.options import UnitOptions
+from treadle.units.target import resolve
 
 _COUNT = tests_in  # its name is that of a test
 del tests_in

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from treadle.doors.unit.suite import Suite, unit
-from treadle.doors.unit.ways import ways_to
+from treadle.units.ways import ways_to
 
 STACK = """
 class Stack:

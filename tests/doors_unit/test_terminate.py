@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import treadle
-from treadle.doors.unit.explore import Session
-from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.target import resolve
 from treadle.symbolic.path import Limit
+from treadle.units.explore import Session
+from treadle.units.options import UnitOptions
+from treadle.units.target import resolve
 
 PROGRAM = """
 def count(n: int) -> int:

@@ -19,18 +19,18 @@ from tests.symbolic.exploring import PROGRAMS, load
 from tests.symbolic.random_programs import programs, target
 from treadle.cli.main import main
 from treadle.core.errors import UsageError
-from treadle.doors.unit import parallel as unit_parallel
-from treadle.doors.unit.explore import ExploredTarget, Session
-from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.result_json import suite_facts
-from treadle.doors.unit.target import resolve
-from treadle.doors.unit.worker import CasePickler, PathsTask, _plain
 from treadle.search import workers as workers_room
 from treadle.search.cluster import Workforce
 from treadle.search.workers import WorkerPool, receive, send
 from treadle.symbolic.explore import run_one
 from treadle.symbolic.path import Limit, SymbolicPath
+from treadle.units import parallel as unit_parallel
+from treadle.units.explore import ExploredTarget, Session
+from treadle.units.options import UnitOptions
+from treadle.units.target import resolve
+from treadle.units.worker import CasePickler, PathsTask, _plain
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,8 @@ import treadle
 from tests.symbolic.exploring import PROGRAMS, load
 from treadle.core.trail import Trail
 from treadle.doors.unit.pytest_text import identifier, words
-from treadle.doors.unit.pytest_values import Imports, leaf
 from treadle.doors.unit.suite import Suite
+from treadle.units.value_source import Imports, leaf
 
 
 @pytest.fixture(autouse=True)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from treadle.doors.unit.explore import ExploredTarget, Session
-from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.target import resolve
+from treadle.units.explore import ExploredTarget, Session
+from treadle.units.options import UnitOptions
+from treadle.units.target import resolve
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 

@@ -16,10 +16,10 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from treadle.doors.unit.explore import ExploredTarget, Session
-from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.target import resolve
 from treadle.symbolic.testcase import CaseObject, TestCase
+from treadle.units.explore import ExploredTarget, Session
+from treadle.units.options import UnitOptions
+from treadle.units.target import resolve
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="random-programs-")
 

@@ -20,8 +20,8 @@ from tests.symbolic.exploring import explored, load
 from tests.symbolic.random_flows import flows
 from tests.symbolic.random_programs import facts, programs
 from treadle.core.errors import UsageError
-from treadle.doors.unit.explore import ExploredTarget
 from treadle.symbolic.testcase import CaseObject, TestCase
+from treadle.units.explore import ExploredTarget
 
 # --- the paper ---------------------------------------------------------------------------------------------
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from treadle.doors.unit.explore import ExploredTarget, Session
-from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.target import resolve
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.python.machine.callgraph import CallGraph
+from treadle.units.explore import ExploredTarget, Session
+from treadle.units.options import UnitOptions
+from treadle.units.target import resolve
 
 _NUMBERS = itertools.count()
 

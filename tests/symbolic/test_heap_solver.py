@@ -17,7 +17,6 @@ from tests.symbolic import random_programs
 from tests.symbolic.alias_programs import alias_programs, list_programs
 from tests.symbolic.exploring import explored, load
 from treadle.core.errors import UsageError
-from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.result_json import suite_facts
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.heap.objects import InstanceObj
@@ -25,6 +24,7 @@ from treadle.symbolic.heap.open_values import identity
 from treadle.symbolic.heap.solver import SolverHeap
 from treadle.symbolic.path import Limit
 from treadle.symbolic.python.machine.python_machine import PythonMachine
+from treadle.units.explore import ExploredTarget
 
 
 def _branches(found: ExploredTarget) -> dict[str, int]:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.symbolic.exploring import explored, load
 from treadle.doors.unit.suite import Suite, unit
-from treadle.doors.unit.target import resolve
+from treadle.units.target import resolve
 
 
 @functools.cache

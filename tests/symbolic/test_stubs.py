@@ -12,9 +12,9 @@ import treadle
 from tests.commands import run_unit as command
 from tests.symbolic.exploring import load
 from treadle.core.errors import UsageError
-from treadle.doors.unit.explore import ExploredTarget, Session
-from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.target import resolve
+from treadle.units.explore import ExploredTarget, Session
+from treadle.units.options import UnitOptions
+from treadle.units.target import resolve
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 

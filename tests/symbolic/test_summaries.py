@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from tests.symbolic import random_programs
 from tests.symbolic.alias_programs import alias_programs
 from tests.symbolic.exploring import explored, load
-from treadle.doors.unit import explore as unit_explore
-from treadle.doors.unit.explore import ExploredTarget, Session
-from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.summary import summary_of
-from treadle.doors.unit.target import UnitTarget, resolve
 from treadle.symbolic.python.summaries import composer as summaries
 from treadle.symbolic.python.summaries.composing import Composition
 from treadle.symbolic.python.summaries.recording import RecordingVM
 from treadle.symbolic.python.summaries.store import SummaryStore
 from treadle.symbolic.summary.tree import Summary, SummaryCase
+from treadle.units import explore as unit_explore
+from treadle.units.explore import ExploredTarget, Session
+from treadle.units.options import UnitOptions
+from treadle.units.summary import summary_of
+from treadle.units.target import UnitTarget, resolve
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 TABLE_2 = (str(PROGRAMS / "unit_stubs_table2.py"),)

@@ -21,13 +21,13 @@ from treadle.doors.unit import stubs as unit_stubs
 from treadle.doors.unit.findings import contract_remarks
 from treadle.doors.unit.missing import nothing_missing
 from treadle.doors.unit.page import suite_parts
-from treadle.doors.unit.points import is_place
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.result_json import suite_facts
 from treadle.doors.unit.selected import satisfied
 from treadle.doors.unit.suite import unit
 from treadle.observe.streams import protected_streams
 from treadle.report.terminal import harmless
+from treadle.units.points import is_place
 
 
 def run(

@@ -11,10 +11,10 @@ import itertools
 from collections.abc import Hashable, Iterator
 
 from treadle.core.choice import ConditionGoes
-from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.result import Suite
-from treadle.doors.unit.select import fewest
 from treadle.symbolic.testcase import TestCase
+from treadle.units.explore import ExploredTarget
+from treadle.units.select import fewest
 
 # A file that a person reads from top to bottom.
 _MOST_TESTS = 30

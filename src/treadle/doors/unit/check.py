@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from treadle.core.errors import InternalError, UsageError
-from treadle.doors.unit.target import UnitTarget
-from treadle.doors.unit.unfollowed import holds_sets
 from treadle.report.fresh_process import SECONDS, CouldNotRunTests, FreshOutcome, run_tests, scratch_folder
+from treadle.units.target import UnitTarget
+from treadle.units.unfollowed import holds_sets
 
 Outcomes = dict[str, FreshOutcome]
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from treadle.core.errors import UsageError
 from treadle.core.files import PreparedFile, prepare
 from treadle.doors.unit import store as unit_store
-from treadle.doors.unit.ctrl_c import CtrlC
-from treadle.doors.unit.grow import TargetMemory
+from treadle.units.ctrl_c import CtrlC
+from treadle.units.grow import TargetMemory
 
 
 def commit(path: Path, content: str | None, kept: Sequence[TargetMemory], growing: bool) -> list[str]:

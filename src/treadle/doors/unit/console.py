@@ -11,12 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.findings import findings
 from treadle.doors.unit.missing import lines as missing
 from treadle.doors.unit.missing import nothing_missing
 from treadle.doors.unit.result import Suite
-from treadle.doors.unit.select import ALL_PATHS
 from treadle.doors.unit.selected import lines as selected
 from treadle.doors.unit.shown import aligned, shown
 from treadle.doors.unit.stubs import wrong_stubs
@@ -27,6 +25,8 @@ from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.path import CodePlace, Limit
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.testcase import CaseObject
+from treadle.units.explore import ExploredTarget
+from treadle.units.select import ALL_PATHS
 
 # More places than this would bury the summary; --json has them all.
 _MOST_PLACES = 10

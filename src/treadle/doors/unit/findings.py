@@ -13,9 +13,9 @@ from collections import Counter
 
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.shown import shown
-from treadle.doors.unit.target import UnitTarget
 from treadle.report.annotations import Annotation
 from treadle.symbolic.testcase import BrokenContract, CallOutcome, TestCase
+from treadle.units.target import UnitTarget
 
 
 def _place(violation: BrokenContract) -> str:

@@ -25,12 +25,12 @@ from typing import Any
 from treadle.core.errors import InternalError, UsageError
 from treadle.core.files import is_unedited
 from treadle.doors.unit.check import CodeCoverage, from_report
-from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.result import Suite
-from treadle.doors.unit.select import ALL_PATHS, NOTHING, AlreadyCovered, fewest
-from treadle.doors.unit.target import UnitTarget
 from treadle.report.fresh_process import run_python, scratch_folder
 from treadle.symbolic.python.machine.callgraph import world
+from treadle.units.explore import ExploredTarget
+from treadle.units.select import ALL_PATHS, NOTHING, AlreadyCovered, fewest
+from treadle.units.target import UnitTarget
 
 # A suite that takes longer is better measured once, by its owner; generating must stay a matter of minutes.
 _TIMEOUT = 900

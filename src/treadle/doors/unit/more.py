@@ -13,12 +13,12 @@ from pathlib import Path
 from treadle.core.errors import UsageError
 from treadle.doors.unit import store as unit_store
 from treadle.doors.unit.files import tests_in
-from treadle.doors.unit.grow import Growth, TargetMemory, go_on, keep
-from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.result import More, Suite
-from treadle.doors.unit.select import ALL_PATHS
-from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic.path import Limit
+from treadle.units.grow import Growth, TargetMemory, go_on, keep
+from treadle.units.options import UnitOptions
+from treadle.units.select import ALL_PATHS
+from treadle.units.target import UnitTarget
 
 
 def growths(

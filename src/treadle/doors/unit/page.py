@@ -11,7 +11,6 @@ from collections import Counter
 from typing import Any
 
 from treadle.doors.unit.console import PathBranch, grow, summary
-from treadle.doors.unit.explore import ExploredTarget
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.shown import shown
 from treadle.report import page
@@ -19,6 +18,7 @@ from treadle.symbolic.explore import End
 from treadle.symbolic.path import Limit
 from treadle.symbolic.python.contracts.conditions import as_written
 from treadle.symbolic.testcase import CaseObject, TestCase
+from treadle.units.explore import ExploredTarget
 
 
 def suite_parts(suite: Suite) -> list[page.Part]:

@@ -21,19 +21,19 @@ from pathlib import Path
 from treadle.core.errors import InternalError
 from treadle.doors.unit.check import check
 from treadle.doors.unit.files import appended, folders, imports_of, names_in, with_sorted_imports
-from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.probe_call import Arc, Prober
-from treadle.doors.unit.probe_search import ProbeSearch, fewest, simplest
 from treadle.doors.unit.probe_source import ProbedTest, ProbeWriter
-from treadle.doors.unit.probe_values import ValuePool
 from treadle.doors.unit.pytest_suite import title_of
-from treadle.doors.unit.pytest_values import Imports
 from treadle.doors.unit.result import Suite
-from treadle.doors.unit.target import UnitTarget
 from treadle.observe.effects import EffectGuard, scratch_folder
 from treadle.report.fresh_process import SECONDS
 from treadle.report.pytest_file import PytestFile
 from treadle.symbolic.python.compile.source import NoSource
+from treadle.units.options import UnitOptions
+from treadle.units.probing.call import Arc, Prober
+from treadle.units.probing.search import ProbeSearch, fewest, simplest
+from treadle.units.probing.values import ValuePool
+from treadle.units.target import UnitTarget
+from treadle.units.value_source import Imports
 
 if sys.platform != "win32":  # where there is no fork either, and nothing is tried
     import resource

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import NonCallableMock
 
-from treadle.doors.unit.probe_call import MOST_ITEMS, PATCHED, Probe, Prober, ProbeRun, arguments
 from treadle.doors.unit.pytest_text import docstring, snake
-from treadle.doors.unit.pytest_values import Imports, NotWritable, quoted, written
 from treadle.symbolic.python.contracts.conditions import as_written
+from treadle.units.probing.call import MOST_ITEMS, PATCHED, Probe, Prober, ProbeRun, arguments
+from treadle.units.value_source import Imports, NotWritable, quoted, written
 
 _LONGEST = 2000
 _LONGEST_MESSAGE = 200

@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from treadle.core.parsing import mangle
-from treadle.doors.unit.contracts import Contracts, free_names
-from treadle.doors.unit.pytest_values import Imports, NotWritable, leaf
-from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic.python.compile.source import class_around, returned_expression
 from treadle.symbolic.python.contracts import conditions
 from treadle.symbolic.python.contracts.conditions import Condition
 from treadle.symbolic.testcase import CaseObject, TestCase
+from treadle.units.contracts import Contracts, free_names
+from treadle.units.target import UnitTarget
+from treadle.units.value_source import Imports, NotWritable, leaf
 
 
 @dataclass(slots=True)

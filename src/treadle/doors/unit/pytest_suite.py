@@ -20,7 +20,11 @@ from treadle.doors.unit.findings import comment
 from treadle.doors.unit.pytest_contracts import Promised, Promises
 from treadle.doors.unit.pytest_tables import Draft, Table, gathered, hint
 from treadle.doors.unit.pytest_text import WIDTH, docstring, folded, heading, identifier, row, snake, telling, words
-from treadle.doors.unit.pytest_values import (
+from treadle.report.pytest_file import PytestFile
+from treadle.symbolic.python.contracts.conditions import as_written
+from treadle.symbolic.testcase import Built, CaseObject, Opaque, TestCase
+from treadle.units.target import UnitTarget
+from treadle.units.value_source import (
     Builder,
     Imports,
     NotWritable,
@@ -30,10 +34,6 @@ from treadle.doors.unit.pytest_values import (
     quoted,
     text,
 )
-from treadle.doors.unit.target import UnitTarget
-from treadle.report.pytest_file import PytestFile
-from treadle.symbolic.python.contracts.conditions import as_written
-from treadle.symbolic.testcase import Built, CaseObject, Opaque, TestCase
 
 # Without the number that tells tests of one name apart.
 _LONGEST_NAME = 60

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from treadle.doors.unit.pytest_values import quoted
+from treadle.units.value_source import quoted
 
 WIDTH = 100
 _ID_WIDTH = 70

@@ -11,16 +11,16 @@ from typing import Any
 
 from treadle.core.errors import InternalError, UsageError
 from treadle.core.trail import Trail
-from treadle.doors.unit.cases import Concrete
-from treadle.doors.unit.explore import FinishedPath, Session
-from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.result_json import case_facts
 from treadle.doors.unit.shown import shown
-from treadle.doors.unit.target import resolve
 from treadle.symbolic.explore import MachineFault
 from treadle.symbolic.heap.aliasings import Aliasing, aliasings
 from treadle.symbolic.path import Alternative, Choices, PathEnd, SymbolicPath, named
 from treadle.symbolic.testcase import TestCase
+from treadle.units.cases import Concrete
+from treadle.units.explore import FinishedPath, Session
+from treadle.units.options import UnitOptions
+from treadle.units.target import resolve
 
 
 def trail_of(case: TestCase, options: UnitOptions) -> Trail:

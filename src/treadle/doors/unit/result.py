@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from treadle.doors.unit.check import CodeCoverage
-from treadle.doors.unit.explore import ExploredTarget
-from treadle.doors.unit.select import ALL_PATHS
 from treadle.symbolic.path import TERMINATION, CodePlace, Limit
 from treadle.symbolic.testcase import TestCase
+from treadle.units.explore import ExploredTarget
+from treadle.units.select import ALL_PATHS
 
 if TYPE_CHECKING:
     from treadle.doors.unit.missing import OwnTests

@@ -10,11 +10,11 @@ from treadle.core.json_form import JsonForm, in_json_as
 from treadle.doors.unit.findings import sentence
 from treadle.doors.unit.missing import OwnTests
 from treadle.doors.unit.result import More, Suite
-from treadle.doors.unit.select import ALL_PATHS
 from treadle.doors.unit.selected import answers
 from treadle.doors.unit.shown import plain
 from treadle.symbolic.path import CodePlace, Limit
 from treadle.symbolic.testcase import TestCase
+from treadle.units.select import ALL_PATHS
 
 
 def _as_it_is(value: Any) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from treadle.doors.unit.result import Suite
-from treadle.doors.unit.select import ALL_PATHS, Goal, TestSelection, fewest, words
+from treadle.units.select import ALL_PATHS, Goal, TestSelection, fewest, words
 
 # More goals than this would bury the summary; --json has them all.
 _MOST_GOALS = 10

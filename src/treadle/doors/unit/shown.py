@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from treadle.doors.unit.pytest_values import Imports, NotWritable, text
 from treadle.symbolic.python.contracts.conditions import as_written
 from treadle.symbolic.testcase import CaseObject, Opaque
+from treadle.units.value_source import Imports, NotWritable, text
 
 
 def plain(value: Any) -> Any:

@@ -17,13 +17,8 @@ from functools import cache
 from typing import Any
 
 from treadle.core.errors import UsageError
-from treadle.doors.unit.cases import Concrete
-from treadle.doors.unit.explore import Session
-from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.pytest_values import Builder, Imports
 from treadle.doors.unit.replay import Changed, run_again
 from treadle.doors.unit.result import Suite
-from treadle.doors.unit.ways import Way, ways_to
 from treadle.observe.effects import EffectGuard
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
@@ -34,6 +29,11 @@ from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj
 from treadle.symbolic.python.calls.locks import LOCKS
 from treadle.symbolic.solve.label import label
 from treadle.symbolic.testcase import CaseObject, Opaque, TestCase
+from treadle.units.cases import Concrete
+from treadle.units.explore import Session
+from treadle.units.options import UnitOptions
+from treadle.units.value_source import Builder, Imports
+from treadle.units.ways import Way, ways_to
 
 _KINDS = {x.INT: int, x.BOOL: bool, x.STR: str, x.REAL: float}
 _TAKEN_OVER = ("arguments", "outcome", "after", "has_floats", "world", "violation", "undecided")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from treadle.core.errors import UsageError
 from treadle.core.files import write_whole
-from treadle.doors.unit.grow import TargetMemory
-from treadle.doors.unit.select import ALL_PATHS, words
+from treadle.units.grow import TargetMemory
+from treadle.units.select import ALL_PATHS, words
 
 FOLDER = Path(".treadle") / "unit"
 

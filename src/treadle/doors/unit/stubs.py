@@ -8,9 +8,9 @@ from pathlib import Path
 
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.shown import aligned, shown
-from treadle.doors.unit.summary import summary_of
 from treadle.symbolic.python.calls.stubs import FILE
 from treadle.symbolic.summary.tree import SummaryLeaf
+from treadle.units.summary import summary_of
 
 
 def stub_files(given: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:

@@ -17,33 +17,33 @@ from typing import Any
 
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write
-from treadle.doors.unit.assumptions import fitting as fitting_assumptions
 from treadle.doors.unit.brief import Shortened
 from treadle.doors.unit.check import coverage_of
 from treadle.doors.unit.commit import commit
-from treadle.doors.unit.contracts import excluded, fitting
-from treadle.doors.unit.ctrl_c import CtrlC
-from treadle.doors.unit.explore import CannotExplore, ExploredTarget, Session
 from treadle.doors.unit.files import content_of, output_path, read
-from treadle.doors.unit.grow import Growth
-from treadle.doors.unit.guesses import guesses_of
 from treadle.doors.unit.missing import drop_taken, known_to, own_tests
 from treadle.doors.unit.more import carry_over, file_of, grown, growths, options_of, remembered
-from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.parallel import explore_all
-from treadle.doors.unit.points import points_of, target_around
 from treadle.doors.unit.probe import probe
 from treadle.doors.unit.result import Suite
-from treadle.doors.unit.select import ALL_PATHS
 from treadle.doors.unit.selected import default_file, drop_superfluous
 from treadle.doors.unit.states import build_states
 from treadle.doors.unit.stubs import stub_files
-from treadle.doors.unit.target import UnitTarget, resolve
 from treadle.doors.unit.unittest_style import as_unittest, class_name, fresh_unittest
 from treadle.doors.unit.verify import run_and_keep
 from treadle.observe.effects import EffectGuard
 from treadle.search.cluster import Workforce
 from treadle.symbolic.heap.aliasings import in_lazy_order
+from treadle.units.assumptions import fitting as fitting_assumptions
+from treadle.units.contracts import excluded, fitting
+from treadle.units.ctrl_c import CtrlC
+from treadle.units.explore import CannotExplore, ExploredTarget, Session
+from treadle.units.grow import Growth
+from treadle.units.guesses import guesses_of
+from treadle.units.options import UnitOptions
+from treadle.units.parallel import explore_all
+from treadle.units.points import points_of, target_around
+from treadle.units.select import ALL_PATHS
+from treadle.units.target import UnitTarget, resolve
 
 # target, its number, how many targets, cases found so far
 Progress = Callable[[str, int, int, int], None]

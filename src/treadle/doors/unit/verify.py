@@ -16,17 +16,17 @@ from pathlib import Path
 from treadle.doors.unit.check import OTHER_ORDER, check
 from treadle.doors.unit.files import appended, folders, names_in
 from treadle.doors.unit.findings import broken_for_real
-from treadle.doors.unit.options import UnitOptions
 from treadle.doors.unit.pytest_suite import RenderedSuite, write
 from treadle.doors.unit.replay import trail_of
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.shown import shown
 from treadle.doors.unit.states import undo
-from treadle.doors.unit.target import UnitTarget
 from treadle.observe.effects import EffectGuard
 from treadle.report.fresh_process import SECONDS
 from treadle.symbolic.path import CodePlace, Limit
 from treadle.symbolic.testcase import TestCase
+from treadle.units.options import UnitOptions
+from treadle.units.target import UnitTarget
 
 # Rounds in which a test that fails may be written in another way, or is taken for a wrong prediction; the second only
 # meets tests that fail together, not alone. Whatever fails after that is not the same every time, and goes at once.

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from treadle.core.errors import UsageError
-from treadle.doors.unit.select import ALL_PATHS, check
 from treadle.search.cluster import Workforce, processes_of
 from treadle.symbolic.heap.objects import Heap, LazyHeap
 from treadle.symbolic.heap.solver import SolverHeap
+from treadle.units.select import ALL_PATHS, check
 
 STYLES = ("pytest", "unittest")
 STATES = ("built", "any")

@@ -18,15 +18,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from treadle.doors.unit.cases import Cases
-from treadle.doors.unit.ctrl_c import CtrlC
-from treadle.doors.unit.explore import ExploredTarget, Session
-from treadle.doors.unit.worker import PathsTask, Setup
 from treadle.search.cluster import Workforce, pool_of
 from treadle.search.workers import AnyPool, Busy
 from treadle.symbolic.explore import End, PathRun, book, run_one
 from treadle.symbolic.path import Alternative, Choices, Limit, SymbolicPath
 from treadle.symbolic.solve.solver import Solver
+from treadle.units.cases import Cases
+from treadle.units.ctrl_c import CtrlC
+from treadle.units.explore import ExploredTarget, Session
+from treadle.units.worker import PathsTask, Setup
 
 # Long enough that talking costs little, short enough that nobody waits for work.
 _BUDGET = 0.15
@@ -341,7 +341,7 @@ def _explore_all(
     setup = Setup(texts, [(s.target.text, s.options, dict(s.inside), s.known) for s in sessions])
     try:
         if any(not tree.over for tree in trees):
-            with pool_of(workers, "treadle.doors.unit.worker:PathServer", setup, "unit") as pool:
+            with pool_of(workers, "treadle.units.worker:PathServer", setup, "unit") as pool:
                 _Coordinator(trees, pool).run(ctrl_c)
                 for tree in trees:
                     tree.warnings += pool.warnings

@@ -18,8 +18,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from treadle.core.errors import UsageError
-from treadle.doors.unit.cases import Concrete
-from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic.heap.objects import Heap
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.compile.statements import compile_function
@@ -29,6 +27,8 @@ from treadle.symbolic.python.contracts.conditions import Condition, WrittenCondi
 from treadle.symbolic.python.machine import binding, calls, classes
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.testcase import BrokenContract, TestCase
+from treadle.units.cases import Concrete
+from treadle.units.target import UnitTarget
 
 
 class Contracts:

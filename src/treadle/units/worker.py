@@ -24,11 +24,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from treadle.doors.unit.cases import Cases
-from treadle.doors.unit.explore import Session
-from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.select import AlreadyCovered
-from treadle.doors.unit.target import UnitTarget, resolve
 from treadle.search.workers import Tell
 from treadle.symbolic.explore import PathRun, run_one
 from treadle.symbolic.expr.show import show
@@ -36,6 +31,11 @@ from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.aliasings import AliasingNumbers
 from treadle.symbolic.path import About, Alternative, Choices, Note, SymbolicPath
 from treadle.symbolic.solve.solver import Solver
+from treadle.units.cases import Cases
+from treadle.units.explore import Session
+from treadle.units.options import UnitOptions
+from treadle.units.select import AlreadyCovered
+from treadle.units.target import UnitTarget, resolve
 
 # What a session is made of: its target, and the arguments of `Session`.
 Recipe = tuple[str, UnitOptions, dict[Choices, AliasingNumbers], AlreadyCovered]

@@ -20,11 +20,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest.mock import NonCallableMock, patch
 
-from treadle.doors.unit.probe_values import ValuePool
-from treadle.doors.unit.probe_world import asking
-from treadle.doors.unit.target import UnitTarget
 from treadle.observe.effects import EffectGuard
 from treadle.symbolic.python.compile.source import node_of
+from treadle.units.probing.values import ValuePool
+from treadle.units.probing.world import asking
+from treadle.units.target import UnitTarget
 
 _SECONDS_OF_A_CALL = 0.5
 # of the clock's, for a call that waits; a busy machine may keep a short one waiting for long

@@ -6,9 +6,6 @@ import inspect
 import sys
 
 from treadle.core.errors import UsageError
-from treadle.doors.unit.explore import HOST_RECURSION, parameter_types
-from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic import types as t
 from treadle.symbolic.python.calls.stubs import Stubs
 from treadle.symbolic.python.machine import binding
@@ -19,6 +16,9 @@ from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.solve.solver import Solver
 from treadle.symbolic.summary.recording import RecordingHeap, RecordingPath
 from treadle.symbolic.summary.tree import Summary
+from treadle.units.explore import HOST_RECURSION, parameter_types
+from treadle.units.options import UnitOptions
+from treadle.units.target import UnitTarget
 
 
 def summary_of(target: UnitTarget, options: UnitOptions) -> Summary:

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-from treadle.doors.unit.pytest_values import parameter_type
 from treadle.observe.effects import EffectGuard, scratch_folder
 from treadle.symbolic import types as t
 from treadle.symbolic.testcase import CaseObject, Opaque
+from treadle.units.value_source import parameter_type
 
 # Calls after the constructor, objects made, states kept, values for a parameter, ways to call a method.
 _MOST_CALLS = 2

@@ -15,16 +15,16 @@ import typing
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from treadle.doors.unit.explore import ExploredTarget
-from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.target import UnitTarget
-from treadle.doors.unit.unfollowed import asked_in_vain, makes_floats
 from treadle.symbolic import types as t
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.python.calls.world import NOT_FOLLOWED
 from treadle.symbolic.python.types import fields, hints
 from treadle.symbolic.solve.regular import is_of_ascii
 from treadle.symbolic.testcase import CaseObject, TestCase
+from treadle.units.explore import ExploredTarget
+from treadle.units.options import UnitOptions
+from treadle.units.target import UnitTarget
+from treadle.units.unfollowed import asked_in_vain, makes_floats
 
 _BARE = (list, dict, set, frozenset, tuple)
 # what is followed for an interface

@@ -29,8 +29,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from unittest.mock import MagicMock
 
-from treadle.doors.unit.pytest_values import Imports, NotWritable, quoted
-from treadle.doors.unit.target import with_callees
 from treadle.observe.effects import EffectGuard
 from treadle.observe.parameters import documented_types, hints_of
 from treadle.symbolic import types as t
@@ -38,6 +36,8 @@ from treadle.symbolic.python.compile.source import NoSource, node_of
 from treadle.symbolic.python.types import infer
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.python.values.matching import matching
+from treadle.units.target import with_callees
+from treadle.units.value_source import Imports, NotWritable, quoted
 
 _TEXTS = ("a", "", "ab", "1", "A b", "a.b", "a=b", "a/b", "a,b", "2020-01-02", "-1.5", "é", "http://a.b/c?d=e")
 # Digits that int() does not read, and those that it does; letters that change their number with their case.

@@ -14,8 +14,8 @@ import types
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from treadle.doors.unit.pytest_values import quoted
-from treadle.doors.unit.target import UnitTarget
+from treadle.units.target import UnitTarget
+from treadle.units.value_source import quoted
 
 _MOST_CALLS = 12
 _MOST_MODULES = 40

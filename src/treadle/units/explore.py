@@ -22,23 +22,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from treadle.core.errors import UsageError
-from treadle.doors.unit.assumptions import assumptions_of, hold_for
-from treadle.doors.unit.cases import Cases, cases_of
-from treadle.doors.unit.contracts import Contracts
-from treadle.doors.unit.ctrl_c import CtrlC
-from treadle.doors.unit.infer import inferred
-from treadle.doors.unit.options import HEAPS, UnitOptions
-from treadle.doors.unit.select import (
-    ALL_PATHS,
-    NOTHING,
-    AlreadyCovered,
-    TestSelection,
-    conclude,
-    guide_for,
-    nearest_first,
-)
-from treadle.doors.unit.target import UnitTarget
-from treadle.doors.unit.terminate import criterion
 from treadle.symbolic import types as t
 from treadle.symbolic.explore import Exploration, MachineFault, PathRun, explore
 from treadle.symbolic.expr.terms import BOOL, Expr
@@ -72,6 +55,23 @@ from treadle.symbolic.python.values.matching import matching
 from treadle.symbolic.python.values.values import GeneratorValue, IteratorValue
 from treadle.symbolic.solve.solver import Solver
 from treadle.symbolic.testcase import TestCase
+from treadle.units.assumptions import assumptions_of, hold_for
+from treadle.units.cases import Cases, cases_of
+from treadle.units.contracts import Contracts
+from treadle.units.ctrl_c import CtrlC
+from treadle.units.infer import inferred
+from treadle.units.options import HEAPS, UnitOptions
+from treadle.units.select import (
+    ALL_PATHS,
+    NOTHING,
+    AlreadyCovered,
+    TestSelection,
+    conclude,
+    guide_for,
+    nearest_first,
+)
+from treadle.units.target import UnitTarget
+from treadle.units.terminate import criterion
 
 if TYPE_CHECKING:
     from collections.abc import Generator as Generator_

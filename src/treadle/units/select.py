@@ -15,9 +15,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from treadle.core.errors import UsageError
-from treadle.doors.unit.points import places as places_of
-from treadle.doors.unit.points import points_of
-from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic.explore import Exploration
 from treadle.symbolic.guide.guided import GoalGuide, Guide, NearestFirst
 from treadle.symbolic.guide.local_paths import LocalGuide
@@ -28,9 +25,12 @@ from treadle.symbolic.path import Limit
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.machine.callgraph import CallGraph
 from treadle.symbolic.testcase import TestCase
+from treadle.units.points import places as places_of
+from treadle.units.points import points_of
+from treadle.units.target import UnitTarget
 
 if TYPE_CHECKING:
-    from treadle.doors.unit.explore import ExploredTarget
+    from treadle.units.explore import ExploredTarget
 
 ALL_PATHS = "all-paths"
 CRITERIA = (ALL_PATHS, "local-paths", "statements", "branches", "points")

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from treadle.core.errors import UsageError
-from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic.ir import flow
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.compile.statements import compile_function
+from treadle.units.target import UnitTarget
 
 _PLACE = re.compile(r"(?:(?P<file>.+\.py):)?(?P<lines>\d+(?:,\d+)*)")
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import evaluate
@@ -44,9 +43,10 @@ from treadle.symbolic.python.values.values import (
 from treadle.symbolic.solve.label import label
 from treadle.symbolic.solve.solver import Solver
 from treadle.symbolic.testcase import Built, CallOutcome, CaseObject, Opaque, Patched, TestCase
+from treadle.units.target import UnitTarget
 
 if TYPE_CHECKING:
-    from treadle.doors.unit.explore import FinishedPath
+    from treadle.units.explore import FinishedPath
 
 
 @dataclass(slots=True)

@@ -15,12 +15,12 @@ from typing import Any
 
 from treadle.core.assume import MARK
 from treadle.core.errors import UsageError
-from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic import types as t
 from treadle.symbolic.heap.assumptions import KINDS, Graph, HeapAssumption, broken
 from treadle.symbolic.python.types import fields
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.testcase import CaseObject, TestCase
+from treadle.units.target import UnitTarget
 
 _EXAMPLE = 'write non_aliasing(a, b), non_sharing(a, b) or acyclic(a), for example --assume "acyclic(self)"'
 

@@ -19,14 +19,14 @@ from typing import Any
 from treadle import __version__
 from treadle.core.errors import UsageError
 from treadle.core.trail import Trail
-from treadle.doors.unit.code import Code, changes, code_of
-from treadle.doors.unit.explore import ExploredTarget, parameter_types
-from treadle.doors.unit.options import UnitOptions
-from treadle.doors.unit.select import ALL_PATHS, NOTHING, AlreadyCovered, TestSelection
-from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic.heap.aliasings import AliasingNumbers
 from treadle.symbolic.path import Alternative, Choices, CodePlace, Limit, unforced
 from treadle.symbolic.testcase import CaseObject, TestCase
+from treadle.units.code import Code, changes, code_of
+from treadle.units.explore import ExploredTarget, parameter_types
+from treadle.units.options import UnitOptions
+from treadle.units.select import ALL_PATHS, NOTHING, AlreadyCovered, TestSelection
+from treadle.units.target import UnitTarget
 
 # Of the kept form itself; another number cannot be read.
 VERSION = 4

@@ -22,10 +22,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import NonCallableMock
 
-from treadle.doors.unit.probe_call import PATCHED, Probe, Prober, ProbeRun
-from treadle.doors.unit.pytest_values import NotWritable, quoted, written
 from treadle.symbolic.python.compile.source import node_of
 from treadle.symbolic.python.values.matching import matching
+from treadle.units.probing.call import PATCHED, Probe, Prober, ProbeRun
+from treadle.units.value_source import NotWritable, quoted, written
 
 # a child of a stand-in deeper than this is not looked at
 _DEEPEST = 4

@@ -19,13 +19,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from treadle.doors.unit.owned import Owning
-from treadle.doors.unit.target import UnitTarget
 from treadle.symbolic import types as t
 from treadle.symbolic.heap.assumptions import HeapAssumption
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.types import fields
 from treadle.symbolic.python.types.heirs import known_subclasses
+from treadle.units.owned import Owning
+from treadle.units.target import UnitTarget
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ import inspect
 import types
 from collections.abc import Iterator
 
-from treadle.doors.unit.target import UnitTarget, with_callees
 from treadle.symbolic import types as t
 from treadle.symbolic.python.compile.source import NoSource, node_of, tree_of
 from treadle.symbolic.python.types.heirs import known_subclasses
+from treadle.units.target import UnitTarget, with_callees
 
 _CHANGING = {
     *("append", "extend", "insert", "add", "update", "clear"),

@@ -1,7 +1,7 @@
 """A search by real calls: which picked values lead a function to lines and branches that no test reaches yet?
 
-What a call (`probe_call`) reached decides whether it is kept. What kept ones compared, lacked or were refused says what
-is tried next (`probe_feedback`); then they are changed by chance, those first that pass a branch of which only one way
+What a call (`call`) reached decides whether it is kept. What kept ones compared, lacked or were refused says what
+is tried next (`feedback`); then they are changed by chance, those first that pass a branch of which only one way
 is known. The search is the same every time, as far as the code is; it ends after so many calls, or after so much
 processor time.
 """
@@ -23,10 +23,10 @@ from collections.abc import Iterator
 from typing import Any
 from unittest.mock import NonCallableMock
 
-from treadle.doors.unit.probe_call import Arc, Probe, Prober, ProbeRun, named_rest
-from treadle.doors.unit.probe_examples import example_calls
-from treadle.doors.unit.probe_feedback import Feedback, places_in
-from treadle.doors.unit.pytest_values import NotWritable, quoted
+from treadle.units.probing.call import Arc, Probe, Prober, ProbeRun, named_rest
+from treadle.units.probing.examples import example_calls
+from treadle.units.probing.feedback import Feedback, places_in
+from treadle.units.value_source import NotWritable, quoted
 
 _MOST_CALLS = 6000
 _MOST_CALLS_WITHOUT_NEWS = 1500
