@@ -27,7 +27,7 @@ class CaseObject:
     fields: dict[str, Any] = field(default_factory=dict)
     # existed before the call
     is_input: bool = False
-    # the calls that make it as users would (`doors.unit.ways`), where some were found
+    # the calls that make it as users would (`units.ways`), where some were found
     way: Any = None
 
 

@@ -71,7 +71,7 @@ _VALUES: tuple[type, ...] = (
 )
 _NOUNS = (
     "treadle.core.",
-    "treadle.doors.unit.",
+    "treadle.units.",
     "treadle.symbolic.path",
     "treadle.symbolic.explore",
     "treadle.symbolic.testcase",
