@@ -788,3 +788,39 @@ def test_a_finaliser_that_a_thread_of_a_library_runs_is_no_reason_to_refuse(cli:
     (project / "site-packages" / "native.py").write_text(ENDS_ELSEWHERE)
     found = explored(cli, project, DROPS)
     assert found["verdict"] == "PASSED-WITHIN-BOUNDS"
+
+
+# Each of these passes whenever it is run plainly, and no schedule is to blame for what it sees here.
+NO_ALARM = {
+    "everywhere": """
+import _thread
+Real = type(_thread.allocate_lock())
+
+def test_it():
+    seen = []
+    both(lambda: seen.append(type(threading.Lock())), lambda: seen.append(type(threading.Lock())))
+    assert seen == [Real, Real]
+""",
+    "threads": """
+class Shown:
+    def __init__(self):
+        self.times = 0
+
+    def __repr__(self):
+        self.times += 1
+        return "shown"
+
+def test_it():
+    row = [Shown()]
+    seen = []
+    both(lambda: seen.append(repr(row)), lambda: seen.append(repr(row)))
+    assert seen == ["[shown]"] * 2
+""",
+}
+
+
+@pytest.mark.parametrize("cut_by", NO_ALARM)
+def test_what_no_schedule_of_real_threads_can_show_is_no_failure(cli: Cli, project: Path, cut_by: str) -> None:
+    found = explored(cli, project, NO_ALARM[cut_by])
+    assert (found["verdict"], found["cut_by"], found["findings"]) == ("CUT", cut_by, [])
+    assert "assert" in found["warnings"][0]["message"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,28 @@ def test_a_pass_names_the_package_that_was_not_looked_into() -> None:
         "cachetools was not looked into; if that is what it tests: --instrument cachetools"
     )
     assert projects._row(test, facts | {"atomic_modules": []}).todo == ""
+
+
+def test_few_executions_are_tried_once_more_and_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def run(words: list[str], environment: object, seconds: float) -> object:
+        asked.append(words[words.index("--seconds") + 1])
+        facts = {"verdict": "CUT", "cut_by": "seconds", "executions": 3, "seconds": 10.0}
+        return subprocess.CompletedProcess(words, 3, json.dumps(facts), "")
+
+    monkeypatch.setattr(projects, "_run", run)
+    test = projects.ThreadedTest("test_a.py", ("test_b",), "passed", 0.1)
+    assert projects.explore_alone(test, 10.0, []).verdict == "CUT"
+    assert asked == ["10", "30"]
+
+
+def test_a_failure_that_a_fresh_process_does_not_show_is_none() -> None:
+    finding = {"kind": "assertion", "message": "no", "replayed": "this process"}
+    facts = {"verdict": "FAILED", "executions": 1, "seconds": 0.1, "findings": [finding]}
+    test = projects.ThreadedTest("test_a.py", ("test_b",), "passed", 0.1)
+    row = projects._row(test, facts)
+    assert (row.verdict, row.todo) == ("CUT", "not repeatable in a fresh process: assertion: no")
 
 
 def test_files_that_speak_of_threads_come_alone(project: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import threading
 from pathlib import Path
@@ -100,17 +101,60 @@ def test_datagrams() -> None:
     assert not treadle.check(test, executions=5).findings
 
 
-def test_a_unix_socket_of_a_thread_is_refused_and_no_failure(tmp_path: Path) -> None:
-    path = str(tmp_path / "socket")
+def test_a_unix_socket_of_a_thread(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
 
     async def test() -> None:
         with socket.socket(socket.AF_UNIX) as listening:
-            listening.bind(path)
+            listening.bind(str(path))
             listening.listen(1)
-            thread = threading.Thread(target=listening.accept)
-            thread.start()
-            await asyncio.open_unix_connection(path)
-            thread.join()
 
-    with pytest.raises(Unsupported, match="a Unix socket of the real world"):
-        treadle.check(test)
+            def serve() -> None:
+                with listening.accept()[0] as connection:
+                    connection.sendall(connection.recv(100).upper())
+
+            thread = threading.Thread(target=serve)
+            thread.start()
+            reader, writer = await asyncio.open_unix_connection(path)
+            writer.write(b"hello\n")
+            async with asyncio.timeout(1):
+                assert await reader.readline() == b"HELLO\n"
+            writer.close()
+            thread.join()
+        path.unlink()
+
+    assert not treadle.check(test, executions=50).findings
+
+
+def test_a_thread_comes_to_a_unix_server_of_a_loop(tmp_path: Path) -> None:
+    path = str(tmp_path / "socket")
+
+    def ask() -> bytes:
+        with socket.socket(socket.AF_UNIX) as asking:
+            asking.connect(path)
+            asking.sendall(b"hello\n")
+            return asking.recv(100)
+
+    async def test() -> None:
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write((await reader.readline()).upper())
+            writer.close()
+
+        async with await asyncio.start_unix_server(answer, path):
+            assert await asyncio.to_thread(ask) == b"HELLO\n"
+        os.unlink(path)
+
+    assert not treadle.check(test, executions=20).findings
+
+
+def test_a_unix_socket_of_somebody_else_is_refused_and_no_failure(tmp_path: Path) -> None:
+    path = str(tmp_path / "socket")
+
+    async def test() -> None:
+        await asyncio.open_unix_connection(path)
+
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(path)
+        listening.listen(1)
+        with pytest.raises(Unsupported, match="a Unix socket of the real world"):
+            treadle.check(test)

@@ -114,11 +114,13 @@ class Result(JsonForm):
     bounds: dict[str, int] = field(default_factory=dict)
     reason: str = ""  # one sentence on how the search ended
     # what ended a search that was cut: "seconds", "executions", "operations", "space", "unseen", "repeated",
-    # "incomplete" or "interrupted"
+    # "threads", "everywhere", "incomplete" or "interrupted"
     cut_by: str = ""
     statistics: dict[str, Any] = field(default_factory=dict)
     switches: str = ""  # the model of switches: "free", or "gil, CPython 3.12"; "" where strands do not switch
     models: list[ModelResult] = field(default_factory=list)  # of each model, when several were explored
+    # of a failure: did no schedule pass, neither before it nor of those drawn afterwards?
+    everywhere: bool = field(default=False, metadata=NOT_IN_JSON)
     evidence: Evidence | None = None  # what the verdict rests on, of a search through schedules
 
     # How a notebook shows a result; pages are made further up, and whoever makes them says so here.

@@ -31,7 +31,7 @@ from _pytest.unittest import TestCaseFunction
 from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Result
 from treadle.doors.explore.examples import Example, ExampleSearch, is_given
-from treadle.doors.explore.replay import replay_elsewhere, without_left_behind
+from treadle.doors.explore.replay import replay_elsewhere, without_untrusted
 from treadle.pytest_plugin.loops import EventLoops
 
 _CONTAINERS = (list, dict, set, bytearray)
@@ -136,7 +136,7 @@ class Body:
         """Replay what was found where its reader will: in a process of its own."""
         for finding in result.findings:
             replay_elsewhere(finding)
-        without_left_behind(result)
+        without_untrusted(result)
 
     def _forget_output(self) -> None:
         for stream in (self.stdout, self.stderr):

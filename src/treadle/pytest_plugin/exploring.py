@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,8 @@ def explore_item(item: pytest.Function) -> None:
                 if usual:
                     with usual_in_threads(usual):
                         result = explore(**options)
+                if result.everywhere and _passes_plainly(item):
+                    _not_the_schedule(result)
         if isinstance(body, Copies) and not campaign.replay:
             judge_copies(item, body, result, copies)
         if result.failed and not campaign.replay:
@@ -103,13 +106,37 @@ def explore_item(item: pytest.Function) -> None:
 def _usual_in_threads(item: pytest.Function, result: Result) -> frozenset[str]:
     """If an exception ended a thread, and the test was not written for Treadle: does it in a plain run, too?"""
     raised = type_in_thread(result.findings[0]) if result.failed and result.findings else ""
-    if not raised or plain(item.function) is not item.function or item.get_closest_marker("treadle"):
+    if not raised or not _from_elsewhere(item):
         return frozenset()
-    target = "::".join([str(item.path), *item.nodeid.split("::")[1:]])
-    names = raised_plainly(target)
+    names = raised_plainly(_full_target(item)) or frozenset()
     if raised in names:
-        names &= raised_plainly(target)  # twice: once may be the very race that was found
+        names &= raised_plainly(_full_target(item)) or frozenset()  # twice: once may be the very race that was found
     return names if raised in names else frozenset()
+
+
+def _from_elsewhere(item: pytest.Function) -> bool:
+    """Is it a test that was not written for Treadle?"""
+    return plain(item.function) is item.function and not item.get_closest_marker("treadle")
+
+
+def _full_target(item: pytest.Function) -> str:
+    return "::".join([str(item.path), *item.nodeid.split("::")[1:]])
+
+
+def _passes_plainly(item: pytest.Function) -> bool:
+    return _from_elsewhere(item) and raised_plainly(_full_target(item)) is not None
+
+
+def _not_the_schedule(result: Result) -> None:
+    """It fails under every schedule that was tried, and passes without Treadle: no schedule is to blame."""
+    found = result.findings[0]
+    result.findings, result.verdict, result.cut_by = [], Verdict.CUT, "everywhere"
+    result.warnings.append(replace(found, kind="fails under every schedule", message=f"{found.kind}: {found.message}"))
+    result.reason = (
+        "the test passes without Treadle and fails under every schedule that was tried "
+        f"({found.kind}: {found.message.splitlines()[0]}): something else than the schedule decides, such as real time "
+        "or what Treadle puts in the place of threads"
+    )
 
 
 def _example_of(body: Body, campaign: Campaign, target: str) -> Example | None:

@@ -25,7 +25,7 @@ from treadle.core.operation import READ, WRITE
 from treadle.tasks.outside import refuse
 from treadle.threads.hooks.points import touch
 from treadle.threads.primitives.inside import here
-from treadle.threads.primitives.outside import BEFORE_CONNECTING
+from treadle.threads.primitives.outside import BEFORE_CONNECTING, is_bound_here
 from treadle.threads.strands import Strand
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ _HIGH_WATER = 64 * 1024  # asyncio's own default
 _BACKLOG = 100  # as well
 
 _Base: Any = selector_events.BaseSelectorEventLoop
+_Unix: Any = asyncio.SelectorEventLoop  # which has methods for Unix sockets where there are any
 
 Address = Any  # (host, port), or the path of a Unix socket
 
@@ -306,9 +307,12 @@ class MemoryServer(asyncio.AbstractServer):
     def open(self) -> None:
         """Somebody comes with a real socket: listen on one."""
         if self.serving and self.real is None:
-            self.real = socket.socket(socket.AF_INET6 if ":" in self.address[0] else socket.AF_INET)
+            if isinstance(self.address, str):
+                self.real = socket.socket(socket.AF_UNIX)
+            else:
+                self.real = socket.socket(socket.AF_INET6 if ":" in self.address[0] else socket.AF_INET)
+                self.real.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             self.real.setblocking(False)
-            self.real.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             self.real.bind(self.address)
             self.real.listen(_BACKLOG)
             self.loop._start_serving(self.factory, self.real, None, self)
@@ -402,8 +406,9 @@ def _needs_a_socket(options: dict[str, Any]) -> bool:
 def _open_server(strand: Strand, address: Any) -> None:
     """A strand connects a real socket: is there a server that has none yet?"""
     network: Network | None = getattr(strand.execution, "network", None)
-    if network is not None and isinstance(address, tuple) and address[1] in network.listening:
-        network.listening[address[1]].open()
+    port = address[1] if isinstance(address, tuple) else address
+    if network is not None and port in network.listening:
+        network.listening[port].open()
 
 
 BEFORE_CONNECTING.append(_open_server)
@@ -422,7 +427,7 @@ async def create_server(
 async def create_unix_server(loop: Loop, factory: Callable[[], Any], path: Any = None, **options: Any) -> Any:
     """`loop.create_unix_server`"""
     if _needs_a_socket(options):
-        refuse(loop.execution, "a Unix socket of the real world")
+        return await _Unix.create_unix_server(loop, factory, path, **options)
     return await _start(loop, factory, None, str(path), options)
 
 
@@ -449,12 +454,13 @@ async def create_connection(
 
 async def create_unix_connection(
     loop: Loop, factory: Callable[[], Any], path: Any = None, **options: Any
-) -> tuple[ConnectionEnd, Any]:
+) -> tuple[Any, Any]:
     """`loop.create_unix_connection`"""
-    listening = str(path) in loop.execution.network.listening
-    if _needs_a_socket(options) or (not listening and path is not None and os.path.exists(path)):
+    if str(path) in loop.execution.network.listening and not _needs_a_socket(options):
+        return await _connect(loop, factory, str(path), str(path))
+    if path is not None and os.path.exists(path) and not is_bound_here(os.fspath(path)):
         refuse(loop.execution, "a Unix socket of the real world")
-    return await _connect(loop, factory, str(path), str(path))
+    return await _Unix.create_unix_connection(loop, factory, path, **options)  # type: ignore[no-any-return]
 
 
 async def create_datagram_endpoint(

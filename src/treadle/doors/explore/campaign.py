@@ -68,6 +68,10 @@ _KEPT = 8
 # So often a search starts again because more is shared than was known.
 _RESTARTS = 500
 
+# Schedules that are drawn after a failure of the first one, and seconds for them: does any pass?
+_DRAWN = 20
+_DRAWING = 5.0
+
 # Executions of a search that cannot trust its reduction, where nobody gave a budget.
 _SAMPLES = 500
 
@@ -143,6 +147,7 @@ class ScheduleSearch:
         self.fixed_limit = fixed_limit  # did somebody say how many operations an execution may have?
         self.executions = 0  # of the search that the result is about
         self.judged = 0  # also of searches that had to start again
+        self.passed = False  # did one of them pass?
         self.beside = 0  # of these, drawn while a systematic search went on
         self.spent = 0  # also of searches that had to start again, without those drawn beside
         self.longest = 0
@@ -170,7 +175,9 @@ class ScheduleSearch:
         except ReallyBlocked as blocked:
             raise Unsupported(str(blocked)) from None
         if isinstance(reason, Finding):
-            return ending.result_of(self, Verdict.FAILED, [reason], "")
+            result = ending.result_of(self, Verdict.FAILED, [reason], "")
+            result.everywhere = self._never_passes(reason)
+            return result
         if reason == "seconds":
             self.executions = max(self.executions, self.judged)
         return ending.result_of(self, ending.verdict_of(self, reason), [], reason)
@@ -276,6 +283,7 @@ class ScheduleSearch:
                 if not search.beside:  # the check is about what the pass stands for
                     self.kept.offer(run.trace, run.guards, run.spawned)
                 if ended_well:
+                    self.passed = True
                     run.release()
                     continue  # as almost always: everybody came to an end, and nobody raised
                 finding = self.look_at(run)
@@ -284,6 +292,7 @@ class ScheduleSearch:
                 continue
             if finding is not None:
                 return finding
+            self.passed = True
 
     def _without_drawn(self, reason: str) -> str:
         """A pass counts the classes of schedules, and a budget what was asked for: not what was drawn beside."""
@@ -467,6 +476,29 @@ class ScheduleSearch:
                 return complete(again[0], final)
         finding.notes.append(_UNRECORDED)
         return complete(finding, final)
+
+    def _never_passes(self, finding: Finding) -> bool:
+        """Before a failure no execution passed: do those that are drawn now all fail as well?"""
+        if (
+            self.passed
+            or finding.nearest_pass
+            or self.wanted is not None
+            or (self.fleet is not None and self.fleet.used)
+        ):
+            return False
+        walk = RandomWalk(self.loom.seed)
+        self.loom.watch.deadline = time.monotonic() + _DRAWING
+        try:
+            for _ in range(_DRAWN):
+                walk.begin()
+                run = self.loom.run(walk)
+                if not run.stop_reason and not self.loom.judge(run):
+                    return False
+                if run.stop_reason == "seconds":
+                    break
+        except (Diverged, OutOfTime, ReallyBlocked):
+            pass  # none passed as far as it went
+        return True
 
     def _nearest(self, passing: list[list[str]], failing: list[str]) -> list[Step]:
         """The steps of the schedule that passes and parts last from the failing one, run once more."""

@@ -36,6 +36,12 @@ _LOOK_EVERY = 0.05
 # Seconds for running one test as it is.
 _PLAINLY = 30.0
 
+# What cuts a search that more time would not help.
+_NOT_BY_TIME = ("unseen", "repeated", "threads", "everywhere")
+
+# A test that was cut after fewer executions is tried once more, with so many times the seconds.
+_FEW, _LONGER = 20, 3
+
 # Seconds beyond its budget that an exploration may take: it imports, shrinks, replays, looks at other builds.
 _PATIENCE = 90.0
 
@@ -125,11 +131,11 @@ def run_once(files: Sequence[Path], seconds: float) -> Once:
     return Once(threaded, slow, in_processes, ended)
 
 
-def raised_plainly(target: str) -> frozenset[str]:
-    """The types of the exceptions that end threads of a test when it is run as it is, and passes."""
+def raised_plainly(target: str) -> frozenset[str] | None:
+    """The types of the exceptions that end threads of a test when it is run as it is; None when it does not pass."""
     entries, _ = _run_files([target], [], time.monotonic() + _PLAINLY, _PLAINLY)
     passed = [entry for entry in entries if entry.get("outcome") == "passed"]
-    return frozenset(name for entry in passed for name in entry["raised"])
+    return frozenset(name for entry in passed for name in entry["raised"]) if passed else None
 
 
 def _run_files(
@@ -154,8 +160,8 @@ def _run_files(
     return [json.loads(line) for line in lines if line.endswith("}")], ended
 
 
-def explore_alone(test: ThreadedTest, seconds: float, packages: Sequence[str]) -> Row:
-    """Explore one test in a process of its own."""
+def explore_alone(test: ThreadedTest, seconds: float, packages: Sequence[str], longer: bool = False) -> Row:
+    """Explore one test in a process of its own; once more and longer, when it had few executions in its time."""
     if test.outcome != "passed":
         return Row(test.target, "fails plainly", "", 0, test.seconds, "mend the test first: it fails without Treadle")
     words = [sys.executable, "-m", "treadle", "explore", test.target, "--json", "--seconds", f"{seconds:g}"]
@@ -169,6 +175,8 @@ def explore_alone(test: ThreadedTest, seconds: float, packages: Sequence[str]) -
         found = json.loads(done.stdout.strip().splitlines()[-1])
     except (ValueError, IndexError):
         return _without_result(test, done)
+    if found.get("cut_by") == "seconds" and found["executions"] < _FEW and not longer:
+        return explore_alone(test, _LONGER * seconds, packages, longer=True)
     return _row(test, found)
 
 
@@ -184,11 +192,15 @@ def _without_result(test: ThreadedTest, done: subprocess.CompletedProcess[str]) 
 def _row(test: ThreadedTest, found: dict[str, Any]) -> Row:
     findings = found.get("findings", [])
     verdict, todo, builds = found["verdict"], "", ""
-    if findings:
+    if findings and findings[0]["replayed"] == "this process":
+        verdict = "CUT"
+        todo = f"not repeatable in a fresh process: {findings[0]['kind']}: {findings[0]['message'].splitlines()[0]}"
+    elif findings:
         todo = f"{findings[0]['kind']}: {findings[0]['message'].splitlines()[0]}"
         builds = (findings[0].get("builds") or {}).get("on", "")
     elif verdict == "CUT":
-        todo = f"{found.get('reason', '')}; give it more --seconds"
+        more = "" if found.get("cut_by") in _NOT_BY_TIME else "; give it more --seconds"
+        todo = f"{found.get('reason', '')}{more}"
     elif verdict == "NOTHING-TO-EXPLORE":
         todo = found.get("reason", "")
     elif found.get("warnings"):

@@ -41,6 +41,20 @@ _SECONDS = 120.0
 _ASKED, _ONCE, _TWICE = "TREADLE_REPLAYING", "once", "twice"
 _PASSES_THERE = "the same schedule passes there, so something besides the schedule decides (hash order, files, time)"
 LEFT_BEHIND = "the second of two runs in a fresh process"
+SHARED_THREAD = "a fresh process, where all strands share an OS thread"
+# What is none of the schedule's doing, by where the replay was seen to fail: what ends the search, and its sentence.
+_NOT_THE_SCHEDULE = {
+    LEFT_BEHIND: (
+        "repeated",
+        "the test fails when it is run again in the same process, on a schedule that passes when it is the first "
+        "one: what a run leaves behind decides",
+    ),
+    SHARED_THREAD: (
+        "threads",
+        "the test fails on a schedule that passes when each strand has an OS thread of its own: something that "
+        "CPython keeps for each OS thread decides; explore it with TREADLE_STRANDS=threads in the environment",
+    ),
+}
 
 # The hash seed of the fresh process: another one than this process has, so that what depends on it shows.
 _HASH_SEED = 1
@@ -155,36 +169,33 @@ def replay_elsewhere(finding: Finding) -> None:
         return
     if os.environ.get(_ASKED):  # this is the other process
         return
-    why = _differs(finding, _ONCE)
+    on_threads = _differs(finding, _ONCE, "threads")
+    why = on_threads and _differs(finding, _ONCE)
     if why == _PASSES_THERE and not _differs(finding, _TWICE):
         finding.replayed = LEFT_BEHIND
     elif why:
         finding.notes.append(f"the replay failed in this process, but not in a fresh one: {why}")
         finding.replayed = "this process"
     else:
-        finding.replayed = "a fresh process"
+        finding.replayed = SHARED_THREAD if on_threads == _PASSES_THERE else "a fresh process"
 
 
-def without_left_behind(result: Result) -> None:
-    """A failure that only what an earlier run left behind can make is none of this schedule: the search learned nothing
-    from its executions but the first, which is no pass either."""
-    found = [finding for finding in result.findings if finding.replayed == LEFT_BEHIND]
+def without_untrusted(result: Result) -> None:
+    """A failure that the schedule alone does not make is none, and what led to it no pass either."""
+    found = [finding for finding in result.findings if finding.replayed in _NOT_THE_SCHEDULE]
     if not found:
         return
     result.findings = [finding for finding in result.findings if finding not in found]
     result.warnings += [replace(one, kind="not repeatable", message=f"{one.kind}: {one.message}") for one in found]
     if not result.findings:
-        result.verdict, result.cut_by = Verdict.CUT, "repeated"
-        result.reason = (
-            "the test fails when it is run again in the same process, on a schedule that passes when it is the first "
-            "one: what a run leaves behind decides"
-        )
+        result.verdict = Verdict.CUT
+        result.cut_by, result.reason = _NOT_THE_SCHEDULE[found[0].replayed]
 
 
-def _differs(finding: Finding, times: str) -> str:
+def _differs(finding: Finding, times: str, strands: str = "") -> str:
     """Why a fresh process does not show the finding; empty when it does."""
     words = ["-m", "treadle", "replay", finding.replay, "--json"]
-    environment = {_ASKED: times, "PYTEST_ADDOPTS": ""}
+    environment = {_ASKED: times, "PYTEST_ADDOPTS": "", **({"TREADLE_STRANDS": strands} if strands else {})}
     try:
         done = run_python(words, seconds=_SECONDS, environment=environment, hash_seed=_HASH_SEED)
     except subprocess.TimeoutExpired:

@@ -42,6 +42,7 @@ _real_accept = _Socket.accept
 _real_close = _Socket.close
 _real_select: Any = select_module.select
 _real_read = os.read
+_real_unlink = os.unlink
 _real_wait = subprocess.Popen.wait
 _real_communicate = subprocess.Popen.communicate
 _real_flock: Any = getattr(fcntl, "flock", None)
@@ -142,11 +143,11 @@ def _is_ours(descriptor: int) -> bool:
     except OSError:
         return False
     try:
-        if same.family == getattr(socket_module, "AF_UNIX", None):
-            return True
-        return _address(same.getpeername()) in _OURS
+        peer = _address(same.getpeername())
+        return peer in _OURS or (same.family == getattr(socket_module, "AF_UNIX", None) and not peer)
     except OSError:  # listening, or not connected
-        return str(same.getsockname()[0]).startswith(_HERE)
+        own = same.getsockname()
+        return not isinstance(own, tuple) or str(own[0]).startswith(_HERE)
     finally:
         same.close()
 
@@ -163,6 +164,11 @@ def _note(sock: Any) -> None:
         _OURS.add(_address(sock.getsockname()))
     except OSError:
         pass
+
+
+def is_bound_here(path: Any) -> bool:
+    """Is there a Unix socket of this execution at a path?"""
+    return path in _OURS
 
 
 def _readable(descriptor: int) -> bool:
@@ -254,6 +260,9 @@ def bind(self: Any, address: Any) -> None:
     strand = here()
     if strand is None or not isinstance(address, tuple) or address[1:2] != (0,):
         _real_socket.bind(self, address)
+        if strand is not None and not isinstance(address, tuple):
+            _note(self)
+            at_end(functools.partial(_take_away, address))
         return
     turn = count_made(strand, "port")
     # Connections of the execution before still linger.
@@ -267,6 +276,15 @@ def bind(self: Any, address: Any) -> None:
         _PORTS[turn] = port
         return
     _real_socket.bind(self, address)
+
+
+def _take_away(path: Any) -> None:
+    """An execution that did not come to its end leaves its Unix sockets behind."""
+    try:
+        if stat.S_ISSOCK(os.stat(path).st_mode):
+            _real_unlink(path)
+    except (OSError, ValueError):  # taken away, or without a name in the file system
+        pass
 
 
 def accept(self: Any) -> Any:
